@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft: one subcommand a file.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "weft/types.h"
+
+static const struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define WEFT_COMMAND(name, summary) {#name, summary, weft_cli_##name},
+#include "commands.def"
+#undef WEFT_COMMAND
+};
+
+static void usage(FILE *file) {
+    fprintf(file, "weft %s: a simulator of the networks that AI clusters run on\n\nusage: weft COMMAND [ARGUMENTS]\n\n",
+            WEFT_VERSION);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fprintf(file, "\nweft COMMAND --help tells more.\n");
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        usage(stderr);
+        return 2;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        usage(stdout);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("weft %s\n", WEFT_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "weft: no command '%s'; see weft --help\n", argv[1]);
+    return 2;
+}

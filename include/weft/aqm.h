@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active queue management of an egress queue (per port and priority): mark or drop on enqueue.
+#ifndef WEFT_AQM_H
+#define WEFT_AQM_H
+
+#include "weft/model.h"
+#include "weft/random.h"
+
+enum weft_aqm_verdict { WEFT_AQM_PASS, WEFT_AQM_MARK, WEFT_AQM_DROP };
+
+struct weft_aqm_ops {
+    /// Required, hot. `queue_bytes`: waiting for that output and priority before this packet, over all inputs.
+    /// `ecn_capable`: ECT or CE. MARK is answered only for capable packets.
+    enum weft_aqm_verdict (*on_enqueue)(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+                                        struct weft_random *random);
+};
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffer accounting of a switch, seen from the ingress side (per input port and priority, the "priority group"),
+// because that is where PFC looks. Egress depth, where ECN looks, is counted by the switch itself.
+#ifndef WEFT_BUFFER_H
+#define WEFT_BUFFER_H
+
+#include "weft/model.h"
+
+enum weft_buffer_answer {
+    WEFT_BUFFER_OK,   ///< accepted (on admit), or nothing to say (on release)
+    WEFT_BUFFER_XOFF, ///< accepted, and the priority group is above its XOFF threshold
+    WEFT_BUFFER_XON,  ///< on release or review: at or below the resume threshold
+    WEFT_BUFFER_DROP, ///< not accepted: no room (for a lossless group: headroom exhausted)
+};
+
+struct weft_buffer_ops {
+    size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
+    void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
+    /// Required, hot. A packet of `bytes` wants in at (port, priority).
+    enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
+    /// Required, hot. It left. XON is answered whenever the level is at or below the resume threshold.
+    enum weft_buffer_answer (*release)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
+    /// Required. How it stands now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK between.
+    enum weft_buffer_answer (*review)(const void *state, const void *conf, uint32_t port, uint32_t priority);
+    weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required
+    /// Required: the highest level (port, priority) has had.
+    weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);
+    /// Required. NULL, or which invariant is broken (sum of groups = pool used, ...).
+    const char *(*check)(const void *state, const void *conf);
+};
+
+#endif

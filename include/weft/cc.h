@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Congestion control of one queue pair, at the sender (the reaction point). The model is told facts and answers with a
+// rate and the time at which it wants to be called; it owns no clock.
+#ifndef WEFT_CC_H
+#define WEFT_CC_H
+
+#include "weft/model.h"
+
+/// What a queue pair is told. `now_ps` never goes back for one state.
+struct weft_cc_fact {
+    weft_time_ps now_ps;
+    weft_rate_bps line_rate_bps;
+    uint32_t bytes;      ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged
+    weft_time_ps rtt_ps; ///< on_ack: of the acknowledged packet
+};
+
+/// What it answers. The caller fills it with the answer in force before each call; the model changes what it wants.
+struct weft_cc_act {
+    weft_rate_bps rate_bps;  ///< pace at this rate, 0 < rate <= line rate
+    weft_time_ps timer_ps;   ///< absolute; WEFT_TIME_NEVER: no call wanted. Never earlier than now
+    weft_bytes window_bytes; ///< payload in flight at most; UINT64_MAX: no window
+};
+
+struct weft_cc_ops {
+    size_t (*state_size)(const void *conf);                                                             ///< required
+    void (*on_start)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< required
+    void (*on_cnp)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);   ///< optional
+    void (*on_timer)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< optional
+    void (*on_sent)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
+    void (*on_ack)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);   ///< optional
+    /// Required. NULL, or which invariant is broken.
+    const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
+};
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration of the boxes: the Ethernet switch and the RDMA NIC.
+#ifndef WEFT_DEVICE_H
+#define WEFT_DEVICE_H
+
+#include "weft/model.h"
+
+/// Priority-based flow control, IEEE 802.1Q clause 36 and 802.1Qbb; the same at switches and NICs.
+struct weft_pfc_conf {
+    uint8_t priorities;       ///< lossless priorities; 0 turns PFC off
+    uint64_t quanta;          ///< in a pause frame; a quantum is 512 bit times of the link
+    double refresh;           ///< send the pause again after this part of its duration
+    weft_time_ps reaction_ps; ///< from the last bit of a pause frame to the stop of transmission
+    weft_time_ps watchdog_ps; ///< paused this long without a break while packets wait: a storm; never: off
+    uint32_t watchdog_action; ///< enum weft_pfc_watchdog
+    weft_time_ps restore_ps;  ///< no pause received for this long ends the storm
+};
+enum weft_pfc_watchdog { WEFT_PFC_WATCHDOG_ALERT, WEFT_PFC_WATCHDOG_DROP, WEFT_PFC_WATCHDOG_FORWARD };
+extern const struct weft_param_table weft_pfc_table;
+
+enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
+
+struct weft_switch_conf {
+    weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
+    uint32_t forwarding;        ///< enum weft_forwarding
+    double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
+    struct weft_model_conf queueing, arbiter, scheduler, buffer, aqm, route;
+    uint8_t aqm_priorities; ///< priorities under AQM
+    uint8_t dscp_map[64];
+    struct weft_pfc_conf pfc;
+};
+extern const struct weft_param_table weft_switch_table;
+
+struct weft_host_conf {
+    uint64_t mtu_bytes;         ///< payload of a full packet
+    weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
+    struct weft_model_conf cc, scheduler;
+    weft_bytes window_bytes; ///< payload in flight of a queue pair at most; 0: none
+    uint64_t ack_every;      ///< packets
+    bool ack_own_priority;   ///< ACKs and NAKs use ack_priority rather than the data's
+    uint64_t ack_priority, cnp_priority;
+    weft_time_ps cnp_interval_ps; ///< least time between two CNPs of a queue pair
+    weft_time_ps timeout_ps;      ///< no progress for this long: go back to the first unacknowledged packet
+    weft_rate_bps drain_rate_bps; ///< of the host behind the NIC (PCIe); 0: never the bottleneck
+    weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
+    bool ecn; ///< data packets are sent ECN-capable
+    struct weft_pfc_conf pfc;
+};
+extern const struct weft_param_table weft_host_table;
+
+#endif

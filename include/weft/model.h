@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of models: one file each, one line each in src/models.def. A model is functions of what they are told:
+// it owns no clock, engine, allocator, socket or global; state and configuration are structs that the caller keeps.
+#ifndef WEFT_MODEL_H
+#define WEFT_MODEL_H
+
+#include "weft/param.h"
+
+enum weft_model_kind {
+    WEFT_KIND_TOPOLOGY,  ///< ops: struct weft_topology_ops   (weft/topology.h)
+    WEFT_KIND_WORKLOAD,  ///< ops: struct weft_workload_ops   (weft/workload.h)
+    WEFT_KIND_QUEUEING,  ///< ops: struct weft_queueing_ops   (weft/queueing.h)
+    WEFT_KIND_ARBITER,   ///< ops: struct weft_arbiter_ops    (weft/arbiter.h)
+    WEFT_KIND_SCHEDULER, ///< ops: struct weft_scheduler_ops  (weft/scheduler.h)
+    WEFT_KIND_BUFFER,    ///< ops: struct weft_buffer_ops     (weft/buffer.h)
+    WEFT_KIND_AQM,       ///< ops: struct weft_aqm_ops        (weft/aqm.h)
+    WEFT_KIND_ROUTE,     ///< ops: struct weft_route_ops      (weft/route.h)
+    WEFT_KIND_CC,        ///< ops: struct weft_cc_ops         (weft/cc.h)
+    WEFT_KINDS
+};
+
+struct weft_model {
+    enum weft_model_kind kind;
+    const char *name;    ///< as the user writes it
+    const char *summary; ///< one line
+    const char *source;  ///< paper, clause or file, and where we differ
+    const struct weft_param_table *params;
+    const void *ops;
+};
+
+const char *weft_kind_name(enum weft_model_kind kind); ///< "cc"
+/// Number of models of a kind, and the i-th in the order of models.def.
+uint32_t weft_model_count(enum weft_model_kind kind);
+const struct weft_model *weft_model_at(enum weft_model_kind kind, uint32_t i);
+const struct weft_model *weft_model_find(enum weft_model_kind kind, const char *name); ///< NULL if there is none
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run measured. Counters are rows of weft_counters; SAI names where one exists (OCP SAI headers).
+#ifndef WEFT_OUTCOME_H
+#define WEFT_OUTCOME_H
+
+#include "weft/scenario.h"
+
+/// Why a packet was dropped. X(enumerator, name, meaning)
+#define WEFT_DROP_REASONS(X)                                                                                           \
+    X(BUFFER_FULL, "buffer_full", "no room in the ingress buffer of a lossy priority")                                 \
+    X(HEADROOM, "headroom_exhausted", "no room left for a lossless priority: headroom too small")                      \
+    X(AQM, "wred", "dropped by WRED above its drop threshold")                                                         \
+    X(BIT_ERROR, "bit_error", "frame check sequence wrong at the receiver")                                            \
+    X(LINK_DOWN, "link_down", "on, or queued for, a link that went down")                                              \
+    X(NO_ROUTE, "no_route", "no next hop towards the destination")                                                     \
+    X(PFC_WATCHDOG, "pfc_watchdog", "discarded by the PFC storm watchdog")                                             \
+    X(OUT_OF_ORDER, "out_of_order", "discarded by a go-back-N receiver: an earlier packet is missing")                 \
+    X(DUPLICATE, "duplicate", "received before")                                                                       \
+    X(NIC_BUFFER, "nic_buffer_full", "no room in the receive buffer of a NIC")
+enum weft_drop {
+#define X(e, name, help) WEFT_DROP_##e,
+    WEFT_DROP_REASONS(X)
+#undef X
+        WEFT_DROPS
+};
+extern const char *const weft_drop_names[WEFT_DROPS];
+
+/// Counters of one port and priority. X(field, SAI-style name with %u for the priority, meaning)
+#define WEFT_PRIORITY_COUNTERS(X)                                                                                      \
+    X(tx_packets, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                             \
+    X(tx_bytes, "SAI_QUEUE_STAT_BYTES", "bytes sent, destination MAC to FCS")                                          \
+    X(ecn_marked, "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "packets marked CE on enqueue to this egress queue")       \
+    X(queue_bytes_max, "SAI_QUEUE_STAT_WATERMARK_BYTES", "highest egress depth")                                       \
+    X(ingress_bytes_max, "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", "highest ingress level")            \
+    X(pfc_tx_xoff, "SAI_PORT_STAT_PFC_%u_TX_PKTS", "pause frames sent with a time above 0")                            \
+    X(pfc_tx_xon, "SAI_PORT_STAT_PFC_%u_ON2OFF_TX_PKTS", "pause frames sent with time 0 (name ours)")                  \
+    X(pfc_rx_xoff, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "pause frames received with a time above 0")                        \
+    X(pfc_rx_xon, "SAI_PORT_STAT_PFC_%u_ON2OFF_RX_PKTS", "pause frames received with time 0")                          \
+    X(paused_ps, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_PS", "time this port could not send the priority (SAI: us)")  \
+    X(watchdog_storms, "SAI_QUEUE_STAT_PFC_WATCHDOG_STORMS", "storms detected (name ours)")                            \
+    X(drops, "SAI_QUEUE_STAT_DROPPED_PACKETS", "packets dropped at this port and priority, for any reason")
+struct weft_counters {
+#define X(field, name, help) uint64_t field;
+    WEFT_PRIORITY_COUNTERS(X)
+#undef X
+};
+#define WEFT_COUNTERS (sizeof(struct weft_counters) / sizeof(uint64_t))
+struct weft_counter_info {
+    const char *field, *sai, *help;
+};
+extern const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS]; ///< in struct order
+
+struct weft_flow_outcome {
+    weft_time_ps end_ps;   ///< last byte at the receiver; WEFT_TIME_NEVER: not finished
+    weft_time_ps acked_ps; ///< last acknowledgement at the sender; WEFT_TIME_NEVER: none
+    weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network
+    weft_bytes delivered_bytes;
+    uint64_t cnps;          ///< received by the sender
+    uint64_t packets_again; ///< sent more than once
+};
+
+struct weft_sample {
+    weft_time_ps time_ps;
+    uint32_t port; ///< among all ports
+    uint32_t priority;
+    weft_bytes queue_bytes;   ///< egress depth
+    weft_bytes ingress_bytes; ///< level of the priority group
+    weft_bytes tx_bytes;      ///< since the last sample
+    bool paused;
+};
+
+enum weft_end { WEFT_END_DONE, WEFT_END_UNTIL, WEFT_END_INTERRUPTED, WEFT_END_STALL };
+
+struct weft_outcome {
+    enum weft_end end;
+    weft_time_ps sim_time_ps; ///< of the last event
+    double wall_s, cpu_s;
+    uint32_t threads;
+    uint64_t packet_hops; ///< packets of any kind over one link
+    uint64_t events;
+    uint64_t windows; ///< windows with work
+    weft_time_ps window_ps;
+    weft_bytes peak_rss_bytes;
+
+    uint32_t flows;
+    struct weft_flow_outcome *flow; ///< [flows], as in the workload
+
+    uint32_t ports;
+    struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
+    uint64_t drops[WEFT_DROPS];
+    weft_bytes drop_bytes[WEFT_DROPS];
+    uint64_t cnps; ///< sent by receivers
+
+    weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
+    uint64_t samples;
+    struct weft_sample *sample; ///< by time, port, priority
+
+    char *stall; ///< who waits for whom; NULL if the run did not stall
+    uint64_t digest;
+    struct weft_arena *arena; ///< owns all of it
+};
+
+/// Digest over every flow's completion times, every counter and every drop; equal for equal results.
+uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
+/// True if injected = delivered + dropped + held.
+bool weft_outcome_conserves(const struct weft_outcome *outcome);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A packet as the simulator moves it: 32 bytes, by value, nothing to chase. It carries what a forwarding decision
+// needs; whatever never changes during a run (a queue pair's addresses, a flow's size) is looked up by `qp` at the
+// ends. Header sizes: IBTA vol. 1 (BTH 12, RETH 16, AETH 4, ICRC 4), RoCEv2 annex A17 (UDP 4791), IEEE 802.3.
+#ifndef WEFT_PACKET_H
+#define WEFT_PACKET_H
+
+#include "weft/types.h"
+
+enum weft_packet_kind {
+    WEFT_PACKET_DATA, ///< WRITE/SEND request or READ response with payload
+    WEFT_PACKET_ACK,  ///< psn: everything below is acknowledged
+    WEFT_PACKET_NAK,  ///< psn: send again from here
+    WEFT_PACKET_CNP,  ///< congestion notification for `qp`
+    WEFT_PACKET_READ, ///< READ request; psn: respond from here
+    WEFT_PACKET_PFC,  ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
+    WEFT_PACKET_KINDS
+};
+
+enum weft_ecn { WEFT_ECN_NOT_ECT = 0, WEFT_ECN_ECT1 = 1, WEFT_ECN_ECT0 = 2, WEFT_ECN_CE = 3 };
+
+enum weft_packet_flag {
+    WEFT_PACKET_ACK_REQUEST = 1, ///< BTH AckReq
+    WEFT_PACKET_RETH = 2,        ///< first or only packet of a WRITE
+    WEFT_PACKET_AGAIN = 4,       ///< sent before
+};
+
+struct weft_packet {
+    weft_time_ps time_ps; ///< when it arrives at `node`; in a queue: when it got there
+    uint32_t node;        ///< the node it arrives at
+    uint16_t port;        ///< that node's port, from 0
+    uint16_t bytes;       ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
+    uint32_t dst;         ///< destination host (index among hosts)
+    uint32_t qp;          ///< queue pair, global
+    uint32_t psn;         ///< packet sequence number; not wrapped to 24 bits
+    uint16_t entropy;     ///< digest of the 5-tuple, input of every ECMP hash
+    uint8_t kind;         ///< enum weft_packet_kind
+    uint8_t priority : 3, ecn : 2, flags : 3;
+};
+_Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
+
+#define WEFT_WIRE_OVERHEAD 20u ///< preamble 8 and inter-packet gap 12
+#define WEFT_FRAME_MIN 64u     ///< IEEE 802.3 minimum frame; also the size of a PFC frame
+#define WEFT_FRAME_DATA 62u    ///< headers of a data frame: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4
+#define WEFT_FRAME_RETH 16u    ///< more on a first or only WRITE packet and on a READ request
+#define WEFT_FRAME_AETH 4u     ///< more on an ACK, NAK or READ response
+#define WEFT_FRAME_ACK 66u
+#define WEFT_FRAME_READ 78u
+#define WEFT_FRAME_CNP 78u ///< 16 reserved octets after the BTH
+
+/// A PFC frame keeps its class-enable vector and quanta in fields that it has no other use for.
+static inline uint8_t weft_packet_pfc_classes(const struct weft_packet *p) {
+    return (uint8_t)p->psn;
+}
+static inline uint32_t weft_packet_pfc_quanta(const struct weft_packet *p, unsigned priority) {
+    return (p->psn >> 8 >> priority & 1) ? p->qp : 0;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parameter is one row. From the row come the default, parsing with a mandatory unit, the range check, the help of
+// `weft models`, the JSON schema and the effective configuration stored with every result. Defaults and bounds are text
+// and go through the same parser as the user's text.
+//
+//   static const struct weft_param rows[] = {
+//       WEFT_TIME(struct dcqcn_conf, alpha_timer_ps, "alpha_timer", "55us", "1us", "10ms", "decay alpha if no CNP
+//       ..."),
+//   };
+//   const struct weft_param_table table = WEFT_PARAM_TABLE("dcqcn", struct dcqcn_conf, rows);
+#ifndef WEFT_PARAM_H
+#define WEFT_PARAM_H
+
+#include "weft/tree.h"
+
+struct weft_model;
+struct weft_param_table;
+
+enum weft_param_type {
+    WEFT_PARAM_TIME,       ///< uint64_t ps.        "150ns", "55us"; units ps ns us ms s; "never" where max is "never"
+    WEFT_PARAM_RATE,       ///< uint64_t bit/s.     "200Gbps"; units bps kbps Mbps Gbps Tbps
+    WEFT_PARAM_BYTES,      ///< uint64_t bytes.     "4096B", "200KB" (1000), "2MiB" (1024)
+    WEFT_PARAM_UINT,       ///< uint64_t.           "5"
+    WEFT_PARAM_REAL,       ///< double.             "0.00390625", "1/256", "1%"; no unit
+    WEFT_PARAM_BOOL,       ///< bool.               true | false | on | off | yes | no
+    WEFT_PARAM_CHOICE,     ///< uint32_t index into `choices`
+    WEFT_PARAM_TEXT,       ///< const char * in the arena. A YAML list of texts is joined with ","
+    WEFT_PARAM_PRIORITIES, ///< uint8_t bit mask.   [3, 4] or "3,4" or none
+    WEFT_PARAM_WEIGHTS,    ///< uint64_t[8], one a priority. [1,1,1,4,1,1,1,1]; a single number stands for all eight
+    WEFT_PARAM_DSCP_MAP,   ///< uint8_t[64] -> priority. {24: 3, 48: 7}; unnamed code points get the class dscp >> 3
+    WEFT_PARAM_MODEL,      ///< struct weft_model_conf. "dcqcn" or {kind: dcqcn, g: 1/256}
+    WEFT_PARAM_SECTION,    ///< a struct inside the struct, with its own table
+};
+
+struct weft_param {
+    const char *name;
+    enum weft_param_type type;
+    uint32_t model_kind; ///< for WEFT_PARAM_MODEL: enum weft_model_kind
+    size_t offset;
+    const char *dflt; ///< NULL: the user must give it
+    const char *min, *max;
+    const char *help;                     ///< one line; says "assumed" where the number is assumed rather than known
+    const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated
+    const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
+};
+
+struct weft_param_table {
+    const char *name;
+    const struct weft_param *rows;
+    uint32_t n;
+    size_t conf_size;
+    /// Optional: checks between parameters (XON above XOFF). Returns NULL or what is wrong, naming keys and values.
+    const char *(*check)(const void *conf, char *text, size_t size);
+};
+
+/// A model chosen by the user, with its configuration.
+struct weft_model_conf {
+    const struct weft_model *model;
+    void *conf; ///< model->params->conf_size bytes, in the arena
+    struct weft_place place;
+};
+
+#define WEFT__ROW(T, field, key, type, dflt, lo, hi, help)                                                             \
+    { key, type, 0, offsetof(T, field), dflt, lo, hi, help, NULL, NULL }
+#define WEFT_TIME(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_TIME, dflt, lo, hi, help)
+#define WEFT_RATE(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_RATE, dflt, lo, hi, help)
+#define WEFT_BYTES(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_BYTES, dflt, lo, hi, help)
+#define WEFT_UINT(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_UINT, dflt, lo, hi, help)
+#define WEFT_REAL(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_REAL, dflt, lo, hi, help)
+#define WEFT_BOOL(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_BOOL, dflt, NULL, NULL, help)
+#define WEFT_TEXT(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_TEXT, dflt, NULL, NULL, help)
+#define WEFT_PRIORITY_SET(T, field, key, dflt, help)                                                                   \
+    WEFT__ROW(T, field, key, WEFT_PARAM_PRIORITIES, dflt, NULL, NULL, help)
+#define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_WEIGHTS, dflt, lo, hi, help)
+#define WEFT_DSCP_MAP(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_DSCP_MAP, dflt, NULL, NULL, help)
+#define WEFT_CHOICE(T, field, key, dflt, names, help)                                                                  \
+    { key, WEFT_PARAM_CHOICE, 0, offsetof(T, field), dflt, NULL, NULL, help, names, NULL }
+#define WEFT_MODEL_PARAM(T, field, key, kind, dflt, help)                                                              \
+    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL }
+#define WEFT_SECTION(T, field, key, section, help)                                                                     \
+    { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section }
+#define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL }
+#define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check }
+
+/// Fills `conf` (table->conf_size bytes) with the defaults, then with what `tree` says (NULL: nothing). Unknown key,
+/// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.
+enum weft_status weft_params_load(const struct weft_param_table *table, const struct weft_tree *tree, void *conf,
+                                  struct weft_arena *arena, struct weft_error *ret_error);
+/// One value from text (not for SECTION and MODEL with parameters).
+enum weft_status weft_param_parse(const struct weft_param *row, const char *text, struct weft_place place, void *conf,
+                                  struct weft_arena *arena, struct weft_error *ret_error);
+/// The value as text that weft_param_parse reads back to the same value. Returns snprintf-like length.
+int weft_param_format(const struct weft_param *row, const void *conf, char *text, size_t size);
+/// Calls on_value("switch.pfc.quanta", "65535") for every value of the table, sections and models included, in order.
+void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
+                      void (*on_value)(void *context, const char *path, const char *value), void *context);
+
+/// Quantities as people read them: "12.8us", "1.05MB", "200Gbps". Three significant digits unless exact.
+int weft_format_time(weft_time_ps time, char *text, size_t size);
+int weft_format_bytes(weft_bytes bytes, char *text, size_t size);
+int weft_format_rate(weft_rate_bps rate, char *text, size_t size);
+
+#endif

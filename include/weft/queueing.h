@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queueing architecture of a switch: where packets wait. OQ: one FIFO per output and priority. IQ: one FIFO per input
+// and priority, so that the head blocks what is behind it. VOQ: one FIFO per input, output and priority.
+#ifndef WEFT_QUEUEING_H
+#define WEFT_QUEUEING_H
+
+#include "weft/model.h"
+#include "weft/packet.h"
+
+struct weft_packet_pool; // base/fifo.h: chunks of packets, one pool a worker
+
+struct weft_queueing_ops {
+    size_t (*state_size)(const void *conf, uint32_t ports);                                     ///< required
+    void (*init)(void *state, const void *conf, uint32_t ports, struct weft_packet_pool *pool); ///< required
+    /// Required, hot. packet->port is the input.
+    void (*push)(void *state, const struct weft_packet *packet, uint32_t out);
+    /// Required, hot. Takes the head that `in` has for (out, priority); OQ ignores `in`. It must exist.
+    void (*pop)(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet);
+    /// Required, hot. Priorities that have a head for `out`, as a mask.
+    uint8_t (*ready)(const void *state, uint32_t out);
+    /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else: the set of inputs
+    /// with a head for (out, priority), as ceil(ports / 64) words.
+    void (*inputs)(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set);
+    /// Required: calls on_packet for everything that waits, for accounting and diagnosis.
+    void (*each)(const void *state, void (*on_packet)(void *context, const struct weft_packet *packet, uint32_t out),
+                 void *context);
+};
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11),
+// from the random123 library. A stream is named by (seed, who, purpose); draws of one stream never depend on another,
+// so the same numbers come out on any number of threads, and adding a flow does not change the draws of the rest.
+#ifndef WEFT_RANDOM_H
+#define WEFT_RANDOM_H
+
+#include "weft/types.h"
+
+enum weft_random_purpose {
+    WEFT_RANDOM_ECN = 1,
+    WEFT_RANDOM_BIT_ERROR,
+    WEFT_RANDOM_HASH_SEED,
+    WEFT_RANDOM_ENTROPY, ///< UDP source ports of queue pairs
+    WEFT_RANDOM_WORKLOAD,
+    WEFT_RANDOM_ARRIVAL,
+    WEFT_RANDOM_SIZE,
+    WEFT_RANDOM_TEST,
+};
+
+struct weft_random {
+    uint64_t seed;
+    uint32_t who; ///< node, port, flow: whatever owns the stream
+    uint32_t purpose;
+    uint64_t drawn; ///< draws so far; the counter
+};
+
+struct weft_random weft_random_stream(uint64_t seed, uint32_t who, enum weft_random_purpose purpose);
+uint64_t weft_random_u64(struct weft_random *random);
+double weft_random_unit(struct weft_random *random);                ///< [0, 1)
+uint64_t weft_random_below(struct weft_random *random, uint64_t n); ///< [0, n), unbiased, n > 0
+double weft_random_exponential(struct weft_random *random, double mean);
+
+#endif

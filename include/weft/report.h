@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outcomes as people and programs read them: tables, JSON, SQLite.
+#ifndef WEFT_REPORT_H
+#define WEFT_REPORT_H
+
+#include <stdio.h>
+
+#include "weft/sim.h"
+
+/// One run with everything that describes it.
+struct weft_run {
+    const struct weft_scenario *scenario;
+    const struct weft_topology *topology;
+    const struct weft_workload *workload;
+    const struct weft_outcome *outcome;
+};
+
+/// Of the flows of one group that finished. Nearest-rank percentiles.
+struct weft_group_stats {
+    const char *name;
+    uint32_t count, finished;
+    weft_bytes bytes;
+    struct weft_quantiles {
+        double mean, p50, p95, p99, max;
+    } fct_ps, slowdown;
+};
+/// One entry a group; in `arena`.
+struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena);
+
+void weft_report_table(FILE *file, const struct weft_run *run);
+/// Variants side by side: a row a group and metric, a column a variant.
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// One JSON object and a newline.
+void weft_report_json(FILE *file, const struct weft_run *run);
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent.
+enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
+                                    struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario: what the user wrote, validated. One file may hold several variants: overrides of dotted paths.
+//
+//   name: ...           about: ...
+//   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
+//   switch: {...}                     host: {...}
+//   devices: [{match: "core-*", switch: {...}}]
+//   workload: [{kind: incast, ...}]   run: {...}
+//   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
+#ifndef WEFT_SCENARIO_H
+#define WEFT_SCENARIO_H
+
+#include "weft/device.h"
+#include "weft/workload.h"
+
+struct weft_run_conf {
+    uint64_t seed;
+    weft_time_ps until_ps;           ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
+    weft_time_ps stall_ps;           ///< no progress for this long ends the run
+    weft_time_ps detection_ps;       ///< link failure to new routes
+    weft_time_ps sample_interval_ps; ///< 0: no time series
+    const char *sample_ports;        ///< glob over port names
+};
+extern const struct weft_param_table weft_run_table;
+
+/// Configuration of some devices: those whose node name matches, or all (match == NULL; always the first).
+struct weft_device_conf {
+    const char *match;
+    struct weft_switch_conf sw;
+    struct weft_host_conf host;
+};
+
+struct weft_scenario {
+    const char *path, *name, *about, *variant; ///< variant: "" if the file has none
+    struct weft_model_conf topology;
+    const struct weft_tree *topology_tree, *events_tree;
+    struct weft_device_conf *device; ///< later entries win
+    uint32_t devices;
+    struct weft_model_conf *workload;
+    uint32_t workloads;
+    struct weft_run_conf run;
+    struct weft_arena *arena; ///< owns everything here, and what topology and workload make
+};
+
+/// A scenario file read but not yet bound to a variant.
+struct weft_scenario_file;
+/// `settings`: "path=value" texts from the command line, applied after the variant; values are YAML.
+enum weft_status weft_scenario_file_read(const char *path, const char *const *settings, uint32_t n_settings,
+                                         struct weft_scenario_file **ret_file, struct weft_error *ret_error);
+void weft_scenario_file_free(struct weft_scenario_file *file);
+uint32_t weft_scenario_variants(const struct weft_scenario_file *file); ///< at least 1
+const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i);
+enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
+                                   struct weft_scenario **ret_scenario, struct weft_error *ret_error);
+void weft_scenario_free(struct weft_scenario *scenario);
+/// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535").
+void weft_scenario_each(const struct weft_scenario *scenario,
+                        void (*on_value)(void *context, const char *path, const char *value), void *context);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run: scenario, topology and workload in, outcome out.
+#ifndef WEFT_SIM_H
+#define WEFT_SIM_H
+
+#include <signal.h>
+
+#include "weft/outcome.h"
+
+/// Told about every 50 ms of wall time, from the calling thread.
+struct weft_progress {
+    weft_time_ps now_ps;
+    double wall_s;
+    uint64_t packet_hops;
+    weft_bytes delivered_bytes, total_bytes; ///< payload
+    uint32_t flows_done, flows;
+};
+
+struct weft_sim_options {
+    uint32_t threads;                       ///< 0: 1
+    const volatile sig_atomic_t *interrupt; ///< non-zero stops the run; may be NULL
+    void (*on_progress)(void *context, const struct weft_progress *progress);
+    void *context;
+};
+
+/// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (the outcome is filled all the same), WEFT_ERROR_CONSERVATION (likewise)
+/// or WEFT_ERROR_INPUT (no outcome). Free with weft_outcome_free.
+enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                               const struct weft_workload *workload, const struct weft_sim_options *options,
+                               struct weft_outcome **ret_outcome, struct weft_error *ret_error);
+void weft_outcome_free(struct weft_outcome *outcome);
+
+/// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path.
+weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                 const struct weft_flow *flow);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes, ports and links of a network, as built from a topology model or an explicit list. Read-only during a run.
+// Nodes are numbered so that neighbours are close (pod by pod): the engine visits them in this order and cuts the order
+// into workers. Hosts also have an index of their own, 0..hosts-1, in node order; a host is one NIC port.
+#ifndef WEFT_TOPOLOGY_H
+#define WEFT_TOPOLOGY_H
+
+#include "weft/model.h"
+
+enum weft_node_role { WEFT_NODE_HOST, WEFT_NODE_SWITCH };
+
+struct weft_node_info {
+    const char *name;  ///< "host-12", "access-3"; unique
+    const char *layer; ///< "host", "access", "spine" ...: for summaries and globs
+    uint8_t role;      ///< enum weft_node_role
+    uint8_t tier;      ///< 0 host, 1 the switches next to hosts, ...
+    uint32_t pod;      ///< WEFT_NONE if it belongs to none
+    uint32_t port0;    ///< its first port among all ports
+    uint32_t ports;
+    uint32_t index; ///< among hosts, or among switches
+};
+
+/// One end of a link. Port k of node n is topology->port[node[n].port0 + k], and is called "access-3/7" (k = 7).
+struct weft_port_info {
+    uint32_t node;
+    uint32_t peer; ///< port at the other end
+    uint32_t link;
+};
+
+struct weft_link_info {
+    uint32_t port[2];
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double bit_error_rate;
+};
+
+/// A link goes down or up.
+struct weft_link_event {
+    weft_time_ps time_ps;
+    uint32_t link;
+    bool up;
+};
+
+struct weft_topology {
+    const char *kind;
+    uint32_t nodes, ports, links, hosts, switches, events;
+    struct weft_node_info *node;
+    struct weft_port_info *port;
+    struct weft_link_info *link;
+    struct weft_link_event *event; ///< by time, then link
+    uint32_t *host;                ///< host index -> node
+    uint32_t *switch_node;         ///< switch index -> node
+    struct weft_arena *arena;      ///< borrowed
+};
+
+/// A link as a topology model asks for it; `from` and `to` are node numbers.
+struct weft_topology_builder;
+/// Adds nodes in final order and links in any order. Names are copied. Returns the node's number.
+uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
+                                uint8_t tier, uint32_t pod, const char *name);
+void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
+                            weft_time_ps delay, double bit_error_rate);
+
+struct weft_topology_ops {
+    /// Required. Adds every node and link of `conf`. `tree` is the user's section, for kinds that hold lists (may be
+    /// NULL). Errors name a place.
+    enum weft_status (*build)(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                              struct weft_error *ret_error);
+};
+
+/// Builds and validates: every host has exactly one link, no node without links, no self-link, names unique, rates
+/// 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and 65535 ports a node. `tree` and `events` are the user's `topology:`
+/// and `events:` sections or NULL. Place of errors: the user's line where there is one.
+enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
+                                   const struct weft_tree *events, struct weft_arena *arena,
+                                   struct weft_topology **ret_topology, struct weft_error *ret_error);
+
+/// Node by name, WEFT_NONE if absent. Port by "name/k" or "name->peer" (first link to that peer). Link by either of its
+/// ports' names or "a--b".
+uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name);
+uint32_t weft_topology_find_port(const struct weft_topology *t, const char *name);
+uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name);
+/// "access-3/7" into text.
+int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size);
+/// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.
+bool weft_glob_match(const char *pattern, const char *name);
+/// Hosts chosen by text: "host-3", "host-0..15", "host-*", several joined by ","; in the order written, duplicates kept
+/// out. An empty choice or an unknown name is an error at `place`. Host indices, in the arena.
+enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
+                                            uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error);
+
+static inline const struct weft_port_info *weft_topology_port(const struct weft_topology *t, uint32_t node,
+                                                              uint32_t k) {
+    return &t->port[t->node[node].port0 + k];
+}
+
+#endif

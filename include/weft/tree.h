@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's text as a tree that knows where everything stands. Read from YAML 1.2 (libfyaml); anchors and aliases are
+// expanded with a bound, so that a cyclic or explosive anchor is an error. Limits: 16 MiB of text, 64 levels, 4 Mi
+// nodes.
+#ifndef WEFT_TREE_H
+#define WEFT_TREE_H
+
+#include "weft/error.h"
+#include "weft/memory.h"
+
+enum weft_tree_type { WEFT_TREE_NULL, WEFT_TREE_TEXT, WEFT_TREE_MAP, WEFT_TREE_LIST };
+
+struct weft_tree {
+    enum weft_tree_type type;
+    struct weft_place place;
+    struct weft_place key_place; ///< of the key, for a child of a map
+    const char *key;             ///< for a child of a map, else NULL
+    const char *text;            ///< for WEFT_TREE_TEXT
+    uint32_t n;                  ///< children of a map or list, in the user's order
+    struct weft_tree **child;
+};
+
+/// Reads a file ("-": standard input) into `arena`. A duplicate key is an error.
+enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
+                                struct weft_error *ret_error);
+/// The same from memory; `name` stands in for the file's name.
+enum weft_status weft_tree_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
+                                 struct weft_tree **ret_tree, struct weft_error *ret_error);
+/// Child of a map by key; NULL if absent or `tree` is not a map (or NULL).
+const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key);
+/// A copy of `base` in which every leaf of `over` replaces or adds. Keys of `over` may be dotted paths
+/// ("switch.pfc.xoff", "workload.0.size"); maps merge, everything else replaces. A text that stands where a map
+/// merges ("cc: dcqcn" over or under "cc: {kind: dcqcn, g: ..}") counts as {kind: text}; when the override names a
+/// different kind, the old kind's keys are dropped.
+enum weft_status weft_tree_override(const struct weft_tree *base, const struct weft_tree *over,
+                                    struct weft_arena *arena, struct weft_tree **ret_tree,
+                                    struct weft_error *ret_error);
+
+#endif

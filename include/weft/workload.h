@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows, and the generators that make them. A generator sees the topology and draws from streams keyed by host or flow
+// number, so that one more entry does not change the others.
+#ifndef WEFT_WORKLOAD_H
+#define WEFT_WORKLOAD_H
+
+#include "weft/random.h"
+#include "weft/topology.h"
+
+enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
+
+/// `bytes` of payload go from src to dst; for READ the request goes from dst to src first.
+struct weft_flow {
+    uint32_t group;    ///< index into weft_workload.group
+    uint32_t src, dst; ///< host indices, different
+    weft_bytes bytes;  ///< at least 1
+    weft_time_ps start_ps;
+    uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more
+    uint8_t priority;
+    uint8_t verb; ///< enum weft_verb
+};
+
+struct weft_workload {
+    uint32_t flows, groups, flows_capacity;
+    struct weft_flow *flow;
+    const char **group; ///< names, in order of first mention
+    struct weft_arena *arena;
+};
+
+/// What every generator shares; first member of every generator's configuration.
+struct weft_workload_common {
+    const char *group;
+    weft_time_ps start_ps;
+    weft_bytes size_bytes;
+    uint64_t qps;
+    uint64_t priority;
+    uint32_t verb;
+    uint64_t repeat;          ///< so many times
+    weft_time_ps interval_ps; ///< from one repetition to the next
+};
+/// The rows of weft_workload_common for a generator's table; T must have it as member `common`.
+#define WEFT_WORKLOAD_ROWS(T)                                                                                          \
+    WEFT_TEXT(T, common.group, "group", "all", "flow group in tables and results"),                                    \
+        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when the first flow starts"),                     \
+        WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB", "payload of a flow"),                           \
+        WEFT_UINT(T, common.qps, "qps", "1", "1", "1024", "queue pairs a flow is spread over"),                        \
+        WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
+        WEFT_CHOICE(T, common.verb, "verb", "write", weft_verb_names, "RDMA operation"),                               \
+        WEFT_UINT(T, common.repeat, "repeat", "1", "1", "1000000", "so many times"),                                   \
+        WEFT_TIME(T, common.interval_ps, "interval", "0s", "0s", "1000s", "from one repetition to the next")
+extern const char *const weft_verb_names[]; // "write", "send", "read", NULL
+
+struct weft_workload_ops {
+    /// Required. Appends flows with weft_workload_add. `entry`: number of this entry in the scenario, for random
+    /// streams.
+    enum weft_status (*expand)(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                               uint64_t seed, uint32_t entry, struct weft_workload *workload,
+                               struct weft_error *ret_error);
+};
+
+/// Adds one flow (and its repetitions). More than 2^24 flows or 2^26 queue pairs in all, or src == dst: an error at
+/// place.
+enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
+                                   struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
+                                   weft_time_ps start, struct weft_error *ret_error);
+/// Expands every entry in order.
+enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
+                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
+                                   struct weft_workload **ret_workload, struct weft_error *ret_error);
+
+#endif

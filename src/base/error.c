@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status status, struct weft_place place,
+                                const char *format, ...) {
+    if (!ret_error || ret_error->status) return status;
+    ret_error->status = status;
+    size_t used = 0;
+    if (place.file && place.line) {
+        int n = snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line, place.column);
+        used = n < 0 ? 0 : (size_t)n;
+        if (used >= sizeof ret_error->text) used = sizeof ret_error->text - 1;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ret_error->text + used, sizeof ret_error->text - used, format, args);
+    va_end(args);
+    return status;
+}
+
+enum { WORD_MAX = 63 };
+
+/// Levenshtein distance, letters without case; words are cut at WORD_MAX.
+static unsigned edit_distance(const char *a, const char *b) {
+    unsigned na = (unsigned)strnlen(a, WORD_MAX), nb = (unsigned)strnlen(b, WORD_MAX);
+    unsigned row[WORD_MAX + 1];
+    for (unsigned j = 0; j <= nb; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= na; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= nb; j++) {
+            unsigned above = row[j];
+            unsigned best = diagonal + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
+            if (above + 1 < best) best = above + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+const char *weft_error_nearest(const char *word, const char *const *candidates, unsigned n) {
+    const char *best = NULL;
+    unsigned best_distance = (unsigned)strnlen(word, WORD_MAX) / 2 + 1; // more than half the word wrong: no suggestion
+    for (unsigned i = 0; i < n; i++) {
+        unsigned d = edit_distance(word, candidates[i]);
+        if (d < best_distance) {
+            best_distance = d;
+            best = candidates[i];
+        }
+    }
+    return best;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// No congestion control: line rate from the first packet to the last.
+#include "weft/cc.h"
+
+struct none_conf {
+    uint8_t unused;
+};
+static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct none_conf)};
+
+static size_t none_state_size(const void *conf) {
+    (void)conf;
+    return 0;
+}
+
+static void none_start(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    (void)state, (void)conf;
+    act->rate_bps = fact->line_rate_bps;
+}
+
+static const char *none_check(const void *state, const void *conf, const struct weft_cc_act *act) {
+    (void)state, (void)conf;
+    return act->rate_bps ? NULL : "rate is 0";
+}
+
+static const struct weft_cc_ops none_ops = {.state_size = none_state_size, .on_start = none_start, .check = none_check};
+
+const struct weft_model weft__cc_none = {
+    .kind = WEFT_KIND_CC,
+    .name = "none",
+    .summary = "no congestion control: line rate always",
+    .source = "the baseline of every comparison; PFC alone protects the buffers",
+    .params = &none_params,
+    .ops = &none_ops,
+};
