@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static uint64_t level(const struct weft__json *j) {
+    return UINT64_C(1) << (j->depth - 1);
+}
+
+/// Whatever must stand before the next value or key.
+static void separate(struct weft__json *j) {
+    if (!j->depth) return;
+    if (j->filled & level(j)) putc(',', j->file);
+    j->filled |= level(j);
+}
+
+static void before_value(struct weft__json *j) {
+    assert(!j->depth || j->keyed == !!(j->object & level(j)));
+    if (!j->keyed) separate(j);
+    j->keyed = false;
+}
+
+static void begin(struct weft__json *j, bool object) {
+    before_value(j);
+    assert(j->depth < WEFT__JSON_DEPTH);
+    j->depth++;
+    j->filled &= ~level(j);
+    j->object = object ? j->object | level(j) : j->object & ~level(j);
+    putc(object ? '{' : '[', j->file);
+}
+
+static void end(struct weft__json *j, bool object) {
+    assert(j->depth && !j->keyed && object == !!(j->object & level(j)));
+    j->depth--;
+    putc(object ? '}' : ']', j->file);
+}
+
+void weft__json_begin_object(struct weft__json *j) {
+    begin(j, true);
+}
+void weft__json_end_object(struct weft__json *j) {
+    end(j, true);
+}
+void weft__json_begin_array(struct weft__json *j) {
+    begin(j, false);
+}
+void weft__json_end_array(struct weft__json *j) {
+    end(j, false);
+}
+
+/// Bytes of the well-formed UTF-8 character at `s` (Unicode 15, table 3-7), or 0.
+static unsigned utf8_length(const unsigned char *s) {
+    unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 ? 4 : 0;
+    if (n == 4 && s[0] > 0xf4) return 0;
+    for (unsigned i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; // overlong; surrogates
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0; // overlong; above U+10FFFF
+    return n;
+}
+
+static void quote(FILE *file, const char *text) {
+    putc('"', file);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        unsigned n = utf8_length(s);
+        if (*s == '"' || *s == '\\') {
+            putc('\\', file);
+            putc(*s, file);
+        } else if (*s == '\n') {
+            fputs("\\n", file);
+        } else if (*s < 0x20 || *s == 0x7f) {
+            fprintf(file, "\\u%04x", *s);
+        } else if (!n) {
+            fputs("\\ufffd", file);
+        } else {
+            fwrite(s, 1, n, file);
+        }
+        s += n ? n : 1;
+    }
+    putc('"', file);
+}
+
+void weft__json_key(struct weft__json *j, const char *key) {
+    assert(j->depth && !j->keyed && (j->object & level(j)));
+    separate(j);
+    quote(j->file, key);
+    putc(':', j->file);
+    j->keyed = true;
+}
+
+void weft__json_string(struct weft__json *j, const char *text) {
+    if (!text) {
+        weft__json_null(j);
+        return;
+    }
+    before_value(j);
+    quote(j->file, text);
+}
+
+void weft__json_u64(struct weft__json *j, uint64_t value) {
+    before_value(j);
+    fprintf(j->file, "%" PRIu64, value);
+}
+
+void weft__json_real(struct weft__json *j, double value) {
+    if (!isfinite(value)) {
+        weft__json_null(j);
+        return;
+    }
+    before_value(j);
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (back >= value && back <= value) break;
+    }
+    fputs(text, j->file);
+}
+
+void weft__json_bool(struct weft__json *j, bool value) {
+    before_value(j);
+    fputs(value ? "true" : "false", j->file);
+}
+
+void weft__json_null(struct weft__json *j) {
+    before_value(j);
+    fputs("null", j->file);
+}
+
+void weft__json_key_string(struct weft__json *j, const char *key, const char *text) {
+    weft__json_key(j, key);
+    weft__json_string(j, text);
+}
+void weft__json_key_u64(struct weft__json *j, const char *key, uint64_t value) {
+    weft__json_key(j, key);
+    weft__json_u64(j, value);
+}
+void weft__json_key_real(struct weft__json *j, const char *key, double value) {
+    weft__json_key(j, key);
+    weft__json_real(j, value);
+}
+void weft__json_key_bool(struct weft__json *j, const char *key, bool value) {
+    weft__json_key(j, key);
+    weft__json_bool(j, value);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON (RFC 8259) onto a stream, as it is made: nothing is kept but where we are. Misuse (a value without a key in an
+// object, an end that does not match) is a bug and asserts.
+//
+//   struct weft__json j = {.file = stdout};
+//   weft__json_begin_object(&j);
+//   weft__json_key(&j, "seed");
+//   weft__json_u64(&j, 1);
+//   weft__json_end_object(&j);
+#ifndef WEFT_BASE_JSON_H
+#define WEFT_BASE_JSON_H
+
+#include <stdio.h>
+
+#include "weft/types.h"
+
+#define WEFT__JSON_DEPTH 64u
+
+struct weft__json {
+    FILE *file;
+    uint32_t depth;
+    bool keyed;      ///< a key was written and its value is due
+    uint64_t object; ///< bit d: level d is an object
+    uint64_t filled; ///< bit d: level d has a member already
+};
+
+void weft__json_begin_object(struct weft__json *j);
+void weft__json_end_object(struct weft__json *j);
+void weft__json_begin_array(struct weft__json *j);
+void weft__json_end_array(struct weft__json *j);
+void weft__json_key(struct weft__json *j, const char *key);
+/// Bytes that are not UTF-8 come out as U+FFFD, so that the result can always be read. NULL: null.
+void weft__json_string(struct weft__json *j, const char *text);
+void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a reader with doubles loses above 2^53
+void weft__json_real(struct weft__json *j, double value);  ///< shortest text that reads back the same; not finite: null
+void weft__json_bool(struct weft__json *j, bool value);
+void weft__json_null(struct weft__json *j);
+
+/// Key and value in one.
+void weft__json_key_string(struct weft__json *j, const char *key, const char *text);
+void weft__json_key_u64(struct weft__json *j, const char *key, uint64_t value);
+void weft__json_key_real(struct weft__json *j, const char *key, double value);
+void weft__json_key_bool(struct weft__json *j, const char *key, bool value);
+
+#endif
