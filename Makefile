@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. Meson does the work; `make help` lists what there is.
+BUILD ?= build
+MESON_OPTIONS ?=
+DEMO_SCENARIO ?= scenarios/foundation/incast.yaml
+DEMO_ARGS ?=
+FUZZ_SECONDS ?= 20
+BENCH_ARGS ?= engine
+
+WEFT := $(BUILD)/weft
+, := ,
+# A sanitizer's finding ends the test.
+SANITIZE := -Doptimization=1 -Db_lundef=false -Dc_args=-fno-omit-frame-pointer
+export ASAN_OPTIONS ?= halt_on_error=1:detect_leaks=1
+export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
+export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
+
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+.PHONY: build setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
+        lint clean
+
+# The summary, not meson, decides: it also counts a test that ended before it reported.
+# $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
+define run-tests
+rm -f $(1)/meson-logs/testlog.json
+meson test -C $(1) --no-rebuild $(2) || true
+tools/test-summary $(1)
+endef
+
+# $(call build-in,BUILD_DIR,MESON_OPTIONS)
+define build-in
+test -f $(1)/build.ninja || meson setup $(1) $(2)
+ninja -C $(1)
+endef
+
+build: setup ## build the program and leave it at build/weft
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESON_OPTIONS)
+	@ninja -C $(BUILD)
+
+setup: ## install what is missing (apt, as root or by sudo)
+	@tools/setup
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'
+
+demo: build ## run the incast study of a 1024-GPU fabric and show its result
+	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
+	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
+
+test: build ## run every test but the long ones
+	@$(call run-tests,$(BUILD),--no-suite long)
+
+test-long: build ## run the long tests
+	@$(call run-tests,$(BUILD),--suite long)
+
+sanitize: sanitize-address sanitize-thread ## run the tests under the address, undefined and thread sanitizers
+
+sanitize-address: setup ## run the tests under the address and undefined sanitizers
+	@$(call build-in,$(BUILD)-asan,-Db_sanitize=address$(,)undefined $(SANITIZE))
+	@$(call run-tests,$(BUILD)-asan,--no-suite long --no-suite lint --timeout-multiplier 8)
+
+sanitize-thread: setup ## run the tests of the engine under the thread sanitizer
+	@$(call build-in,$(BUILD)-tsan,-Db_sanitize=thread $(SANITIZE))
+	@$(call run-tests,$(BUILD)-tsan,--suite threads --timeout-multiplier 16)
+
+fuzz: setup ## run every fuzz target for FUZZ_SECONDS (20) each; needs clang
+	@tools/setup clang
+	@test -f $(BUILD)-fuzz/build.ninja || CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true -Db_lundef=false
+	@ninja -C $(BUILD)-fuzz
+	@tools/fuzz $(BUILD)-fuzz $(FUZZ_SECONDS)
+
+bench: build ## measure the engine: packet-hops per CPU second, memory, phases
+	$(WEFT) bench $(BENCH_ARGS)
+
+format: ## rewrite every C file with clang-format 14
+	@tools/format
+
+format-check: ## say which files clang-format 14 would change
+	@tools/format --check || test $$? -eq 77
+
+lint: format-check ## check layers, licence lines, file sizes and words
+	@tools/check-layers
+
+clean: ## remove every build directory
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tools of this repository find what they are there to find."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(os.environ["WEFT_ROOT"]) / "tools"
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def run(tool, argument):
+    done = subprocess.run([TOOLS / tool, argument], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+class Summary(unittest.TestCase):
+    def summary(self, *programs):
+        with tempfile.TemporaryDirectory() as build:
+            (Path(build) / "meson-logs").mkdir()
+            log = Path(build) / "meson-logs" / "testlog.json"
+            rows = [dict(name="t", stdout=out, stderr="", result=result, returncode=0) for out, result in programs]
+            log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            status, text = run("test-summary", build)
+            return status, text.splitlines()[-1]
+
+    def test_counts_functions_and_programs(self):
+        cmocka = "[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n[       OK ] b\n[ RUN      ] c\n[  SKIPPED ] c\n"
+        self.assertEqual(self.summary((cmocka, "OK"), ("hello", "OK")), (0, "3 passed, 0 failed, 1 skipped"))
+
+    def test_failed_function(self):
+        cmocka = "[ RUN      ] a\n[  FAILED  ] a\n[ RUN      ] b\n[       OK ] b\n[  FAILED  ] a\n"
+        self.assertEqual(self.summary((cmocka, "FAIL")), (1, "1 passed, 1 failed"))
+
+    def test_crash_in_a_function_and_after_the_last(self):
+        self.assertEqual(self.summary(("[ RUN      ] a\n", "ERROR")), (1, "0 passed, 1 failed"))
+        self.assertEqual(self.summary(("[ RUN      ] a\n", "OK")), (1, "0 passed, 1 failed"))
+        self.assertEqual(self.summary(("[ RUN      ] a\n[       OK ] a\n", "FAIL")), (1, "1 passed, 1 failed"))
+        self.assertEqual(self.summary(("", "TIMEOUT")), (1, "0 passed, 1 failed"))
+
+    def test_nothing_ran(self):
+        self.assertEqual(self.summary(), (1, "0 passed, 0 failed"))
+        with tempfile.TemporaryDirectory() as build:
+            self.assertEqual(run("test-summary", build)[0], 1)
+
+
+class Layers(unittest.TestCase):
+    def faults(self, name, text):
+        with tempfile.TemporaryDirectory() as root:
+            path = Path(root) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            status, out = run("check-layers", root)
+            self.assertEqual(status, 1 if len(out.splitlines()) > 1 else 0)
+            return [line.split(": ")[0].rpartition(":")[2] for line in out.splitlines()[:-1]]
+
+    def test_includes(self):
+        for name, header, allowed in [
+            ("src/cc/x.c", "weft/cc.h", True), ("src/cc/x.c", "base/json.h", True), ("src/cc/x.c", "cc/y.h", True),
+            ("src/cc/x.c", "engine/engine.h", False), ("src/cc/x.c", "aqm/y.h", False), ("src/cc/x.c", "y.h", True),
+            ("src/device/x.c", "engine/engine.h", True), ("src/base/x.c", "engine/engine.h", False),
+            ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
+            ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
+            ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),
+        ]:
+            with self.subTest(name=name, header=header):
+                self.assertEqual(self.faults(name, SPDX + f'#include "{header}"\n'), [] if allowed else ["2"])
+
+    def test_licence_size_words_and_paths(self):
+        self.assertEqual(self.faults("src/cc/x.c", "int x;\n"), ["1"])
+        self.assertEqual(self.faults("src/cc/x.c", SPDX + "int x;\n" * 799), [])
+        self.assertEqual(self.faults("src/cc/x.c", SPDX + "int x;\n" * 800), ["801"])
+        self.assertEqual(self.faults("docs/x.yaml", "# " + SPDX + "a: 1 # TO" "DO\n"), ["2"])
+        self.assertEqual(self.faults("docs/x.md", "<!-- " + SPDX + "see /ho" "me/someone\n"), ["2"])
+
+
+if __name__ == "__main__":
+    unittest.main()
