@@ -35,7 +35,7 @@ uint32_t weft_model_count(enum weft_model_kind kind) {
 const struct weft_model *weft_model_at(enum weft_model_kind kind, uint32_t i) {
     for (size_t k = 0; k < sizeof models / sizeof *models; k++)
         if (models[k]->kind == kind && i-- == 0) return models[k];
-    assert(!"model index out of range");
+    assert(0 && "model index out of range");
     return NULL;
 }
 
