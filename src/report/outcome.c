@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/outcome.h"
+
+const char *const weft_drop_names[WEFT_DROPS] = {
+#define X(e, name, help) [WEFT_DROP_##e] = name,
+    WEFT_DROP_REASONS(X)
+#undef X
+};
+
+const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
+#define X(field, sai, help) {#field, sai, help},
+    WEFT_PRIORITY_COUNTERS(X)
+#undef X
+};
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA'14). It is
+/// a bijection of `digest` for every word and of `word` for every digest, so that one changed word always shows.
+static uint64_t mix(uint64_t digest, uint64_t word) {
+    uint64_t z = (digest ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint64_t mix_flow(uint64_t digest, const struct weft_flow_outcome *flow) {
+    digest = mix(digest, flow->end_ps);
+    digest = mix(digest, flow->acked_ps);
+    digest = mix(digest, flow->delivered_bytes);
+    digest = mix(digest, flow->cnps);
+    return mix(digest, flow->packets_again);
+}
+
+static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counters) {
+#define X(field, sai, help) digest = mix(digest, counters->field);
+    WEFT_PRIORITY_COUNTERS(X)
+#undef X
+    return digest;
+}
+
+uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
+    uint64_t digest = mix(mix(0, outcome->flows), outcome->ports);
+    for (uint32_t f = 0; f < outcome->flows; f++)
+        digest = mix_flow(digest, &outcome->flow[f]);
+    for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++)
+        digest = mix_counters(digest, &outcome->port[i]);
+    for (unsigned d = 0; d < WEFT_DROPS; d++)
+        digest = mix(mix(digest, outcome->drops[d]), outcome->drop_bytes[d]);
+    digest = mix(mix(digest, outcome->cnps), outcome->injected_bytes);
+    return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);
+}
+
+bool weft_outcome_conserves(const struct weft_outcome *outcome) {
+    return outcome->injected_bytes == outcome->delivered_bytes + outcome->dropped_bytes + outcome->held_bytes;
+}
