@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// WRED with ECN as switches configure it for DCQCN: S. Floyd and V. Jacobson, "Random early detection gateways for
+// congestion avoidance", IEEE/ACM ToN 1993, and the congestion point of Y. Zhu et al., "Congestion control for
+// large-scale RDMA deployments", SIGCOMM 2015, section 3.1: the instantaneous depth q decides, not an average.
+//   p = 0 for q <= min;  max_probability (q - min) / (max - min) up to max;  1 above max.
+// min = max is a step. Packets that are not ECN-capable pass, or are dropped with the same probability (RFC 3168,
+// section 5). Above the drop threshold everything is dropped.
+#include <stdio.h>
+
+#include "weft/aqm.h"
+
+struct wred_conf {
+    weft_bytes min_bytes, max_bytes, drop_bytes;
+    double max_probability;
+    bool drop_incapable;
+};
+
+static const struct weft_param wred_rows[] = {
+    WEFT_BYTES(struct wred_conf, min_bytes, "min", "5KB", "0B", "1TB", "no marks at or below this depth (Kmin)"),
+    WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB", "every packet above this depth (Kmax)"),
+    WEFT_REAL(struct wred_conf, max_probability, "max_probability", "1%", "0", "1",
+              "probability of a mark at depth max (Pmax)"),
+    WEFT_BYTES(struct wred_conf, drop_bytes, "drop", "1TB", "0B", "1TB",
+               "packets are dropped above this depth; the default is never"),
+    WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
+              "drop packets that are not ECN-capable where others are marked (RFC 3168)"),
+};
+
+static const char *wred_conf_check(const void *conf, char *text, size_t size) {
+    const struct wred_conf *c = conf;
+    unsigned long long lo = c->min_bytes, hi = c->max_bytes, drop = c->drop_bytes;
+    if (lo > hi)
+        snprintf(text, size, "min (%llu B) is above max (%llu B)", lo, hi);
+    else if (drop < hi)
+        snprintf(text, size, "max (%llu B) is above drop (%llu B): packets would be dropped before all are marked", hi,
+                 drop);
+    else
+        return NULL;
+    return text;
+}
+static const struct weft_param_table wred_params =
+    WEFT_PARAM_TABLE_CHECKED("wred", struct wred_conf, wred_rows, wred_conf_check);
+
+/// Probability of a mark at depth q, strictly between min and max.
+static double calc_probability(const struct wred_conf *c, weft_bytes q) {
+    return c->max_probability * (double)(q - c->min_bytes) / (double)(c->max_bytes - c->min_bytes);
+}
+
+static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+                                             struct weft_random *random) {
+    const struct wred_conf *c = conf;
+    if (queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
+    if (queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
+    if (!ecn_capable && !c->drop_incapable) return WEFT_AQM_PASS;
+    if (queue_bytes <= c->max_bytes) {
+        double p = calc_probability(c, queue_bytes);
+        // No draw where the answer is certain, so that streams do not depend on it.
+        if (p <= 0 || (p < 1 && weft_random_unit(random) >= p)) return WEFT_AQM_PASS;
+    }
+    return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
+}
+
+static const struct weft_aqm_ops wred_ops = {.on_enqueue = wred_on_enqueue};
+
+const struct weft_model weft__aqm_wred = {
+    .kind = WEFT_KIND_AQM,
+    .name = "wred",
+    .summary = "marks with a probability that grows with the depth of the queue",
+    .source = "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168",
+    .params = &wred_params,
+    .ops = &wred_ops,
+};

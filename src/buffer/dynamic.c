@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shared pool with dynamic thresholds: A. Choudhury and E. Hahne, "Dynamic queue length thresholds for shared-memory
+// packet switches", IEEE/ACM ToN 6(2), 1998: a group may hold alpha times what is free of the pool, beyond its reserve.
+// With PFC as shared-memory switches do it (SONiC buffer profiles; the switch model of the HPCC simulator, from which
+// the default sizes come): a packet of a lossless group that is above its threshold goes to the headroom of the group
+// and the sender is paused; it is dropped only when the headroom is exhausted. A lossy group drops above its threshold.
+//
+// Provisioning: reserve for every port and priority, and headroom for every port and lossless priority, are dedicated
+// and taken out of the total at the start; the rest is the shared pool. (Vendors also share headroom; here it is not.)
+// A packet goes to one of pool and headroom as a whole. What leaves is taken from headroom first, then shared, then
+// reserve.
+#include <stdio.h>
+#include <string.h>
+
+#include "weft/buffer.h"
+
+struct dynamic_conf {
+    weft_bytes total_bytes, reserve_bytes, headroom_bytes, xon_offset_bytes;
+    weft_bytes threshold_bytes_min, threshold_bytes_max;
+    double alpha;
+};
+
+static const struct weft_param dynamic_rows[] = {
+    WEFT_BYTES(struct dynamic_conf, total_bytes, "total", "32MB", "1KB", "1TB", "packet memory of the switch"),
+    WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB", "kept for each port and priority"),
+    WEFT_REAL(struct dynamic_conf, alpha, "alpha", "1/8", "0", "128",
+              "a group may hold alpha x what is free of the shared pool, beyond its reserve"),
+    WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "100KB", "0B", "1GB",
+               "kept for each port and lossless priority, for what arrives after XOFF (assumed)"),
+    WEFT_BYTES(struct dynamic_conf, xon_offset_bytes, "xon_offset", "3KB", "0B", "1GB",
+               "XON when a group is so far below its threshold, or has nothing in the shared pool"),
+    WEFT_BYTES(struct dynamic_conf, threshold_bytes_min, "threshold_min", "0B", "0B", "1TB",
+               "the threshold is never below this"),
+    WEFT_BYTES(struct dynamic_conf, threshold_bytes_max, "threshold_max", "1TB", "0B", "1TB",
+               "the threshold is never above this"),
+};
+
+static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    unsigned long long lo = c->threshold_bytes_min, hi = c->threshold_bytes_max;
+    if (lo <= hi) return NULL;
+    snprintf(text, size, "threshold_min (%llu B) is above threshold_max (%llu B)", lo, hi);
+    return text;
+}
+static const struct weft_param_table dynamic_params =
+    WEFT_PARAM_TABLE_CHECKED("dynamic", struct dynamic_conf, dynamic_rows, dynamic_conf_check);
+
+struct dynamic_state {
+    weft_bytes shared_size, shared_used;
+    uint32_t groups;
+    uint8_t lossless;
+    struct dynamic_group {
+        weft_bytes pool; ///< reserve and shared
+        weft_bytes headroom, level_max;
+    } group[];
+};
+
+static weft_bytes calc_dedicated(const struct dynamic_conf *c, uint32_t ports, uint8_t lossless_mask) {
+    uint32_t lossless = (uint32_t)__builtin_popcount(lossless_mask);
+    return ports * (WEFT_PRIORITIES * c->reserve_bytes + lossless * c->headroom_bytes);
+}
+
+static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
+    if (dedicated <= c->total_bytes) return NULL;
+    snprintf(text, size,
+             "total is %llu B, but %u ports need %llu B of their own: 8 priorities x reserve %llu B and %d lossless x "
+             "headroom %llu B each",
+             (unsigned long long)c->total_bytes, ports, (unsigned long long)dedicated,
+             (unsigned long long)c->reserve_bytes, __builtin_popcount(lossless_mask),
+             (unsigned long long)c->headroom_bytes);
+    return text;
+}
+
+static size_t dynamic_state_size(const void *conf, uint32_t ports) {
+    return sizeof(struct dynamic_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct dynamic_group);
+}
+
+static void dynamic_init(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
+    memset(s, 0, dynamic_state_size(conf, ports));
+    s->shared_size = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
+    s->groups = ports * WEFT_PRIORITIES;
+    s->lossless = lossless_mask;
+}
+
+static struct dynamic_group *group_at(void *state, uint32_t port, uint32_t priority) {
+    return &((struct dynamic_state *)state)->group[port * WEFT_PRIORITIES + priority];
+}
+
+static const struct dynamic_group *group_of(const void *state, uint32_t port, uint32_t priority) {
+    return &((const struct dynamic_state *)state)->group[port * WEFT_PRIORITIES + priority];
+}
+
+/// What `pool` bytes of a group take of the shared pool.
+static weft_bytes calc_shared(const struct dynamic_conf *c, weft_bytes pool) {
+    return pool > c->reserve_bytes ? pool - c->reserve_bytes : 0;
+}
+
+static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dynamic_state *s) {
+    weft_bytes free_bytes = s->shared_size - s->shared_used;
+    weft_bytes threshold = (weft_bytes)(c->alpha * (double)free_bytes);
+    if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
+    return threshold < c->threshold_bytes_max ? threshold : c->threshold_bytes_max;
+}
+
+static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
+                                            const struct dynamic_group *g) {
+    weft_bytes threshold = calc_threshold(c, s), shared = calc_shared(c, g->pool);
+    if (g->headroom || shared > threshold) return WEFT_BUFFER_XOFF;
+    return !shared || shared + c->xon_offset_bytes <= threshold ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
+static enum weft_buffer_answer dynamic_review(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    const struct dynamic_state *s = state;
+    if (!(s->lossless >> priority & 1)) return WEFT_BUFFER_OK;
+    return review_group(conf, s, group_of(s, port, priority));
+}
+
+static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t priority,
+                                             uint32_t bytes) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    struct dynamic_group *g = group_at(s, port, priority);
+    bool lossless = s->lossless >> priority & 1;
+    weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
+    if (!more || (shared <= calc_threshold(c, s) && more <= s->shared_size - s->shared_used)) {
+        g->pool += bytes;
+        s->shared_used += more;
+    } else if (lossless && g->headroom + bytes <= c->headroom_bytes) {
+        g->headroom += bytes;
+    } else {
+        return WEFT_BUFFER_DROP;
+    }
+    if (g->pool + g->headroom > g->level_max) g->level_max = g->pool + g->headroom;
+    return lossless && review_group(c, s, g) == WEFT_BUFFER_XOFF ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+}
+
+static enum weft_buffer_answer dynamic_release(void *state, const void *conf, uint32_t port, uint32_t priority,
+                                               uint32_t bytes) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    struct dynamic_group *g = group_at(s, port, priority);
+    weft_bytes from_headroom = bytes < g->headroom ? bytes : g->headroom;
+    weft_bytes shared = calc_shared(c, g->pool);
+    g->headroom -= from_headroom;
+    g->pool -= bytes - from_headroom;
+    s->shared_used -= shared - calc_shared(c, g->pool);
+    bool lossless = s->lossless >> priority & 1;
+    return lossless && review_group(c, s, g) == WEFT_BUFFER_XON ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
+static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    const struct dynamic_group *g = group_of(state, port, priority);
+    return g->pool + g->headroom;
+}
+
+static weft_bytes dynamic_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    return group_of(state, port, priority)->level_max;
+}
+
+static const char *dynamic_check(const void *state, const void *conf) {
+    const struct dynamic_state *s = state;
+    const struct dynamic_conf *c = conf;
+    weft_bytes shared = 0;
+    for (uint32_t i = 0; i < s->groups; i++) {
+        const struct dynamic_group *g = &s->group[i];
+        shared += calc_shared(c, g->pool);
+        if (g->headroom > c->headroom_bytes) return "a group holds more than its headroom";
+        if (g->headroom && !(s->lossless >> i % WEFT_PRIORITIES & 1)) return "a lossy group is in headroom";
+        if (g->pool + g->headroom > g->level_max) return "a group holds more than its watermark";
+    }
+    if (shared != s->shared_used) return "the groups do not add up to what the shared pool holds";
+    return s->shared_used <= s->shared_size ? NULL : "the shared pool holds more than its size";
+}
+
+static const struct weft_buffer_ops dynamic_ops = {
+    .fit = dynamic_fit,
+    .state_size = dynamic_state_size,
+    .init = dynamic_init,
+    .admit = dynamic_admit,
+    .release = dynamic_release,
+    .review = dynamic_review,
+    .level = dynamic_level,
+    .level_max = dynamic_level_max,
+    .check = dynamic_check,
+};
+
+const struct weft_model weft__buffer_dynamic = {
+    .kind = WEFT_KIND_BUFFER,
+    .name = "dynamic",
+    .summary = "a shared pool with thresholds that follow what is free, reserve and headroom",
+    .source = "Choudhury and Hahne, IEEE/ACM ToN 1998; PFC and default sizes after the HPCC simulator's switch",
+    .params = &dynamic_params,
+    .ops = &dynamic_ops,
+};

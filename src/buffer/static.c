@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fixed buffer for every port and priority, as IEEE 802.1Qbb's examples and vendors' white papers draw it: XOFF above
+// one level, XON at or below another, and what is above XOFF is headroom for what is still on its way.
+// Lossy priorities have the same room without XOFF and drop beyond it.
+#include <stdio.h>
+#include <string.h>
+
+#include "weft/buffer.h"
+
+struct static_conf {
+    weft_bytes size_bytes, xoff_bytes, xon_bytes;
+};
+
+static const struct weft_param static_rows[] = {
+    WEFT_BYTES(struct static_conf, size_bytes, "size", "800KB", "64B", "1TB", "buffer of each port and priority"),
+    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "780KB", "0B", "1TB", "pause the sender above this level"),
+    WEFT_BYTES(struct static_conf, xon_bytes, "xon", "760KB", "0B", "1TB",
+               "let it go on at or below this level (assumed)"),
+};
+
+static const char *static_conf_check(const void *conf, char *text, size_t size) {
+    const struct static_conf *c = conf;
+    unsigned long long buffer = c->size_bytes, xoff = c->xoff_bytes, xon = c->xon_bytes;
+    if (xoff > buffer)
+        snprintf(text, size, "xoff (%llu B) is above size (%llu B)", xoff, buffer);
+    else if (xon > xoff)
+        snprintf(text, size, "xon (%llu B) is above xoff (%llu B)", xon, xoff);
+    else
+        return NULL;
+    return text;
+}
+static const struct weft_param_table static_params =
+    WEFT_PARAM_TABLE_CHECKED("static", struct static_conf, static_rows, static_conf_check);
+
+struct static_state {
+    weft_bytes used; ///< over all groups
+    uint32_t groups;
+    uint8_t lossless;
+    struct static_group {
+        weft_bytes level, level_max;
+    } group[];
+};
+
+static struct static_group *group_at(void *state, uint32_t port, uint32_t priority) {
+    return &((struct static_state *)state)->group[port * WEFT_PRIORITIES + priority];
+}
+
+static const struct static_group *group_of(const void *state, uint32_t port, uint32_t priority) {
+    return &((const struct static_state *)state)->group[port * WEFT_PRIORITIES + priority];
+}
+
+static size_t static_state_size(const void *conf, uint32_t ports) {
+    return sizeof(struct static_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct static_group);
+}
+
+static void static_init(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask) {
+    struct static_state *s = state;
+    memset(s, 0, static_state_size(conf, ports));
+    s->groups = ports * WEFT_PRIORITIES;
+    s->lossless = lossless_mask;
+}
+
+static enum weft_buffer_answer static_review(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    const struct static_state *s = state;
+    const struct static_conf *c = conf;
+    if (!(s->lossless >> priority & 1)) return WEFT_BUFFER_OK;
+    weft_bytes level = group_of(s, port, priority)->level;
+    return level > c->xoff_bytes ? WEFT_BUFFER_XOFF : level <= c->xon_bytes ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
+static enum weft_buffer_answer static_admit(void *state, const void *conf, uint32_t port, uint32_t priority,
+                                            uint32_t bytes) {
+    const struct static_conf *c = conf;
+    struct static_state *s = state;
+    struct static_group *g = group_at(s, port, priority);
+    if (g->level + bytes > c->size_bytes) return WEFT_BUFFER_DROP;
+    g->level += bytes;
+    s->used += bytes;
+    if (g->level > g->level_max) g->level_max = g->level;
+    return g->level > c->xoff_bytes && s->lossless >> priority & 1 ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+}
+
+static enum weft_buffer_answer static_release(void *state, const void *conf, uint32_t port, uint32_t priority,
+                                              uint32_t bytes) {
+    const struct static_conf *c = conf;
+    struct static_state *s = state;
+    struct static_group *g = group_at(s, port, priority);
+    g->level -= bytes;
+    s->used -= bytes;
+    return g->level <= c->xon_bytes && s->lossless >> priority & 1 ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
+static weft_bytes static_level(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    return group_of(state, port, priority)->level;
+}
+
+static weft_bytes static_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    return group_of(state, port, priority)->level_max;
+}
+
+static const char *static_check(const void *state, const void *conf) {
+    const struct static_state *s = state;
+    const struct static_conf *c = conf;
+    weft_bytes sum = 0;
+    for (uint32_t i = 0; i < s->groups; i++) {
+        sum += s->group[i].level;
+        if (s->group[i].level > c->size_bytes) return "a group holds more than its buffer";
+        if (s->group[i].level > s->group[i].level_max) return "a group holds more than its watermark";
+    }
+    return sum == s->used ? NULL : "the groups do not add up to the bytes held";
+}
+
+static const struct weft_buffer_ops static_ops = {
+    .state_size = static_state_size,
+    .init = static_init,
+    .admit = static_admit,
+    .release = static_release,
+    .review = static_review,
+    .level = static_level,
+    .level_max = static_level_max,
+    .check = static_check,
+};
+
+const struct weft_model weft__buffer_static = {
+    .kind = WEFT_KIND_BUFFER,
+    .name = "static",
+    .summary = "a fixed buffer for every port and priority",
+    .source = "IEEE 802.1Qbb; the sizes of the IEEE 802.1Qdw simulations (800 KB, PFC threshold 780 KB)",
+    .params = &static_params,
+    .ops = &static_ops,
+};

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// DCQCN, the reaction point of Mellanox/NVIDIA NICs as published with HPCC: Y. Li et al., SIGCOMM 2019, simulator
+// alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc; parameters as in NVIDIA, "DCQCN CC parameters" (names in
+// brackets in the help). A CNP only sets two bits:
+//   alpha_interval  alpha = (1 - g) alpha + g if a CNP came in the interval, else (1 - g) alpha
+//   cut_interval    if a CNP came: target = rate (if the timer raised the rate since the last cut, or clamp_target),
+//                   the rate is cut by alpha 2^(10 - gd), stage = 0, the increase timer restarts
+//   increase_timer  stage < F: fast recovery; = F: target += additive; > F: target += hyper; always rate = (target +
+//                   rate) / 2; then stage goes up
+// The first CNP sets alpha and the rate and starts the intervals. At equal times alpha comes first, then the increase,
+// then the cut, as in that simulator.
+// Differs: rates are whole bit/s, as in rate.h; alpha is brought up to date when it is needed, checks without a CNP are
+// skipped and the increase timer rests at line rate, none of which changes a number. rpg_byte_reset is not modelled:
+// the published code has no byte counter (the NIC's default of 32767 would expire every 2.6 ms at 100 Gbit/s if it
+// counts kilobytes).
+#include "base/power.h"
+#include "cc/rate.h"
+#include "weft/cc.h"
+
+struct connectx_conf {
+    double g, initial_alpha, rate_on_first_cnp, min_decrease_factor;
+    weft_time_ps alpha_interval_ps, cut_interval_ps, increase_timer_ps;
+    uint64_t gd, fast_recovery_stages;
+    weft_rate_bps additive_increase_bps, hyper_increase_bps, min_rate_bps;
+    bool clamp_target;
+};
+
+static const struct weft_param connectx_rows[] = {
+    WEFT_REAL(struct connectx_conf, g, "g", "1/256", "1/65536", "1",
+              "gain of the average that is alpha (1 - dce_tcp_g / 1024)"),
+    WEFT_REAL(struct connectx_conf, initial_alpha, "initial_alpha", "1", "0", "1",
+              "alpha set by the first CNP (initial_alpha_value / 1024)"),
+    WEFT_TIME(struct connectx_conf, alpha_interval_ps, "alpha_interval", "1us", "1ns", "1s",
+              "alpha is updated so often (dce_tcp_rtt)"),
+    WEFT_REAL(struct connectx_conf, rate_on_first_cnp, "rate_on_first_cnp", "1", "1/1000", "1",
+              "part of the rate that the first CNP leaves (rate_to_set_on_first_cnp / line rate; 0 there is 1 here)"),
+    WEFT_TIME(struct connectx_conf, cut_interval_ps, "cut_interval", "4us", "1ns", "1s",
+              "a CNP leads to a cut at the next check, this far apart (rate_reduce_monitor_period)"),
+    WEFT_UINT(struct connectx_conf, gd, "gd", "11", "10", "20", "a cut takes alpha x 2^(10 - gd) of the rate (rpg_gd)"),
+    WEFT_REAL(struct connectx_conf, min_decrease_factor, "min_decrease_factor", "50%", "0", "1",
+              "one cut leaves at least this part of the rate (rpg_min_dec_fac)"),
+    WEFT_RATE(struct connectx_conf, min_rate_bps, "min_rate", "100Mbps", "1bps", "3.2Tbps",
+              "no cut goes below this (rpg_min_rate; the default is the HPCC simulator's)"),
+    WEFT_BOOL(struct connectx_conf, clamp_target, "clamp_target", "false",
+              "every cut sets the target to the rate; false: only if the timer raised the rate since the cut before "
+              "(clamp_tgt_rate)"),
+    WEFT_TIME(struct connectx_conf, increase_timer_ps, "increase_timer", "300us", "1ns", "10s",
+              "raise the rate each time so long has passed without a cut (rpg_time_reset)"),
+    WEFT_UINT(struct connectx_conf, fast_recovery_stages, "fast_recovery_stages", "1", "0", "1000",
+              "increases before the target rises (F, rpg_threshold)"),
+    WEFT_RATE(struct connectx_conf, additive_increase_bps, "additive_increase", "50Mbps", "0bps", "3.2Tbps",
+              "added to the target in additive increase (rpg_ai_rate)"),
+    WEFT_RATE(struct connectx_conf, hyper_increase_bps, "hyper_increase", "100Mbps", "0bps", "3.2Tbps",
+              "added to the target in hyper increase (rpg_hai_rate)"),
+};
+static const struct weft_param_table connectx_params =
+    WEFT_PARAM_TABLE("dcqcn_connectx", struct connectx_conf, connectx_rows);
+
+struct connectx_state {
+    weft_rate_bps rate_bps, target_bps;
+    weft_time_ps first_ps;    ///< of the first CNP, from which intervals are counted; never before it
+    weft_time_ps cut_ps;      ///< next check that will cut; never while no CNP is pending
+    weft_time_ps increase_ps; ///< next increase; never before the first cut and at line rate
+    uint64_t alpha_updates;   ///< done since the first CNP
+    double alpha;
+    uint32_t stage;
+    bool alpha_cnp; ///< a CNP came since the last update of alpha
+};
+
+static size_t connectx_state_size(const void *conf) {
+    return sizeof(struct connectx_state);
+}
+
+static void answer(const struct connectx_state *s, struct weft_cc_act *act) {
+    act->rate_bps = s->rate_bps;
+    act->timer_ps = s->cut_ps < s->increase_ps ? s->cut_ps : s->increase_ps;
+}
+
+static void connectx_start(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct connectx_conf *c = conf;
+    struct connectx_state *s = state;
+    *s = (struct connectx_state){.rate_bps = fact->line_rate_bps,
+                                 .target_bps = fact->line_rate_bps,
+                                 .first_ps = WEFT_TIME_NEVER,
+                                 .cut_ps = WEFT_TIME_NEVER,
+                                 .increase_ps = WEFT_TIME_NEVER,
+                                 .alpha = c->initial_alpha};
+    answer(s, act);
+}
+
+static weft_rate_bps least_rate(const struct connectx_conf *c, weft_rate_bps line) {
+    return weft__rate_lesser(c->min_rate_bps, line);
+}
+
+/// The updates of alpha up to `time`, all at once: only the first after a CNP counts it.
+static void update_alpha(struct connectx_state *s, const struct connectx_conf *c, weft_time_ps time) {
+    uint64_t updates = (time - s->first_ps) / c->alpha_interval_ps;
+    if (updates <= s->alpha_updates) return;
+    uint64_t n = updates - s->alpha_updates;
+    if (s->alpha_cnp) {
+        s->alpha = (1 - c->g) * s->alpha + c->g;
+        s->alpha_cnp = false;
+        n--;
+    }
+    s->alpha *= weft__power(1 - c->g, n);
+    s->alpha_updates = updates;
+}
+
+static void connectx_cnp(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct connectx_conf *c = conf;
+    struct connectx_state *s = state;
+    if (s->first_ps == WEFT_TIME_NEVER) {
+        s->first_ps = fact->now_ps;
+        s->rate_bps = weft__rate_cut(s->rate_bps, 1 - c->rate_on_first_cnp, least_rate(c, fact->line_rate_bps));
+        s->target_bps = s->rate_bps;
+    } else {
+        update_alpha(s, c, fact->now_ps);
+        s->alpha_cnp = true;
+    }
+    if (s->cut_ps == WEFT_TIME_NEVER) {
+        uint64_t checks = (fact->now_ps - s->first_ps) / c->cut_interval_ps;
+        s->cut_ps = s->first_ps + (checks + 1) * c->cut_interval_ps;
+    }
+    answer(s, act);
+}
+
+static void increase(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
+    s->increase_ps += c->increase_timer_ps;
+    if (s->stage > c->fast_recovery_stages)
+        s->target_bps += c->hyper_increase_bps;
+    else if (s->stage == c->fast_recovery_stages)
+        s->target_bps += c->additive_increase_bps;
+    s->target_bps = weft__rate_lesser(s->target_bps, line);
+    s->rate_bps = weft__rate_halfway(s->rate_bps, s->target_bps);
+    s->stage++;
+    if (s->rate_bps == line) s->increase_ps = WEFT_TIME_NEVER;
+}
+
+static void cut(struct connectx_state *s, const struct connectx_conf *c, weft_rate_bps line) {
+    update_alpha(s, c, s->cut_ps);
+    if (c->clamp_target || s->stage) s->target_bps = s->rate_bps;
+    double part = s->alpha * (double)(UINT64_C(1) << 10) / (double)(UINT64_C(1) << c->gd);
+    if (part > 1 - c->min_decrease_factor) part = 1 - c->min_decrease_factor;
+    s->rate_bps = weft__rate_cut(s->rate_bps, part, least_rate(c, line));
+    s->stage = 0;
+    s->increase_ps = s->cut_ps + c->increase_timer_ps;
+    s->cut_ps = WEFT_TIME_NEVER;
+}
+
+static void connectx_timer(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
+    const struct connectx_conf *c = conf;
+    struct connectx_state *s = state;
+    for (;;) {
+        if (s->increase_ps <= fact->now_ps && s->increase_ps <= s->cut_ps)
+            increase(s, c, fact->line_rate_bps);
+        else if (s->cut_ps <= fact->now_ps)
+            cut(s, c, fact->line_rate_bps);
+        else
+            break;
+    }
+    answer(s, act);
+}
+
+static const char *connectx_check(const void *state, const void *conf, const struct weft_cc_act *act) {
+    const struct connectx_state *s = state;
+    if (!s->rate_bps || s->rate_bps != act->rate_bps) return "the rate is 0 or not the one in force";
+    if (s->rate_bps > s->target_bps) return "the rate is above its target";
+    if (!(s->alpha >= 0 && s->alpha <= 1)) return "alpha is outside 0 to 1";
+    if (s->first_ps == WEFT_TIME_NEVER && act->timer_ps != WEFT_TIME_NEVER) return "a timer runs before the first CNP";
+    return NULL;
+}
+
+static const struct weft_cc_ops connectx_ops = {
+    .state_size = connectx_state_size,
+    .on_start = connectx_start,
+    .on_cnp = connectx_cnp,
+    .on_timer = connectx_timer,
+    .check = connectx_check,
+};
+
+const struct weft_model weft__cc_dcqcn_connectx = {
+    .kind = WEFT_KIND_CC,
+    .name = "dcqcn_connectx",
+    .summary = "DCQCN as ConnectX NICs do it: CNPs set bits that intervals look at, raise by timer only",
+    .source = "Li et al., SIGCOMM 2019 (HPCC simulator, rdma-hw.cc); NVIDIA DCQCN CC parameters; docs/dcqcn.md",
+    .params = &connectx_params,
+    .ops = &connectx_ops,
+};
