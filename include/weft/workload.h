@@ -15,13 +15,15 @@ struct weft_flow {
     uint32_t src, dst; ///< host indices, different
     weft_bytes bytes;  ///< at least 1
     weft_time_ps start_ps;
-    uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more
+    uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more; at most `bytes`
     uint8_t priority;
     uint8_t verb; ///< enum weft_verb
 };
 
 struct weft_workload {
     uint32_t flows, groups, flows_capacity;
+    uint64_t qps;     ///< of all flows
+    weft_bytes bytes; ///< of all flows
     struct weft_flow *flow;
     const char **group; ///< names, in order of first mention
     struct weft_arena *arena;
@@ -58,8 +60,8 @@ struct weft_workload_ops {
                                struct weft_error *ret_error);
 };
 
-/// Adds one flow (and its repetitions). More than 2^24 flows or 2^26 queue pairs in all, or src == dst: an error at
-/// place.
+/// Adds one flow (and its repetitions). More than 2^24 flows, 2^26 queue pairs or 10^18 bytes in all, a start after
+/// 10^6 s, or src == dst: an error at place.
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every chosen host sends to every other. Staggered, host i sends to i + 1 first, then to i + 2 and so on, counted
+// round the chosen hosts, so that no round is an incast; otherwise everybody begins with the first host.
+#include "generator.h"
+#include "weft/model.h"
+
+struct all_to_all_conf {
+    struct weft_workload_common common;
+    const char *hosts;
+    bool stagger;
+    weft_time_ps step_ps;
+};
+static const struct weft_param all_to_all_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct all_to_all_conf),
+    WEFT_TEXT(struct all_to_all_conf, hosts, "hosts", "*", "the hosts"),
+    WEFT_BOOL(struct all_to_all_conf, stagger, "stagger", "on",
+              "host i sends to i + 1 first, then to i + 2, ...; off: to the first host, the second, ..."),
+    WEFT_TIME(struct all_to_all_conf, step_ps, "step", "0s", "0s", "10s",
+              "from the start of one flow of a host to its next; 0: all at once"),
+};
+static const struct weft_param_table all_to_all_params =
+    WEFT_PARAM_TABLE("all_to_all", struct all_to_all_conf, all_to_all_rows);
+
+/// Position of the k-th destination (k from 1 to n - 1) of position i.
+static uint32_t destination(uint32_t i, uint32_t k, uint32_t n, bool stagger) {
+    if (stagger) return (uint32_t)(((uint64_t)i + k) % n);
+    return k <= i ? k - 1 : k;
+}
+
+static enum weft_status all_to_all_expand(const void *conf, struct weft_place place,
+                                          const struct weft_topology *topology, uint64_t seed, uint32_t entry,
+                                          struct weft_workload *w, struct weft_error *ret_error) {
+    (void)seed, (void)entry;
+    const struct all_to_all_conf *c = conf;
+    uint32_t *host, n;
+    enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
+    if (status) return status;
+    if (n < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "hosts '%s' is one host; all_to_all expects at least 2", c->hosts);
+    status = weft__workload_reserve(w, &c->common, place, (uint64_t)n * (n - 1), ret_error);
+    for (uint32_t i = 0; i < n && !status; i++)
+        for (uint32_t k = 1; k < n && !status; k++)
+            status = weft_workload_add(w, &c->common, place, host[i], host[destination(i, k, n, c->stagger)],
+                                       c->common.size_bytes, c->common.start_ps + (k - 1) * c->step_ps, ret_error);
+    return status;
+}
+
+static const struct weft_workload_ops all_to_all_ops = {.expand = all_to_all_expand};
+
+const struct weft_model weft__workload_all_to_all = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "all_to_all",
+    .summary = "every host sends to every other",
+    .source = "plain; nothing is drawn",
+    .params = &all_to_all_params,
+    .ops = &all_to_all_ops,
+};

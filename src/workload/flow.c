@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows named one by one: the k-th host of `src` sends to the k-th host of `dst`.
+#include <inttypes.h>
+
+#include "generator.h"
+#include "weft/model.h"
+
+struct flow_conf {
+    struct weft_workload_common common;
+    const char *src, *dst;
+};
+static const struct weft_param flow_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct flow_conf),
+    WEFT_TEXT(struct flow_conf, src, "src", NULL, "hosts that send; a single one sends to every host of dst"),
+    WEFT_TEXT(struct flow_conf, dst, "dst", NULL, "hosts that receive, in pairs with src"),
+};
+static const struct weft_param_table flow_params = WEFT_PARAM_TABLE("flow", struct flow_conf, flow_rows);
+
+static enum weft_status flow_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                    uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                    struct weft_error *ret_error) {
+    (void)seed, (void)entry;
+    const struct flow_conf *c = conf;
+    uint32_t *src, *dst, n_src, n_dst;
+    enum weft_status status = weft_topology_select_hosts(topology, c->src, place, &src, &n_src, ret_error);
+    if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
+    if (status) return status;
+    if (n_src != n_dst && n_src != 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
+                              "; expected as many, or a single src",
+                              c->src, n_src, c->dst, n_dst);
+    status = weft__workload_reserve(w, &c->common, place, n_dst, ret_error);
+    for (uint32_t i = 0; i < n_dst && !status; i++)
+        status = weft_workload_add(w, &c->common, place, src[n_src == 1 ? 0 : i], dst[i], c->common.size_bytes,
+                                   c->common.start_ps, ret_error);
+    return status;
+}
+
+static const struct weft_workload_ops flow_ops = {.expand = flow_expand};
+
+const struct weft_model weft__workload_flow = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "flow",
+    .summary = "flows between named hosts, pair by pair",
+    .source = "plain; nothing is drawn",
+    .params = &flow_params,
+    .ops = &flow_ops,
+};

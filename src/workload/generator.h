@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the generators share beyond the public contract.
+#ifndef WEFT_WORKLOAD_GENERATOR_H
+#define WEFT_WORKLOAD_GENERATOR_H
+
+#include "weft/workload.h"
+
+/// Checks that `flows` more flows, each repeated as `common` says, stay within the bounds, and makes room for them. A
+/// generator calls it before it makes anything, so that an absurd number is an error at once.
+enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
+                                        struct weft_place place, uint64_t flows, struct weft_error *ret_error);
+
+/// The stream of `who` (a host) for entry number `entry` of the workload.
+struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t who, enum weft_random_purpose purpose);
+
+#endif

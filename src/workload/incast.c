@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many hosts send to one at the same time.
+#include <inttypes.h>
+
+#include "generator.h"
+#include "weft/model.h"
+
+struct incast_conf {
+    struct weft_workload_common common;
+    const char *sources, *dst;
+};
+static const struct weft_param incast_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct incast_conf),
+    WEFT_TEXT(struct incast_conf, sources, "sources", NULL, "hosts that send; dst itself is left out"),
+    WEFT_TEXT(struct incast_conf, dst, "dst", NULL, "the one host that receives"),
+};
+static const struct weft_param_table incast_params = WEFT_PARAM_TABLE("incast", struct incast_conf, incast_rows);
+
+static enum weft_status incast_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                      uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                      struct weft_error *ret_error) {
+    (void)seed, (void)entry;
+    const struct incast_conf *c = conf;
+    uint32_t *src, *dst, n_src, n_dst;
+    enum weft_status status = weft_topology_select_hosts(topology, c->sources, place, &src, &n_src, ret_error);
+    if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
+    if (status) return status;
+    if (n_dst != 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "dst '%s' is %" PRIu32 " hosts; expected exactly one",
+                              c->dst, n_dst);
+    if (n_src == 1 && src[0] == dst[0])
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "sources '%s' is nobody but dst; expected other hosts", c->sources);
+    status = weft__workload_reserve(w, &c->common, place, n_src, ret_error);
+    for (uint32_t i = 0; i < n_src && !status; i++)
+        if (src[i] != dst[0])
+            status = weft_workload_add(w, &c->common, place, src[i], dst[0], c->common.size_bytes, c->common.start_ps,
+                                       ret_error);
+    return status;
+}
+
+static const struct weft_workload_ops incast_ops = {.expand = incast_expand};
+
+const struct weft_model weft__workload_incast = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "incast",
+    .summary = "many hosts send to one at the same time",
+    .source = "plain; nothing is drawn",
+    .params = &incast_params,
+    .ops = &incast_ops,
+};

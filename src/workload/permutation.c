@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every chosen host sends to one other and receives from one other.
+// random: a derangement, every one of them equally likely: permutations are drawn (Fisher and Yates; Durstenfeld, CACM
+// Algorithm 235) until one has no fixed point, e times on average. Sattolo's algorithm would need one, but yields
+// single cycles only.
+// shift: host i sends to host i + n.
+#include <inttypes.h>
+
+#include "generator.h"
+#include "weft/model.h"
+
+enum mode { MODE_RANDOM, MODE_SHIFT };
+static const char *const mode_names[] = {"random", "shift", NULL};
+
+struct permutation_conf {
+    struct weft_workload_common common;
+    const char *hosts;
+    uint32_t mode;
+    uint64_t shift;
+};
+static const struct weft_param permutation_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct permutation_conf),
+    WEFT_TEXT(struct permutation_conf, hosts, "hosts", "*", "the hosts"),
+    WEFT_CHOICE(struct permutation_conf, mode, "mode", "random", mode_names, "who sends to whom"),
+    WEFT_UINT(struct permutation_conf, shift, "shift", "1", "1", "16777216",
+              "mode shift: host i sends to host i + shift, counted round the chosen hosts"),
+};
+static const struct weft_param_table permutation_params =
+    WEFT_PARAM_TABLE("permutation", struct permutation_conf, permutation_rows);
+
+/// A uniformly random permutation of 0..n-1; false if it has a fixed point.
+static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = i;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t k = (uint32_t)weft_random_below(random, i + 1);
+        uint32_t t = to[k];
+        to[k] = to[i];
+        to[i] = t;
+        if (t == i) return false; // final: later steps only touch what is below
+    }
+    return true;
+}
+
+static enum weft_status permutation_expand(const void *conf, struct weft_place place,
+                                           const struct weft_topology *topology, uint64_t seed, uint32_t entry,
+                                           struct weft_workload *w, struct weft_error *ret_error) {
+    const struct permutation_conf *c = conf;
+    uint32_t *host, n;
+    enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
+    if (status) return status;
+    if (n < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "hosts '%s' is one host; a permutation expects at least 2", c->hosts);
+    if (c->mode == MODE_SHIFT && c->shift % n == 0)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "shift %" PRIu64 " of %" PRIu32
+                              " hosts is every host to itself; expected no multiple of %" PRIu32,
+                              c->shift, n, n);
+    status = weft__workload_reserve(w, &c->common, place, n, ret_error);
+    if (status) return status;
+    uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *to);
+    struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_WORKLOAD);
+    if (c->mode == MODE_RANDOM) {
+        while (!shuffle(&random, to, n))
+            ;
+    } else {
+        for (uint32_t i = 0; i < n; i++)
+            to[i] = (uint32_t)((i + c->shift) % n);
+    }
+    for (uint32_t i = 0; i < n && !status; i++)
+        status = weft_workload_add(w, &c->common, place, host[i], host[to[i]], c->common.size_bytes, c->common.start_ps,
+                                   ret_error);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, to, n * sizeof *to);
+    return status;
+}
+
+static const struct weft_workload_ops permutation_ops = {.expand = permutation_expand};
+
+const struct weft_model weft__workload_permutation = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "permutation",
+    .summary = "every host sends to one other and receives from one other",
+    .source = "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)",
+    .params = &permutation_params,
+    .ops = &permutation_ops,
+};

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows between random pairs: at every chosen host they arrive as a Poisson process, each to another chosen host drawn
+// uniformly. The load is payload over the rate of the host's own link: rate x load / (8 x mean size) flows a second.
+// Every host has streams of its own for gaps, sizes and destinations. Destinations are drawn by the jump of a
+// consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added at the end
+// changes no flow of the others but those that now go to it.
+#include <math.h>
+#include <string.h>
+
+#include "generator.h"
+#include "sizes.h"
+#include "weft/model.h"
+
+struct poisson_conf {
+    struct weft_workload_common common;
+    const char *hosts, *distribution;
+    double load;
+    weft_time_ps duration_ps;
+};
+static const struct weft_param poisson_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct poisson_conf),
+    WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2"),
+    WEFT_REAL(struct poisson_conf, load, "load", "0.3", "0.000001", "1",
+              "payload that a host offers, as a part of the rate of its link"),
+    WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
+    WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",
+              "of sizes: fixed (all of `size`), websearch, fbhdp, or file:PATH with lines 'bytes part'"),
+};
+static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson", struct poisson_conf, poisson_rows);
+
+/// Draws of a stream set aside for one destination; the jump takes about ln(n) + 1 of them.
+enum { DRAWS = 128 };
+
+/// Uniform over 0..n-1, from the draws set aside for number `k`.
+static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
+    random->drawn = k * DRAWS;
+    uint64_t at = 0;
+    for (double next = 0; next < n; next = floor((double)(at + 1) / (1 - weft_random_unit(random))))
+        at = (uint64_t)next;
+    return (uint32_t)at;
+}
+
+struct source {
+    const uint32_t *host;
+    uint32_t hosts, position;
+    double gap_ps;
+    struct weft_random arrival, size, destination;
+};
+
+static enum weft_status expand_host(const struct poisson_conf *c, struct weft_place place,
+                                    const struct weft__sizes *sizes, struct source *s, struct weft_workload *w,
+                                    struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    weft_time_ps at = 0;
+    for (uint64_t k = 0; !status; k++) {
+        double gap = weft_random_exponential(&s->arrival, s->gap_ps);
+        if (gap >= (double)(c->duration_ps - at)) break;
+        at += (weft_time_ps)llround(gap);
+        weft_bytes bytes = sizes->n ? weft__sizes_at(sizes, weft_random_unit(&s->size)) : c->common.size_bytes;
+        uint32_t to = jump(&s->destination, k, s->hosts - 1);
+        to += to >= s->position; // everyone but itself
+        status = weft_workload_add(w, &c->common, place, s->host[s->position], s->host[to], bytes,
+                                   c->common.start_ps + at, ret_error);
+    }
+    return status;
+}
+
+static double gap_ps(const struct poisson_conf *c, const struct weft_topology *t, uint32_t host, double mean_bytes) {
+    const struct weft_port_info *port = weft_topology_port(t, t->host[host], 0);
+    double bits_per_ps = c->load * (double)t->link[port->link].rate_bps / (double)WEFT_PS_PER_S;
+    return 8 * mean_bytes / bits_per_ps;
+}
+
+static enum weft_status poisson_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                       uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                       struct weft_error *ret_error) {
+    const struct poisson_conf *c = conf;
+    uint32_t *host, n;
+    struct weft__sizes sizes = {0};
+    enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
+    if (!status && strcmp(c->distribution, "fixed"))
+        status = weft__sizes_load(c->distribution, place, w->arena, &sizes, ret_error);
+    if (status) return status;
+    if (n < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; poisson expects at least 2",
+                              c->hosts);
+    double mean = sizes.n ? fmax(1, weft__sizes_mean(&sizes)) : (double)c->common.size_bytes, expected = 0;
+    for (uint32_t i = 0; i < n; i++)
+        expected += (double)c->duration_ps / gap_ps(c, topology, host[i], mean);
+    status = weft__workload_reserve(w, &c->common, place, expected < 1e18 ? (uint64_t)expected : UINT64_MAX, ret_error);
+    for (uint32_t i = 0; i < n && !status; i++) {
+        struct source s = {
+            .host = host,
+            .hosts = n,
+            .position = i,
+            .gap_ps = gap_ps(c, topology, host[i], mean),
+            .arrival = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_ARRIVAL),
+            .size = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_SIZE),
+            .destination = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_WORKLOAD),
+        };
+        status = expand_host(c, place, &sizes, &s, w, ret_error);
+    }
+    return status;
+}
+
+static const struct weft_workload_ops poisson_ops = {.expand = poisson_expand};
+
+const struct weft_model weft__workload_poisson = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "poisson",
+    .summary = "flows between random pairs, at a load, with sizes from a distribution",
+    .source = "the open-loop traffic of the DCTCP and HPCC papers; destinations by jump hash (arXiv 1406.2294)",
+    .params = &poisson_params,
+    .ops = &poisson_ops,
+};

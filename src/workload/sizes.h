@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributions of flow sizes, as points of a cumulative distribution function with straight lines between them.
+#ifndef WEFT_WORKLOAD_SIZES_H
+#define WEFT_WORKLOAD_SIZES_H
+
+#include "weft/error.h"
+#include "weft/memory.h"
+
+/// `part` of all flows, from 0 to 1, are of at most `bytes`. Neither ever falls from one point to the next.
+struct weft__size_point {
+    double bytes, part;
+};
+struct weft__sizes {
+    const struct weft__size_point *point;
+    uint32_t n; ///< at least 1; the last part is 1
+};
+
+extern const struct weft__sizes weft__sizes_websearch, weft__sizes_fbhdp;
+
+/// "websearch", "fbhdp" or "file:PATH" (relative to the folder of place.file). The file has lines "bytes part", part
+/// rising to 1 or to 100 (percent); "#" begins a comment. Points of a file are in the arena.
+enum weft_status weft__sizes_load(const char *name, struct weft_place place, struct weft_arena *arena,
+                                  struct weft__sizes *ret_sizes, struct weft_error *ret_error);
+/// The exact mean, in bytes.
+double weft__sizes_mean(const struct weft__sizes *sizes);
+/// The size below which `unit` (0 to 1) of all flows are; rounded, at least 1.
+weft_bytes weft__sizes_at(const struct weft__sizes *sizes, double unit);
+
+#endif

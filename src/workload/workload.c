@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows of a run, gathered from the generators.
+#include "weft/workload.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "generator.h"
+#include "weft/model.h"
+
+#define FLOWS_MAX (UINT64_C(1) << 24)
+#define QPS_MAX (UINT64_C(1) << 26)
+#define BYTES_MAX UINT64_C(1000000000000000000)
+#define START_MAX_S UINT64_C(1000000)
+
+const char *const weft_verb_names[] = {"write", "send", "read", NULL};
+
+struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t who,
+                                         enum weft_random_purpose purpose) {
+    struct weft_random stream = weft_random_stream(seed, who, purpose);
+    stream.purpose |= entry << 8; // purposes are few: the entry has the bits above
+    return stream;
+}
+
+static uint64_t sat_mul(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static void grow(struct weft_workload *w, uint64_t flows) {
+    if (flows <= w->flows_capacity) return;
+    uint64_t capacity = 2 * (uint64_t)w->flows_capacity; // single flows come by the thousand too
+    if (capacity < flows) capacity = flows;
+    struct weft_flow *flow = weft_arena_alloc(w->arena, capacity, sizeof *flow);
+    if (w->flows) memcpy(flow, w->flow, w->flows * sizeof *flow);
+    w->flow = flow;
+    w->flows_capacity = (uint32_t)capacity;
+}
+
+/// Room for `flows` more flows of `qps` queue pairs each, and their repetitions, or an error.
+static enum weft_status reserve(struct weft_workload *w, const struct weft_workload_common *common,
+                                struct weft_place place, uint64_t flows, uint64_t qps, struct weft_error *ret_error) {
+    uint64_t more = sat_mul(flows, common->repeat);
+    if (more > FLOWS_MAX - w->flows)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s' asks for %" PRIu64 " flows x repeat %" PRIu64 "; expected at most %" PRIu64
+                              " flows in the whole workload",
+                              common->group, flows, common->repeat, FLOWS_MAX);
+    if (sat_mul(more, qps) > QPS_MAX - w->qps)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s' asks for %" PRIu64 " flows of %" PRIu64
+                              " queue pairs; expected at most %" PRIu64 " queue pairs in the whole workload",
+                              common->group, more, qps, QPS_MAX);
+    grow(w, w->flows + more);
+    return WEFT_OK;
+}
+
+enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
+                                        struct weft_place place, uint64_t flows, struct weft_error *ret_error) {
+    uint64_t qps = common->qps < common->size_bytes ? common->qps : common->size_bytes;
+    return reserve(w, common, place, flows, qps, ret_error);
+}
+
+static uint32_t group_of(struct weft_workload *w, const char *name) {
+    for (uint32_t g = w->groups; g-- > 0;) // most often the last one
+        if (!strcmp(w->group[g], name)) return g;
+    if (!(w->groups & (w->groups - 1))) { // the room is a power of two
+        const char **group = weft_arena_alloc(w->arena, w->groups ? 2 * (size_t)w->groups : 1, sizeof *group);
+        if (w->groups) memcpy(group, w->group, w->groups * sizeof *group);
+        w->group = group;
+    }
+    w->group[w->groups] = weft_arena_text(w->arena, name);
+    return w->groups++;
+}
+
+enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
+                                   struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
+                                   weft_time_ps start, struct weft_error *ret_error) {
+    if (src == dst)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s': a flow from host number %" PRIu32 " to itself; expected two different hosts",
+                              common->group, src);
+    uint64_t qps = common->qps < bytes ? common->qps : bytes;
+    enum weft_status status = reserve(w, common, place, 1, qps, ret_error);
+    if (status) return status;
+    uint64_t all = sat_mul(bytes, common->repeat);
+    if (all > BYTES_MAX - w->bytes)
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, place,
+            "group '%s' brings the workload to more than 10^18 bytes; expected smaller flows or fewer", common->group);
+    // Rows bound repeat and interval, and start: no overflow in 128 bits is all that is needed.
+    unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
+    if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s': the last of %" PRIu64 " repetitions starts after %" PRIu64
+                              " s; expected a shorter interval or fewer",
+                              common->group, common->repeat, START_MAX_S);
+    struct weft_flow flow = {
+        .group = group_of(w, common->group),
+        .src = src,
+        .dst = dst,
+        .bytes = bytes,
+        .start_ps = start,
+        .qps = (uint16_t)qps,
+        .priority = (uint8_t)common->priority,
+        .verb = (uint8_t)common->verb,
+    };
+    for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
+        w->flow[w->flows++] = flow;
+    w->bytes += all;
+    w->qps += qps * common->repeat;
+    return WEFT_OK;
+}
+
+enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
+                                   const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
+                                   struct weft_workload **ret_workload, struct weft_error *ret_error) {
+    struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
+    w->arena = arena;
+    for (uint32_t e = 0; e < entries; e++) {
+        const struct weft_workload_ops *ops = entry[e].model->ops;
+        enum weft_status status = ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
+        if (status) return status;
+    }
+    *ret_workload = w;
+    return WEFT_OK;
+}
