@@ -14,7 +14,7 @@ enum weft_status {
     WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress
 };
 
-/// Where in the user's text something stands. line 0: no place (a command-line option, a default).
+/// Where in the user's text something stands. line 0: in no file (`file` then is a command-line option, or NULL).
 struct weft_place {
     const char *file; ///< borrowed; lives as long as the tree it came from; may be NULL
     int line, column; ///< from 1
@@ -22,7 +22,7 @@ struct weft_place {
 
 struct weft_error {
     enum weft_status status;
-    char text[1024]; ///< "file:line:col: what was found, what was expected"
+    char text[1024]; ///< "file:line:col: what was found, what was expected"; "file: ..." without a line
 };
 
 /// Fills *ret_error (which may be NULL) and returns `status`, so that `return weft_error_set(...)` works. The first

@@ -25,7 +25,7 @@ enum weft_param_type {
     WEFT_PARAM_BOOL,       ///< bool.               true | false | on | off | yes | no
     WEFT_PARAM_CHOICE,     ///< uint32_t index into `choices`
     WEFT_PARAM_TEXT,       ///< const char * in the arena. A YAML list of texts is joined with ","
-    WEFT_PARAM_PRIORITIES, ///< uint8_t bit mask.   [3, 4] or "3,4" or none
+    WEFT_PARAM_PRIORITIES, ///< uint8_t bit mask.   [3, 4] or "3,4" or "0-6" or all or none
     WEFT_PARAM_WEIGHTS,    ///< uint64_t[8], one a priority. [1,1,1,4,1,1,1,1]; a single number stands for all eight
     WEFT_PARAM_DSCP_MAP,   ///< uint8_t[64] -> priority. {24: 3, 48: 7}; unnamed code points get the class dscp >> 3
     WEFT_PARAM_MODEL,      ///< struct weft_model_conf. "dcqcn" or {kind: dcqcn, g: 1/256}
@@ -51,6 +51,8 @@ struct weft_param_table {
     size_t conf_size;
     /// Optional: checks between parameters (XON above XOFF). Returns NULL or what is wrong, naming keys and values.
     const char *(*check)(const void *conf, char *text, size_t size);
+    /// Optional, NULL-terminated: keys that the loader leaves alone, because the model reads them from the tree itself.
+    const char *const *lists;
 };
 
 /// A model chosen by the user, with its configuration.
@@ -80,9 +82,12 @@ struct weft_model_conf {
 #define WEFT_SECTION(T, field, key, section, help)                                                                     \
     { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section }
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL }
+
+#define WEFT_PARAM_TABLE_LISTS(name, T, rows, check, lists)                                                            \
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists }
 
 /// Fills `conf` (table->conf_size bytes) with the defaults, then with what `tree` says (NULL: nothing). Unknown key,
 /// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.

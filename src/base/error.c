@@ -11,8 +11,10 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
     if (!ret_error || ret_error->status) return status;
     ret_error->status = status;
     size_t used = 0;
-    if (place.file && place.line) {
-        int n = snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line, place.column);
+    if (place.file) {
+        int n = place.line ? snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line,
+                                      place.column)
+                           : snprintf(ret_error->text, sizeof ret_error->text, "%s: ", place.file);
         used = n < 0 ? 0 : (size_t)n;
         if (used >= sizeof ret_error->text) used = sizeof ret_error->text - 1;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -51,21 +52,10 @@ void weft__json_end_array(struct weft__json *j) {
     end(j, false);
 }
 
-/// Bytes of the well-formed UTF-8 character at `s` (Unicode 15, table 3-7), or 0.
-static unsigned utf8_length(const unsigned char *s) {
-    unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 ? 4 : 0;
-    if (n == 4 && s[0] > 0xf4) return 0;
-    for (unsigned i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0; // overlong; surrogates
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0; // overlong; above U+10FFFF
-    return n;
-}
-
 static void quote(FILE *file, const char *text) {
     putc('"', file);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        unsigned n = utf8_length(s);
+        unsigned n = weft__utf8_length(s);
         if (*s == '"' || *s == '\\') {
             putc('\\', file);
             putc(*s, file);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loader of parameters shares with the reader of scenarios.
+#ifndef WEFT_BASE_PARAM_H
+#define WEFT_BASE_PARAM_H
+
+#include "weft/model.h"
+
+/// weft_params_load for a table that stands at `path` ("devices.0.switch").
+enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
+                                      const char *path, void *conf, struct weft_arena *arena,
+                                      struct weft_error *ret_error);
+/// A model by text or by map with `kind`; `name` is meant where the user names none (NULL: he must).
+enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
+                                     const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
+                                     struct weft_error *ret_error);
+/// One value from text; errors call it `path`.
+enum weft_status weft__param_parse_at(const struct weft_param *row, const char *text, struct weft_place place,
+                                      const char *path, void *conf, struct weft_arena *arena,
+                                      struct weft_error *ret_error);
+/// What a value of this row looks like: "a time such as \"150ns\"".
+const char *weft__param_expected(const struct weft_param *row);
+/// Appends "." and `name` to a path.
+const char *weft__path_join(char *text, size_t size, const char *path, const char *name);
+/// "expected one of a, b, c", with a suggestion if one is near; `names` has n entries.
+void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size);
+/// Calls on_value("PATH.kind", ...) and then for every parameter of the model.
+void weft__model_each(const struct weft_model_conf *model, const char *path,
+                      void (*on_value)(void *context, const char *path, const char *value), void *context);
+
+enum { WEFT__PATH_MAX = 256 };
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of parameters from the user's tree, and back as a flat list.
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/param.h"
+
+enum { NAMES_MAX = 128 };
+
+/// What the functions below pass along.
+struct load {
+    struct weft_arena *arena;
+    struct weft_error *error;
+};
+
+#define FAIL(l, place, ...) weft_error_set((l)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+const char *weft__path_join(char *text, size_t size, const char *path, const char *name) {
+    snprintf(text, size, "%s%s%s", path, *path ? "." : "", name);
+    return text;
+}
+
+static const char *type_name(enum weft_tree_type type) {
+    static const char *const names[] = {[WEFT_TREE_NULL] = "nothing",
+                                        [WEFT_TREE_TEXT] = "a text",
+                                        [WEFT_TREE_MAP] = "a map",
+                                        [WEFT_TREE_LIST] = "a list"};
+    return names[type];
+}
+
+static bool takes_list(const struct weft_param *row) {
+    return row->type == WEFT_PARAM_TEXT || row->type == WEFT_PARAM_PRIORITIES || row->type == WEFT_PARAM_WEIGHTS;
+}
+
+/// [a, b] as "a,b" and {a: x} as "a:x". False if a member is not a text.
+static bool join_members(const struct weft_tree *tree, struct weft_arena *arena, const char **ret_text) {
+    size_t size = 1;
+    for (uint32_t i = 0; i < tree->n; i++) {
+        if (tree->child[i]->type != WEFT_TREE_TEXT) return false;
+        size += strlen(tree->child[i]->text) + (tree->child[i]->key ? strlen(tree->child[i]->key) : 0) + 2;
+    }
+    char *text = weft_arena_alloc(arena, size, 1), *s = text;
+    for (uint32_t i = 0; i < tree->n; i++) {
+        if (i) *s++ = ',';
+        if (tree->type == WEFT_TREE_MAP) s = stpcpy(stpcpy(s, tree->child[i]->key), ":");
+        s = stpcpy(s, tree->child[i]->text);
+    }
+    *ret_text = text;
+    return true;
+}
+
+static enum weft_status load_value(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
+                                   const char *path, void *conf) {
+    const char *text = tree->text;
+    bool ok = tree->type == WEFT_TREE_TEXT;
+    if (tree->type == WEFT_TREE_LIST && takes_list(row)) {
+        ok = join_members(tree, l->arena, &text);
+        if (ok && !tree->n && row->type == WEFT_PARAM_PRIORITIES) text = "none";
+    }
+    if (tree->type == WEFT_TREE_MAP && row->type == WEFT_PARAM_DSCP_MAP) ok = join_members(tree, l->arena, &text);
+    if (!ok)
+        return FAIL(l, tree->place, "%s: found %s; expected %s", path, type_name(tree->type),
+                    weft__param_expected(row));
+    return weft__param_parse_at(row, text, tree->place, path, conf, l->arena, l->error);
+}
+
+static bool names_list(const struct weft_param_table *table, const char *key) {
+    for (const char *const *name = table->lists; name && *name; name++)
+        if (!strcmp(*name, key)) return true;
+    return false;
+}
+
+static const struct weft_param *row_find(const struct weft_param_table *table, const char *key) {
+    for (uint32_t i = 0; i < table->n; i++)
+        if (!strcmp(table->rows[i].name, key)) return &table->rows[i];
+    return NULL;
+}
+
+static enum weft_status fail_unknown(struct load *l, const struct weft_param_table *table,
+                                     const struct weft_tree *child, const char *path) {
+    const char *names[NAMES_MAX];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < table->n && n < NAMES_MAX; i++)
+        names[n++] = table->rows[i].name;
+    for (const char *const *name = table->lists; name && *name && n < NAMES_MAX; name++)
+        names[n++] = *name;
+    if (!n) return FAIL(l, child->key_place, "%s: unknown key; %s has no parameters", path, table->name);
+    const char *nearest = weft_error_nearest(child->key, names, n);
+    if (nearest) return FAIL(l, child->key_place, "%s: unknown key; did you mean \"%s\"?", path, nearest);
+    char expected[512];
+    weft__names_expected(child->key, names, n, expected, sizeof expected);
+    return FAIL(l, child->key_place, "%s: unknown key; %s", path, expected);
+}
+
+static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                   bool is_model, const char *path, void *conf);
+
+static enum weft_status load_row(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
+                                 const char *path, void *conf) {
+    void *field = (char *)conf + row->offset;
+    if (row->type == WEFT_PARAM_SECTION) return load_table(l, row->table, tree, false, path, field);
+    if (row->type == WEFT_PARAM_MODEL)
+        return weft__model_load_at((enum weft_model_kind)row->model_kind, row->dflt, tree, path, field, l->arena,
+                                   l->error);
+    if (tree) return load_value(l, row, tree, path, conf);
+    enum weft_status status = weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, path, conf, l->arena, NULL);
+    assert(status == WEFT_OK); // the table's own default
+    return status;
+}
+
+/// What the user says about `key`: NULL if nothing, or if he left the value empty.
+static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
+    const struct weft_tree *child = weft_tree_find(tree, key);
+    return child && child->type != WEFT_TREE_NULL ? child : NULL;
+}
+
+static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                   bool is_model, const char *path) {
+    for (uint32_t i = 0; i < tree->n; i++) {
+        const struct weft_tree *child = tree->child[i];
+        if (row_find(table, child->key) || names_list(table, child->key)) continue;
+        if (is_model && !strcmp(child->key, "kind")) continue;
+        char child_path[WEFT__PATH_MAX];
+        return fail_unknown(l, table, child, weft__path_join(child_path, sizeof child_path, path, child->key));
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status check_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                    const char *path, const void *conf) {
+    char text[512];
+    const char *wrong = table->check ? table->check(conf, text, sizeof text) : NULL;
+    if (!wrong) return WEFT_OK;
+    return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s: %s", path, wrong);
+}
+
+static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                   bool is_model, const char *path, void *conf) {
+    if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
+    if (tree && tree->type != WEFT_TREE_MAP && !is_model)
+        return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
+    enum weft_status status =
+        tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
+    for (uint32_t i = 0; i < table->n && !status; i++) {
+        const struct weft_param *row = &table->rows[i];
+        const struct weft_tree *child = said(tree, row->name);
+        char child_path[WEFT__PATH_MAX];
+        weft__path_join(child_path, sizeof child_path, path, row->name);
+        if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
+            return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s is missing: %s; expected %s", child_path, row->help,
+                        weft__param_expected(row));
+        status = load_row(l, row, child, child_path, conf);
+    }
+    return status ? status : check_table(l, table, tree, path, conf);
+}
+
+enum weft_status weft__params_load_at(const struct weft_param_table *table, const struct weft_tree *tree,
+                                      const char *path, void *conf, struct weft_arena *arena,
+                                      struct weft_error *ret_error) {
+    struct load l = {arena, ret_error};
+    return load_table(&l, table, tree, false, path, conf);
+}
+
+enum weft_status weft_params_load(const struct weft_param_table *table, const struct weft_tree *tree, void *conf,
+                                  struct weft_arena *arena, struct weft_error *ret_error) {
+    return weft__params_load_at(table, tree, table->name, conf, arena, ret_error);
+}
+
+static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, const char *name, struct weft_place place,
+                                   const char *path) {
+    const char *names[NAMES_MAX];
+    uint32_t n = 0;
+    for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
+        names[n] = weft_model_at(kind, n)->name;
+    char expected[512];
+    weft__names_expected(name ? name : "", names, n, expected, sizeof expected);
+    if (!name) return FAIL(l, place, "%s: which kind? %s", path, expected);
+    return FAIL(l, place, "%s: no %s \"%s\"; %s", path, weft_kind_name(kind), name, expected);
+}
+
+enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,
+                                     const char *path, struct weft_model_conf *ret_model, struct weft_arena *arena,
+                                     struct weft_error *ret_error) {
+    struct load l = {arena, ret_error};
+    if (tree && tree->type == WEFT_TREE_NULL) tree = NULL;
+    const struct weft_tree *named = tree && tree->type == WEFT_TREE_MAP ? said(tree, "kind") : tree;
+    struct weft_place place = named ? named->place : tree ? tree->place : WEFT_NOWHERE;
+    if (named && named->type != WEFT_TREE_TEXT)
+        return FAIL(&l, place, "%s: found %s; expected the name of a %s, or a map with its kind and parameters", path,
+                    type_name(named->type), weft_kind_name(kind));
+    if (named) name = named->text;
+    const struct weft_model *model = name ? weft_model_find(kind, name) : NULL;
+    assert(model || named || !name); // the table's own default exists
+    if (!model) return fail_model(&l, kind, name, place, path);
+    ret_model->model = model;
+    ret_model->place = tree ? tree->place : WEFT_NOWHERE;
+    ret_model->conf = weft_arena_alloc(arena, 1, model->params->conf_size);
+    return load_table(&l, model->params, tree, true, path, ret_model->conf);
+}
+
+void weft__model_each(const struct weft_model_conf *model, const char *path,
+                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
+    char kind_path[WEFT__PATH_MAX];
+    on_value(context, weft__path_join(kind_path, sizeof kind_path, path, "kind"), model->model->name);
+    weft_params_each(model->model->params, model->conf, path, on_value, context);
+}
+
+static void row_each(const struct weft_param *row, const void *conf, const char *path,
+                     void (*on_value)(void *context, const char *path, const char *value), void *context) {
+    char small[512];
+    int n = weft_param_format(row, conf, small, sizeof small);
+    if ((size_t)n < sizeof small) {
+        on_value(context, path, small);
+        return;
+    }
+    size_t size = (size_t)n + 1;
+    char *text = weft_memory_new(WEFT_MEMORY_SCENARIO, size, 1);
+    weft_param_format(row, conf, text, size);
+    on_value(context, path, text);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, text, size);
+}
+
+void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
+                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param *row = &table->rows[i];
+        const void *field = (const char *)conf + row->offset;
+        char path[WEFT__PATH_MAX];
+        weft__path_join(path, sizeof path, prefix, row->name);
+        if (row->type == WEFT_PARAM_SECTION)
+            weft_params_each(row->table, field, path, on_value, context);
+        else if (row->type == WEFT_PARAM_MODEL)
+            weft__model_each(field, path, on_value, context);
+        else
+            row_each(row, conf, path, on_value, context);
+    }
+}

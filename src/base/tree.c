@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/tree_limits.h"
+
+const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key) {
+    if (!tree || tree->type != WEFT_TREE_MAP) return NULL;
+    for (uint32_t i = 0; i < tree->n; i++)
+        if (!strcmp(tree->child[i]->key, key)) return tree->child[i];
+    return NULL;
+}
+
+static enum weft_status too_big(const char *path, struct weft_error *ret_error) {
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                          "larger than %u MiB, which no scenario is", WEFT__TREE_BYTES_MAX >> 20);
+}
+
+/// Opens what can be a scenario: not a directory, not too big as far as its size is known beforehand.
+static enum weft_status open_text(const char *path, FILE **ret_file, struct weft_error *ret_error) {
+    struct weft_place place = {.file = path};
+    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    struct stat about;
+    if (!file || fstat(fileno(file), &about)) {
+        int why = errno;
+        if (file && file != stdin) fclose(file);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(why));
+    }
+    enum weft_status status = WEFT_OK;
+    if (S_ISDIR(about.st_mode))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "is a directory; expected a file");
+    else if (S_ISREG(about.st_mode) && about.st_size > (off_t)WEFT__TREE_BYTES_MAX)
+        status = too_big(path, ret_error);
+    if (status && file != stdin) fclose(file);
+    *ret_file = file;
+    return status;
+}
+
+enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
+                                struct weft_error *ret_error) {
+    FILE *file = NULL;
+    enum weft_status status = open_text(path, &file, ret_error);
+    if (status) return status;
+    size_t size = 0, room = 64 * 1024;
+    char *text = weft_memory_new(WEFT_MEMORY_SCENARIO, room, 1);
+    for (size_t n; (n = fread(text + size, 1, room - size, file)) > 0;) {
+        size += n;
+        if (size > WEFT__TREE_BYTES_MAX) break;
+        if (size < room) continue;
+        text = weft_memory_resize(WEFT_MEMORY_SCENARIO, text, room, 2 * room);
+        room *= 2;
+    }
+    if (ferror(file))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
+                                strerror(errno));
+    if (file != stdin) fclose(file);
+    const char *name = strcmp(path, "-") ? path : "<stdin>";
+    if (!status) status = weft_tree_parse(name, text, size, arena, ret_tree, ret_error);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, text, room);
+    return status;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overrides: only the maps and lists on the way to what changes are copied, the rest is shared.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tree_limits.h"
+#include "weft/tree.h"
+
+struct override {
+    struct weft_arena *arena;
+    struct weft_error *error;
+};
+
+static enum weft_status merge(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                              const struct weft_tree **ret);
+
+/// A node of one's own, with room for `more` children.
+static struct weft_tree *copy_with_room(struct override *o, const struct weft_tree *tree, uint32_t more) {
+    struct weft_tree *copy = weft_arena_alloc(o->arena, 1, sizeof *copy);
+    *copy = *tree;
+    copy->child = weft_arena_alloc(o->arena, tree->n + more, sizeof *copy->child);
+    if (tree->n) memcpy(copy->child, tree->child, tree->n * sizeof *copy->child);
+    return copy;
+}
+
+static struct weft_tree *map_of_one(struct override *o, const struct weft_tree *at, const char *key,
+                                    const struct weft_tree *value) {
+    struct weft_tree *map = weft_arena_alloc(o->arena, 1, sizeof *map);
+    *map = *at;
+    map->type = WEFT_TREE_MAP;
+    map->text = NULL;
+    map->n = 1;
+    map->child = weft_arena_alloc(o->arena, 1, sizeof *map->child);
+    struct weft_tree *child = map->child[0] = copy_with_room(o, value, 0);
+    child->key = key;
+    return map;
+}
+
+static const struct weft_tree *as_kind(struct override *o, const struct weft_tree *text) {
+    struct weft_tree *map = map_of_one(o, text, "kind", text);
+    if (!text->key) map->child[0]->key_place = text->place;
+    return map;
+}
+
+static uint32_t map_index(const struct weft_tree *map, const char *key) {
+    for (uint32_t i = 0; i < map->n; i++)
+        if (!strcmp(map->child[i]->key, key)) return i;
+    return map->n;
+}
+
+static enum weft_status list_index(struct override *o, const struct weft_tree *list, const char *key,
+                                   struct weft_place place, uint32_t *ret_i) {
+    char *end;
+    unsigned long i = strtoul(key, &end, 10);
+    if (*key >= '0' && *key <= '9' && !*end && i < list->n) {
+        *ret_i = (uint32_t)i;
+        return WEFT_OK;
+    }
+    if (!list->n) return weft_error_set(o->error, WEFT_ERROR_INPUT, place, "\"%s\": the list here is empty", key);
+    return weft_error_set(o->error, WEFT_ERROR_INPUT, place,
+                          "\"%s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
+}
+
+/// Merges `over` into the child `key` of `into`, a copy with room for one more.
+static enum weft_status put(struct override *o, struct weft_tree *into, const char *key, struct weft_place key_place,
+                            const struct weft_tree *over) {
+    uint32_t i = 0;
+    if (into->type == WEFT_TREE_LIST) {
+        enum weft_status status = list_index(o, into, key, key_place, &i);
+        if (status) return status;
+    } else {
+        i = map_index(into, key);
+    }
+    const struct weft_tree *value;
+    enum weft_status status = merge(o, i < into->n ? into->child[i] : NULL, over, &value);
+    if (status) return status;
+    struct weft_tree *child = copy_with_room(o, value, 0);
+    child->key = into->type == WEFT_TREE_MAP ? key : NULL;
+    child->key_place = i < into->n && child->type == WEFT_TREE_MAP ? into->child[i]->key_place : key_place;
+    into->child[i] = child;
+    if (i == into->n) into->n++;
+    return WEFT_OK;
+}
+
+/// The first part of a dotted path; *ret_over becomes what is left of it: nested maps around the value.
+static enum weft_status split_path(struct override *o, const struct weft_tree *over, const char **ret_first,
+                                   const struct weft_tree **ret_over) {
+    char *path = weft_arena_text(o->arena, over->key);
+    const char *part[WEFT__TREE_DEPTH_MAX] = {0};
+    uint32_t parts = 0;
+    for (char *s = path, *dot; s; s = dot ? dot + 1 : NULL) {
+        dot = strchr(s, '.');
+        if (dot) *dot = 0;
+        if (!*s)
+            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "%s: a part of this path is empty",
+                                  over->key);
+        if (parts == WEFT__TREE_DEPTH_MAX)
+            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "a path of more than %u parts",
+                                  WEFT__TREE_DEPTH_MAX);
+        part[parts++] = s;
+    }
+    *ret_first = part[0];
+    const struct weft_tree *value = over;
+    while (--parts)
+        value = map_of_one(o, over, part[parts], value);
+    *ret_over = value;
+    return WEFT_OK;
+}
+
+static enum weft_status merge_children(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                                       const struct weft_tree **ret) {
+    struct weft_tree *result = copy_with_room(o, base, over->n);
+    for (uint32_t i = 0; i < over->n; i++) {
+        const char *first;
+        const struct weft_tree *value;
+        enum weft_status status = split_path(o, over->child[i], &first, &value);
+        if (!status) status = put(o, result, first, over->child[i]->key_place, value);
+        if (status) return status;
+    }
+    *ret = result;
+    return WEFT_OK;
+}
+
+static const char *kind_of(const struct weft_tree *map) {
+    const struct weft_tree *kind = weft_tree_find(map, "kind");
+    return kind && kind->type == WEFT_TREE_TEXT ? kind->text : NULL;
+}
+
+/// What a map is merged into: `base`, unless it is of another kind, or not a map.
+static const struct weft_tree *base_for_map(struct override *o, const struct weft_tree *base,
+                                            const struct weft_tree *over) {
+    if (base && base->type == WEFT_TREE_TEXT) base = as_kind(o, base);
+    const char *new_kind = kind_of(over), *old_kind = base ? kind_of(base) : NULL;
+    bool other_kind = new_kind && old_kind && strcmp(new_kind, old_kind);
+    if (base && base->type == WEFT_TREE_MAP && !other_kind) return base;
+    struct weft_tree *empty = copy_with_room(o, over, 0);
+    empty->n = 0;
+    return empty;
+}
+
+static enum weft_status merge(struct override *o, const struct weft_tree *base, const struct weft_tree *over,
+                              const struct weft_tree **ret) {
+    if (over->type == WEFT_TREE_MAP) {
+        bool list = base && base->type == WEFT_TREE_LIST;
+        return merge_children(o, list ? base : base_for_map(o, base, over), over, ret);
+    }
+    if (over->type == WEFT_TREE_TEXT && base && base->type == WEFT_TREE_MAP)
+        return merge(o, base, as_kind(o, over), ret);
+    *ret = over;
+    return WEFT_OK;
+}
+
+enum weft_status weft_tree_override(const struct weft_tree *base, const struct weft_tree *over,
+                                    struct weft_arena *arena, struct weft_tree **ret_tree,
+                                    struct weft_error *ret_error) {
+    struct override o = {arena, ret_error};
+    const struct weft_tree *merged;
+    enum weft_status status = merge(&o, base, over, &merged);
+    if (!status) *ret_tree = copy_with_room(&o, merged, 0);
+    return status;
+}

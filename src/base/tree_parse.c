@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML 1.2 to a tree, from the events of libfyaml. We build the tree ourselves rather than let the library build a
+// document: so every limit is checked before memory is spent, an alias is a shared branch whose nodes are counted, and
+// hostile text meets little code. For the same reason the text is checked to be UTF-8 first.
+#include <libfyaml.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/tree_limits.h"
+#include "base/utf8.h"
+#include "weft/tree.h"
+
+struct anchor {
+    const char *name;
+    const struct weft_tree *tree;
+    uint32_t nodes;  ///< in it
+    uint32_t height; ///< levels in it
+    bool open;       ///< we are still inside it
+};
+
+/// A map or list that is being read.
+struct frame {
+    struct weft_tree *tree;
+    struct weft_tree **child;
+    uint32_t capacity, height;
+    uint32_t nodes_before;
+    struct anchor *anchor;
+    const char *key; ///< read, and its value is due
+    struct weft_place key_place;
+};
+
+struct reader {
+    const char *file;
+    struct weft_arena *arena;
+    struct fy_parser *parser;
+    struct frame frame[WEFT__TREE_DEPTH_MAX];
+    uint32_t depth, nodes;
+    struct anchor anchor[WEFT__TREE_ANCHORS_MAX];
+    uint32_t anchors, documents;
+    struct weft_tree *root;
+    struct weft_place last; ///< of the last event
+    struct weft_error *error;
+};
+
+#define FAIL(r, place, ...) weft_error_set((r)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+static struct weft_place place_of(const struct reader *r, struct fy_event *event) {
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    if (!mark) return r->last;
+    return (struct weft_place){r->file, mark->line + 1, mark->column + 1};
+}
+
+static const char *token_text(struct reader *r, struct fy_token *token, bool *ret_has_nul) {
+    size_t n = 0;
+    const char *text = token ? fy_token_get_text(token, &n) : NULL;
+    if (!text) n = 0;
+    char *copy = weft_arena_alloc(r->arena, n + 1, 1);
+    if (n) memcpy(copy, text, n);
+    *ret_has_nul = strlen(copy) < n;
+    return copy;
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const struct weft_tree *x = *(struct weft_tree *const *)a, *y = *(struct weft_tree *const *)b;
+    int by_key = strcmp(x->key, y->key);
+    if (by_key) return by_key;
+    return x->key_place.line != y->key_place.line ? x->key_place.line - y->key_place.line
+                                                  : x->key_place.column - y->key_place.column;
+}
+
+static enum weft_status check_keys(struct reader *r, const struct weft_tree *map) {
+    if (map->n < 2) return WEFT_OK;
+    size_t bytes = map->n * sizeof *map->child;
+    struct weft_tree **sorted = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, bytes);
+    memcpy(sorted, map->child, bytes);
+    qsort(sorted, map->n, sizeof *sorted, compare_keys);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 1; i < map->n && !status; i++)
+        if (!strcmp(sorted[i]->key, sorted[i - 1]->key))
+            status = FAIL(r, sorted[i]->key_place, "%s: this key is in line %d already", sorted[i]->key,
+                          sorted[i - 1]->key_place.line);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, sorted, bytes);
+    return status;
+}
+
+static struct anchor *anchor_find(struct reader *r, const char *name) {
+    for (uint32_t i = 0; i < r->anchors; i++)
+        if (!strcmp(r->anchor[i].name, name)) return &r->anchor[i];
+    return NULL;
+}
+
+/// An anchor of a name that exists takes its place (YAML 1.2.2, 7.1).
+static enum weft_status anchor_add(struct reader *r, struct fy_token *token, struct weft_place place,
+                                   struct anchor **ret_anchor) {
+    *ret_anchor = NULL;
+    if (!token) return WEFT_OK;
+    bool has_nul;
+    const char *name = token_text(r, token, &has_nul);
+    struct anchor *a = anchor_find(r, name);
+    if (a && a->open) return FAIL(r, place, "&%s: this anchor is inside an anchor of the same name", name);
+    if (!a) {
+        if (r->anchors == WEFT__TREE_ANCHORS_MAX) return FAIL(r, place, "more than %u anchors", WEFT__TREE_ANCHORS_MAX);
+        a = &r->anchor[r->anchors++];
+    }
+    *a = (struct anchor){.name = name};
+    *ret_anchor = a;
+    return WEFT_OK;
+}
+
+static enum weft_status count_nodes(struct reader *r, uint32_t nodes, struct weft_place place) {
+    if (nodes > WEFT__TREE_NODES_MAX - r->nodes)
+        return FAIL(r, place, "more than %u nodes, aliases expanded", WEFT__TREE_NODES_MAX);
+    r->nodes += nodes;
+    return WEFT_OK;
+}
+
+/// Puts a finished node, `height` levels high, where it belongs.
+static enum weft_status attach(struct reader *r, struct weft_tree *tree, uint32_t height) {
+    if (!r->depth) {
+        r->root = tree;
+        return WEFT_OK;
+    }
+    struct frame *f = &r->frame[r->depth - 1];
+    if (f->tree->type == WEFT_TREE_MAP) {
+        if (f->tree->n == WEFT__TREE_KEYS_MAX)
+            return FAIL(r, f->key_place, "more than %u keys in one map", WEFT__TREE_KEYS_MAX);
+        tree->key = f->key;
+        tree->key_place = f->key_place;
+        f->key = NULL;
+    }
+    if (f->tree->n == f->capacity) {
+        uint32_t capacity = f->capacity ? 2 * f->capacity : 8;
+        f->child = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->child, f->capacity * sizeof *f->child,
+                                      capacity * sizeof *f->child);
+        f->capacity = capacity;
+    }
+    f->child[f->tree->n++] = tree;
+    if (f->height < height + 1) f->height = height + 1;
+    return WEFT_OK;
+}
+
+static bool key_is_due(const struct reader *r) {
+    if (!r->depth) return false;
+    const struct frame *f = &r->frame[r->depth - 1];
+    return f->tree->type == WEFT_TREE_MAP && !f->key;
+}
+
+static bool is_null(struct fy_token *token, const char *text) {
+    if (token && fy_token_scalar_style(token) != FYSS_PLAIN) return false;
+    return !*text || !strcmp(text, "~") || !strcmp(text, "null");
+}
+
+static enum weft_status on_scalar(struct reader *r, struct fy_event *event, struct weft_place place) {
+    bool has_nul;
+    const char *text = token_text(r, event->scalar.value, &has_nul);
+    if (has_nul) return FAIL(r, place, "a text must not hold the character 0");
+    struct anchor *anchor;
+    enum weft_status status = anchor_add(r, event->scalar.anchor, place, &anchor);
+    if (status) return status;
+    bool null = is_null(event->scalar.value, text);
+    if (key_is_due(r)) {
+        if (null) return FAIL(r, place, "a key is missing before \":\"");
+        r->frame[r->depth - 1].key = text;
+        r->frame[r->depth - 1].key_place = place;
+    }
+    struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
+    *tree =
+        (struct weft_tree){.type = null ? WEFT_TREE_NULL : WEFT_TREE_TEXT, .place = place, .text = null ? NULL : text};
+    if (anchor) {
+        anchor->tree = tree;
+        anchor->nodes = 1;
+    }
+    if ((status = count_nodes(r, 1, place))) return status;
+    return r->depth && r->frame[r->depth - 1].key == text ? WEFT_OK : attach(r, tree, 0);
+}
+
+static enum weft_status on_alias(struct reader *r, struct fy_event *event, struct weft_place place) {
+    bool has_nul;
+    const char *name = token_text(r, event->alias.anchor, &has_nul);
+    place.column -= place.column > 1; // the library's place is behind the "*"
+    if (key_is_due(r)) return FAIL(r, place, "a key must be plain text; found the alias *%s", name);
+    const struct anchor *a = anchor_find(r, name);
+    if (!a) return FAIL(r, place, "*%s: no anchor &%s before this", name, name);
+    if (a->open) return FAIL(r, place, "*%s is inside &%s: a cycle", name, name);
+    if (r->depth + a->height > WEFT__TREE_DEPTH_MAX)
+        return FAIL(r, place, "*%s: more than %u levels", name, WEFT__TREE_DEPTH_MAX);
+    enum weft_status status = count_nodes(r, a->nodes, place);
+    if (status) return status;
+    struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
+    *tree = *a->tree; // its branches are shared; errors name where they are written
+    tree->key = NULL;
+    return attach(r, tree, a->height);
+}
+
+static enum weft_status on_begin(struct reader *r, enum weft_tree_type type, struct fy_token *anchor_token,
+                                 struct weft_place place) {
+    if (key_is_due(r))
+        return FAIL(r, place, "a key must be plain text; found a %s", type == WEFT_TREE_MAP ? "map" : "list");
+    if (r->depth == WEFT__TREE_DEPTH_MAX) return FAIL(r, place, "more than %u levels", WEFT__TREE_DEPTH_MAX);
+    struct anchor *anchor;
+    enum weft_status status = anchor_add(r, anchor_token, place, &anchor);
+    if (!status) status = count_nodes(r, 1, place);
+    if (status) return status;
+    struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
+    *tree = (struct weft_tree){.type = type, .place = place};
+    if (anchor) {
+        anchor->open = true;
+        anchor->tree = tree;
+    }
+    r->frame[r->depth++] = (struct frame){.tree = tree, .nodes_before = r->nodes - 1, .anchor = anchor, .height = 1};
+    return WEFT_OK;
+}
+
+static enum weft_status on_end(struct reader *r) {
+    struct frame *f = &r->frame[--r->depth];
+    struct weft_tree *tree = f->tree;
+    tree->child = weft_arena_alloc(r->arena, tree->n, sizeof *tree->child);
+    if (tree->n) memcpy(tree->child, f->child, tree->n * sizeof *tree->child);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->child, f->capacity * sizeof *f->child);
+    f->child = NULL;
+    if (f->anchor) {
+        f->anchor->open = false;
+        f->anchor->nodes = r->nodes - f->nodes_before;
+        f->anchor->height = f->height;
+    }
+    enum weft_status status = tree->type == WEFT_TREE_MAP ? check_keys(r, tree) : WEFT_OK;
+    return status ? status : attach(r, tree, f->height);
+}
+
+static enum weft_status on_event(struct reader *r, struct fy_event *event) {
+    struct weft_place place = place_of(r, event);
+    r->last = place;
+    if (fy_event_get_tag_token(event)) return FAIL(r, place, "tags (\"!\") have no meaning here");
+    switch (event->type) {
+    case FYET_DOCUMENT_START:
+        if (r->documents++) return FAIL(r, place, "a second document begins here; expected one");
+        return WEFT_OK;
+    case FYET_SCALAR:
+        return on_scalar(r, event, place);
+    case FYET_ALIAS:
+        return on_alias(r, event, place);
+    case FYET_MAPPING_START:
+        return on_begin(r, WEFT_TREE_MAP, event->mapping_start.anchor, place);
+    case FYET_SEQUENCE_START:
+        return on_begin(r, WEFT_TREE_LIST, event->sequence_start.anchor, place);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        return on_end(r);
+    default:
+        return WEFT_OK;
+    }
+}
+
+/// What the library has to complain about, as our error.
+static enum weft_status fail_with(struct reader *r, struct fy_diag *diag) {
+    void *iterator = NULL;
+    struct fy_diag_error *e = fy_diag_errors_iterate(diag, &iterator);
+    if (!e || !e->msg) return FAIL(r, r->last, "not YAML from here on");
+    struct weft_place place = {r->file, e->line, e->column};
+    return FAIL(r, e->line > 0 ? place : r->last, "not YAML: %s", e->msg);
+}
+
+static enum weft_status read_events(struct reader *r, struct fy_diag *diag) {
+    enum weft_status status = WEFT_OK;
+    for (bool more = true; more && !status;) {
+        struct fy_event *event = fy_parser_parse(r->parser);
+        if (!event) return fail_with(r, diag);
+        more = event->type != FYET_STREAM_END;
+        status = on_event(r, event);
+        fy_parser_event_free(r->parser, event);
+    }
+    return status;
+}
+
+/// A copy that the library can be given: known to be UTF-8 without control characters, lines end with LF, and zeros
+/// behind it, since the library looks a few bytes ahead.
+enum { PADDING = 64 };
+
+static enum weft_status check_text(const char *name, const char *text, size_t size, char *ret_copy, size_t *ret_size,
+                                   struct weft_error *ret_error) {
+    struct weft_place place = {name, 1, 1};
+    memcpy(ret_copy, text, size);
+    size_t from = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, to = 0; // a byte order mark is let through
+    while (from < size) {
+        unsigned char c = (unsigned char)ret_copy[from];
+        if (c == '\r' && ret_copy[from + 1] == '\n') {
+            from++;
+            continue;
+        }
+        unsigned n = weft__utf8_length((unsigned char *)&ret_copy[from]);
+        if (!n || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0x%02x is not text; expected YAML in UTF-8",
+                                  c);
+        place.column++;
+        if (c == '\n') place.line++, place.column = 1;
+        memmove(&ret_copy[to], &ret_copy[from], n);
+        to += n;
+        from += n;
+    }
+    memset(&ret_copy[to], 0, size + PADDING - to);
+    *ret_size = to;
+    return WEFT_OK;
+}
+
+static enum weft_status parse_checked(struct reader *r, const char *text, size_t size) {
+    struct fy_diag_cfg diag_cfg;
+    fy_diag_cfg_default(&diag_cfg);
+    diag_cfg.fp = NULL; // nothing is printed
+    struct fy_diag *diag = fy_diag_create(&diag_cfg);
+    fy_diag_set_collect_errors(diag, true);
+    struct fy_parse_cfg cfg = {.flags = (enum fy_parse_cfg_flags)(FYPCF_QUIET | FYPCF_COLLECT_DIAG |
+                                                                  FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE),
+                               .diag = diag};
+    r->parser = fy_parser_create(&cfg);
+    enum weft_status status;
+    if (!r->parser || fy_parser_set_string(r->parser, text, size))
+        status = FAIL(r, r->last, "the YAML reader cannot be set up");
+    else
+        status = read_events(r, diag);
+    fy_parser_destroy(r->parser);
+    fy_diag_destroy(diag);
+    while (r->depth--) // left over after an error
+        weft_memory_free(WEFT_MEMORY_SCENARIO, r->frame[r->depth].child,
+                         r->frame[r->depth].capacity * sizeof(struct weft_tree *));
+    return status;
+}
+
+enum weft_status weft_tree_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
+                                 struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    const char *file = weft_arena_text(arena, name);
+    struct weft_place nowhere = {.file = file};
+    if (size > WEFT__TREE_BYTES_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere, "larger than %u MiB, which no scenario is",
+                              WEFT__TREE_BYTES_MAX >> 20);
+    char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
+    size_t checked = 0;
+    enum weft_status status = check_text(file, text, size, copy, &checked, ret_error);
+    if (!status) {
+        struct reader *r = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, sizeof *r);
+        *r = (struct reader){.file = file, .arena = arena, .last = {file, 1, 1}, .error = ret_error};
+        status = parse_checked(r, copy, checked);
+        if (!status && (!r->root || r->root->type == WEFT_TREE_NULL))
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere, "is empty; expected a YAML document");
+        *ret_tree = r->root;
+        weft_memory_free(WEFT_MEMORY_SCENARIO, r, sizeof *r);
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, copy, size + PADDING);
+    return status;
+}

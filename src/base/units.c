@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/units.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/param.h"
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+    bool binary; ///< 1024-based
+};
+
+static const struct quantity {
+    const char *expected, *units_text;
+    struct unit unit[10]; ///< ascending within decimal and within binary; the first is the base unit
+} quantities[] = {
+    [WEFT__TIME] = {"a time such as \"150ns\"",
+                    "ps, ns, us, ms, s",
+                    {{"ps", 1, false},
+                     {"ns", WEFT_PS_PER_NS, false},
+                     {"us", WEFT_PS_PER_US, false},
+                     {"ms", WEFT_PS_PER_MS, false},
+                     {"s", WEFT_PS_PER_S, false}}},
+    [WEFT__RATE] = {"a rate such as \"200Gbps\"",
+                    "bps, kbps, Mbps, Gbps, Tbps",
+                    {{"bps", 1, false},
+                     {"kbps", 1000, false},
+                     {"Mbps", 1000000, false},
+                     {"Gbps", 1000000000, false},
+                     {"Tbps", UINT64_C(1000000000000), false}}},
+    [WEFT__BYTES] = {"a size such as \"4096B\" or \"200KB\"",
+                     "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB",
+                     {{"B", 1, false},
+                      {"KB", 1000, false},
+                      {"MB", 1000000, false},
+                      {"GB", 1000000000, false},
+                      {"TB", UINT64_C(1000000000000), false},
+                      {"KiB", UINT64_C(1) << 10, true},
+                      {"MiB", UINT64_C(1) << 20, true},
+                      {"GiB", UINT64_C(1) << 30, true},
+                      {"TiB", UINT64_C(1) << 40, true}}},
+    [WEFT__COUNT] = {"a whole number such as \"5\"", "none", {{"", 1, false}}},
+};
+
+static const char *const base_nouns[] = {
+    [WEFT__TIME] = "picoseconds", [WEFT__RATE] = "bits per second", [WEFT__BYTES] = "bytes", [WEFT__COUNT] = "units"};
+
+const char *weft__quantity_expected(enum weft__quantity quantity) {
+    return quantities[quantity].expected;
+}
+
+static const struct unit *unit_find(const struct quantity *q, const char *name) {
+    for (const struct unit *u = q->unit; u->name; u++)
+        if (!strcmp(u->name, name)) return u;
+    return NULL;
+}
+
+/// A decimal number as digits x 10^-decimals.
+struct decimal {
+    unsigned __int128 digits;
+    uint32_t decimals;
+    bool overflow;
+};
+
+static void decimal_push(struct decimal *d, unsigned digit, bool fraction) {
+    d->overflow |= __builtin_mul_overflow(d->digits, (unsigned __int128)10, &d->digits);
+    d->overflow |= __builtin_add_overflow(d->digits, (unsigned __int128)digit, &d->digits);
+    d->decimals += fraction;
+}
+
+/// Reads digits[.digits]; returns where it ended, `text` itself if there is no number. Zeros at the end of the fraction
+/// are passed over.
+static const char *decimal_read(const char *text, struct decimal *ret) {
+    *ret = (struct decimal){0};
+    const char *s = text;
+    for (; isdigit((unsigned char)*s); s++)
+        decimal_push(ret, (unsigned)(*s - '0'), false);
+    if (s == text || *s != '.' || !isdigit((unsigned char)s[1])) return s;
+    uint32_t zeros = 0;
+    for (s++; isdigit((unsigned char)*s); s++) {
+        if (*s == '0') {
+            zeros++;
+            continue;
+        }
+        for (; zeros; zeros--)
+            decimal_push(ret, 0, true);
+        decimal_push(ret, (unsigned)(*s - '0'), true);
+    }
+    return s;
+}
+
+bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size) {
+    const struct quantity *q = &quantities[quantity];
+    const char *start = text + strspn(text, " ");
+    if (*start == '-' && isdigit((unsigned char)start[1])) {
+        snprintf(why, size, "\"%s\" is negative; expected %s", text, q->expected);
+        return false;
+    }
+    struct decimal d;
+    const char *end = decimal_read(start, &d);
+    if (end == start) {
+        snprintf(why, size, "\"%s\": expected %s", text, q->expected);
+        return false;
+    }
+    const char *unit_text = end + strspn(end, " ");
+    const struct unit *unit = unit_find(q, unit_text);
+    if (!unit) {
+        if (!*unit_text)
+            snprintf(why, size, "\"%s\" has no unit; expected %s", text, q->expected);
+        else
+            snprintf(why, size, "\"%s\": \"%s\" is not a unit (%s); expected %s", text, unit_text, q->units_text,
+                     q->expected);
+        return false;
+    }
+    unsigned __int128 value;
+    bool overflow = __builtin_mul_overflow(d.digits, (unsigned __int128)unit->factor, &value);
+    bool whole = true;
+    for (; d.decimals; d.decimals--) {
+        if (value % 10) whole = false;
+        value /= 10;
+    }
+    if (d.overflow || overflow || value > UINT64_MAX - 1) { // UINT64_MAX is "never"
+        snprintf(why, size, "\"%s\" is too large or has too many digits; expected %s", text, q->expected);
+        return false;
+    }
+    if (!whole) {
+        snprintf(why, size, "\"%s\" is not a whole number of %s", text, base_nouns[quantity]);
+        return false;
+    }
+    *ret_value = (uint64_t)value;
+    return true;
+}
+
+/// value / factor in decimal, exactly; factor is a power of ten.
+static int format_exact(uint64_t value, uint64_t factor, const char *unit, char *text, size_t size) {
+    uint64_t rest = value % factor;
+    char fraction[24] = "";
+    if (rest) {
+        int digits = 0;
+        for (uint64_t f = factor; f > 1; f /= 10)
+            digits++;
+        int n = snprintf(fraction, sizeof fraction, ".%0*" PRIu64, digits, rest);
+        while (fraction[n - 1] == '0')
+            fraction[--n] = 0;
+    }
+    return snprintf(text, size, "%" PRIu64 "%s%s", value / factor, fraction, unit);
+}
+
+int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *text, size_t size) {
+    const struct quantity *q = &quantities[quantity];
+    const struct unit *best = q->unit;
+    for (const struct unit *u = q->unit; u->name; u++) {
+        bool divides = value % u->factor == 0;
+        bool better = u->binary ? best->factor == 1 || best->binary : true;
+        // Bytes stay whole numbers (4096B, 4KiB, 400KB); times and rates may have a fraction (2.5us).
+        if (value >= u->factor && better && (divides || quantity != WEFT__BYTES)) best = u;
+    }
+    if (!value && quantity == WEFT__TIME) best = unit_find(q, "ns");
+    if (best->binary) return snprintf(text, size, "%" PRIu64 "%s", value / best->factor, best->name);
+    return format_exact(value, best->factor, best->name, text, size);
+}
+
+static bool number_read(const char **text, double *ret) {
+    const char *s = *text;
+    s += *s == '-' || *s == '+';
+    if (!isdigit((unsigned char)*s) && *s != '.') return false;
+    if (strspn(s, "0123456789.eE+-") < strcspn(s, "/% ")) return false; // no hexadecimal, nan, inf
+    char *end;
+    *ret = strtod(*text, &end);
+    bool ok = end != *text && isfinite(*ret);
+    *text = end;
+    return ok;
+}
+
+bool weft__real_parse(const char *text, double *ret_value) {
+    double value, divisor;
+    if (!number_read(&text, &value)) return false;
+    if (*text == '/') {
+        text++;
+        if (!number_read(&text, &divisor) || !(divisor > 0 || divisor < 0)) return false;
+        value /= divisor;
+    } else if (*text == '%') {
+        text++;
+        value /= 100;
+    }
+    *ret_value = value;
+    return !*text && isfinite(value);
+}
+
+int weft__real_format(double value, char *text, size_t size) {
+    char shortest[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+        double back = strtod(shortest, NULL);
+        if (back >= value && back <= value) break;
+    }
+    return snprintf(text, size, "%s", shortest);
+}
+
+/// Significant digits of a whole number: all but its trailing zeros.
+static unsigned significant_digits(uint64_t value) {
+    while (value && value % 10 == 0)
+        value /= 10;
+    unsigned n = 0;
+    for (; value; value /= 10)
+        n++;
+    return n;
+}
+
+/// Rounds to three significant digits, halves up.
+static uint64_t round3(uint64_t value) {
+    uint64_t step = 1;
+    while (value / step >= 1000)
+        step *= 10;
+    uint64_t down = value - value % step;
+    return value % step >= (step + 1) / 2 && step > 1 && down <= UINT64_MAX - step ? down + step : down;
+}
+
+enum { EXACT_DIGITS = 5 }; // up to so many, an exact figure is as easy to read as a rounded one
+
+static int format_for_people(enum weft__quantity quantity, uint64_t value, char *text, size_t size) {
+    const struct quantity *q = &quantities[quantity];
+    if (significant_digits(value) > EXACT_DIGITS) value = round3(value);
+    const struct unit *best = q->unit;
+    for (const struct unit *u = q->unit; u->name && !u->binary; u++)
+        if (value >= u->factor) best = u;
+    return format_exact(value, best->factor, best->name, text, size);
+}
+
+int weft_format_time(weft_time_ps time, char *text, size_t size) {
+    if (time == WEFT_TIME_NEVER) return snprintf(text, size, "never");
+    return time ? format_for_people(WEFT__TIME, time, text, size) : snprintf(text, size, "0ns");
+}
+int weft_format_bytes(weft_bytes bytes, char *text, size_t size) {
+    if (bytes < 10000) return snprintf(text, size, "%" PRIu64 "B", bytes);
+    return format_for_people(WEFT__BYTES, bytes, text, size);
+}
+int weft_format_rate(weft_rate_bps rate, char *text, size_t size) {
+    return format_for_people(WEFT__RATE, rate, text, size);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantities as the user writes them. Exact: a decimal fraction is never rounded.
+#ifndef WEFT_BASE_UNITS_H
+#define WEFT_BASE_UNITS_H
+
+#include "weft/types.h"
+
+enum weft__quantity { WEFT__TIME, WEFT__RATE, WEFT__BYTES, WEFT__COUNT };
+
+/// "a time such as \"150ns\""
+const char *weft__quantity_expected(enum weft__quantity quantity);
+/// True, or false and in `why` what is wrong with the text: `"150" has no unit; expected a time such as "150ns"`.
+bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size);
+/// Exact text that weft__quantity_parse reads back: "2.5us", "4KiB", "106.25Gbps". snprintf-like.
+int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *text, size_t size);
+/// True if the text is a decimal number, a fraction a/b or a percentage: "0.5", "1e-12", "1/256", "1%".
+bool weft__real_parse(const char *text, double *ret_value);
+/// The shortest text that weft__real_parse reads back to the same value.
+int weft__real_format(double value, char *text, size_t size);
+
+#endif
