@@ -3,8 +3,58 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
+#include "weft/scenario.h"
+
 #define WEFT_COMMAND(name, summary) int weft_cli_##name(int argc, char **argv);
 #include "commands.def"
 #undef WEFT_COMMAND
+
+/// Options that more than one subcommand takes; --help is always there.
+enum weft_cli_accept {
+    WEFT_CLI_SET = 1,     ///< --set path=value, repeated; and --seed N, which is --set run.seed=N
+    WEFT_CLI_VARIANT = 2, ///< --variant NAME
+    WEFT_CLI_THREADS = 4, ///< --threads N
+    WEFT_CLI_OUT = 8,     ///< --out DIR
+    WEFT_CLI_JSON = 16,   ///< --json
+    WEFT_CLI_QUIET = 32,  ///< --quiet
+};
+
+/// An option of one subcommand. With `argument` (its name in the help) it stores its value, without it true.
+struct weft_cli_option {
+    const char *name; ///< "hosts" for --hosts
+    const char *argument, *help;
+    const char **ret_value;
+    bool *ret_given;
+};
+
+struct weft_cli_command {
+    const char *name, *operands, *about; ///< "check", "SCENARIO", what it does in a line or more
+    uint32_t accept;                     ///< of enum weft_cli_accept
+    uint32_t operands_min, operands_max;
+    const struct weft_cli_option *option; ///< its own; ends with a name of NULL; may be NULL
+};
+
+struct weft_cli_options {
+    const char **setting; ///< "path=value"
+    uint32_t settings;
+    const char *variant; ///< NULL: all, or the first
+    const char *out;     ///< NULL: none given
+    uint32_t threads;    ///< 1 if not given
+    bool json, quiet;
+    char **operand;
+    uint32_t operands;
+    struct weft_arena *arena;
+};
+
+/// What weft_cli_parse says: go on, or be done with this exit status.
+#define WEFT_CLI_GO (-1)
+/// Reads options and operands, mixed in any order. --help prints to standard output, a mistake to standard error.
+/// Whatever it returns, weft_cli_options_deinit the options.
+int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv, struct weft_cli_options *ret_options);
+void weft_cli_options_deinit(struct weft_cli_options *options);
+/// A whole number from text; false and a message on standard error if it is not one, or not in min..max.
+bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
+/// Prints "weft: ..." to standard error and returns the exit status.
+int weft_cli_fail(const struct weft_error *error);
 
 #endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli.h"
+
+/// Order of `common`; an option's own number in struct option.val is 256 + its place.
+enum common { SET, SEED, VARIANT, THREADS, OUT, JSON, QUIET, HELP, COMMONS };
+
+static const struct {
+    const char *name, *argument, *help;
+    uint32_t accept;
+} common[COMMONS] = {
+    [SET] = {"set", "PATH=VALUE", "override a value of the scenario; may be repeated", WEFT_CLI_SET},
+    [SEED] = {"seed", "N", "the same as --set run.seed=N", WEFT_CLI_SET},
+    [VARIANT] = {"variant", "NAME", "this variant of the scenario only", WEFT_CLI_VARIANT},
+    [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
+    [OUT] = {"out", "DIR", "write results.sqlite into DIR", WEFT_CLI_OUT},
+    [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
+    [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
+    [HELP] = {"help", NULL, "this text", 0},
+};
+
+enum { OWN_MAX = 24, FIRST_VAL = 256, THREADS_MAX = 1024 };
+
+static bool accepts(const struct weft_cli_command *command, unsigned i) {
+    return !common[i].accept || (common[i].accept & command->accept);
+}
+
+static void print_option(const char *name, const char *argument, const char *help) {
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    printf("  %-20s  %s\n", left, help);
+}
+
+static void print_help(const struct weft_cli_command *command) {
+    printf("usage: weft %s [OPTIONS]%s%s\n\n%s\n\n", command->name, *command->operands ? " " : "", command->operands,
+           command->about);
+    for (const struct weft_cli_option *o = command->option; o && o->name; o++)
+        print_option(o->name, o->argument, o->help);
+    for (unsigned i = 0; i < COMMONS; i++)
+        if (accepts(command, i)) print_option(common[i].name, common[i].argument, common[i].help);
+}
+
+/// The command's options as getopt_long wants them: common ones first, then its own.
+static void fill_table(const struct weft_cli_command *command, struct option *table) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < COMMONS; i++) {
+        if (!accepts(command, i)) continue;
+        table[n++] = (struct option){common[i].name, common[i].argument ? required_argument : no_argument, NULL,
+                                     FIRST_VAL + (int)i};
+    }
+    unsigned own = 0;
+    for (const struct weft_cli_option *o = command->option; o && o->name; o++, own++) {
+        assert(own < OWN_MAX);
+        table[n++] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL,
+                                     FIRST_VAL + COMMONS + (int)own};
+    }
+    table[n] = (struct option){0};
+}
+
+bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number) {
+    char why[256];
+    uint64_t number = 0;
+    if (!weft__quantity_parse(WEFT__COUNT, text, &number, why, sizeof why)) {
+        fprintf(stderr, "weft: %s: %s\n", option, why);
+        return false;
+    }
+    if (number < min || number > max) {
+        fprintf(stderr, "weft: %s: %s is out of range %llu to %llu\n", option, text, (unsigned long long)min,
+                (unsigned long long)max);
+        return false;
+    }
+    *ret_number = number;
+    return true;
+}
+
+static bool take_common(enum common which, const char *value, struct weft_cli_options *o) {
+    uint64_t number;
+    switch (which) {
+    case SET:
+        o->setting[o->settings++] = value;
+        return true;
+    case SEED:
+        o->setting[o->settings++] = weft_arena_format(o->arena, "run.seed=%s", value);
+        return true;
+    case VARIANT:
+        o->variant = value;
+        return true;
+    case THREADS:
+        if (!weft_cli_number("--threads", value, 1, THREADS_MAX, &number)) return false;
+        o->threads = (uint32_t)number;
+        return true;
+    case OUT:
+        o->out = value;
+        return true;
+    case JSON:
+        o->json = true;
+        return true;
+    case QUIET:
+        o->quiet = true;
+        return true;
+    case HELP:
+    case COMMONS:
+        break;
+    }
+    return true;
+}
+
+static void take_own(const struct weft_cli_option *option, const char *value) {
+    if (option->ret_value) *option->ret_value = value;
+    if (option->ret_given) *option->ret_given = true;
+}
+
+static int fail_usage(const struct weft_cli_command *command) {
+    fprintf(stderr, "weft: see weft %s --help\n", command->name);
+    return WEFT_ERROR_INPUT;
+}
+
+static int check_operands(const struct weft_cli_command *command, const struct weft_cli_options *o) {
+    if (o->operands >= command->operands_min && o->operands <= command->operands_max) return WEFT_CLI_GO;
+    if (o->operands < command->operands_min)
+        fprintf(stderr, "weft %s: expected %s\n", command->name, command->operands);
+    else
+        fprintf(stderr, "weft %s: what is \"%s\"?\n", command->name, o->operand[command->operands_max]);
+    return fail_usage(command);
+}
+
+int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv,
+                   struct weft_cli_options *ret_options) {
+    struct weft_cli_options *o = ret_options;
+    *o = (struct weft_cli_options){.threads = 1, .arena = weft_arena_new(WEFT_MEMORY_SCENARIO)};
+    o->setting = weft_arena_alloc(o->arena, (size_t)argc, sizeof *o->setting);
+    struct option table[COMMONS + OWN_MAX + 1];
+    fill_table(command, table);
+    char *name = weft_arena_format(o->arena, "weft %s", command->name);
+    argv[0] = name; // getopt's messages begin with it
+    optind = 1;
+    for (int c; (c = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
+        if (c == '?') return fail_usage(command);
+        int i = c - FIRST_VAL;
+        if (c == 'h' || i == HELP) {
+            print_help(command);
+            return WEFT_OK;
+        }
+        if (i >= COMMONS)
+            take_own(&command->option[i - COMMONS], optarg);
+        else if (!take_common((enum common)i, optarg, o))
+            return WEFT_ERROR_INPUT;
+    }
+    o->operand = argv + optind;
+    o->operands = (uint32_t)(argc - optind);
+    return check_operands(command, o);
+}
+
+void weft_cli_options_deinit(struct weft_cli_options *options) {
+    weft_arena_free(options->arena);
+    options->arena = NULL;
+}
+
+int weft_cli_fail(const struct weft_error *error) {
+    fprintf(stderr, "weft: %s\n", error->text);
+    return error->status;
+}
