@@ -47,7 +47,11 @@ struct reader {
 static struct weft_place place_of(const struct reader *r, struct fy_event *event) {
     const struct fy_mark *mark = fy_event_start_mark(event);
     if (!mark) return r->last;
-    return (struct weft_place){r->file, mark->line + 1, mark->column + 1};
+    enum fy_scalar_style style =
+        event->type == FYET_SCALAR && event->scalar.value ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
+    // The library's place is behind the "*" of an alias and the quote of a text.
+    bool behind = event->type == FYET_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+    return (struct weft_place){r->file, mark->line + 1, mark->column + (behind && mark->column ? 0 : 1)};
 }
 
 static const char *token_text(struct reader *r, struct fy_token *token, bool *ret_has_nul) {
@@ -177,7 +181,6 @@ static enum weft_status on_scalar(struct reader *r, struct fy_event *event, stru
 static enum weft_status on_alias(struct reader *r, struct fy_event *event, struct weft_place place) {
     bool has_nul;
     const char *name = token_text(r, event->alias.anchor, &has_nul);
-    place.column -= place.column > 1; // the library's place is behind the "*"
     if (key_is_due(r)) return FAIL(r, place, "a key must be plain text; found the alias *%s", name);
     const struct anchor *a = anchor_find(r, name);
     if (!a) return FAIL(r, place, "*%s: no anchor &%s before this", name, name);

@@ -142,7 +142,7 @@ static void errors(void **state) {
         {"a: b: c\n", "t.yaml:1:"},
         {"a: 'x\n", "t.yaml:"},
         {"\ta: 1\n", "t.yaml:1:"},
-        {"a: 1\n b: 2\n", "t.yaml:2:"},
+        {"a: 1\n b: 2\n", "t.yaml:1:"},
         {"a: %x\n", "t.yaml:1:"},
         {"a: \x01\n", "t.yaml:1:4: byte 0x01 is not text"},
         {"a: 1\nb: \xff\xfe\n", "t.yaml:2:4: byte 0xff is not text"},
