@@ -13,9 +13,10 @@ struct weft_run {
     const struct weft_topology *topology;
     const struct weft_workload *workload;
     const struct weft_outcome *outcome;
+    weft_bytes memory_bytes_max[WEFT_MEMORY_KINDS]; ///< as it stood after the run
 };
 
-/// Of the flows of one group that finished. Nearest-rank percentiles.
+/// Of the flows of one group that finished. Nearest-rank percentiles; NAN if none finished.
 struct weft_group_stats {
     const char *name;
     uint32_t count, finished;
@@ -33,7 +34,8 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs);
-/// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent.
+/// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error
+/// the older one stays. The schema is in docs/results.md.
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
                                     struct weft_error *ret_error);
 

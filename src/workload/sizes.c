@@ -80,7 +80,7 @@ static enum weft_status normalise(struct weft_place place, struct weft__size_poi
 
 static enum weft_status load_file(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error) {
-    const char *slash = place.file && path[0] != '/' ? strrchr(place.file, '/') : NULL;
+    const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
     if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - place.file), place.file, path);
     FILE *file = fopen(path, "r");
     if (!file)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variants side by side: a row a figure, a column a variant, with the change against the first variant.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22 };
+
+struct compare {
+    FILE *file;
+    const struct weft_run *run;
+    uint32_t runs;
+    struct weft_arena *arena;
+    const struct weft_group_stats **group; ///< [runs][groups of that run]
+    struct weft__totals *total;            ///< [runs]
+    double *value;                         ///< [runs], of the row at hand
+    int group_width;
+    int *width; ///< [runs]
+};
+
+static int max_int(int a, int b) {
+    return a > b ? a : b;
+}
+
+static const char *variant_name(const struct weft_run *run) {
+    return *run->scenario->variant ? run->scenario->variant : run->scenario->name;
+}
+
+static const struct weft_group_stats *find_group(const struct compare *c, uint32_t r, const char *name) {
+    for (uint32_t g = 0; g < c->run[r].workload->groups; g++)
+        if (!strcmp(c->group[r][g].name, name)) return &c->group[r][g];
+    return NULL;
+}
+
+static void print_change(FILE *file, double first, double value, bool is_first) {
+    char text[TEXT] = "";
+    if (!is_first && isfinite(first) && isfinite(value)) {
+        double change = first > 0 ? 100 * (value - first) / first : 0;
+        if (fabs(change) >= 1000)
+            snprintf(text, sizeof text, "x%.3g", value / first);
+        else if (first > 0)
+            snprintf(text, sizeof text, "%+.1f%%", change);
+    }
+    fprintf(file, "%*s", is_first ? 0 : CHANGE, text);
+}
+
+/// A row of c->value. With a unit, values are times; else `decimals` digits follow the point.
+static void print_row(const struct compare *c, const char *group, const char *metric, struct weft__unit unit,
+                      int decimals) {
+    char label[TEXT], text[TEXT];
+    snprintf(label, sizeof label, "%s%s%s", metric, unit.name ? ", " : "", unit.name ? unit.name : "");
+    fprintf(c->file, "%-*s  %-*s", c->group_width, group, METRIC, label);
+    for (uint32_t r = 0; r < c->runs; r++) {
+        if (!isfinite(c->value[r]))
+            snprintf(text, sizeof text, "-");
+        else
+            snprintf(text, sizeof text, "%.*f", unit.name ? unit.decimals : decimals,
+                     c->value[r] / (unit.name ? unit.ps : 1));
+        fprintf(c->file, " %*s", c->width[r], text);
+        print_change(c->file, c->value[0], c->value[r], r == 0);
+    }
+    putc('\n', c->file);
+}
+
+static double largest(const struct compare *c) {
+    double most = 0;
+    for (uint32_t r = 0; r < c->runs; r++)
+        most = fmax(most, c->value[r]);
+    return most;
+}
+
+static const struct {
+    const char *name;
+    size_t offset; ///< in struct weft_group_stats
+    bool time;
+} group_metrics[] = {
+    {"FCT mean", offsetof(struct weft_group_stats, fct_ps.mean), true},
+    {"FCT p50", offsetof(struct weft_group_stats, fct_ps.p50), true},
+    {"FCT p99", offsetof(struct weft_group_stats, fct_ps.p99), true},
+    {"FCT max", offsetof(struct weft_group_stats, fct_ps.max), true},
+    {"slowdown mean", offsetof(struct weft_group_stats, slowdown.mean), false},
+    {"slowdown p99", offsetof(struct weft_group_stats, slowdown.p99), false},
+};
+
+static void fill_group(const struct compare *c, const char *name, size_t offset) {
+    for (uint32_t r = 0; r < c->runs; r++) {
+        const struct weft_group_stats *g = find_group(c, r, name);
+        c->value[r] = NAN;
+        if (g) memcpy(&c->value[r], (const char *)g + offset, sizeof(double));
+    }
+}
+
+static void print_group(const struct compare *c, const char *name) {
+    fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
+    struct weft__unit unit = weft__text_unit(largest(c));
+    for (uint32_t r = 0; r < c->runs; r++) {
+        const struct weft_group_stats *g = find_group(c, r, name);
+        c->value[r] = g ? (double)g->finished : (double)NAN;
+    }
+    print_row(c, name, "flows finished", (struct weft__unit){0}, 0);
+    for (size_t m = 0; m < sizeof group_metrics / sizeof *group_metrics; m++) {
+        fill_group(c, name, group_metrics[m].offset);
+        print_row(c, "", group_metrics[m].name, group_metrics[m].time ? unit : (struct weft__unit){0}, 2);
+    }
+}
+
+/// Groups of all variants, each once, in order of first mention.
+static void print_groups(const struct compare *c) {
+    for (uint32_t r = 0; r < c->runs; r++)
+        for (uint32_t g = 0; g < c->run[r].workload->groups; g++) {
+            const char *name = c->group[r][g].name;
+            bool before = false;
+            for (uint32_t b = 0; b < r && !before; b++)
+                before = find_group(c, b, name);
+            if (!before) print_group(c, name);
+        }
+}
+
+static void print_network(const struct compare *c) {
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].xoff_frames;
+    print_row(c, "network", "PFC pause frames", (struct weft__unit){0}, 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].paused_ps;
+    print_row(c, "", "PFC paused", weft__text_unit(largest(c)), 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].ecn_marked;
+    print_row(c, "", "ECN marks", (struct weft__unit){0}, 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->run[r].outcome->cnps;
+    print_row(c, "", "CNPs", (struct weft__unit){0}, 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].drops;
+    print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->run[r].outcome->sim_time_ps;
+    print_row(c, "", "simulated", weft__text_unit(largest(c)), 0);
+}
+
+static void print_head(const struct compare *c) {
+    const struct weft_run *first = &c->run[0];
+    fprintf(c->file, "%s: %" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n%-*s  %-*s",
+            first->scenario->name, c->runs, c->runs == 1 ? "" : "s", first->scenario->run.seed, variant_name(first),
+            c->group_width, "group", METRIC, "");
+    for (uint32_t r = 0; r < c->runs; r++)
+        fprintf(c->file, " %*s%*s", c->width[r], variant_name(&c->run[r]), r ? CHANGE : 0, "");
+    putc('\n', c->file);
+}
+
+static void print_ends(const struct compare *c) {
+    for (uint32_t r = 0; r < c->runs; r++) {
+        const struct weft_outcome *o = c->run[r].outcome;
+        if (!weft_outcome_conserves(o))
+            fprintf(c->file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n",
+                    variant_name(&c->run[r]));
+        if (o->end == WEFT_END_INTERRUPTED) fprintf(c->file, "\n%s: interrupted\n", variant_name(&c->run[r]));
+        if (o->end == WEFT_END_STALL)
+            fprintf(c->file, "\n%s: STALLED\n%s\n", variant_name(&c->run[r]), o->stall ? o->stall : "");
+    }
+}
+
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct compare c = {.file = file, .run = run, .runs = runs, .arena = arena};
+    c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
+    c.total = weft_arena_alloc(arena, runs, sizeof *c.total);
+    c.value = weft_arena_alloc(arena, runs, sizeof *c.value);
+    c.width = weft_arena_alloc(arena, runs, sizeof *c.width);
+    c.group_width = (int)strlen("network");
+    for (uint32_t r = 0; r < runs; r++) {
+        c.group[r] = weft_report_groups(&run[r], arena);
+        c.total[r] = weft__report_totals(run[r].outcome);
+        c.width[r] = max_int(VALUE, (int)strlen(variant_name(&run[r])));
+        for (uint32_t g = 0; g < run[r].workload->groups; g++)
+            c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
+    }
+    print_head(&c);
+    print_groups(&c);
+    print_network(&c);
+    print_ends(&c);
+    weft_arena_free(arena);
+}

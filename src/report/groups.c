@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of flow groups. Percentiles are nearest rank: the p-th is the ceil(p n / 100)-th smallest value.
+#include <math.h>
+#include <stdlib.h>
+
+#include "weft/report.h"
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double nearest_rank(const double *sorted, size_t n, size_t percent) {
+    return sorted[(n * percent + 99) / 100 - 1];
+}
+
+/// Sorts `value`.
+static struct weft_quantiles quantiles(double *value, size_t n) {
+    if (!n) return (struct weft_quantiles){NAN, NAN, NAN, NAN, NAN};
+    qsort(value, n, sizeof *value, compare_doubles);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += value[i];
+    return (struct weft_quantiles){
+        .mean = sum / (double)n,
+        .p50 = nearest_rank(value, n, 50),
+        .p95 = nearest_rank(value, n, 95),
+        .p99 = nearest_rank(value, n, 99),
+        .max = value[n - 1],
+    };
+}
+
+struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena) {
+    const struct weft_workload *w = run->workload;
+    const struct weft_outcome *outcome = run->outcome;
+    struct weft_group_stats *group = weft_arena_alloc(arena, w->groups, sizeof *group);
+    size_t *next = weft_memory_new(WEFT_MEMORY_RESULT, w->groups, sizeof *next); // in `fct`, flows sorted by group
+    double *fct = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *fct);
+    double *slowdown = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *slowdown);
+    for (uint32_t f = 0; f < w->flows; f++) {
+        struct weft_group_stats *g = &group[w->flow[f].group];
+        g->count++;
+        g->bytes += w->flow[f].bytes;
+        g->finished += outcome->flow[f].end_ps != WEFT_TIME_NEVER;
+    }
+    for (uint32_t g = 1; g < w->groups; g++)
+        next[g] = next[g - 1] + group[g - 1].finished;
+    for (uint32_t f = 0; f < w->flows; f++) {
+        const struct weft_flow_outcome *o = &outcome->flow[f];
+        if (o->end_ps == WEFT_TIME_NEVER) continue;
+        size_t at = next[w->flow[f].group]++;
+        fct[at] = (double)(o->end_ps - w->flow[f].start_ps);
+        slowdown[at] = o->ideal_ps ? fct[at] / (double)o->ideal_ps : NAN;
+    }
+    for (uint32_t g = 0; g < w->groups; g++) {
+        size_t first = next[g] - group[g].finished;
+        group[g].name = w->group[g];
+        group[g].fct_ps = quantiles(fct + first, group[g].finished);
+        group[g].slowdown = quantiles(slowdown + first, group[g].finished);
+    }
+    weft_memory_free(WEFT_MEMORY_RESULT, slowdown, w->flows * sizeof *slowdown);
+    weft_memory_free(WEFT_MEMORY_RESULT, fct, w->flows * sizeof *fct);
+    weft_memory_free(WEFT_MEMORY_RESULT, next, w->groups * sizeof *next);
+    return group;
+}

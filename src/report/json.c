@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run as one JSON object. Times are whole picoseconds, sizes bytes; what has no value (the end of a flow that did not
+// finish, a mean of nothing) is null. docs/results.md describes the keys.
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "totals.h"
+
+static void key_time(struct weft__json *j, const char *key, double time_ps) {
+    weft__json_key(j, key);
+    if (isfinite(time_ps))
+        weft__json_u64(j, (uint64_t)llround(time_ps));
+    else
+        weft__json_null(j);
+}
+
+static void key_end(struct weft__json *j, const char *key, weft_time_ps time, bool known) {
+    weft__json_key(j, key);
+    if (known)
+        weft__json_u64(j, time);
+    else
+        weft__json_null(j);
+}
+
+static void write_head(struct weft__json *j, const struct weft_run *run) {
+    const struct weft_outcome *o = run->outcome;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, o->digest);
+    weft__json_key_string(j, "weft", WEFT_VERSION);
+    weft__json_key_string(j, "scenario", run->scenario->name);
+    weft__json_key_string(j, "variant", run->scenario->variant);
+    weft__json_key_u64(j, "seed", run->scenario->run.seed);
+    weft__json_key_u64(j, "threads", o->threads);
+    weft__json_key_string(j, "digest", digest);
+    weft__json_key_string(j, "end", weft__report_end_name(o->end));
+    if (o->stall) weft__json_key_string(j, "stall", o->stall);
+    weft__json_key_u64(j, "sim_time_ps", o->sim_time_ps);
+    weft__json_key_real(j, "wall_s", o->wall_s);
+    weft__json_key_real(j, "cpu_s", o->cpu_s);
+    weft__json_key_u64(j, "packet_hops", o->packet_hops);
+    weft__json_key_u64(j, "events", o->events);
+    weft__json_key_real(j, "packet_hops_per_cpu_s", o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : NAN);
+    weft__json_key_u64(j, "peak_rss_bytes", o->peak_rss_bytes);
+}
+
+static void write_memory(struct weft__json *j, const struct weft_run *run) {
+    weft__json_key(j, "memory");
+    weft__json_begin_object(j);
+    for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
+        weft__json_key_u64(j, weft_memory_name(k), run->memory_bytes_max[k]);
+    weft__json_end_object(j);
+}
+
+static void write_groups(struct weft__json *j, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_group_stats *group = weft_report_groups(run, arena);
+    weft__json_key(j, "groups");
+    weft__json_begin_object(j);
+    for (uint32_t g = 0; g < run->workload->groups; g++) {
+        weft__json_key(j, group[g].name);
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "count", group[g].count);
+        weft__json_key_u64(j, "finished", group[g].finished);
+        weft__json_key_u64(j, "bytes", group[g].bytes);
+        weft__json_key(j, "fct_ps");
+        weft__json_begin_object(j);
+        key_time(j, "mean", group[g].fct_ps.mean);
+        key_time(j, "p50", group[g].fct_ps.p50);
+        key_time(j, "p95", group[g].fct_ps.p95);
+        key_time(j, "p99", group[g].fct_ps.p99);
+        key_time(j, "max", group[g].fct_ps.max);
+        weft__json_end_object(j);
+        weft__json_key(j, "slowdown");
+        weft__json_begin_object(j);
+        weft__json_key_real(j, "mean", group[g].slowdown.mean);
+        weft__json_key_real(j, "p50", group[g].slowdown.p50);
+        weft__json_key_real(j, "p95", group[g].slowdown.p95);
+        weft__json_key_real(j, "p99", group[g].slowdown.p99);
+        weft__json_key_real(j, "max", group[g].slowdown.max);
+        weft__json_end_object(j);
+        weft__json_end_object(j);
+    }
+    weft__json_end_object(j);
+    weft_arena_free(arena);
+}
+
+static void write_flows(struct weft__json *j, const struct weft_run *run) {
+    weft__json_key(j, "flows");
+    weft__json_begin_array(j);
+    for (uint32_t f = 0; f < run->workload->flows; f++) {
+        const struct weft_flow *flow = &run->workload->flow[f];
+        const struct weft_flow_outcome *o = &run->outcome->flow[f];
+        bool finished = o->end_ps != WEFT_TIME_NEVER;
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "group", run->workload->group[flow->group]);
+        weft__json_key_u64(j, "src", flow->src);
+        weft__json_key_u64(j, "dst", flow->dst);
+        weft__json_key_u64(j, "bytes", flow->bytes);
+        weft__json_key_u64(j, "start_ps", flow->start_ps);
+        key_end(j, "end_ps", o->end_ps, finished);
+        key_end(j, "fct_ps", o->end_ps - flow->start_ps, finished);
+        weft__json_key_u64(j, "ideal_ps", o->ideal_ps);
+        weft__json_key_u64(j, "delivered_bytes", o->delivered_bytes);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
+    struct weft__totals sum = weft__report_totals(o);
+    weft__json_key(j, "counters");
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "pfc_xoff_frames", sum.xoff_frames);
+    weft__json_key_u64(j, "pfc_paused_ps", sum.paused_ps);
+    weft__json_key_u64(j, "pfc_storms", sum.storms);
+    weft__json_key_u64(j, "ecn_marked", sum.ecn_marked);
+    weft__json_key_u64(j, "cnp", o->cnps);
+    weft__json_key_u64(j, "sfc_messages", 0); // no source flow control model exists: none are sent
+    weft__json_key(j, "drops");
+    weft__json_begin_object(j);
+    for (unsigned d = 0; d < WEFT_DROPS; d++)
+        weft__json_key_u64(j, weft_drop_names[d], o->drops[d]);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+}
+
+static void write_conservation(struct weft__json *j, const struct weft_outcome *o) {
+    weft__json_key(j, "conservation");
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "injected", o->injected_bytes);
+    weft__json_key_u64(j, "delivered", o->delivered_bytes);
+    weft__json_key_u64(j, "dropped", o->dropped_bytes);
+    weft__json_key_u64(j, "held", o->held_bytes);
+    weft__json_end_object(j);
+}
+
+static void write_run(struct weft__json *j, const struct weft_run *run) {
+    weft__json_begin_object(j);
+    write_head(j, run);
+    write_memory(j, run);
+    write_groups(j, run);
+    write_flows(j, run);
+    write_counters(j, run->outcome);
+    write_conservation(j, run->outcome);
+    weft__json_end_object(j);
+}
+
+void weft_report_json(FILE *file, const struct weft_run *run) {
+    struct weft__json j = {.file = file};
+    write_run(&j, run);
+    putc('\n', file);
+}
+
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+    struct weft__json j = {.file = file};
+    weft__json_begin_object(&j);
+    weft__json_key(&j, "variants");
+    weft__json_begin_array(&j);
+    for (uint32_t r = 0; r < runs; r++)
+        write_run(&j, &run[r]);
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    putc('\n', file);
+}

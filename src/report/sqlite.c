@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs as a database: one transaction into a new file, which takes its name when it is complete.
+#include <sqlite3.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sqlite_schema.h"
+#include "totals.h"
+
+struct writer {
+    sqlite3 *db;
+    int status; ///< the first that was not SQLITE_OK; everything after it does nothing
+    sqlite3_int64 id;
+    const struct weft_run *run;
+    sqlite3_stmt *config;
+};
+
+static void execute(struct writer *w, const char *sql) {
+    if (w->status == SQLITE_OK) w->status = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
+}
+
+static sqlite3_stmt *prepare(struct writer *w, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    if (w->status == SQLITE_OK) w->status = sqlite3_prepare_v2(w->db, sql, -1, &statement, NULL);
+    return statement;
+}
+
+/// Inserts one row: the run's id, then a value a letter: i uint64_t (the largest, "never", is NULL), r double (NAN is
+/// NULL), t text (NULL is NULL).
+static void insert(struct writer *w, sqlite3_stmt *statement, const char *types, ...) {
+    if (w->status != SQLITE_OK) return;
+    va_list args;
+    va_start(args, types);
+    int status = sqlite3_bind_int64(statement, 1, w->id);
+    for (int k = 2; *types && status == SQLITE_OK; types++, k++) {
+        if (*types == 'i') {
+            uint64_t value = va_arg(args, uint64_t);
+            status = value == UINT64_MAX ? sqlite3_bind_null(statement, k)
+                                         : sqlite3_bind_int64(statement, k, (sqlite3_int64)value);
+        } else if (*types == 'r') {
+            status = sqlite3_bind_double(statement, k, va_arg(args, double));
+        } else {
+            status = sqlite3_bind_text(statement, k, va_arg(args, const char *), -1, SQLITE_STATIC);
+        }
+    }
+    va_end(args);
+    if (status == SQLITE_OK) {
+        sqlite3_step(statement);
+        status = sqlite3_reset(statement);
+    }
+    w->status = status;
+}
+
+static void write_head(struct writer *w) {
+    const struct weft_run *run = w->run;
+    const struct weft_outcome *o = run->outcome;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, o->digest);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    insert(w, s,
+           "tttiittt"
+           "iiii"
+           "rr"
+           "iiiii"
+           "iiiii",
+           WEFT_VERSION, run->scenario->name, run->scenario->variant, run->scenario->run.seed, (uint64_t)o->threads,
+           digest, weft__report_end_name(o->end), o->stall, (uint64_t)run->topology->hosts,
+           (uint64_t)run->topology->switches, (uint64_t)run->topology->links, o->sim_time_ps, o->wall_s, o->cpu_s,
+           o->packet_hops, o->events, o->windows, o->window_ps, o->peak_rss_bytes, o->injected_bytes,
+           o->delivered_bytes, o->dropped_bytes, o->held_bytes, o->cnps);
+    sqlite3_finalize(s);
+}
+
+static void write_config_value(void *context, const char *path, const char *value) {
+    struct writer *w = context;
+    insert(w, w->config, "tt", path, value);
+}
+
+static void write_config(struct writer *w) {
+    w->config = prepare(w, "INSERT INTO config VALUES (?,?,?)");
+    weft_scenario_each(w->run->scenario, write_config_value, w);
+    sqlite3_finalize(w->config);
+}
+
+static void write_groups(struct writer *w) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_group_stats *group = weft_report_groups(w->run, arena);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO groups VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t g = 0; g < w->run->workload->groups; g++) {
+        const struct weft_quantiles *f = &group[g].fct_ps, *d = &group[g].slowdown;
+        insert(w, s, "tiiirrrrrrrrrr", group[g].name, (uint64_t)group[g].count, (uint64_t)group[g].finished,
+               group[g].bytes, f->mean, f->p50, f->p95, f->p99, f->max, d->mean, d->p50, d->p95, d->p99, d->max);
+    }
+    sqlite3_finalize(s);
+    weft_arena_free(arena);
+}
+
+static const char *host_name(const struct weft_topology *t, uint32_t host) {
+    return t->node[t->host[host]].name;
+}
+
+static void write_flows(struct writer *w) {
+    const struct weft_workload *load = w->run->workload;
+    const struct weft_topology *t = w->run->topology;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < load->flows; i++) {
+        const struct weft_flow *f = &load->flow[i];
+        const struct weft_flow_outcome *o = &w->run->outcome->flow[i];
+        uint64_t fct = o->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->end_ps - f->start_ps;
+        double slowdown = fct == WEFT_TIME_NEVER || !o->ideal_ps ? NAN : (double)fct / (double)o->ideal_ps;
+        insert(w, s,
+               "itiitt"
+               "iiit"
+               "iiiii"
+               "riii",
+               (uint64_t)i, load->group[f->group], (uint64_t)f->src, (uint64_t)f->dst, host_name(t, f->src),
+               host_name(t, f->dst), f->bytes, (uint64_t)f->qps, (uint64_t)f->priority, weft_verb_names[f->verb],
+               f->start_ps, o->end_ps, fct, o->acked_ps, o->ideal_ps, slowdown, o->delivered_bytes, o->cnps,
+               o->packets_again);
+    }
+    sqlite3_finalize(s);
+}
+
+static void write_ports(struct writer *w) {
+    const struct weft_topology *t = w->run->topology;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO ports VALUES (?,?,?,?,?,?,?)");
+    for (uint32_t p = 0; p < t->ports; p++) {
+        char name[256];
+        weft_topology_port_name(t, p, name, sizeof name);
+        const struct weft_link_info *link = &t->link[t->port[p].link];
+        insert(w, s, "itttii", (uint64_t)p, name, t->node[t->port[p].node].name,
+               t->node[t->port[t->port[p].peer].node].name, link->rate_bps, link->delay_ps);
+    }
+    sqlite3_finalize(s);
+}
+
+static void write_counters(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+#define X(field, sai, help) ",?"
+    sqlite3_stmt *s = prepare(w, "INSERT INTO counters VALUES (?,?,?" WEFT_PRIORITY_COUNTERS(X) ")");
+#undef X
+    static const struct weft_counters zero;
+    for (uint32_t p = 0; p < o->ports; p++)
+        for (unsigned priority = 0; priority < WEFT_PRIORITIES; priority++) {
+            const struct weft_counters *c = &o->port[(size_t)p * WEFT_PRIORITIES + priority];
+            if (!memcmp(c, &zero, sizeof zero)) continue;
+            char types[WEFT_COUNTERS + 3];
+            memset(types, 'i', sizeof types - 1);
+            types[sizeof types - 1] = 0;
+#define X(field, sai, help) , c->field
+            insert(w, s, types, (uint64_t)p, (uint64_t)priority WEFT_PRIORITY_COUNTERS(X));
+#undef X
+        }
+    sqlite3_finalize(s);
+}
+
+static void write_drops(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO drops VALUES (?,?,?,?)");
+    for (unsigned d = 0; d < WEFT_DROPS; d++)
+        insert(w, s, "tii", weft_drop_names[d], o->drops[d], o->drop_bytes[d]);
+    sqlite3_finalize(s);
+}
+
+static void write_series(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO series VALUES (?,?,?,?,?,?,?,?)");
+    for (uint64_t i = 0; i < o->samples; i++) {
+        const struct weft_sample *x = &o->sample[i];
+        insert(w, s, "iiiiiii", x->time_ps, (uint64_t)x->port, (uint64_t)x->priority, x->queue_bytes, x->ingress_bytes,
+               x->tx_bytes, (uint64_t)x->paused);
+    }
+    sqlite3_finalize(s);
+}
+
+static void write_memory(struct writer *w) {
+    sqlite3_stmt *s = prepare(w, "INSERT INTO memory VALUES (?,?,?)");
+    for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
+        insert(w, s, "ti", weft_memory_name(k), w->run->memory_bytes_max[k]);
+    sqlite3_finalize(s);
+}
+
+static void write_meanings(struct writer *w) {
+    for (unsigned c = 0; c < WEFT_COUNTERS && w->status == SQLITE_OK; c++) {
+        const struct weft_counter_info *i = &weft_counter_infos[c];
+        char *sql = sqlite3_mprintf("INSERT INTO counter_meaning VALUES (%Q,%Q,%Q)", i->field, i->sai, i->help);
+        execute(w, sql);
+        sqlite3_free(sql);
+    }
+}
+
+static void write_all(struct writer *w, const struct weft_run *run, uint32_t runs) {
+    execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
+    execute(w, "BEGIN");
+    execute(w, weft__sqlite_schema);
+    write_meanings(w);
+    for (uint32_t r = 0; r < runs; r++) {
+        w->id = r + 1;
+        w->run = &run[r];
+        write_head(w);
+        write_config(w);
+        write_groups(w);
+        write_flows(w);
+        write_ports(w);
+        write_counters(w);
+        write_drops(w);
+        write_series(w);
+        write_memory(w);
+    }
+    execute(w, "COMMIT");
+}
+
+/// Makes `path` and the folders above it.
+static enum weft_status make_folders(const char *path, struct weft_arena *arena, struct weft_error *ret_error) {
+    char *part = weft_arena_text(arena, path);
+    for (char *at = part + (*part != 0);; at++) { // not before a leading slash
+        if (*at && *at != '/') continue;
+        char was = *at;
+        *at = 0;
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot make the folder '%s': %s", part,
+                                  strerror(errno));
+        *at = was;
+        if (!was) return WEFT_OK;
+    }
+}
+
+enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
+                                    struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    enum weft_status status = make_folders(dir, arena, ret_error);
+    if (!status) {
+        const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
+        const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+        unlink(draft);
+        struct writer w = {0};
+        w.status = sqlite3_open(draft, &w.db);
+        write_all(&w, run, runs);
+        if (w.status != SQLITE_OK)
+            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path,
+                                    sqlite3_errstr(w.status));
+        if (sqlite3_close(w.db) != SQLITE_OK && !status)
+            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot close '%s'", path);
+        if (!status && rename(draft, path))
+            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path,
+                                    strerror(errno));
+        if (status) unlink(draft);
+    }
+    weft_arena_free(arena);
+    return status;
+}

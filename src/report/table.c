@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run as a person reads it.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { TEXT = 64, PAUSED_PORTS = 5 };
+
+static uint32_t unfinished(const struct weft_run *run) {
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < run->outcome->flows; f++)
+        n += run->outcome->flow[f].end_ps == WEFT_TIME_NEVER;
+    return n;
+}
+
+static void print_title(FILE *file, const struct weft_run *run) {
+    const struct weft_outcome *o = run->outcome;
+    const struct weft_scenario *s = run->scenario;
+    char simulated[TEXT], hops[TEXT], rate[TEXT];
+    weft_format_time(o->sim_time_ps, simulated, sizeof simulated);
+    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " flows, seed %" PRIu64 "\n", s->name,
+            *s->variant ? ", variant " : "", s->variant, run->topology->hosts, run->topology->switches, o->flows,
+            s->run.seed);
+    fprintf(file,
+            "simulated %s in %.2f s of wall time, %" PRIu32
+            " thread%s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
+            simulated, o->wall_s, o->threads, o->threads == 1 ? "" : "s",
+            weft__text_count(hops, (double)o->packet_hops),
+            weft__text_count(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
+}
+
+static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
+    char mean[TEXT], p50[TEXT], p99[TEXT], max[TEXT];
+    if (unit.name)
+        fprintf(file, " %10s %10s %10s %10s", weft__text_time(mean, unit, q->mean), weft__text_time(p50, unit, q->p50),
+                weft__text_time(p99, unit, q->p99), weft__text_time(max, unit, q->max));
+    else
+        fprintf(file, " %7s %7s %7s %7s", weft__text_ratio(mean, q->mean), weft__text_ratio(p50, q->p50),
+                weft__text_ratio(p99, q->p99), weft__text_ratio(max, q->max));
+}
+
+static void print_groups(FILE *file, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_group_stats *group = weft_report_groups(run, arena);
+    int width = (int)strlen("group");
+    double largest = 0;
+    for (uint32_t g = 0; g < run->workload->groups; g++) {
+        if ((int)strlen(group[g].name) > width) width = (int)strlen(group[g].name);
+        largest = fmax(largest, group[g].fct_ps.max);
+    }
+    struct weft__unit unit = weft__text_unit(largest);
+    fprintf(file, "\n%-*s  %8s %8s %9s  completion time, %-27s  slowdown (1: alone in the network)\n", width, "", "",
+            "", "payload", unit.name);
+    fprintf(file, "%-*s  %8s %8s %9s  %9s %10s %10s %10s  %6s %7s %7s %7s\n", width, "group", "flows", "finished",
+            "in all", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max");
+    for (uint32_t g = 0; g < run->workload->groups; g++) {
+        char bytes[TEXT];
+        weft_format_bytes(group[g].bytes, bytes, sizeof bytes);
+        fprintf(file, "%-*s  %8" PRIu32 " %8" PRIu32 " %9s ", width, group[g].name, group[g].count, group[g].finished,
+                bytes);
+        print_quantiles(file, &group[g].fct_ps, unit);
+        print_quantiles(file, &group[g].slowdown, (struct weft__unit){0});
+        putc('\n', file);
+    }
+    weft_arena_free(arena);
+}
+
+static void print_pfc(FILE *file, const struct weft_run *run, const struct weft__totals *sum) {
+    char text[TEXT], name[TEXT];
+    weft_format_time(sum->paused_ps, text, sizeof text);
+    fprintf(file, "\nPFC    %" PRIu64 " pause frames sent; ports paused for %s in all\n", sum->xoff_frames, text);
+    if (sum->storms) fprintf(file, "       %" PRIu64 " pause storms found by the watchdog\n", sum->storms);
+    struct weft__paused_port port[PAUSED_PORTS];
+    uint32_t n = weft__report_paused_ports(run->outcome, port, PAUSED_PORTS);
+    const struct weft_topology *t = run->topology;
+    for (uint32_t i = 0; i < n; i++) {
+        weft_topology_port_name(t, port[i].port, name, sizeof name);
+        weft_format_time(port[i].paused_ps, text, sizeof text);
+        fprintf(file, "       %-16s %-20s could not send to %s for %s\n", i ? "" : "paused longest:", name,
+                t->node[t->port[t->port[port[i].port].peer].node].name, text);
+    }
+}
+
+static void print_drops(FILE *file, const struct weft_outcome *o, const struct weft__totals *sum) {
+    fprintf(file, "drops  %" PRIu64 " packets", sum->drops);
+    const char *before = ": ";
+    for (unsigned d = 0; d < WEFT_DROPS; d++)
+        if (o->drops[d]) {
+            fprintf(file, "%s%s %" PRIu64, before, weft_drop_names[d], o->drops[d]);
+            before = ", ";
+        }
+    putc('\n', file);
+}
+
+static void print_end(FILE *file, const struct weft_run *run) {
+    const struct weft_outcome *o = run->outcome;
+    uint32_t left = unfinished(run);
+    if (!weft_outcome_conserves(o))
+        fprintf(file,
+                "\nBUG: %" PRIu64 " bytes were injected, but %" PRIu64 " delivered, %" PRIu64 " dropped and %" PRIu64
+                " held; this result cannot be trusted\n",
+                o->injected_bytes, o->delivered_bytes, o->dropped_bytes, o->held_bytes);
+    if (o->end == WEFT_END_UNTIL && left)
+        fprintf(file, "\nended at the time that run.until sets: %" PRIu32 " of %" PRIu32 " flows are not finished\n",
+                left, o->flows);
+    if (o->end == WEFT_END_INTERRUPTED)
+        fprintf(file,
+                "\ninterrupted: this is what was measured so far; %" PRIu32 " of %" PRIu32 " flows are not finished\n",
+                left, o->flows);
+    if (o->end == WEFT_END_STALL)
+        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu32 " of %" PRIu32 " flows are not finished\n%s\n",
+                left, o->flows, o->stall ? o->stall : "");
+}
+
+void weft_report_table(FILE *file, const struct weft_run *run) {
+    struct weft__totals sum = weft__report_totals(run->outcome);
+    print_title(file, run);
+    print_groups(file, run);
+    print_pfc(file, run, &sum);
+    fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
+    print_drops(file, run->outcome, &sum);
+    print_end(file, run);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text.h"
+
+#include <math.h>
+
+enum { TEXT = 32 };
+
+struct weft__unit weft__text_unit(double largest_ps) {
+    static const struct weft__unit units[] = {{"ns", 1e3, 1}, {"us", 1e6, 2}, {"ms", 1e9, 3}, {"s", 1e12, 4}};
+    unsigned u = 0;
+    while (u < 3 && largest_ps >= 1e4 * units[u].ps)
+        u++;
+    return units[u];
+}
+
+const char *weft__text_time(char *text, struct weft__unit unit, double time_ps) {
+    if (isfinite(time_ps))
+        snprintf(text, TEXT, "%.*f", unit.decimals, time_ps / unit.ps);
+    else
+        snprintf(text, TEXT, "-");
+    return text;
+}
+
+const char *weft__text_ratio(char *text, double ratio) {
+    if (isfinite(ratio))
+        snprintf(text, TEXT, "%.2f", ratio);
+    else
+        snprintf(text, TEXT, "-");
+    return text;
+}
+
+const char *weft__text_count(char *text, double count) {
+    static const char *const prefixes[] = {"", " k", " M", " G", " T"};
+    unsigned p = 0;
+    for (; p < 4 && count >= 999.5; p++)
+        count /= 1000;
+    snprintf(text, TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
+    return text;
+}
