@@ -50,12 +50,16 @@ struct weft_topology {
     struct weft_link_event *event; ///< by time, then link
     uint32_t *host;                ///< host index -> node
     uint32_t *switch_node;         ///< switch index -> node
+    const char *wiring;            ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
+    uint32_t *name_table;          ///< names hashed to nodes, for weft_topology_find_node
+    uint32_t name_mask;            ///< its size less one
     struct weft_arena *arena;      ///< borrowed
 };
 
 /// A link as a topology model asks for it; `from` and `to` are node numbers.
 struct weft_topology_builder;
-/// Adds nodes in final order and links in any order. Names are copied. Returns the node's number.
+/// Adds nodes in final order and links in any order; a node's ports are numbered as its links are added. Names are
+/// copied. Returns the node's number.
 uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
                                 uint8_t tier, uint32_t pod, const char *name);
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
@@ -66,11 +70,15 @@ struct weft_topology_ops {
     /// NULL). Errors name a place.
     enum weft_status (*build)(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                               struct weft_error *ret_error);
+    /// Optional. One line for people: how `conf` is wired, and what of that is assumed. Text in `arena`.
+    const char *(*wiring)(const void *conf, struct weft_arena *arena);
 };
 
-/// Builds and validates: every host has exactly one link, no node without links, no self-link, names unique, rates
-/// 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and 65535 ports a node. `tree` and `events` are the user's `topology:`
-/// and `events:` sections or NULL. Place of errors: the user's line where there is one.
+/// Builds and validates: at least two hosts, every host with exactly one link and that to a switch, no node without
+/// links, no self-link, names unique, every node reachable from every other, rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24
+/// nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:`
+/// and `events:` sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link:
+/// NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port names ("core-0/*": all its links).
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
                                    const struct weft_tree *events, struct weft_arena *arena,
                                    struct weft_topology **ret_topology, struct weft_error *ret_error);

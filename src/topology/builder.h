@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network under construction, and what the kinds of topology share.
+#ifndef WEFT_TOPOLOGY_BUILDER_H
+#define WEFT_TOPOLOGY_BUILDER_H
+
+#include "weft/topology.h"
+
+#define WEFT__NODES_MAX (UINT64_C(1) << 24)
+#define WEFT__LINKS_MAX (UINT64_C(1) << 24)
+#define WEFT__PORTS_MAX 65535u           // of a node: a packet keeps its port in 16 bits
+#define WEFT__EDGES_MAX 65535u           // switches with hosts: a route set has a number of 16 bits
+#define WEFT__TIER_BY_DISTANCE UINT8_MAX // of a node added: hops to the nearest host, at most 254
+#define WEFT__RATE_MIN UINT64_C(1000000000)
+#define WEFT__RATE_MAX UINT64_C(3200000000000)
+
+struct weft__link {
+    uint32_t node[2];
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double bit_error_rate;
+    struct weft_place place;
+};
+
+struct weft_topology_builder {
+    struct weft_arena *arena; ///< of names and layers
+    struct weft_place place;  ///< in the user's text, of whatever is added next
+    uint32_t nodes, nodes_capacity, links, links_capacity, layers;
+    struct weft_node_info *node;
+    struct weft_place *node_place;
+    struct weft__link *link;
+    const char *layer[16]; ///< names seen, so that nodes share them
+};
+
+/// An error if so much is more than anybody can mean; asked before anything is allocated.
+enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
+                                           struct weft_error *ret_error);
+/// Saturating product, for counts that come from the user.
+static inline uint64_t weft__times(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/// Everything weft_topology_new promises but the shape of the name table. `degree`: links of each node.
+enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
+                                         struct weft_error *ret_error);
+/// Fills t->name_table. A name used twice: an error at the second.
+enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
+                                           struct weft_error *ret_error);
+enum weft_status weft__topology_read_events(struct weft_topology *t, const struct weft_tree *events,
+                                            struct weft_error *ret_error);
+/// The node name nearest to `name`, or NULL.
+const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length);
+
+/// Rate, delay and bit error rate of the links between two layers.
+struct weft__line {
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double bit_error_rate;
+};
+/// Rows of a layer's own rate and delay: T has members KEY_rate_bps and KEY_delay_ps; 0 means "as the common one",
+/// which is never 0 itself.
+#define WEFT__LINE_ROWS(T, key, which)                                                                                 \
+    WEFT_RATE(T, key##_rate_bps, #key "_rate", "0bps", "0bps", "3.2Tbps", "rate of " which "; 0bps: as rate"),         \
+        WEFT_TIME(T, key##_delay_ps, #key "_delay", "0s", "0s", "1s", "delay of " which "; 0s: as delay")
+/// Rate, delay and bit error rate of every link not told otherwise: members rate_bps, delay_ps, bit_error_rate.
+#define WEFT__COMMON_LINE_ROWS(T)                                                                                      \
+    WEFT_RATE(T, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate of every link"),                               \
+        WEFT_TIME(T, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay of every link, one way"),             \
+        WEFT_REAL(T, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "bit error rate of every link, after FEC")
+static inline struct weft__line weft__line_or(weft_rate_bps own_rate_bps, weft_time_ps own_delay_ps,
+                                              struct weft__line common) {
+    return (struct weft__line){own_rate_bps ? own_rate_bps : common.rate_bps,
+                               own_delay_ps ? own_delay_ps : common.delay_ps, common.bit_error_rate};
+}
+/// NULL, or what is wrong with a layer's own rate.
+const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size);
+void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line);
+
+/// Pods of access and aggregation switches below a layer of core switches: what clos3, leaf_spine and fat_tree have in
+/// common.
+struct weft__tiers {
+    uint64_t pods;                ///< 1 and no pod number when there is no core layer
+    uint64_t access, aggregation; ///< of a pod
+    uint64_t core;                ///< in all; 0: two layers
+    uint64_t hosts;               ///< of an access switch
+    uint64_t access_parallel;     ///< links between an access and an aggregation switch
+    uint64_t core_parallel;       ///< links between an aggregation and a core switch that are wired
+    bool planes;                  ///< aggregation switch j of every pod reaches the j-th share of the cores
+    const char *access_layer, *aggregation_layer, *core_layer;
+    struct weft__line host_line, access_line, core_line;
+};
+enum weft_status weft__tiers_build(const struct weft__tiers *tiers, struct weft_topology_builder *b,
+                                   struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links that go down and up: [{at: 1ms, link: "access-0/8", state: down}, ...].
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+struct event_conf {
+    weft_time_ps at_ps;
+    const char *link;
+    uint32_t state;
+};
+static const char *const states[] = {"down", "up", NULL};
+static const struct weft_param event_rows[] = {
+    WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000s", "when"),
+    WEFT_TEXT(
+        struct event_conf, link, "link", NULL,
+        "\"access-0/8\" (a port's link), \"a--b\" (the first between two nodes) or \"core-0/*\" (all of a switch)"),
+    WEFT_CHOICE(struct event_conf, state, "state", NULL, states, "what it becomes"),
+};
+static const struct weft_param_table event_table = WEFT_PARAM_TABLE("event", struct event_conf, event_rows);
+
+struct events {
+    struct weft_event {
+        struct weft_link_event event;
+        struct weft_place place;
+    } * item;
+    uint32_t n, capacity;
+};
+
+static void add(struct events *events, const struct event_conf *conf, uint32_t link, struct weft_place place) {
+    if (events->n == events->capacity) {
+        uint32_t wanted = events->capacity ? 2 * events->capacity : 16;
+        events->item = weft_memory_resize(WEFT_MEMORY_TOPOLOGY, events->item, events->capacity * sizeof *events->item,
+                                          wanted * sizeof *events->item);
+        events->capacity = wanted;
+    }
+    events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
+}
+
+/// Says what the name should have been: the node, the port range, or who its neighbours are.
+static enum weft_status unknown_link(const struct weft_topology *t, const char *name, struct weft_place place,
+                                     struct weft_error *ret_error) {
+    const char *mark = strstr(name, "--");
+    bool pair = mark != NULL;
+    if (!mark) mark = strchr(name, '/');
+    if (!mark)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "no link '%s'; expected a port (%s/0) or two nodes (%s--%s)", name, t->node[0].name,
+                              t->node[0].name, t->node[t->port[weft_topology_port(t, 0, 0)->peer].node].name);
+    const char *part[2] = {name, pair ? mark + 2 : ""};
+    size_t length[2] = {(size_t)(mark - name), strlen(part[1])};
+    for (unsigned i = 0; i < (pair ? 2 : 1); i++) {
+        char node[128];
+        snprintf(node, sizeof node, "%.*s", (int)length[i], part[i]);
+        if (weft_topology_find_node(t, node) != WEFT_NONE) continue;
+        const char *nearest = weft__topology_nearest_node(t, part[i], length[i]);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': no node '%s'%s%s%s", name, node,
+                              nearest ? "; nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
+    }
+    if (pair)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': the two nodes are not neighbours",
+                              name);
+    char node[128];
+    snprintf(node, sizeof node, "%.*s", (int)length[0], name);
+    const struct weft_node_info *info = &t->node[weft_topology_find_node(t, node)];
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': %s has ports 0 to %u", name, node,
+                          info->ports - 1);
+}
+
+static enum weft_status add_matching(struct events *events, const struct weft_topology *t,
+                                     const struct event_conf *conf, struct weft_place place,
+                                     struct weft_error *ret_error) {
+    uint32_t before = events->n;
+    for (uint32_t l = 0; l < t->links; l++) {
+        char name[2][128];
+        for (unsigned end = 0; end < 2; end++)
+            weft_topology_port_name(t, t->link[l].port[end], name[end], sizeof name[end]);
+        if (weft_glob_match(conf->link, name[0]) || weft_glob_match(conf->link, name[1])) add(events, conf, l, place);
+    }
+    if (events->n > before) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no port matches '%s'; ports are called like %s/0",
+                          conf->link, t->node[0].name);
+}
+
+static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,
+                                   struct weft_error *ret_error) {
+    struct event_conf conf;
+    enum weft_status status = weft_params_load(&event_table, tree, &conf, t->arena, ret_error);
+    if (status) return status;
+    const struct weft_tree *link_tree = weft_tree_find(tree, "link");
+    struct weft_place place = link_tree ? link_tree->place : tree->place;
+    if (strpbrk(conf.link, "*?[,")) return add_matching(events, t, &conf, place, ret_error);
+    uint32_t link = weft_topology_find_link(t, conf.link);
+    if (link == WEFT_NONE) return unknown_link(t, conf.link, place, ret_error);
+    add(events, &conf, link, place);
+    return WEFT_OK;
+}
+
+static int by_time_then_link(const void *a, const void *b) {
+    const struct weft_link_event *x = &((const struct weft_event *)a)->event;
+    const struct weft_link_event *y = &((const struct weft_event *)b)->event;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+/// Sorts them into the topology; a link cannot go down and up at one time, nor be told twice.
+static enum weft_status keep(struct weft_topology *t, struct events *events, struct weft_error *ret_error) {
+    if (!events->n) return WEFT_OK;
+    qsort(events->item, events->n, sizeof *events->item, by_time_then_link);
+    t->events = events->n;
+    t->event = weft_arena_alloc(t->arena, events->n, sizeof *t->event);
+    for (uint32_t i = 0; i < events->n; i++) {
+        t->event[i] = events->item[i].event;
+        if (!i || by_time_then_link(&events->item[i - 1], &events->item[i])) continue;
+        char name[128];
+        weft_topology_port_name(t, t->link[t->event[i].link].port[0], name, sizeof name);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, events->item[i].place,
+                              "two events for the link of port %s at the same time", name);
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft__topology_read_events(struct weft_topology *t, const struct weft_tree *tree,
+                                            struct weft_error *ret_error) {
+    if (!tree || tree->type == WEFT_TREE_NULL) return WEFT_OK;
+    if (tree->type != WEFT_TREE_LIST)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, tree->place,
+                              "expected a list of events, as in [{at: 1ms, link: \"%s/0\", state: down}]",
+                              t->node[0].name);
+    struct events events = {0};
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < tree->n && !status; i++)
+        status = read_event(&events, t, tree->child[i], ret_error);
+    if (!status) status = keep(t, &events, ret_error);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, events.item, events.capacity * sizeof *events.item);
+    return status;
+}

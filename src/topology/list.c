@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network as the user lists it. Nodes keep the order they are written in, and so do the ports of a node (the order of
+// its links). A second entry for the same two nodes is more likely a slip than a second cable, so it is an error unless
+// `parallel: true`; `count` of an entry says so for that entry alone.
+//
+//   topology:
+//     kind: list
+//     nodes: [{name: s0, role: switch, layer: leaf}, {name: h0, role: host}, {name: h1, role: host}]
+//     links: [{from: h0, to: s0, rate: 200Gbps, delay: 150ns}, {from: h1, to: s0, rate: 400Gbps, delay: 5ns, count: 1}]
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+struct list_conf {
+    bool parallel;
+};
+static const struct weft_param rows[] = {
+    WEFT_BOOL(struct list_conf, parallel, "parallel", "false", "two entries of links: may join the same two nodes"),
+};
+static const char *const lists[] = {"nodes", "links", NULL};
+static const struct weft_param_table list_params = WEFT_PARAM_TABLE_LISTS("list", struct list_conf, rows, NULL, lists);
+
+struct node_conf {
+    const char *name, *layer;
+    uint32_t role;
+};
+static const char *const roles[] = {"host", "switch", NULL};
+static const struct weft_param node_rows[] = {
+    WEFT_TEXT(struct node_conf, name, "name", NULL, "unique; letters, digits and _ - . :"),
+    WEFT_CHOICE(struct node_conf, role, "role", NULL, roles, "a host has exactly one link"),
+    WEFT_TEXT(struct node_conf, layer, "layer", "", "for summaries and globs; empty: the role"),
+};
+static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struct node_conf, node_rows);
+
+struct link_conf {
+    const char *from, *to;
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double bit_error_rate;
+    uint64_t count;
+};
+static const struct weft_param link_rows[] = {
+    WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
+    WEFT_TEXT(struct link_conf, to, "to", NULL, "another node"),
+    WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate, each direction"),
+    WEFT_TIME(struct link_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay, one way"),
+    WEFT_REAL(struct link_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "after FEC"),
+    WEFT_UINT(struct link_conf, count, "count", "1", "1", "65535", "so many parallel links"),
+};
+static const struct weft_param_table link_table = WEFT_PARAM_TABLE("link", struct link_conf, link_rows);
+
+/// Nodes by name while there is no topology yet, and what each pair of nodes already has.
+struct index {
+    struct named {
+        const char *name;
+        uint32_t node;
+    } * named;
+    struct pair {
+        uint32_t low, high, entry;
+    } * pair;
+    uint32_t nodes, pairs;
+};
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+static int by_name_then_node(const void *a, const void *b) {
+    int order = by_name(a, b);
+    return order ? order : ((const struct named *)a)->node < ((const struct named *)b)->node ? -1 : 1;
+}
+
+static int by_pair(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    if (x->high != y->high) return x->high < y->high ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
+}
+
+/// Names stand in "name/port", "a->b", "a--b", "host-0..7" and in lists; whatever would be ambiguous there is refused.
+static bool name_is_good(const char *name) {
+    size_t n = strlen(name);
+    if (!n || n > 63 || strstr(name, "--") || strstr(name, "..") || name[n - 1] == '-') return false;
+    if (strchr("-.:", name[0])) return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") == n;
+}
+
+static enum weft_status section(const struct weft_tree *tree, const char *key, struct weft_place place,
+                                const struct weft_tree **ret_list, struct weft_error *ret_error) {
+    const struct weft_tree *list = weft_tree_find(tree, key);
+    if (list && list->type == WEFT_TREE_LIST && list->n) {
+        *ret_list = list;
+        return WEFT_OK;
+    }
+    return BAD(list ? list->place : place, "topology kind list needs a list '%s' with at least one entry", key);
+}
+
+static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topology_builder *b, struct index *index,
+                                  struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct node_conf conf;
+        enum weft_status status = weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error);
+        if (status) return status;
+        b->place = list->child[i]->place;
+        if (!name_is_good(conf.name))
+            return BAD(
+                weft_tree_find(list->child[i], "name")->place,
+                "bad node name '%s'; expected up to 63 letters, digits and _ - . : beginning with a letter, digit "
+                "or _, without '--' or '..', not ending with '-'",
+                conf.name);
+        bool host = conf.role == 0;
+        const char *layer = *conf.layer ? conf.layer : roles[conf.role];
+        uint32_t node = weft_topology_add_node(b, host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, layer,
+                                               host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, conf.name);
+        index->named[i] = (struct named){b->node[node].name, node};
+    }
+    qsort(index->named, index->nodes, sizeof *index->named, by_name_then_node);
+    for (uint32_t i = 1; i < index->nodes; i++)
+        if (!by_name(&index->named[i - 1], &index->named[i]))
+            return BAD(list->child[index->named[i].node]->place, "a second node named %s (the first is on line %d)",
+                       index->named[i].name, list->child[index->named[i - 1].node]->place.line);
+    return WEFT_OK;
+}
+
+static enum weft_status find_end(const struct index *index, const struct weft_tree *entry, const char *key,
+                                 const char *name, uint32_t *ret_node, struct weft_error *ret_error) {
+    struct named wanted = {name, 0};
+    const struct named *found = bsearch(&wanted, index->named, index->nodes, sizeof wanted, by_name);
+    if (found) {
+        *ret_node = found->node;
+        return WEFT_OK;
+    }
+    const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index->nodes, sizeof *names);
+    for (uint32_t i = 0; i < index->nodes; i++)
+        names[i] = index->named[i].name;
+    const char *nearest = weft_error_nearest(name, names, index->nodes);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, names, index->nodes * sizeof *names);
+    return BAD(weft_tree_find(entry, key)->place, "no node '%s'; expected a name from nodes:%s%s%s", name,
+               nearest ? " nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
+}
+
+static enum weft_status add_links(const struct weft_tree *list, struct weft_topology_builder *b, struct index *index,
+                                  struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct link_conf conf;
+        uint32_t from, to;
+        const struct weft_tree *entry = list->child[i];
+        enum weft_status status = weft_params_load(&link_table, entry, &conf, b->arena, ret_error);
+        if (!status) status = find_end(index, entry, "from", conf.from, &from, ret_error);
+        if (!status) status = find_end(index, entry, "to", conf.to, &to, ret_error);
+        b->place = entry->place;
+        if (!status) status = weft__topology_check_size(b, b->nodes, b->links + conf.count, ret_error);
+        if (status) return status;
+        for (uint64_t n = 0; n < conf.count; n++)
+            weft_topology_add_link(b, from, to, conf.rate_bps, conf.delay_ps, conf.bit_error_rate);
+        index->pair[i] = (struct pair){from < to ? from : to, from < to ? to : from, i};
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status check_pairs(const struct weft_tree *list, const struct weft_topology_builder *b,
+                                    struct index *index, struct weft_error *ret_error) {
+    qsort(index->pair, index->pairs, sizeof *index->pair, by_pair);
+    for (uint32_t i = 1; i < index->pairs; i++) {
+        const struct pair *a = &index->pair[i - 1], *p = &index->pair[i];
+        if (a->low == p->low && a->high == p->high)
+            return BAD(
+                list->child[p->entry]->place,
+                "a second link between %s and %s (the first is on line %d); if it is meant, set 'parallel: true' "
+                "in topology, or 'count' of the first",
+                b->node[p->low].name, b->node[p->high].name, list->child[a->entry]->place.line);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status list_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                   struct weft_error *ret_error) {
+    const struct weft_tree *nodes, *links;
+    enum weft_status status = section(tree, "nodes", b->place, &nodes, ret_error);
+    if (!status) status = section(tree, "links", b->place, &links, ret_error);
+    if (!status) status = weft__topology_check_size(b, nodes->n, links->n, ret_error);
+    if (status) return status;
+    struct index index = {.nodes = nodes->n, .pairs = links->n};
+    index.named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index.nodes, sizeof *index.named);
+    index.pair = weft_memory_new(WEFT_MEMORY_TOPOLOGY, index.pairs, sizeof *index.pair);
+    status = add_nodes(nodes, b, &index, ret_error);
+    if (!status) status = add_links(links, b, &index, ret_error);
+    if (!status && !((const struct list_conf *)conf)->parallel) status = check_pairs(links, b, &index, ret_error);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, index.named, index.nodes * sizeof *index.named);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, index.pair, index.pairs * sizeof *index.pair);
+    return status;
+}
+
+static const struct weft_topology_ops list_ops = {.build = list_build};
+
+const struct weft_model weft__topology_list = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "list",
+    .summary = "nodes and links one by one",
+    .source = "none needed",
+    .params = &list_params,
+    .ops = &list_ops,
+};

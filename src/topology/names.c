@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes, ports and links by name.
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+/// FNV-1a (Fowler, Noll, Vo), 32 bit.
+static uint32_t hash(const char *name, size_t length) {
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    return h;
+}
+
+/// Where `name` is in the table, or where it would go.
+static uint32_t slot_of(const struct weft_topology *t, const char *name, size_t length) {
+    uint32_t slot = hash(name, length) & t->name_mask;
+    while (t->name_table[slot] != WEFT_NONE) {
+        const char *held = t->node[t->name_table[slot]].name;
+        if (!strncmp(held, name, length) && !held[length]) break;
+        slot = (slot + 1) & t->name_mask;
+    }
+    return slot;
+}
+
+enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
+                                           struct weft_error *ret_error) {
+    uint32_t size = 4;
+    while (size < 2 * t->nodes)
+        size *= 2;
+    t->name_mask = size - 1;
+    t->name_table = weft_arena_alloc(t->arena, size, sizeof *t->name_table);
+    memset(t->name_table, 0xff, size * sizeof *t->name_table);
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        uint32_t slot = slot_of(t, t->node[n].name, strlen(t->node[n].name));
+        if (t->name_table[slot] != WEFT_NONE)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place[n],
+                                  "a second node named %s; expected unique names", t->node[n].name);
+        t->name_table[slot] = n;
+    }
+    return WEFT_OK;
+}
+
+static uint32_t find_node(const struct weft_topology *t, const char *name, size_t length) {
+    return t->name_table[slot_of(t, name, length)];
+}
+
+uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name) {
+    return find_node(t, name, strlen(name));
+}
+
+const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length) {
+    const char **names = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->nodes, sizeof *names);
+    char *word = weft_memory_new(WEFT_MEMORY_TOPOLOGY, length + 1, 1);
+    memcpy(word, name, length);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        names[n] = t->node[n].name;
+    const char *nearest = weft_error_nearest(word, names, t->nodes);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, word, length + 1);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, names, t->nodes * sizeof *names);
+    return nearest;
+}
+
+/// The first port of `from` whose link goes to `to`.
+static uint32_t port_towards(const struct weft_topology *t, uint32_t from, uint32_t to) {
+    if (from == WEFT_NONE || to == WEFT_NONE) return WEFT_NONE;
+    for (uint32_t k = 0; k < t->node[from].ports; k++) {
+        const struct weft_port_info *port = weft_topology_port(t, from, k);
+        if (t->port[port->peer].node == to) return t->node[from].port0 + k;
+    }
+    return WEFT_NONE;
+}
+
+static uint32_t numbered_port(const struct weft_topology *t, uint32_t node, const char *digits) {
+    char *end;
+    if (node == WEFT_NONE || *digits < '0' || *digits > '9') return WEFT_NONE;
+    unsigned long k = strtoul(digits, &end, 10);
+    return *end || k >= t->node[node].ports ? WEFT_NONE : t->node[node].port0 + (uint32_t)k;
+}
+
+uint32_t weft_topology_find_port(const struct weft_topology *t, const char *name) {
+    const char *mark = strstr(name, "->");
+    if (mark) return port_towards(t, find_node(t, name, (size_t)(mark - name)), weft_topology_find_node(t, mark + 2));
+    mark = strchr(name, '/');
+    return mark ? numbered_port(t, find_node(t, name, (size_t)(mark - name)), mark + 1) : WEFT_NONE;
+}
+
+uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name) {
+    const char *mark = strstr(name, "--");
+    uint32_t port =
+        mark ? port_towards(t, find_node(t, name, (size_t)(mark - name)), weft_topology_find_node(t, mark + 2))
+             : weft_topology_find_port(t, name);
+    return port == WEFT_NONE ? WEFT_NONE : t->port[port].link;
+}
+
+int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size) {
+    const struct weft_node_info *node = &t->node[t->port[port].node];
+    return snprintf(text, size, "%s/%u", node->name, port - node->port0);
+}

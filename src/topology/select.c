@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Globs over names, and hosts chosen by text.
+#include <stdio.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+/// Matches one character against the set that begins after '['. *ret_end: after ']', or NULL if there is none.
+static bool in_set(const char *p, const char *end, char c, const char **ret_end) {
+    bool negated = p < end && (*p == '!' || *p == '^'), found = false;
+    const char *first = p += negated;
+    for (; p < end && (*p != ']' || p == first); p++) {
+        if (p + 2 < end && p[1] == '-' && p[2] != ']') {
+            found |= (unsigned char)p[0] <= (unsigned char)c && (unsigned char)c <= (unsigned char)p[2];
+            p += 2;
+        } else {
+            found |= *p == c;
+        }
+    }
+    *ret_end = p < end ? p + 1 : NULL;
+    return found != negated;
+}
+
+/// One alternative, [p, end). On a mismatch only the last star is tried again, so the time is at most the product of
+/// the lengths.
+static bool match_one(const char *p, const char *end, const char *name) {
+    const char *star = NULL, *resume = name, *after;
+    while (*name) {
+        if (p < end && *p == '*') {
+            star = ++p;
+            resume = name;
+            continue;
+        }
+        bool same = false;
+        after = p + 1;
+        if (p < end && *p == '[') {
+            same = in_set(p + 1, end, *name, &after);
+            if (!after) { // never closed: an ordinary character
+                same = *name == '[';
+                after = p + 1;
+            }
+        } else if (p < end) {
+            same = *p == '?' || *p == *name;
+        }
+        if (same) {
+            p = after;
+            name++;
+        } else if (star) {
+            p = star;
+            name = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (p < end && *p == '*')
+        p++;
+    return p == end;
+}
+
+/// End of the alternative that begins at `p`: a comma outside brackets, or the end of the text.
+static const char *alternative_end(const char *p) {
+    bool bracket = false;
+    for (; *p && (bracket || *p != ','); p++)
+        bracket = bracket ? *p != ']' : *p == '[' && strchr(p, ']');
+    return p;
+}
+
+static void trim(const char **p, const char **end) {
+    while (*p < *end && **p == ' ')
+        ++*p;
+    while (*p < *end && (*end)[-1] == ' ')
+        --*end;
+}
+
+bool weft_glob_match(const char *pattern, const char *name) {
+    for (const char *p = pattern;; p++) {
+        const char *end = alternative_end(p), *first = p, *last = end;
+        trim(&first, &last);
+        if (match_one(first, last, name)) return true;
+        if (!*end) return false;
+        p = end;
+    }
+}
+
+struct choice {
+    const struct weft_topology *t;
+    struct weft_place place;
+    struct weft_error *ret_error;
+    bool *chosen; ///< by host index
+    uint32_t *host, n;
+};
+
+static void choose(struct choice *c, uint32_t host) {
+    if (c->chosen[host]) return;
+    c->chosen[host] = true;
+    c->host[c->n++] = host;
+}
+
+static enum weft_status choose_name(struct choice *c, const char *name) {
+    const struct weft_topology *t = c->t;
+    uint32_t node = weft_topology_find_node(t, name);
+    if (node != WEFT_NONE && t->node[node].role == WEFT_NODE_HOST) {
+        choose(c, t->node[node].index);
+        return WEFT_OK;
+    }
+    const char *first = t->node[t->host[0]].name, *last = t->node[t->host[t->hosts - 1]].name;
+    if (node != WEFT_NONE)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                              "'%s' is a switch; expected a host (%s to %s, %u hosts)", name, first, last, t->hosts);
+    const char *nearest = weft__topology_nearest_node(t, name, strlen(name));
+    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host '%s'; expected %s to %s (%u hosts)%s%s%s",
+                          name, first, last, t->hosts, nearest ? "; nearest: '" : "", nearest ? nearest : "",
+                          nearest ? "'" : "");
+}
+
+static enum weft_status choose_glob(struct choice *c, const char *glob) {
+    bool any = false;
+    for (uint32_t h = 0; h < c->t->hosts; h++)
+        if (weft_glob_match(glob, c->t->node[c->t->host[h]].name)) {
+            choose(c, h);
+            any = true;
+        }
+    if (any) return WEFT_OK;
+    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
+                          c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
+}
+
+/// A number of 1 to 9 digits that is all of [p, end).
+static bool read_number(const char *p, const char *end, uint32_t *ret_number) {
+    *ret_number = 0;
+    if (p == end || end - p > 9) return false;
+    for (; p < end; p++) {
+        if (*p < '0' || *p > '9') return false;
+        *ret_number = *ret_number * 10 + (uint32_t)(*p - '0');
+    }
+    return true;
+}
+
+/// "host-3..15": the first name's own number counts up to the second number.
+static enum weft_status choose_range(struct choice *c, const char *text, const char *dots) {
+    const char *digits = dots;
+    while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+        digits--;
+    uint32_t from, to;
+    char name[128];
+    if (!read_number(digits, dots, &from) || !read_number(dots + 2, dots + strlen(dots), &to) || from > to ||
+        digits - text > 100)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                              "'%s' is not a range; expected a first and a last number, as in host-0..15", text);
+    for (uint32_t i = from; i <= to; i++) {
+        snprintf(name, sizeof name, "%.*s%u", (int)(digits - text), text, i);
+        enum weft_status status = choose_name(c, name);
+        if (status) return status;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status choose_item(struct choice *c, const char *item) {
+    const char *dots = strstr(item, "..");
+    if (!*item)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                              "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
+    if (strpbrk(item, "*?[")) return choose_glob(c, item);
+    return dots ? choose_range(c, item, dots) : choose_name(c, item);
+}
+
+enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
+                                            uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error) {
+    struct choice c = {.t = t, .place = place, .ret_error = ret_error};
+    c.chosen = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->hosts, sizeof *c.chosen);
+    c.host = weft_memory_new(WEFT_MEMORY_TOPOLOGY, t->hosts, sizeof *c.host);
+    size_t size = strlen(text) + 1;
+    char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
+    enum weft_status status = WEFT_OK;
+    for (const char *p = text; !status; p++) {
+        const char *end = alternative_end(p), *first = p, *last = end;
+        trim(&first, &last);
+        memcpy(item, first, (size_t)(last - first));
+        item[last - first] = 0;
+        status = choose_item(&c, item);
+        if (!*end) break;
+        p = end;
+    }
+    if (!status) {
+        *ret_hosts = weft_arena_alloc(t->arena, c.n, sizeof **ret_hosts);
+        memcpy(*ret_hosts, c.host, c.n * sizeof *c.host);
+        *ret_n = c.n;
+    }
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, item, size);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, c.host, t->hosts * sizeof *c.host);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, c.chosen, t->hosts * sizeof *c.chosen);
+    return status;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a topology model asks for to arrays that the engine can walk.
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
+
+static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
+    if (used < *capacity) return array;
+    uint32_t wanted = *capacity ? 2 * *capacity : 256;
+    array = weft_memory_resize(KIND, array, *capacity * size, wanted * size);
+    *capacity = wanted;
+    return array;
+}
+
+static const char *share_layer(struct weft_topology_builder *b, const char *layer) {
+    for (uint32_t i = 0; i < b->layers; i++)
+        if (!strcmp(b->layer[i], layer)) return b->layer[i];
+    const char *copy = weft_arena_text(b->arena, layer);
+    if (b->layers < sizeof b->layer / sizeof *b->layer) b->layer[b->layers++] = copy;
+    return copy;
+}
+
+uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
+                                uint8_t tier, uint32_t pod, const char *name) {
+    assert(b->nodes < WEFT__NODES_MAX);
+    uint32_t capacity = b->nodes_capacity;
+    b->node = grow(b->node, &b->nodes_capacity, b->nodes, sizeof *b->node);
+    b->node_place = grow(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
+    b->node_place[b->nodes] = b->place;
+    b->node[b->nodes] = (struct weft_node_info){.name = weft_arena_text(b->arena, name),
+                                                .layer = share_layer(b, layer),
+                                                .role = (uint8_t)role,
+                                                .tier = tier,
+                                                .pod = pod};
+    return b->nodes++;
+}
+
+void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
+                            weft_time_ps delay, double bit_error_rate) {
+    assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
+    b->link = grow(b->link, &b->links_capacity, b->links, sizeof *b->link);
+    b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place};
+}
+
+void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line) {
+    weft_topology_add_link(b, from, to, line.rate_bps, line.delay_ps, line.bit_error_rate);
+}
+
+const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size) {
+    if (!rate || rate >= WEFT__RATE_MIN) return NULL;
+    char found[32];
+    weft_format_rate(rate, found, sizeof found);
+    snprintf(text, size, "%s is %s; expected 1Gbps to 3.2Tbps, or 0bps for the common rate", key, found);
+    return text;
+}
+
+enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
+                                           struct weft_error *ret_error) {
+    if (nodes > WEFT__NODES_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
+                              "the topology would have %llu nodes; at most %llu are supported",
+                              (unsigned long long)nodes, (unsigned long long)WEFT__NODES_MAX);
+    if (links > WEFT__LINKS_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
+                              "the topology would have %llu links; at most %llu are supported",
+                              (unsigned long long)links, (unsigned long long)WEFT__LINKS_MAX);
+    return WEFT_OK;
+}
+
+/// Ports of a node are numbered in the order in which its links were added.
+static void lay_out_ports(struct weft_topology *t, const struct weft_topology_builder *b, uint32_t *next) {
+    t->ports = 2 * t->links;
+    t->port = weft_arena_alloc(t->arena, t->ports, sizeof *t->port);
+    t->link = weft_arena_alloc(t->arena, t->links, sizeof *t->link);
+    uint32_t first = 0;
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        t->node[n].port0 = first;
+        t->node[n].ports = next[n];
+        next[n] = first;
+        first += t->node[n].ports;
+    }
+    for (uint32_t i = 0; i < t->links; i++) {
+        const struct weft__link *l = &b->link[i];
+        uint32_t p = next[l->node[0]]++, q = next[l->node[1]]++;
+        t->port[p] = (struct weft_port_info){l->node[0], q, i};
+        t->port[q] = (struct weft_port_info){l->node[1], p, i};
+        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate};
+    }
+}
+
+static void index_nodes(struct weft_topology *t) {
+    for (uint32_t n = 0; n < t->nodes; n++)
+        t->node[n].index = t->node[n].role == WEFT_NODE_HOST ? t->hosts++ : t->switches++;
+    t->host = weft_arena_alloc(t->arena, t->hosts, sizeof *t->host);
+    t->switch_node = weft_arena_alloc(t->arena, t->switches, sizeof *t->switch_node);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        (t->node[n].role == WEFT_NODE_HOST ? t->host : t->switch_node)[t->node[n].index] = n;
+}
+
+/// Tiers of nodes that were added without one: breadth first from all hosts at once.
+static void find_tiers(struct weft_topology *t) {
+    uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue), filled = 0;
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (t->node[n].tier != WEFT__TIER_BY_DISTANCE) queue[filled++] = n;
+    for (uint32_t i = 0; i < filled && filled < t->nodes; i++) {
+        const struct weft_node_info *node = &t->node[queue[i]];
+        for (uint32_t k = 0; k < node->ports; k++) {
+            uint32_t peer = t->port[t->port[node->port0 + k].peer].node;
+            if (t->node[peer].tier != WEFT__TIER_BY_DISTANCE) continue;
+            t->node[peer].tier = (uint8_t)(node->tier < WEFT__TIER_BY_DISTANCE - 1 ? node->tier + 1 : node->tier);
+            queue[filled++] = peer;
+        }
+    }
+    weft_memory_free(KIND, queue, t->nodes * sizeof *queue);
+}
+
+static struct weft_topology *finish(const struct weft_topology_builder *b, uint32_t *degree) {
+    struct weft_topology *t = weft_arena_alloc(b->arena, 1, sizeof *t);
+    t->arena = b->arena;
+    t->nodes = b->nodes;
+    t->links = b->links;
+    t->node = weft_arena_alloc(b->arena, b->nodes, sizeof *t->node);
+    memcpy(t->node, b->node, b->nodes * sizeof *t->node);
+    lay_out_ports(t, b, degree);
+    index_nodes(t);
+    find_tiers(t);
+    return t;
+}
+
+static enum weft_status validate_and_finish(const struct weft_topology_builder *b, struct weft_topology **ret_topology,
+                                            struct weft_error *ret_error) {
+    uint32_t *degree = weft_memory_new(KIND, b->nodes, sizeof *degree);
+    for (uint32_t i = 0; i < b->links; i++) {
+        degree[b->link[i].node[0]]++;
+        degree[b->link[i].node[1]]++;
+    }
+    enum weft_status status = weft__topology_validate(b, degree, ret_error);
+    if (!status) {
+        *ret_topology = finish(b, degree);
+        status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
+    }
+    weft_memory_free(KIND, degree, b->nodes * sizeof *degree);
+    return status;
+}
+
+enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
+                                   const struct weft_tree *events, struct weft_arena *arena,
+                                   struct weft_topology **ret_topology, struct weft_error *ret_error) {
+    assert(model->model->kind == WEFT_KIND_TOPOLOGY);
+    const struct weft_topology_ops *ops = model->model->ops;
+    struct weft_topology_builder b = {.arena = arena, .place = tree ? tree->place : model->place};
+    struct weft_topology *t = NULL;
+    enum weft_status status = ops->build(model->conf, tree, &b, ret_error);
+    b.place = tree ? tree->place : model->place;
+    if (!status) status = validate_and_finish(&b, &t, ret_error);
+    weft_memory_free(KIND, b.node, b.nodes_capacity * sizeof *b.node);
+    weft_memory_free(KIND, b.node_place, b.nodes_capacity * sizeof *b.node_place);
+    weft_memory_free(KIND, b.link, b.links_capacity * sizeof *b.link);
+    if (status) return status;
+    t->kind = model->model->name;
+    t->wiring = ops->wiring ? ops->wiring(model->conf, arena) : NULL;
+    status = weft__topology_read_events(t, events, ret_error);
+    if (!status) *ret_topology = t;
+    return status;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a network must be before anything is simulated on it.
+#include "topology/builder.h"
+
+#define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+static enum weft_status check_link(const struct weft_topology_builder *b, const struct weft__link *l,
+                                   struct weft_error *ret_error) {
+    const struct weft_node_info *from = &b->node[l->node[0]], *to = &b->node[l->node[1]];
+    char rate[32];
+    if (from == to) return BAD(l->place, "link from %s to itself; expected two different nodes", from->name);
+    if (from->role == WEFT_NODE_HOST && to->role == WEFT_NODE_HOST)
+        return BAD(l->place, "hosts %s and %s are linked directly; expected a switch at one end", from->name, to->name);
+    if (l->rate_bps < WEFT__RATE_MIN || l->rate_bps > WEFT__RATE_MAX) {
+        weft_format_rate(l->rate_bps, rate, sizeof rate);
+        return BAD(l->place, "link %s to %s has rate %s; expected 1Gbps to 3.2Tbps", from->name, to->name, rate);
+    }
+    if (!(l->bit_error_rate >= 0 && l->bit_error_rate < 1))
+        return BAD(l->place, "link %s to %s has bit error rate %g; expected 0 or more and less than 1", from->name,
+                   to->name, l->bit_error_rate);
+    if (l->delay_ps < 1 || l->delay_ps > WEFT_PS_PER_S)
+        return BAD(l->place, "link %s to %s has a delay of %llu ps; expected 1ps to 1s", from->name, to->name,
+                   (unsigned long long)l->delay_ps);
+    return WEFT_OK;
+}
+
+static enum weft_status check_node(const struct weft_topology_builder *b, uint32_t n, uint32_t degree,
+                                   struct weft_error *ret_error) {
+    const struct weft_node_info *node = &b->node[n];
+    if (!degree)
+        return BAD(b->node_place[n], "%s %s has no link; expected %s", node->layer, node->name,
+                   node->role == WEFT_NODE_HOST ? "exactly one" : "at least one");
+    if (node->role == WEFT_NODE_HOST && degree != 1)
+        return BAD(b->node_place[n], "host %s has %u links; expected exactly one (a host is one NIC port)", node->name,
+                   degree);
+    if (degree > WEFT__PORTS_MAX)
+        return BAD(b->node_place[n], "switch %s has %u ports; at most %u are supported", node->name, degree,
+                   WEFT__PORTS_MAX);
+    return WEFT_OK;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t n) {
+    while (parent[n] != n)
+        n = parent[n] = parent[parent[n]];
+    return n;
+}
+
+/// Every node can be reached from node 0.
+static enum weft_status check_connected(const struct weft_topology_builder *b, struct weft_error *ret_error) {
+    uint32_t *parent = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *parent);
+    for (uint32_t n = 0; n < b->nodes; n++)
+        parent[n] = n;
+    for (uint32_t i = 0; i < b->links; i++)
+        parent[root_of(parent, b->link[i].node[0])] = root_of(parent, b->link[i].node[1]);
+    uint32_t n = 1;
+    while (n < b->nodes && root_of(parent, n) == root_of(parent, 0))
+        n++;
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, parent, b->nodes * sizeof *parent);
+    if (n == b->nodes) return WEFT_OK;
+    return BAD(b->node_place[n], "the network is in parts: no path from %s to %s", b->node[0].name, b->node[n].name);
+}
+
+/// Counts that later stages rely on; the sum of rates must fit in 64 bits wherever capacities are added up.
+static enum weft_status check_totals(const struct weft_topology_builder *b, struct weft_error *ret_error) {
+    uint32_t hosts = 0, edges = 0;
+    uint64_t rate_bps = 0;
+    bool *edge = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *edge);
+    for (uint32_t n = 0; n < b->nodes; n++)
+        hosts += b->node[n].role == WEFT_NODE_HOST;
+    for (uint32_t i = 0; i < b->links; i++) {
+        const uint32_t *node = b->link[i].node;
+        for (unsigned end = 0; end < 2; end++)
+            if (b->node[node[end]].role == WEFT_NODE_HOST && !edge[node[!end]]) {
+                edge[node[!end]] = true;
+                edges++;
+            }
+        if (rate_bps <= INT64_MAX) rate_bps += b->link[i].rate_bps;
+    }
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, edge, b->nodes * sizeof *edge);
+    if (hosts < 2) return BAD(b->place, "the network has %u host(s); expected at least two", hosts);
+    if (edges > WEFT__EDGES_MAX)
+        return BAD(b->place, "the network has %u switches with hosts; at most %u are supported", edges,
+                   WEFT__EDGES_MAX);
+    if (rate_bps > INT64_MAX) return BAD(b->place, "the links add up to more than 9.2 million Tbps");
+    return WEFT_OK;
+}
+
+enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
+                                         struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < b->links; i++) {
+        enum weft_status status = check_link(b, &b->link[i], ret_error);
+        if (status) return status;
+    }
+    for (uint32_t n = 0; n < b->nodes; n++) {
+        enum weft_status status = check_node(b, n, degree[n], ret_error);
+        if (status) return status;
+    }
+    enum weft_status status = check_totals(b, ret_error);
+    return status ? status : check_connected(b, ret_error);
+}

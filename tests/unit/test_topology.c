@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each kind builds, what is refused and with which words, and names.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "topologies.h"
+
+static struct weft_topology *good(struct built *b, const char *text) {
+    *b = build_text(text);
+    if (!b->t) fail_msg("%s", b->error.text);
+    return b->t;
+}
+
+static uint32_t count_layer(const struct weft_topology *t, const char *layer, uint32_t ports) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->nodes; i++)
+        n += !strcmp(t->node[i].layer, layer) && t->node[i].ports == ports;
+    return n;
+}
+
+static uint32_t links_between(const struct weft_topology *t, const char *a, const char *b) {
+    uint32_t n = 0, x = weft_topology_find_node(t, a), y = weft_topology_find_node(t, b);
+    assert_true(x != WEFT_NONE && y != WEFT_NONE);
+    for (uint32_t l = 0; l < t->links; l++) {
+        uint32_t p = t->port[t->link[l].port[0]].node, q = t->port[t->link[l].port[1]].node;
+        n += (p == x && q == y) || (p == y && q == x);
+    }
+    return n;
+}
+
+static void assert_peer(const struct weft_topology *t, const char *port, const char *peer) {
+    char name[64];
+    uint32_t p = weft_topology_find_port(t, port);
+    assert_true(p != WEFT_NONE);
+    weft_topology_port_name(t, t->port[p].peer, name, sizeof name);
+    assert_string_equal(name, peer);
+}
+
+// Counts of the IEEE P802.1Qdw simulation: 8 core, 32 aggregation, 128 access switches, 1024 GPUs.
+static void fabric_of_1024(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: clos3");
+    assert_int_equal(t->hosts, 1024);
+    assert_int_equal(t->switches, 8 + 32 + 128);
+    assert_int_equal(t->links, 1024 + 128 * 8 + 32 * 8);
+    assert_int_equal(count_layer(t, "access", 8 + 8), 128);
+    assert_int_equal(count_layer(t, "aggregation", 32 + 8), 32);
+    assert_int_equal(count_layer(t, "core", 32), 8);
+    for (uint32_t l = 0; l < t->links; l++) {
+        assert_int_equal(t->link[l].rate_bps, UINT64_C(200000000000));
+        assert_int_equal(t->link[l].delay_ps, 150000);
+    }
+    assert_peer(t, "host-0/0", "access-0/0");
+    assert_peer(t, "host-1023/0", "access-127/7");
+    assert_peer(t, "access-0/8", "aggregation-0/0");
+    assert_peer(t, "access-33/15", "aggregation-15/1");
+    assert_peer(t, "aggregation-31/39", "core-7/31");
+    assert_peer(t, "core-3/8", "aggregation-8/35");
+    assert_non_null(strstr(t->wiring, "assumed"));
+    built_free(&b);
+}
+
+/// Any quarter of the order has its share of hosts, aggregation and core switches, and hosts stand beside their switch.
+static void order_suits_workers(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: clos3");
+    for (uint32_t quarter = 0; quarter < 4; quarter++) {
+        uint32_t hosts = 0, aggregation = 0, core = 0;
+        for (uint32_t n = quarter * t->nodes / 4; n < (quarter + 1) * t->nodes / 4; n++) {
+            hosts += t->node[n].role == WEFT_NODE_HOST;
+            aggregation += t->node[n].tier == 2;
+            core += t->node[n].tier == 3;
+        }
+        assert_int_equal(hosts, 256);
+        assert_int_equal(aggregation, 8);
+        assert_int_equal(core, 2);
+    }
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint32_t access = t->port[weft_topology_port(t, t->host[h], 0)->peer].node;
+        assert_int_equal(t->host[h], access + 1 + h % 8);
+        assert_int_equal(t->node[t->host[h]].index, h);
+        assert_int_equal(t->node[t->host[h]].pod, h / 256);
+    }
+    built_free(&b);
+}
+
+static void clos3_parameters(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: clos3, pods: 3, access_per_pod: 2, aggregation_per_pod: 2, core: 4, "
+                 "hosts_per_access: 5, access_parallel: 2, core_parallel: 3, core_wiring: plane, rate: 100Gbps, "
+                 "core_rate: 3.2Tbps, core_delay: 2us, host_delay: 7ns, bit_error_rate: 1e-12}");
+    assert_int_equal(t->hosts, 30);
+    assert_int_equal(links_between(t, "access-5", "aggregation-4"), 2);
+    assert_int_equal(links_between(t, "access-5", "aggregation-3"), 0);
+    assert_int_equal(links_between(t, "aggregation-2", "core-0"), 3);
+    assert_int_equal(links_between(t, "aggregation-2", "core-1"), 3);
+    assert_int_equal(links_between(t, "aggregation-2", "core-2"), 0);
+    assert_int_equal(links_between(t, "aggregation-3", "core-3"), 3);
+    const struct weft_link_info *host = &t->link[weft_topology_find_link(t, "host-0/0")];
+    const struct weft_link_info *access = &t->link[weft_topology_find_link(t, "access-0--aggregation-1")];
+    const struct weft_link_info *core = &t->link[weft_topology_find_link(t, "core-3--aggregation-1")];
+    assert_int_equal(host->rate_bps, UINT64_C(100000000000));
+    assert_int_equal(host->delay_ps, 7000);
+    assert_int_equal(access->rate_bps, UINT64_C(100000000000));
+    assert_int_equal(access->delay_ps, 150000);
+    assert_int_equal(core->rate_bps, UINT64_C(3200000000000));
+    assert_int_equal(core->delay_ps, 2000000);
+    assert_true(core->bit_error_rate > 0.99e-12 && core->bit_error_rate < 1.01e-12);
+    built_free(&b);
+}
+
+// Al-Fares et al. 2008: k^3/4 hosts, k^2 switches of k ports less (k/2)^2 in the core layer: 5k^2/4 in all.
+static void fat_trees(void **state) {
+    (void)state;
+    for (uint32_t k = 2; k <= 10; k += 2) {
+        char text[64];
+        snprintf(text, sizeof text, "topology: {kind: fat_tree, k: %u}", k);
+        struct built b;
+        const struct weft_topology *t = good(&b, text);
+        assert_int_equal(t->hosts, k * k * k / 4);
+        assert_int_equal(t->switches, 5 * k * k / 4);
+        assert_int_equal(t->links, 3 * k * k * k / 4);
+        for (uint32_t s = 0; s < t->switches; s++)
+            assert_int_equal(t->node[t->switch_node[s]].ports, k);
+        for (uint32_t c = 0; c < k * k / 4; c++) { // one link to every pod
+            char name[32];
+            snprintf(name, sizeof name, "core-%u", c);
+            uint32_t core = weft_topology_find_node(t, name);
+            for (uint32_t p = 0; p < k; p++)
+                assert_int_equal(t->node[t->port[weft_topology_port(t, core, p)->peer].node].pod, p);
+        }
+        built_free(&b);
+    }
+}
+
+static void two_layers_and_one(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: leaf_spine, leaves: 6, spines: 2, hosts_per_leaf: 3, parallel: 4, "
+                 "spine_rate: 800Gbps}");
+    assert_int_equal(t->hosts, 18);
+    assert_int_equal(count_layer(t, "leaf", 3 + 2 * 4), 6);
+    assert_int_equal(count_layer(t, "spine", 6 * 4), 2);
+    assert_int_equal(links_between(t, "leaf-3", "spine-1"), 4);
+    assert_peer(t, "leaf-3/7", "spine-1/12");
+    assert_int_equal(t->link[weft_topology_find_link(t, "leaf-3/7")].rate_bps, UINT64_C(800000000000));
+    assert_int_equal(t->node[0].pod, WEFT_NONE);
+    built_free(&b);
+    t = good(&b, "topology: {kind: single, hosts: 2, rate: 1Gbps, delay: 1ps}");
+    assert_int_equal(t->nodes, 3);
+    assert_peer(t, "switch-0/1", "host-1/0");
+    built_free(&b);
+}
+
+static const char listed[] = "topology:\n"
+                             "  kind: list\n"
+                             "  nodes:\n"
+                             "  - {name: a, role: switch, layer: left}\n"
+                             "  - {name: h, role: host}\n"
+                             "  - {name: b, role: switch}\n"
+                             "  - {name: c, role: switch}\n"
+                             "  - {name: i, role: host, layer: gpu}\n"
+                             "  links:\n"
+                             "  - {from: h, to: a, rate: 400Gbps, delay: 5ns, bit_error_rate: 1e-9}\n"
+                             "  - {from: a, to: b, rate: 106.25Gbps, count: 3}\n"
+                             "  - {from: b, to: c, rate: 1.6Tbps, delay: 10us}\n"
+                             "  - {from: c, to: i}\n";
+
+static void a_list(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, listed);
+    assert_int_equal(t->links, 6);
+    assert_int_equal(t->hosts, 2);
+    assert_string_equal(t->node[0].layer, "left");
+    assert_string_equal(t->node[2].layer, "switch");
+    assert_string_equal(t->node[4].layer, "gpu");
+    assert_int_equal(t->node[0].tier, 1);
+    assert_int_equal(t->node[1].tier, 0);
+    assert_int_equal(t->node[2].tier, 2);
+    assert_int_equal(t->node[3].tier, 1);
+    assert_peer(t, "a/0", "h/0");
+    assert_peer(t, "a/3", "b/2");
+    assert_peer(t, "b/3", "c/0");
+    assert_int_equal(t->link[weft_topology_find_link(t, "b->c")].delay_ps, 10 * WEFT_PS_PER_US);
+    assert_int_equal(t->link[weft_topology_find_link(t, "a--b")].rate_bps, UINT64_C(106250000000));
+    built_free(&b);
+}
+
+#define NODES "topology: {kind: list, nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host}]"
+
+static void bad_input(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place, *words;
+    } cases[] = {
+        {NODES ",\n links: [{from: h, to: s}]}", "t.yaml:1:", "host i has no link"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s},\n {from: i, to: s}]}",
+         "t.yaml:4:", "second link between s and i"},
+        {NODES ", parallel: true,\n links: [{from: h, to: s},\n {from: i, to: s},\n {from: i, to: s}]}",
+         "t.yaml:1:", "host i has 2 links"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, count: 2}]}", "t.yaml:1:", "host i has 2 links"},
+        {NODES ",\n links: [{from: h, to: s}, {from: i, to: s},\n {from: s, to: s}]}", "t.yaml:3:", "s to itself"},
+        {NODES ",\n links: [{from: h, to: s}, {from: i, to: S0}]}", "t.yaml:2:", "no node 'S0'"},
+        {NODES ",\n links: [{from: h, to: i}]}", "t.yaml:2:", "linked directly"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, rate: 0bps}]}", "t.yaml:3:", "rate"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, rate: 999Mbps}]}", "t.yaml:3:", "rate"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, rate: 3.3Tbps}]}", "t.yaml:3:", "rate"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, rate: 400}]}", "t.yaml:3:", "rate"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, delay: 0s}]}", "t.yaml:3:", "delay"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, bit_error_rate: 2}]}", "t.yaml:3:", "bit_error_rate"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, speed: 1Gbps}]}", "t.yaml:3:", "speed"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i}]}", "t.yaml:3:", "to"},
+        {NODES "}", "t.yaml:1:", "'links'"},
+        {NODES ", links: 7}", "t.yaml:1:", "'links'"},
+        {NODES ", links: []}", "t.yaml:1:", "'links'"},
+        {"topology: list", "t.yaml:1:", "'nodes'"},
+        {"topology: {kind: list, nodes: [{name: a, role: host},\n {name: s, role: switch},\n {name: a, role: host}],\n "
+         "links: [{from: a, to: s}]}",
+         "t.yaml:3:", "second node named a (the first is on line 1)"},
+        {"topology: {kind: list, nodes: [{name: a--b, role: host}], links: [{from: s, to: s}]}",
+         "t.yaml:1:", "bad node name 'a--b'"},
+        {"topology: {kind: list, nodes: [{name: a/b, role: host}], links: [{from: s, to: s}]}",
+         "t.yaml:1:", "bad node name"},
+        {"topology: {kind: list, nodes: [{name: a}], links: [{from: s, to: s}]}", "t.yaml:1:", "role"},
+        {"topology: {kind: list, nodes: [{name: s, role: switch}, {name: h, role: host}], links: [{from: h, to: s}]}",
+         "t.yaml:1:", "at least two"},
+        {"topology: {kind: list, nodes: [{name: s, role: switch}, {name: h, role: host},\n {name: t, role: switch}, "
+         "{name: i, role: host}], links: [{from: h, to: s}, {from: i, to: t}]}",
+         "t.yaml:2:", "no path from s to t"},
+        {"topology: {kind: fat_tree, k: 7}", "t.yaml:1:", "even"},
+        {"topology: {kind: fat_tree, k: 0}", "t.yaml:1:", "k"},
+        {"topology: {kind: fat_tree, k: 100000000000}", "t.yaml:1:", "k"},
+        {"topology: {kind: single, hosts: 1}", "t.yaml:1:", "hosts"},
+        {"topology: {kind: single, rate: 0bps}", "t.yaml:1:", "rate"},
+        {"topology: {kind: single, rate: 3.3Tbps}", "t.yaml:1:", "rate"},
+        {"topology: {kind: leaf_spine, spine_rate: 5bps}", "t.yaml:1:", "spine_rate"},
+        {"topology: {kind: leaf_spine, leaves: 65535, spines: 65535, parallel: 4096}", "t.yaml:1:", "links"},
+        {"topology: {kind: leaf_spine, leaves: 65535, hosts_per_leaf: 65535}", "t.yaml:1:", "nodes"},
+        {"topology: {kind: leaf_spine, leaves: 16, spines: 16, parallel: 4096}", "t.yaml:1:", "65544 ports"},
+        {"topology: {kind: leaf_spine, leaves: 1, hosts_per_leaf: 1}", "t.yaml:1:", "at least two"},
+        {"topology: {kind: clos3, pods: 65535, access_per_pod: 65535, aggregation_per_pod: 65535, core: 65535, "
+         "hosts_per_access: 65535, access_parallel: 4096, core_parallel: 4096}",
+         "t.yaml:1:", "nodes"},
+        {"topology: {kind: clos3, core: 9, core_wiring: plane}", "t.yaml:1:", "multiple"},
+        {"topology: {kind: klos}", "t.yaml:1:", "klos"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct built b = build_text(cases[i].text);
+        if (b.t) fail_msg("built: %s", cases[i].text);
+        assert_int_equal(b.error.status, WEFT_ERROR_INPUT);
+        if (strncmp(b.error.text, cases[i].place, strlen(cases[i].place)) || !strstr(b.error.text, cases[i].words))
+            fail_msg("%s\n  said: %s\n  wanted: %s ... %s", cases[i].text, b.error.text, cases[i].place,
+                     cases[i].words);
+        built_free(&b);
+    }
+}
+
+static void events_are_sorted(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(
+        &b,
+        "topology: {kind: clos3, pods: 1, access_per_pod: 2, aggregation_per_pod: 2, core: 2, hosts_per_access: 2}\n"
+        "events:\n"
+        "- {at: 2ms, link: access-0/3, state: up}\n"
+        "- {at: 1ms, link: aggregation-1--access-0, state: down}\n"
+        "- {at: 5us, link: \"core-1/*\", state: down}\n");
+    assert_int_equal(t->events, 4);
+    uint32_t core1 = weft_topology_find_node(t, "core-1");
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(t->event[i].time_ps, 5 * WEFT_PS_PER_US);
+        assert_false(t->event[i].up);
+        const struct weft_link_info *l = &t->link[t->event[i].link];
+        assert_true(t->port[l->port[0]].node == core1 || t->port[l->port[1]].node == core1);
+    }
+    assert_true(t->event[0].link < t->event[1].link);
+    assert_int_equal(t->event[2].time_ps, WEFT_PS_PER_MS);
+    assert_int_equal(t->event[2].link, weft_topology_find_link(t, "access-0/3"));
+    assert_int_equal(t->event[3].link, t->event[2].link);
+    assert_true(t->event[3].up);
+    built_free(&b);
+    t = good(&b, "topology: single\nevents:\n");
+    assert_int_equal(t->events, 0);
+    built_free(&b);
+}
+
+static void bad_events(void **state) {
+    (void)state;
+    static const struct {
+        const char *events, *place, *words;
+    } cases[] = {
+        {"[{at: 1ms, link: acess-0/8, state: down}]", "t.yaml:2:26: ", "nearest: 'access-0'"},
+        {"[{at: 1ms, link: access-0/99, state: down}]", "t.yaml:2:26: ", "access-0 has ports 0 to 15"},
+        {"[{at: 1ms, link: access-0/x, state: down}]", "t.yaml:2:26: ", "access-0 has ports 0 to 15"},
+        {"[{at: 1ms, link: access-0--core-0, state: down}]", "t.yaml:2:26: ", "not neighbours"},
+        {"[{at: 1ms, link: access-0--kore-0, state: down}]", "t.yaml:2:26: ", "nearest: 'core-0'"},
+        {"[{at: 1ms, link: access-0, state: down}]", "t.yaml:2:26: ", "no link 'access-0'"},
+        {"[{at: 1ms, link: 'kore-*', state: down}]", "t.yaml:2:26: ", "no port matches"},
+        {"[{at: 1ms, link: access-0/8, state: gone}]", "t.yaml:2:", "state"},
+        {"[{at: 1, link: access-0/8, state: down}]", "t.yaml:2:", "at"},
+        {"[{link: access-0/8, state: down}]", "t.yaml:2:", "at"},
+        {"[{at: 1ms, link: access-0/8, state: down}, {at: 1ms, link: access-0--aggregation-0, state: up}]",
+         "t.yaml:2:", "same time"},
+        {"{at: 1ms}", "t.yaml:2:", "expected a list"},
+        {"[7]", "t.yaml:2:", "expected"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "topology: clos3\nevents: %s\n", cases[i].events);
+        struct built b = build_text(text);
+        if (b.t) fail_msg("built: %s", text);
+        if (strncmp(b.error.text, cases[i].place, strlen(cases[i].place)) || !strstr(b.error.text, cases[i].words))
+            fail_msg("%s\n  said: %s\n  wanted: %s ... %s", text, b.error.text, cases[i].place, cases[i].words);
+        built_free(&b);
+    }
+}
+
+static void names(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: clos3");
+    for (uint32_t n = 0; n < t->nodes; n++)
+        assert_int_equal(weft_topology_find_node(t, t->node[n].name), n);
+    for (uint32_t p = 0; p < t->ports; p++) {
+        char name[64];
+        weft_topology_port_name(t, p, name, sizeof name);
+        assert_int_equal(weft_topology_find_port(t, name), p);
+        assert_int_equal(weft_topology_find_link(t, name), t->port[p].link);
+    }
+    static const char *const absent[] = {"",
+                                         "host-",
+                                         "host-00",
+                                         "access-0/",
+                                         "access-0/16",
+                                         "/0",
+                                         "access-0/1x",
+                                         "access-0/-1",
+                                         "->",
+                                         "host-0->host-1",
+                                         "access-0/4294967296"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        assert_int_equal(weft_topology_find_node(t, absent[i]), WEFT_NONE);
+        assert_int_equal(weft_topology_find_port(t, absent[i]), WEFT_NONE);
+        assert_int_equal(weft_topology_find_link(t, absent[i]), WEFT_NONE);
+    }
+    assert_int_equal(weft_topology_find_port(t, "host-9->access-1"), t->node[t->host[9]].port0);
+    built_free(&b);
+}
+
+static void globs(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *name;
+        bool match;
+    } cases[] = {
+        {"*", "", true},
+        {"*", "access-3/7", true},
+        {"core-*", "core-12", true},
+        {"core-*", "score-12", false},
+        {"core-?", "core-12", false},
+        {"access-[0-3]", "access-2", true},
+        {"access-[0-3]", "access-4", false},
+        {"access-[!0-3]", "access-4", true},
+        {"access-[0,2]", "access-2", true},
+        {"access-[0,2]", "access-1", false},
+        {"a,core-*", "core-1", true},
+        {"a, core-* ,b", "core-1", true},
+        {"a,b", "c", false},
+        {"[", "[", true},
+        {"[]]", "]", true},
+        {"x[", "xy", false},
+        {"*/[89]", "access-0/9", true},
+        {"*-*-*", "a-b", false},
+        {"a*b*c", "aXbXbXc", true},
+        {"", "", true},
+        {"", "a", false},
+        {"*a*a*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (weft_glob_match(cases[i].pattern, cases[i].name) != cases[i].match)
+            fail_msg("'%s' against '%s'", cases[i].pattern, cases[i].name);
+}
+
+static void select_hosts(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: clos3");
+    uint32_t *host, n;
+    struct weft_place place = {"x", 3, 5};
+    struct weft_error error = {0};
+    assert_int_equal(weft_topology_select_hosts(t, "host-7, host-3..5,host-4,host-102?", place, &host, &n, &error), 0);
+    static const uint32_t wanted[] = {7, 3, 4, 5, 1020, 1021, 1022, 1023};
+    assert_int_equal(n, sizeof wanted / sizeof *wanted);
+    assert_memory_equal(host, wanted, sizeof wanted);
+    assert_int_equal(weft_topology_select_hosts(t, "*", place, &host, &n, &error), 0);
+    assert_int_equal(n, 1024);
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"", "empty"},
+        {"host-1,,host-2", "empty"},
+        {"host-1024", "host-0 to host-1023"},
+        {"hots-3", "nearest: 'host-3'"},
+        {"core-1", "is a switch"},
+        {"core-*", "no host matches"},
+        {"host-5..3", "range"},
+        {"host-..3", "range"},
+        {"host-0..99999999999", "range"},
+        {"host-1020..1030", "no host 'host-1024'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        error.status = WEFT_OK;
+        assert_int_equal(weft_topology_select_hosts(t, bad[i].text, place, &host, &n, &error), WEFT_ERROR_INPUT);
+        if (strncmp(error.text, "x:3:5: ", 7) || !strstr(error.text, bad[i].words))
+            fail_msg("'%s' said: %s", bad[i].text, error.text);
+    }
+    built_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fabric_of_1024),
+        cmocka_unit_test(order_suits_workers),
+        cmocka_unit_test(clos3_parameters),
+        cmocka_unit_test(fat_trees),
+        cmocka_unit_test(two_layers_and_one),
+        cmocka_unit_test(a_list),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(events_are_sorted),
+        cmocka_unit_test(bad_events),
+        cmocka_unit_test(names),
+        cmocka_unit_test(globs),
+        cmocka_unit_test(select_hosts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
