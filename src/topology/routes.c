@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// A breadth-first search from every edge switch; the next hops of a switch towards it are the ports to switches that
+// are one hop nearer. Most switches have few different sets of next hops (an edge switch of a fat tree: all its
+// uplinks), so a set is stored once and looked up by hash; sets of one port, the usual way down, by the port.
+#include "weft/routes.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "topology/graph.h"
+
+static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
+
+/// What weft_routes_free must know besides.
+struct owner {
+    struct weft_routes routes;
+    uint32_t switches, sets, ports;
+};
+
+struct made_set {
+    uint32_t sw, first, n;
+    uint32_t number; ///< among the sets of its switch; 0 is the empty set and is not made
+    uint32_t hash;
+};
+
+struct work {
+    struct weft__graph graph;
+    uint32_t *hops, *order;
+    uint32_t *count;  ///< [switch] sets, the empty one included
+    uint32_t *latest; ///< [switch] its last made set of several ports, or WEFT_NONE
+    uint16_t *alone;  ///< [arc] number of the set of just that port, or 0
+    struct made_set *made;
+    uint32_t mades, mades_capacity;
+    uint32_t *table, table_size; ///< hash table of made sets; a power of two
+    uint16_t *ports;
+    uint32_t used, ports_capacity;
+};
+
+static void append_ports(struct work *w, const uint16_t *port, uint32_t n) {
+    if (w->used + n > w->ports_capacity) {
+        uint32_t wanted = 2 * (w->used + n) + 1024;
+        w->ports = weft_memory_resize(KIND, w->ports, w->ports_capacity * sizeof *w->ports, wanted * sizeof *w->ports);
+        w->ports_capacity = wanted;
+    }
+    memcpy(&w->ports[w->used], port, n * sizeof *port);
+    w->used += n;
+}
+
+/// Returns the index of the new set among the made ones.
+static uint32_t make_set(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n, uint32_t hash) {
+    if (w->mades == w->mades_capacity) {
+        uint32_t wanted = w->mades_capacity ? 2 * w->mades_capacity : 1024;
+        w->made = weft_memory_resize(KIND, w->made, w->mades_capacity * sizeof *w->made, wanted * sizeof *w->made);
+        w->mades_capacity = wanted;
+    }
+    assert(w->count[sw] <= UINT16_MAX);
+    w->made[w->mades] = (struct made_set){sw, w->used, n, w->count[sw]++, hash};
+    append_ports(w, port, n);
+    return w->mades++;
+}
+
+static void put(struct work *w, uint32_t made) {
+    uint32_t slot = w->made[made].hash & (w->table_size - 1);
+    while (w->table[slot] != WEFT_NONE)
+        slot = (slot + 1) & (w->table_size - 1);
+    w->table[slot] = made;
+}
+
+/// Grows the table to twice the made sets at least.
+static void make_room(struct work *w) {
+    if (2 * (w->mades + 1) <= w->table_size) return;
+    weft_memory_free(KIND, w->table, w->table_size * sizeof *w->table);
+    w->table_size = w->table_size ? 2 * w->table_size : 4096;
+    w->table = weft_memory_new(KIND, w->table_size, sizeof *w->table);
+    memset(w->table, 0xff, w->table_size * sizeof *w->table);
+    for (uint32_t i = 0; i < w->mades; i++)
+        if (w->made[i].n > 1) put(w, i);
+}
+
+static bool same(const struct work *w, uint32_t made, uint32_t sw, const uint16_t *port, uint32_t n) {
+    const struct made_set *m = &w->made[made];
+    return m->sw == sw && m->n == n && !memcmp(&w->ports[m->first], port, n * sizeof *port);
+}
+
+static uint16_t several(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
+    if (w->latest[sw] != WEFT_NONE && same(w, w->latest[sw], sw, port, n))
+        return (uint16_t)w->made[w->latest[sw]].number;
+    uint32_t hash = sw * 2654435761u; // Knuth's multiplicative hash, then FNV-1a over the ports
+    for (uint32_t i = 0; i < n; i++)
+        hash = (hash ^ port[i]) * 16777619u;
+    hash ^= hash >> 15;
+    make_room(w);
+    uint32_t slot = hash & (w->table_size - 1);
+    while (w->table[slot] != WEFT_NONE && !same(w, w->table[slot], sw, port, n))
+        slot = (slot + 1) & (w->table_size - 1);
+    if (w->table[slot] == WEFT_NONE) w->table[slot] = make_set(w, sw, port, n, hash);
+    w->latest[sw] = w->table[slot];
+    return (uint16_t)w->made[w->latest[sw]].number;
+}
+
+/// The set of `sw` towards the source of the last search.
+static uint16_t next_hops(struct work *w, uint32_t sw, uint16_t *port) {
+    const struct weft__graph *g = &w->graph;
+    uint32_t n = 0, arc = 0, nearer = w->hops[sw] - 1;
+    for (uint32_t a = g->first[sw]; a < g->first[sw + 1]; a++)
+        if (w->hops[g->arc[a].to] == nearer) {
+            arc = a;
+            port[n++] = (uint16_t)g->arc[a].port;
+        }
+    if (n > 1) return several(w, sw, port, n);
+    if (!w->alone[arc]) {
+        uint32_t made = make_set(w, sw, port, 1, 0);
+        w->alone[arc] = (uint16_t)w->made[made].number;
+    }
+    return w->alone[arc];
+}
+
+static void find_hosts(struct weft_routes *r, const struct weft_topology *t, const bool *down) {
+    r->hosts = t->hosts;
+    r->edge_of_host = weft_memory_new(KIND, t->hosts, sizeof *r->edge_of_host);
+    r->port_of_host = weft_memory_new(KIND, t->hosts, sizeof *r->port_of_host);
+    r->edge_of_switch = weft_memory_new(KIND, t->switches, sizeof *r->edge_of_switch);
+    memset(r->edge_of_switch, 0xff, t->switches * sizeof *r->edge_of_switch);
+    for (uint32_t s = 0; s < t->switches; s++) {
+        const struct weft_node_info *node = &t->node[t->switch_node[s]];
+        for (uint32_t k = 0; k < node->ports; k++) {
+            const struct weft_port_info *port = &t->port[node->port0 + k];
+            const struct weft_node_info *peer = &t->node[t->port[port->peer].node];
+            if (peer->role != WEFT_NODE_HOST) continue;
+            if (r->edge_of_switch[s] == WEFT_NONE) r->edge_of_switch[s] = r->edges++;
+            r->edge_of_host[peer->index] = down && down[port->link] ? WEFT_NONE : r->edge_of_switch[s];
+            r->port_of_host[peer->index] = (uint16_t)k;
+        }
+    }
+}
+
+static void work_init(struct work *w, const struct weft_topology *t, const bool *down) {
+    weft__graph_init(&w->graph, t, down);
+    w->hops = weft_memory_new(KIND, t->switches, sizeof *w->hops);
+    w->order = weft_memory_new(KIND, t->switches, sizeof *w->order);
+    w->count = weft_memory_new(KIND, t->switches, sizeof *w->count);
+    w->latest = weft_memory_new(KIND, t->switches, sizeof *w->latest);
+    w->alone = weft_memory_new(KIND, w->graph.arcs, sizeof *w->alone);
+    for (uint32_t s = 0; s < t->switches; s++) {
+        w->count[s] = 1;
+        w->latest[s] = WEFT_NONE;
+    }
+}
+
+static void work_deinit(struct work *w) {
+    uint32_t switches = w->graph.switches;
+    weft_memory_free(KIND, w->hops, switches * sizeof *w->hops);
+    weft_memory_free(KIND, w->order, switches * sizeof *w->order);
+    weft_memory_free(KIND, w->count, switches * sizeof *w->count);
+    weft_memory_free(KIND, w->latest, switches * sizeof *w->latest);
+    weft_memory_free(KIND, w->alone, w->graph.arcs * sizeof *w->alone);
+    weft_memory_free(KIND, w->made, w->mades_capacity * sizeof *w->made);
+    weft_memory_free(KIND, w->table, w->table_size * sizeof *w->table);
+    weft__graph_deinit(&w->graph);
+}
+
+static void search_all(struct weft_routes *r, struct work *w) {
+    uint16_t *port = weft_memory_new(KIND, UINT16_MAX, sizeof *port);
+    for (uint32_t s = 0; s < w->graph.switches; s++) {
+        uint32_t edge = r->edge_of_switch[s];
+        if (edge == WEFT_NONE) continue;
+        uint32_t reached = weft__graph_search(&w->graph, s, w->hops, w->order);
+        for (uint32_t i = 1; i < reached; i++)
+            r->set_of[(size_t)w->order[i] * r->edges + edge] = next_hops(w, w->order[i], port);
+    }
+    weft_memory_free(KIND, port, UINT16_MAX * sizeof *port);
+}
+
+/// Groups the sets by switch and takes over the list of ports.
+static void keep_sets(struct owner *o, struct work *w) {
+    struct weft_routes *r = &o->routes;
+    r->set_first = weft_memory_new(KIND, o->switches, sizeof *r->set_first);
+    for (uint32_t s = 0; s < o->switches; s++) {
+        r->set_first[s] = o->sets;
+        o->sets += w->count[s];
+    }
+    r->set = weft_memory_new(KIND, o->sets, sizeof *r->set);
+    for (uint32_t i = 0; i < w->mades; i++)
+        r->set[r->set_first[w->made[i].sw] + w->made[i].number] =
+            (struct weft_route_set){w->made[i].first, w->made[i].n};
+    o->ports = w->used;
+    r->ports = weft_memory_resize(KIND, w->ports, w->ports_capacity * sizeof *w->ports, w->used * sizeof *w->ports);
+}
+
+struct weft_routes *weft_routes_new(const struct weft_topology *t, const bool *down) {
+    struct owner *o = weft_memory_new(KIND, 1, sizeof *o);
+    struct work w = {0};
+    o->switches = t->switches;
+    find_hosts(&o->routes, t, down);
+    work_init(&w, t, down);
+    o->routes.set_of = weft_memory_new(KIND, (size_t)t->switches * o->routes.edges, sizeof *o->routes.set_of);
+    search_all(&o->routes, &w);
+    keep_sets(o, &w);
+    work_deinit(&w);
+    return &o->routes;
+}
+
+void weft_routes_free(struct weft_routes *r) {
+    if (!r) return;
+    struct owner *o = (struct owner *)r;
+    weft_memory_free(KIND, r->edge_of_host, r->hosts * sizeof *r->edge_of_host);
+    weft_memory_free(KIND, r->port_of_host, r->hosts * sizeof *r->port_of_host);
+    weft_memory_free(KIND, r->edge_of_switch, o->switches * sizeof *r->edge_of_switch);
+    weft_memory_free(KIND, r->set_of, (size_t)o->switches * r->edges * sizeof *r->set_of);
+    weft_memory_free(KIND, r->set_first, o->switches * sizeof *r->set_first);
+    weft_memory_free(KIND, r->set, o->sets * sizeof *r->set);
+    weft_memory_free(KIND, r->ports, o->ports * sizeof *r->ports);
+    weft_memory_free(KIND, o, sizeof *o);
+}
