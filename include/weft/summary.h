@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network in figures, before anything runs on it.
+#ifndef WEFT_SUMMARY_H
+#define WEFT_SUMMARY_H
+
+#include "weft/topology.h"
+
+/// Nodes with one layer name and tier. Down: links to lower tiers, up: to higher ones; over the whole layer.
+struct weft_layer_summary {
+    const char *name;
+    uint8_t tier;
+    uint32_t nodes, ports_min, ports_max;
+    weft_rate_bps down_bps, up_bps;
+    /// Down over up of a single node, the smallest and the largest of the layer; 0: nothing goes up.
+    double oversubscription_min, oversubscription_max;
+};
+
+/// Links alike: between the same layers, same rate, delay and bit error rate.
+struct weft_line_summary {
+    const char *layer[2]; ///< higher tier first
+    uint8_t tier[2];
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double bit_error_rate;
+    uint32_t links;
+};
+
+struct weft_topology_summary {
+    uint32_t layers, lines;
+    struct weft_layer_summary *layer; ///< highest tier first
+    struct weft_line_summary *line;   ///< highest tiers first
+    /// Maximum flow from the first half of the hosts (by index) to the second, limited by host links too. With an odd
+    /// number the second half has one more.
+    weft_rate_bps bisection_bps;
+    weft_rate_bps half_bps;      ///< what the hosts of the weaker half can send: bisection_bps is at most this
+    uint32_t diameter_links;     ///< host to host over shortest paths
+    double paths_min, paths_max; ///< shortest paths between hosts of different edge switches; 0: one edge switch
+    weft_time_ps rtt_min_ps, rtt_max_ps; ///< see weft_topology_summarise
+};
+
+/// Figures of a network with all links up. `processing_ps`: fixed delay by switch index. A round trip is a minimum
+/// frame (64 bytes) there and back along one shortest path of the empty network: for every link its delay and 72 byte
+/// times (preamble and frame), for every switch its processing. Host processing is not in it. Result in `arena`.
+struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
+                                                      struct weft_arena *arena);
+
+#endif

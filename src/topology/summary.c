@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/flow.h"
+#include "topology/graph.h"
+#include "weft/packet.h"
+
+static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
+
+enum { PREAMBLE_BYTES = 8 };
+
+static void *append(void *array, uint32_t n, size_t size) {
+    if (n & (n - 1)) return array; // room is made whenever n is 0 or a power of two
+    return weft_memory_resize(KIND, array, n * size, (n ? 2 * n : 1) * size);
+}
+
+/// Moves an array grown by append() into the arena.
+static void *settle(void *array, uint32_t n, size_t size, struct weft_arena *arena) {
+    size_t room = 1;
+    while (room < n)
+        room *= 2;
+    void *kept = weft_arena_alloc(arena, n, size);
+    memcpy(kept, array, n * size);
+    weft_memory_free(KIND, array, room * size);
+    return kept;
+}
+
+static struct weft_layer_summary *layer_of(struct weft_topology_summary *s, const struct weft_node_info *node) {
+    for (uint32_t i = 0; i < s->layers; i++)
+        if (s->layer[i].tier == node->tier && !strcmp(s->layer[i].name, node->layer)) return &s->layer[i];
+    s->layer = append(s->layer, s->layers, sizeof *s->layer);
+    uint32_t at = s->layers++;
+    for (; at > 0 && s->layer[at - 1].tier < node->tier; at--)
+        s->layer[at] = s->layer[at - 1];
+    s->layer[at] = (struct weft_layer_summary){.name = node->layer, .tier = node->tier, .ports_min = UINT32_MAX};
+    return &s->layer[at];
+}
+
+static void add_node(struct weft_topology_summary *s, const struct weft_topology *t, uint32_t n) {
+    const struct weft_node_info *node = &t->node[n];
+    struct weft_layer_summary *layer = layer_of(s, node);
+    weft_rate_bps down = 0, up = 0;
+    for (uint32_t k = 0; k < node->ports; k++) {
+        const struct weft_port_info *port = &t->port[node->port0 + k];
+        uint8_t tier = t->node[t->port[port->peer].node].tier;
+        if (tier < node->tier) down += t->link[port->link].rate_bps;
+        if (tier > node->tier) up += t->link[port->link].rate_bps;
+    }
+    layer->nodes++;
+    layer->down_bps += down;
+    layer->up_bps += up;
+    if (node->ports < layer->ports_min) layer->ports_min = node->ports;
+    if (node->ports > layer->ports_max) layer->ports_max = node->ports;
+    if (!up || !down) return;
+    double ratio = (double)down / (double)up;
+    if (layer->oversubscription_min <= 0 || ratio < layer->oversubscription_min) layer->oversubscription_min = ratio;
+    if (ratio > layer->oversubscription_max) layer->oversubscription_max = ratio;
+}
+
+static int by_line(const void *a, const void *b) {
+    const struct weft_line_summary *x = a, *y = b;
+    for (unsigned end = 0; end < 2; end++)
+        if (x->tier[end] != y->tier[end]) return x->tier[end] > y->tier[end] ? -1 : 1;
+    for (unsigned end = 0; end < 2; end++) {
+        int order = strcmp(x->layer[end], y->layer[end]);
+        if (order) return order;
+    }
+    if (x->rate_bps != y->rate_bps) return x->rate_bps > y->rate_bps ? -1 : 1;
+    if (x->delay_ps != y->delay_ps) return x->delay_ps < y->delay_ps ? -1 : 1;
+    return x->bit_error_rate < y->bit_error_rate ? -1 : x->bit_error_rate > y->bit_error_rate;
+}
+
+static struct weft_line_summary line_of(const struct weft_topology *t, const struct weft_link_info *l) {
+    const struct weft_node_info *a = &t->node[t->port[l->port[0]].node], *b = &t->node[t->port[l->port[1]].node];
+    bool swap = a->tier < b->tier || (a->tier == b->tier && strcmp(a->layer, b->layer) > 0);
+    const struct weft_node_info *high = swap ? b : a, *low = swap ? a : b;
+    return (struct weft_line_summary){
+        {high->layer, low->layer}, {high->tier, low->tier}, l->rate_bps, l->delay_ps, l->bit_error_rate, 1};
+}
+
+/// Sorts all links by what they are like and counts the like ones.
+static void group_links(struct weft_topology_summary *s, const struct weft_topology *t, struct weft_arena *arena) {
+    struct weft_line_summary *line = weft_memory_new(KIND, t->links, sizeof *line);
+    for (uint32_t l = 0; l < t->links; l++)
+        line[l] = line_of(t, &t->link[l]);
+    qsort(line, t->links, sizeof *line, by_line);
+    for (uint32_t l = 0; l < t->links; l++) {
+        if (s->lines && !by_line(&line[s->lines - 1], &line[l]))
+            line[s->lines - 1].links++;
+        else
+            line[s->lines++] = line[l];
+    }
+    s->line = weft_arena_alloc(arena, s->lines, sizeof *s->line);
+    memcpy(s->line, line, s->lines * sizeof *s->line);
+    weft_memory_free(KIND, line, t->links * sizeof *line);
+}
+
+/// Parallel links become one arc.
+static void connect_switches(struct weft__flow *f, const struct weft_topology *t, const struct weft__graph *g) {
+    uint64_t *capacity = weft_memory_new(KIND, g->switches, sizeof *capacity);
+    for (uint32_t s = 0; s < g->switches; s++) {
+        for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
+            capacity[g->arc[a].to] += t->link[g->arc[a].link].rate_bps;
+        for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++) {
+            uint32_t to = g->arc[a].to;
+            if (to > s && capacity[to]) weft__flow_connect(f, s, to, capacity[to], capacity[to]);
+            capacity[to] = 0;
+        }
+    }
+    weft_memory_free(KIND, capacity, g->switches * sizeof *capacity);
+}
+
+static void bisect(struct weft_topology_summary *s, const struct weft_topology *t, const struct weft__graph *g) {
+    uint32_t source = t->switches, sink = t->switches + 1;
+    struct weft__flow *f = weft__flow_new(t->switches + 2);
+    connect_switches(f, t, g);
+    uint64_t *half[2], total[2] = {0, 0};
+    for (unsigned i = 0; i < 2; i++)
+        half[i] = weft_memory_new(KIND, t->switches, sizeof *half[i]);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0);
+        weft_rate_bps rate = t->link[port->link].rate_bps;
+        unsigned side = h >= t->hosts / 2;
+        half[side][t->node[t->port[port->peer].node].index] += rate;
+        total[side] += rate;
+    }
+    for (uint32_t sw = 0; sw < t->switches; sw++) {
+        if (half[0][sw]) weft__flow_connect(f, source, sw, half[0][sw], 0);
+        if (half[1][sw]) weft__flow_connect(f, sw, sink, half[1][sw], 0);
+    }
+    s->bisection_bps = weft__flow_max(f, source, sink);
+    s->half_bps = total[0] < total[1] ? total[0] : total[1];
+    for (unsigned i = 0; i < 2; i++)
+        weft_memory_free(KIND, half[i], t->switches * sizeof *half[i]);
+    weft__flow_free(f);
+}
+
+/// Costs of the host links of an edge switch: the two smallest and the two largest.
+struct edge {
+    uint32_t hosts;
+    weft_time_ps low[2], high[2];
+};
+
+/// What the searches from every edge switch share.
+struct walk {
+    const struct weft_topology *t;
+    struct weft__graph graph;
+    const weft_time_ps *processing_ps;
+    weft_time_ps *cost_ps; ///< [link]
+    struct edge *edge;     ///< [switch]
+    uint32_t *hops, *order;
+    struct reach {
+        weft_time_ps low, high; ///< from the first switch to here, both included, over shortest paths
+        double paths;
+    } * reach; ///< [switch]
+};
+
+static weft_time_ps link_cost(const struct weft_link_info *l) {
+    uint64_t bits = 8 * (uint64_t)(WEFT_FRAME_MIN + PREAMBLE_BYTES);
+    return l->delay_ps + bits * WEFT_PS_PER_S / l->rate_bps;
+}
+
+static void note_host(struct edge *e, weft_time_ps cost) {
+    e->hosts++;
+    if (cost < e->low[0]) {
+        e->low[1] = e->low[0];
+        e->low[0] = cost;
+    } else if (cost < e->low[1]) {
+        e->low[1] = cost;
+    }
+    if (cost > e->high[0]) {
+        e->high[1] = e->high[0];
+        e->high[0] = cost;
+    } else if (cost > e->high[1]) {
+        e->high[1] = cost;
+    }
+}
+
+static void walk_init(struct walk *w, const struct weft_topology *t, const weft_time_ps *processing_ps) {
+    *w = (struct walk){.t = t, .processing_ps = processing_ps};
+    weft__graph_init(&w->graph, t, NULL);
+    w->cost_ps = weft_memory_new(KIND, t->links, sizeof *w->cost_ps);
+    w->edge = weft_memory_new(KIND, t->switches, sizeof *w->edge);
+    w->hops = weft_memory_new(KIND, t->switches, sizeof *w->hops);
+    w->order = weft_memory_new(KIND, t->switches, sizeof *w->order);
+    w->reach = weft_memory_new(KIND, t->switches, sizeof *w->reach);
+    for (uint32_t l = 0; l < t->links; l++)
+        w->cost_ps[l] = link_cost(&t->link[l]);
+    for (uint32_t s = 0; s < t->switches; s++)
+        w->edge[s].low[0] = w->edge[s].low[1] = WEFT_TIME_NEVER;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0);
+        note_host(&w->edge[t->node[t->port[port->peer].node].index], w->cost_ps[port->link]);
+    }
+}
+
+static void walk_deinit(struct walk *w) {
+    weft_memory_free(KIND, w->cost_ps, w->t->links * sizeof *w->cost_ps);
+    weft_memory_free(KIND, w->edge, w->t->switches * sizeof *w->edge);
+    weft_memory_free(KIND, w->hops, w->t->switches * sizeof *w->hops);
+    weft_memory_free(KIND, w->order, w->t->switches * sizeof *w->order);
+    weft_memory_free(KIND, w->reach, w->t->switches * sizeof *w->reach);
+    weft__graph_deinit(&w->graph);
+}
+
+static struct reach reach_of(const struct walk *w, uint32_t s) {
+    struct reach r = {.low = WEFT_TIME_NEVER};
+    uint32_t nearer = w->hops[s] - 1;
+    for (uint32_t a = w->graph.first[s]; a < w->graph.first[s + 1]; a++) {
+        const struct weft__arc *arc = &w->graph.arc[a];
+        if (w->hops[arc->to] != nearer) continue;
+        const struct reach *from = &w->reach[arc->to];
+        weft_time_ps low = from->low + w->cost_ps[arc->link], high = from->high + w->cost_ps[arc->link];
+        if (low < r.low) r.low = low;
+        if (high > r.high) r.high = high;
+        r.paths += from->paths;
+    }
+    r.low += w->processing_ps[s];
+    r.high += w->processing_ps[s];
+    return r;
+}
+
+static void note_pair(struct weft_topology_summary *s, uint32_t hops, weft_time_ps low, weft_time_ps high) {
+    if (hops + 2 > s->diameter_links) s->diameter_links = hops + 2;
+    if (2 * low < s->rtt_min_ps) s->rtt_min_ps = 2 * low;
+    if (2 * high > s->rtt_max_ps) s->rtt_max_ps = 2 * high;
+}
+
+static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t source) {
+    const struct edge *from = &w->edge[source];
+    weft_time_ps here = w->processing_ps[source];
+    uint32_t reached = weft__graph_search(&w->graph, source, w->hops, w->order);
+    w->reach[source] = (struct reach){here, here, 1};
+    if (from->hosts > 1) note_pair(s, 0, from->low[0] + from->low[1] + here, from->high[0] + from->high[1] + here);
+    for (uint32_t i = 1; i < reached; i++) {
+        uint32_t sw = w->order[i];
+        const struct edge *to = &w->edge[sw];
+        struct reach r = w->reach[sw] = reach_of(w, sw);
+        if (!to->hosts) continue;
+        note_pair(s, w->hops[sw], r.low + from->low[0] + to->low[0], r.high + from->high[0] + to->high[0]);
+        if (s->paths_min <= 0 || r.paths < s->paths_min) s->paths_min = r.paths;
+        if (r.paths > s->paths_max) s->paths_max = r.paths;
+    }
+}
+
+struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
+                                                      struct weft_arena *arena) {
+    struct weft_topology_summary *s = weft_arena_alloc(arena, 1, sizeof *s);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        add_node(s, t, n);
+    s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
+    group_links(s, t, arena);
+    struct walk w;
+    walk_init(&w, t, processing_ps);
+    bisect(s, t, &w.graph);
+    s->rtt_min_ps = WEFT_TIME_NEVER;
+    for (uint32_t sw = 0; sw < t->switches; sw++)
+        if (w.edge[sw].hosts) walk_from(s, &w, sw);
+    walk_deinit(&w);
+    return s;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of networks against hand calculation, and the maximum flow against every cut.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "topologies.h"
+#include "topology/flow.h"
+#include "weft/random.h"
+#include "weft/summary.h"
+
+#define GBPS UINT64_C(1000000000)
+
+static struct weft_topology_summary *summarise(struct built *b, const char *text, weft_time_ps processing) {
+    *b = build_text(text);
+    if (!b->t) fail_msg("%s", b->error.text);
+    weft_time_ps *delay = weft_arena_alloc(b->arena, b->t->switches, sizeof *delay);
+    for (uint32_t s = 0; s < b->t->switches; s++)
+        delay[s] = processing;
+    return weft_topology_summarise(b->t, delay, b->arena);
+}
+
+static void assert_real(double value, double wanted) {
+    assert_true(value > wanted * (1 - 1e-12) && value < wanted * (1 + 1e-12));
+}
+
+// Half the hosts (512) reach the other half through 16 aggregation switches x 8 uplinks of 200G: 25.6T of 102.4T.
+// 72 byte times at 200G are 2.88 ns. Nearest: 2 links and 1 switch; farthest: 6 links and 5 switches.
+static void fabric_of_1024(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s = summarise(&b, "topology: clos3", 300000);
+    assert_int_equal(s->bisection_bps, 25600 * GBPS);
+    assert_int_equal(s->half_bps, 102400 * GBPS);
+    assert_int_equal(s->diameter_links, 6);
+    assert_real(s->paths_min, 8);
+    assert_real(s->paths_max, 512);
+    assert_int_equal(s->rtt_min_ps, 2 * (2 * (150000 + 2880) + 300000));
+    assert_int_equal(s->rtt_max_ps, 2 * (6 * (150000 + 2880) + 5 * 300000));
+    assert_int_equal(s->layers, 4);
+    assert_string_equal(s->layer[0].name, "core");
+    assert_string_equal(s->layer[1].name, "aggregation");
+    assert_string_equal(s->layer[2].name, "access");
+    assert_string_equal(s->layer[3].name, "host");
+    assert_int_equal(s->layer[1].down_bps, 32 * 32 * 200 * GBPS);
+    assert_int_equal(s->layer[1].up_bps, 32 * 8 * 200 * GBPS);
+    assert_real(s->layer[1].oversubscription_max, 4);
+    assert_real(s->layer[2].oversubscription_min, 1);
+    assert_true(s->layer[0].oversubscription_max <= 0);
+    assert_int_equal(s->lines, 3);
+    assert_int_equal(s->line[0].links, 256);
+    assert_string_equal(s->line[0].layer[0], "core");
+    assert_string_equal(s->line[0].layer[1], "aggregation");
+    assert_int_equal(s->line[1].links, 1024);
+    assert_int_equal(s->line[2].links, 1024);
+    built_free(&b);
+}
+
+// Full bisection with any k; with 3 pods the middle one is cut inside.
+static void full_bisection(void **state) {
+    (void)state;
+    for (uint32_t k = 4; k <= 10; k += 2) {
+        char text[64];
+        snprintf(text, sizeof text, "topology: {kind: fat_tree, k: %u, rate: 100Gbps}", k);
+        struct built b;
+        const struct weft_topology_summary *s = summarise(&b, text, 0);
+        assert_int_equal(s->bisection_bps, b.t->hosts / 2 * 100 * GBPS);
+        assert_real(s->paths_max, k * k / 4);
+        assert_real(s->paths_min, k / 2);
+        built_free(&b);
+    }
+    struct built b;
+    const struct weft_topology_summary *s =
+        summarise(&b, "topology: {kind: clos3, pods: 3, core_parallel: 4, access_per_pod: 32}", 0);
+    assert_int_equal(s->bisection_bps, 384 * 200 * GBPS);
+    built_free(&b);
+}
+
+// m uplinks for d hosts a leaf: min(1, m/d) of full bisection.
+static void oversubscribed_leaves(void **state) {
+    (void)state;
+    for (uint32_t spines = 1; spines <= 10; spines++) {
+        char text[128];
+        snprintf(text, sizeof text, "topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 8, spines: %u}", spines);
+        struct built b;
+        const struct weft_topology_summary *s = summarise(&b, text, 0);
+        assert_int_equal(s->bisection_bps, 2 * (spines < 8 ? spines : 8) * 200 * GBPS);
+        assert_real(s->layer[1].oversubscription_max, 8.0 / spines);
+        built_free(&b);
+    }
+}
+
+// Links of different rate and delay, 11 ns of processing. 72 byte times: 1.44 ns at 400G, 5.76 ns at 100G.
+//   h0 -5ns,400G- a =(10ns and 20ns, 100G)= b -7ns,400G- h1, h2 -9ns,400G- b
+static void uneven_list(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s =
+        summarise(&b,
+                  "topology: {kind: list, parallel: true, nodes: [{name: a, role: switch}, {name: b, role: switch}, "
+                  "{name: h0, role: host}, {name: h1, role: host}, {name: h2, role: host}], links: ["
+                  "{from: h0, to: a, rate: 400Gbps, delay: 5ns}, {from: a, to: b, rate: 100Gbps, delay: 10ns}, "
+                  "{from: a, to: b, rate: 100Gbps, delay: 20ns}, {from: h1, to: b, rate: 400Gbps, delay: 7ns}, "
+                  "{from: b, to: h2, rate: 400Gbps, delay: 9ns}]}",
+                  11000);
+    assert_int_equal(s->rtt_min_ps, 2 * (7000 + 9000 + 2 * 1440 + 11000));
+    assert_int_equal(s->rtt_max_ps, 2 * (5000 + 20000 + 9000 + 2 * 1440 + 5760 + 2 * 11000));
+    assert_int_equal(s->bisection_bps, 200 * GBPS);
+    assert_int_equal(s->half_bps, 400 * GBPS);
+    assert_int_equal(s->diameter_links, 3);
+    assert_real(s->paths_min, 2);
+    assert_int_equal(s->lines, 5);
+    built_free(&b);
+}
+
+static void one_switch(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s = summarise(&b, "topology: {kind: single, hosts: 5}", 0);
+    assert_int_equal(s->bisection_bps, 2 * 200 * GBPS);
+    assert_int_equal(s->diameter_links, 2);
+    assert_true(s->paths_max <= 0);
+    assert_int_equal(s->rtt_min_ps, s->rtt_max_ps);
+    built_free(&b);
+}
+
+// Ford and Fulkerson 1956: the maximum flow is the smallest cut; here over all cuts of small random graphs.
+static void flow_is_smallest_cut(void **state) {
+    (void)state;
+    struct weft_random random = weft_random_stream(11, 0, WEFT_RANDOM_TEST);
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint32_t nodes = 2 + (uint32_t)weft_random_below(&random, 8);
+        uint64_t capacity[9][9] = {{0}};
+        struct weft__flow *f = weft__flow_new(nodes);
+        for (uint64_t arcs = weft_random_below(&random, 25); arcs > 0; arcs--) {
+            uint32_t a = (uint32_t)weft_random_below(&random, nodes);
+            uint32_t b = (a + 1 + (uint32_t)weft_random_below(&random, nodes - 1)) % nodes;
+            uint64_t there = weft_random_below(&random, 10), back = weft_random_below(&random, 10);
+            weft__flow_connect(f, a, b, there, back);
+            capacity[a][b] += there;
+            capacity[b][a] += back;
+        }
+        uint64_t least = UINT64_MAX;
+        for (uint32_t side = 1; side < 1u << nodes; side += 2) { // bit n: node n is with node 0
+            if (side >> (nodes - 1) & 1) continue;
+            uint64_t cut = 0;
+            for (uint32_t a = 0; a < nodes; a++)
+                for (uint32_t b = 0; b < nodes; b++)
+                    if ((side >> a & 1) && !(side >> b & 1)) cut += capacity[a][b];
+            if (cut < least) least = cut;
+        }
+        assert_int_equal(weft__flow_max(f, 0, nodes - 1), least);
+        weft__flow_free(f);
+    }
+    assert_int_equal(weft_memory_bytes(WEFT_MEMORY_TOPOLOGY), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fabric_of_1024), cmocka_unit_test(full_bisection), cmocka_unit_test(oversubscribed_leaves),
+        cmocka_unit_test(uneven_list),    cmocka_unit_test(one_switch),     cmocka_unit_test(flow_is_smallest_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
