@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// FIFO of packets by value, in chunks from a pool. A queue holds memory only while packets wait in it, and a chunk just
+// emptied is the next one filled, so it is in cache. One pool a worker; not thread-safe.
+#ifndef WEFT_BASE_FIFO_H
+#define WEFT_BASE_FIFO_H
+
+#include <assert.h>
+
+#include "weft/packet.h"
+
+enum { WEFT__CHUNK_PACKETS = 15 };
+
+struct weft__chunk {
+    struct weft__chunk *next; ///< in a FIFO: circular, the tail's next is the head; in the pool: the next free one
+    uint64_t unused[3];       ///< packets start on a 32-byte boundary and never straddle a cache line
+    struct weft_packet packet[WEFT__CHUNK_PACKETS];
+};
+_Static_assert(sizeof(struct weft__chunk) == 512, "eight cache lines");
+
+struct weft_packet_pool {
+    struct weft__chunk *free;
+    struct weft__slab *slab;
+};
+
+struct weft__fifo {
+    struct weft__chunk *tail; ///< NULL if empty
+    uint32_t n;
+    uint8_t first, end; ///< first packet in the head chunk; one past the last in the tail chunk
+};
+
+void weft__pool_init(struct weft_packet_pool *pool);
+void weft__pool_deinit(struct weft_packet_pool *pool);
+void weft__pool_grow(struct weft_packet_pool *pool); ///< puts more chunks on the free list
+
+static inline struct weft__chunk *weft__pool_take(struct weft_packet_pool *pool) {
+    if (__builtin_expect(!pool->free, 0)) weft__pool_grow(pool);
+    struct weft__chunk *c = pool->free;
+    pool->free = c->next;
+    return c;
+}
+
+static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool *pool, const struct weft_packet *p) {
+    if (!f->tail) {
+        f->tail = weft__pool_take(pool);
+        f->tail->next = f->tail;
+        f->first = f->end = 0;
+    } else if (f->end == WEFT__CHUNK_PACKETS) {
+        struct weft__chunk *c = weft__pool_take(pool);
+        c->next = f->tail->next;
+        f->tail->next = c;
+        f->tail = c;
+        f->end = 0;
+    }
+    f->tail->packet[f->end++] = *p;
+    f->n++;
+}
+
+static inline const struct weft_packet *weft__fifo_head(const struct weft__fifo *f) {
+    assert(f->n);
+    return &f->tail->next->packet[f->first];
+}
+
+static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool *pool, struct weft_packet *ret_packet) {
+    *ret_packet = *weft__fifo_head(f);
+    struct weft__chunk *head = f->tail->next;
+    f->first++;
+    if (--f->n == 0) {
+        f->tail = NULL;
+    } else if (f->first == WEFT__CHUNK_PACKETS) {
+        f->tail->next = head->next;
+        f->first = 0;
+    } else {
+        return;
+    }
+    head->next = pool->free;
+    pool->free = head;
+}
+
+/// Walks a FIFO without changing it.
+struct weft__fifo_cursor {
+    const struct weft__chunk *chunk;
+    uint32_t left;
+    uint8_t at;
+};
+
+static inline struct weft__fifo_cursor weft__fifo_begin(const struct weft__fifo *f) {
+    return (struct weft__fifo_cursor){f->n ? f->tail->next : NULL, f->n, f->first};
+}
+
+/// The next packet, or NULL at the end.
+static inline const struct weft_packet *weft__fifo_next(struct weft__fifo_cursor *c) {
+    if (!c->left) return NULL;
+    if (c->at == WEFT__CHUNK_PACKETS) {
+        c->chunk = c->chunk->next;
+        c->at = 0;
+    }
+    c->left--;
+    return &c->chunk->packet[c->at++];
+}
+
+#endif

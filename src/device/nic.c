@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDMA NIC. A flow is one message a queue pair, cut into packets of the MTU. The sender paces each queue pair at
+// the rate that its congestion control gives, and serves queue pairs that may send in turn; control packets (ACK, NAK,
+// CNP, READ requests) go before data of the same priority. The receiver takes packets in order only (go-back-N): a gap
+// is answered by one NAK, and everything until the missing packet is discarded.
+//
+// Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
+// READ responses need no ACK, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15 (CNP, notification
+// point). Differences: PSNs do not wrap; one message a queue pair; a READ request asks for all that is still missing.
+#include "device/nic.h"
+
+#include "weft/memory.h"
+
+/// Timer keys: four of the NIC, then two a sending and one a receiving queue pair.
+enum { KEY_TX, KEY_REFRESH, KEY_DRAIN, KEY_SAMPLE, KEY_WATCHDOG, KEY_QPS };
+enum { SENDER_KEYS = 3 };
+
+static uint32_t key_pace(uint32_t at_src) {
+    return KEY_QPS + at_src * SENDER_KEYS;
+}
+static uint32_t key_timeout(uint32_t at_src) {
+    return key_pace(at_src) + 1;
+}
+static uint32_t key_cc(uint32_t at_src) {
+    return key_pace(at_src) + 2;
+}
+static uint32_t key_read(const struct weft__nic *nic, uint32_t at_dst) {
+    return KEY_QPS + nic->sends * SENDER_KEYS + at_dst;
+}
+
+uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn) {
+    uint32_t bytes = WEFT_FRAME_DATA + ((weft__qp_payload(qp, psn) + 3) & ~3u); // BTH PadCnt: payload in words
+    bool first = psn == 0, last = psn + 1 == qp->packets;
+    if (qp->verb == WEFT_VERB_WRITE && first) bytes += WEFT_FRAME_RETH;
+    if (qp->verb == WEFT_VERB_READ && (first || last)) bytes += WEFT_FRAME_AETH;
+    return bytes < WEFT_FRAME_MIN ? WEFT_FRAME_MIN : bytes;
+}
+
+static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+
+static void progress(struct weft__worker *w) {
+    w->tally.progress_ps = w->now_ps;
+}
+
+// --- sender -------------------------------------------------------------------------------------------------------
+
+static void ring_push(struct weft__nic *nic, uint32_t qp) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    uint32_t priority = nic->hosts->qp[qp].priority, tail = nic->ready_tail[priority];
+    s->ready = true;
+    if (tail == WEFT_NONE) {
+        s->ready_next = qp;
+    } else {
+        s->ready_next = nic->hosts->sender[tail].ready_next;
+        nic->hosts->sender[tail].ready_next = qp;
+    }
+    nic->ready_tail[priority] = qp;
+    nic->ready_mask |= (uint8_t)(1u << priority);
+}
+
+static uint32_t ring_pop(struct weft__nic *nic, uint32_t priority) {
+    uint32_t tail = nic->ready_tail[priority], qp = nic->hosts->sender[tail].ready_next;
+    if (qp == tail) {
+        nic->ready_tail[priority] = WEFT_NONE;
+        nic->ready_mask &= (uint8_t) ~(1u << priority);
+    } else {
+        nic->hosts->sender[tail].ready_next = nic->hosts->sender[qp].ready_next;
+    }
+    nic->hosts->sender[qp].ready = false;
+    return qp;
+}
+
+static bool may_send(const struct weft__qp_conf *conf, const struct weft__qp_sender *s) {
+    if (s->done || s->next >= conf->packets) return false;
+    return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
+}
+
+/// Puts a queue pair that may send where it belongs: into the ring, or to sleep until its pace allows.
+static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    if (s->ready || !s->started || !may_send(conf, s)) return;
+    if (s->next_send_ps <= free_ps)
+        ring_push(nic, qp);
+    else
+        weft__timer_set(&node->timers, key_pace(conf->at_src), s->next_send_ps);
+}
+
+enum cc_event { CC_START, CC_CNP, CC_TIMER, CC_SENT, CC_ACK };
+
+/// Tells the congestion control a fact and does what it answers.
+static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                    enum cc_event event, uint32_t bytes, weft_time_ps rtt) {
+    void (*const handler[])(void *, const void *, const struct weft_cc_fact *, struct weft_cc_act *) = {
+        [CC_START] = nic->cc->on_start, [CC_CNP] = nic->cc->on_cnp, [CC_TIMER] = nic->cc->on_timer,
+        [CC_SENT] = nic->cc->on_sent,   [CC_ACK] = nic->cc->on_ack,
+    };
+    if (!handler[event]) return;
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    uint32_t key = key_cc(nic->hosts->qp[qp].at_src);
+    struct weft_cc_fact fact = {
+        .now_ps = w->now_ps, .line_rate_bps = nic->line_rate_bps, .bytes = bytes, .rtt_ps = rtt};
+    weft_time_ps timer = weft__timer_at(&node->timers, key);
+    struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = UINT64_MAX};
+    handler[event](s->cc, nic->conf->cc.conf, &fact, &act);
+    s->rate_bps = act.rate_bps;
+    s->window_bytes = nic->conf->window_bytes ? nic->conf->window_bytes : UINT64_MAX;
+    if (act.window_bytes < s->window_bytes) s->window_bytes = act.window_bytes;
+    if (act.timer_ps == timer) return;
+    if (act.timer_ps == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, key);
+    else
+        weft__timer_set(&node->timers, key, act.timer_ps);
+}
+
+static void start_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    s->started = true;
+    s->rate_bps = nic->line_rate_bps;
+    s->window_bytes = nic->conf->window_bytes ? nic->conf->window_bytes : UINT64_MAX;
+    s->progress_ps = w->now_ps;
+    if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) w->tally.started++;
+    progress(w);
+    tell_cc(node, nic, w, qp, CC_START, 0, 0);
+}
+
+/// After the packet just sent: when the next one may go at the queue pair's rate.
+static void pace(const struct weft__nic *nic, struct weft__qp_sender *s, weft_time_ps now, uint32_t wire_bytes) {
+    if (s->rate_bps >= nic->line_rate_bps)
+        s->next_send_ps = now;
+    else
+        s->next_send_ps = now + wire_bytes * (8 * WEFT_PS_PER_S) / s->rate_bps;
+}
+
+static void send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    bool again = s->next < s->highest, last = s->next + 1 == conf->packets;
+    bool reth = conf->verb == WEFT_VERB_WRITE && s->next == 0;
+    struct weft_packet p = {
+        .bytes = (uint16_t)weft__qp_frame_bytes(conf, s->next),
+        .dst = conf->dst,
+        .qp = qp,
+        .psn = s->next,
+        .entropy = conf->entropy,
+        .kind = WEFT_PACKET_DATA,
+        .priority = conf->priority & 7u,
+        .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
+        .flags = ((last ? WEFT_PACKET_ACK_REQUEST : 0u) | (reth ? WEFT_PACKET_RETH : 0u) |
+                  (again ? WEFT_PACKET_AGAIN : 0u)) &
+                 7u,
+    };
+    w->tally.injected_bytes += p.bytes;
+    weft__port_send(&nic->port, w, &p);
+    if (again)
+        nic->hosts->outcome[conf->flow].packets_again++;
+    else
+        s->highest = s->next + 1;
+    if (s->next == s->una) s->progress_ps = w->now_ps; // nothing was outstanding
+    if (!s->sample_ps) {
+        s->sample_psn = s->next;
+        s->sample_ps = w->now_ps;
+    }
+    s->next++;
+    if (conf->verb != WEFT_VERB_READ && weft__timer_at(&node->timers, key_timeout(conf->at_src)) == WEFT_TIME_NEVER)
+        weft__timer_set(&node->timers, key_timeout(conf->at_src), w->now_ps + nic->conf->timeout_ps);
+    uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
+    tell_cc(node, nic, w, qp, CC_SENT, wire, 0);
+    if (last && conf->verb == WEFT_VERB_READ) // nothing will acknowledge it; a new request starts again
+        weft__timer_cancel(&node->timers, key_cc(conf->at_src));
+    pace(nic, s, w->now_ps, wire);
+    schedule(node, nic, qp, nic->port.busy_until_ps);
+}
+
+static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    s->done = true;
+    weft__timer_cancel(&node->timers, key_pace(conf->at_src));
+    weft__timer_cancel(&node->timers, key_timeout(conf->at_src));
+    weft__timer_cancel(&node->timers, key_cc(conf->at_src));
+    if (conf->verb == WEFT_VERB_READ) return;
+    w->tally.finished++;
+    if (--nic->hosts->qps_unacked[conf->flow] == 0) nic->hosts->outcome[conf->flow].acked_ps = w->now_ps;
+}
+
+/// Everything below psn has arrived; `again`: go back to it.
+static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                         uint32_t psn, bool again) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    if (s->done || psn < s->una) return; // an old one
+    uint32_t newly = psn - s->una;
+    if (newly) {
+        s->una = psn;
+        s->progress_ps = w->now_ps;
+        if (s->next < psn) s->next = psn;
+        weft_time_ps rtt = 0;
+        if (s->sample_ps && psn > s->sample_psn) {
+            rtt = w->now_ps - s->sample_ps;
+            s->sample_ps = 0;
+        }
+        tell_cc(node, nic, w, qp, CC_ACK, newly * conf->mtu, rtt);
+    }
+    if (s->una == conf->packets) {
+        finish_sender(node, nic, w, qp);
+        return;
+    }
+    if (again && s->next > psn) {
+        s->next = psn;
+        s->sample_ps = 0;
+    }
+    schedule(node, nic, qp, w->now_ps);
+    kick(node, nic, w);
+}
+
+static void on_timeout(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    uint32_t key = key_timeout(nic->hosts->qp[qp].at_src);
+    if (s->una == s->next) return; // nothing outstanding; the next packet sent sets it again
+    weft_time_ps due = s->progress_ps + nic->conf->timeout_ps;
+    if (due > w->now_ps) {
+        weft__timer_set(&node->timers, key, due);
+        return;
+    }
+    s->progress_ps = w->now_ps;
+    weft__timer_set(&node->timers, key, w->now_ps + nic->conf->timeout_ps);
+    acknowledged(node, nic, w, qp, s->una, true);
+}
+
+/// A READ request came: respond from psn.
+static void on_read_request(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            uint32_t psn) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    if (!s->started) start_sender(node, nic, w, qp);
+    s->next = s->una = psn;
+    s->sample_ps = 0;
+    schedule(node, nic, qp, w->now_ps);
+    kick(node, nic, w);
+}
+
+// --- control packets ----------------------------------------------------------------------------------------------
+
+static void send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                         enum weft_packet_kind kind, uint32_t psn, uint32_t priority) {
+    static const uint16_t bytes[WEFT_PACKET_KINDS] = {
+        [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,
+        [WEFT_PACKET_NAK] = WEFT_FRAME_ACK,
+        [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
+        [WEFT_PACKET_READ] = WEFT_FRAME_READ,
+    };
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft_packet p = {
+        .bytes = bytes[kind],
+        .dst = conf->src, // control packets go against the data
+        .qp = qp,
+        .psn = psn,
+        .entropy = conf->entropy,
+        .kind = (uint8_t)kind,
+        .priority = priority & 7u,
+    };
+    weft__fifo_push(&nic->control[priority], nic->pool, &p);
+    nic->control_mask |= (uint8_t)(1u << priority);
+    kick(node, nic, w);
+}
+
+static uint32_t ack_priority(const struct weft__nic *nic, uint32_t data_priority) {
+    return nic->conf->ack_own_priority ? (uint32_t)nic->conf->ack_priority : data_priority;
+}
+
+// --- receiver -----------------------------------------------------------------------------------------------------
+
+static void request_read(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    send_control(node, nic, w, qp, WEFT_PACKET_READ, nic->hosts->receiver[qp].expected, conf->priority);
+    weft__timer_set(&node->timers, key_read(nic, conf->at_dst), w->now_ps + nic->conf->timeout_ps);
+}
+
+static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
+    if (r->progress_ps == WEFT_TIME_NEVER) { // the start of the flow
+        w->tally.started++;
+        progress(w);
+    } else if (r->progress_ps + nic->conf->timeout_ps > w->now_ps) {
+        weft__timer_set(&node->timers, key_read(nic, nic->hosts->qp[qp].at_dst),
+                        r->progress_ps + nic->conf->timeout_ps);
+        return;
+    }
+    r->progress_ps = w->now_ps;
+    request_read(node, nic, w, qp);
+}
+
+/// Congestion was experienced: notify the sender, but not too often.
+static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
+    if (r->notified && w->now_ps - r->cnp_ps < nic->conf->cnp_interval_ps) return;
+    r->notified = true;
+    r->cnp_ps = w->now_ps;
+    w->tally.cnps++;
+    send_control(node, nic, w, qp, WEFT_PACKET_CNP, 0, (uint32_t)nic->conf->cnp_priority);
+}
+
+static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    struct weft_flow_outcome *outcome = &nic->hosts->outcome[conf->flow];
+    bool last = --nic->hosts->qps_left[conf->flow] == 0;
+    if (last) {
+        outcome->end_ps = w->now_ps;
+        w->tally.flows_done++;
+    }
+    if (conf->verb != WEFT_VERB_READ) return;
+    weft__timer_cancel(&node->timers, key_read(nic, conf->at_dst));
+    w->tally.finished++; // responses need no acknowledgement
+    if (last) outcome->acked_ps = w->now_ps;
+}
+
+static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                    const struct weft_packet *p) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
+    struct weft__qp_receiver *r = &nic->hosts->receiver[p->qp];
+    bool read = conf->verb == WEFT_VERB_READ;
+    if (p->ecn == WEFT_ECN_CE) notify(node, nic, w, p->qp);
+    if (p->psn != r->expected) {
+        weft__count_drop(w, p->psn > r->expected ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE, p->bytes);
+        if (p->psn < r->expected) {
+            if (!read) send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
+        } else if (!r->nak_sent) {
+            r->nak_sent = true;
+            if (read)
+                request_read(node, nic, w, p->qp);
+            else
+                send_control(node, nic, w, p->qp, WEFT_PACKET_NAK, r->expected, ack_priority(nic, p->priority));
+        }
+        return;
+    }
+    uint32_t payload = weft__qp_payload(conf, p->psn);
+    w->tally.delivered_bytes += p->bytes;
+    w->tally.payload_bytes += payload;
+    nic->hosts->outcome[conf->flow].delivered_bytes += payload;
+    r->expected++;
+    r->nak_sent = false;
+    r->progress_ps = w->now_ps;
+    progress(w);
+    if (r->expected == conf->packets) finish_receiver(node, nic, w, p->qp);
+    if (!read && (++r->unacked >= nic->conf->ack_every || p->flags & WEFT_PACKET_ACK_REQUEST)) {
+        r->unacked = 0;
+        send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
+    }
+}
+
+static void take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_DATA) {
+        on_data(node, nic, w, p);
+        return;
+    }
+    w->tally.delivered_bytes += p->bytes;
+    switch (p->kind) {
+    case WEFT_PACKET_ACK:
+        acknowledged(node, nic, w, p->qp, p->psn, false);
+        break;
+    case WEFT_PACKET_NAK:
+        acknowledged(node, nic, w, p->qp, p->psn, true);
+        break;
+    case WEFT_PACKET_CNP:
+        nic->hosts->outcome[nic->hosts->qp[p->qp].flow].cnps++;
+        if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, CC_CNP, 0, 0);
+        break;
+    case WEFT_PACKET_READ:
+        on_read_request(node, nic, w, p->qp, p->psn);
+        break;
+    }
+}
+
+// --- a host slower than its link ----------------------------------------------------------------------------------
+
+static void want_pause(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority,
+                       bool xoff) {
+    if (!(nic->conf->pfc.priorities >> priority & 1) || (nic->port.pfc_xoff >> priority & 1) == (uint32_t)xoff) return;
+    if (weft__port_want_pause(&nic->port, priority, xoff)) kick(node, nic, w);
+}
+
+static weft_time_ps drain_time(const struct weft__nic *nic, uint32_t bytes) {
+    return bytes * (8 * WEFT_PS_PER_S) / nic->conf->drain_rate_bps;
+}
+
+static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                           const struct weft_packet *p) {
+    if (nic->received_all_bytes + p->bytes > nic->conf->rx_buffer_bytes) {
+        weft__count_drop(w, WEFT_DROP_NIC_BUFFER, p->bytes);
+        nic->port.counters[p->priority].drops++;
+        return;
+    }
+    if (!nic->received.n) weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
+    weft__fifo_push(&nic->received, nic->pool, p);
+    uint32_t *level = &nic->received_bytes[p->priority];
+    nic->received_all_bytes += p->bytes;
+    *level += p->bytes;
+    if (*level > nic->received_bytes_max[p->priority]) nic->received_bytes_max[p->priority] = *level;
+    if (*level > nic->conf->rx_xoff_bytes) want_pause(node, nic, w, p->priority, true);
+}
+
+static void on_drain(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p;
+    weft__fifo_pop(&nic->received, nic->pool, &p);
+    nic->received_all_bytes -= p.bytes;
+    nic->received_bytes[p.priority] -= p.bytes;
+    if (nic->received.n)
+        weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, weft__fifo_head(&nic->received)->bytes));
+    if (nic->received_bytes[p.priority] <= nic->conf->rx_xon_bytes) want_pause(node, nic, w, p.priority, false);
+    take(node, nic, w, &p);
+}
+
+// --- the port -----------------------------------------------------------------------------------------------------
+
+static uint8_t backlog(const struct weft__nic *nic) {
+    return nic->control_mask | nic->ready_mask;
+}
+
+static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
+    if (!backlog(nic) && !nic->port.pfc_pending) return;
+    weft_time_ps at = nic->port.busy_until_ps;
+    if (at <= now) at = weft__port_pause_end(&nic->port, backlog(nic)); // free, so all that could go is paused
+    if (weft__timer_at(&node->timers, KEY_TX) != at) weft__timer_set(&node->timers, KEY_TX, at);
+}
+
+static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    uint8_t paused = weft__port_paused(&nic->port, w->now_ps);
+    if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
+    uint8_t mask = backlog(nic) & (uint8_t)~paused;
+    if (!mask) return;
+    uint32_t priority = mask & (mask - 1) ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
+                                          : (uint32_t)__builtin_ctz(mask);
+    weft_bytes before = nic->port.counters[priority].tx_bytes;
+    if (nic->control_mask >> priority & 1) {
+        struct weft_packet p;
+        weft__fifo_pop(&nic->control[priority], nic->pool, &p);
+        if (!nic->control[priority].n) nic->control_mask &= (uint8_t) ~(1u << priority);
+        w->tally.injected_bytes += p.bytes;
+        weft__port_send(&nic->port, w, &p);
+    } else {
+        send_data(node, nic, w, ring_pop(nic, priority));
+    }
+    if (nic->scheduler->on_sent)
+        nic->scheduler->on_sent(&nic->port.scheduler, nic->conf->scheduler.conf, priority,
+                                (uint32_t)(nic->port.counters[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
+}
+
+static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (nic->port.busy_until_ps <= w->now_ps) {
+        if (nic->port.pfc_pending) {
+            weft_time_ps refresh = weft__port_send_pause(&nic->port, w, &nic->conf->pfc, nic->host);
+            if (refresh == WEFT_TIME_NEVER)
+                weft__timer_cancel(&node->timers, KEY_REFRESH);
+            else
+                weft__timer_set(&node->timers, KEY_REFRESH, refresh);
+        } else {
+            serve(node, nic, w);
+        }
+    }
+    arm(node, nic, w->now_ps);
+}
+
+static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    uint8_t ended;
+    weft_time_ps next;
+    weft__port_watchdog(&nic->port, &nic->conf->pfc, w->now_ps, backlog(nic), &ended, &next);
+    if (next == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, KEY_WATCHDOG);
+    else
+        weft__timer_set(&node->timers, KEY_WATCHDOG, next);
+    kick(node, nic, w);
+}
+
+static void nic_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p) {
+    struct weft__nic *nic = node->state;
+    if (__builtin_expect(p->kind == WEFT_PACKET_PFC, 0)) {
+        w->tally.delivered_bytes += p->bytes;
+        weft__port_on_pause(&nic->port, w->now_ps, p);
+        if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
+            on_watchdog(node, nic, w);
+        else
+            kick(node, nic, w);
+    } else if (nic->conf->drain_rate_bps) {
+        receive_slowly(node, nic, w, p);
+    } else {
+        take(node, nic, w, p);
+    }
+}
+
+static void on_sample(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    weft__port_sample(&nic->port, w, nic->received_bytes);
+    weft__timer_set(&node->timers, KEY_SAMPLE, w->now_ps + nic->sample_interval_ps);
+}
+
+static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
+    uint32_t k = key - KEY_QPS;
+    if (k >= nic->sends * SENDER_KEYS) {
+        on_read_timer(node, nic, w, nic->receive_qp[k - nic->sends * SENDER_KEYS]);
+        return;
+    }
+    uint32_t qp = nic->send_qp[k / SENDER_KEYS];
+    switch (k % SENDER_KEYS) {
+    case 0:
+        if (!nic->hosts->sender[qp].started) start_sender(node, nic, w, qp);
+        schedule(node, nic, qp, w->now_ps);
+        kick(node, nic, w);
+        break;
+    case 1:
+        on_timeout(node, nic, w, qp);
+        break;
+    case 2:
+        tell_cc(node, nic, w, qp, CC_TIMER, 0, 0);
+        break;
+    }
+}
+
+static void nic_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__nic *nic = node->state;
+    switch (key) {
+    case KEY_TX:
+        kick(node, nic, w);
+        break;
+    case KEY_REFRESH:
+        nic->port.pfc_pending |= nic->port.pfc_told;
+        kick(node, nic, w);
+        break;
+    case KEY_DRAIN:
+        on_drain(node, nic, w);
+        break;
+    case KEY_SAMPLE:
+        on_sample(node, nic, w);
+        break;
+    case KEY_WATCHDOG:
+        on_watchdog(node, nic, w);
+        break;
+    default:
+        on_qp_timer(node, nic, w, key);
+    }
+}
+
+static const struct weft__node_ops nic_ops = {.on_packet = nic_on_packet, .on_timer = nic_on_timer};
+
+struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
+    struct weft__nic *nic = weft_arena_alloc(setup->arena, 1, sizeof *nic);
+    nic->conf = setup->conf;
+    nic->hosts = setup->hosts;
+    nic->host = setup->host;
+    nic->scheduler = setup->conf->scheduler.model->ops;
+    nic->cc = setup->conf->cc.model->ops;
+    nic->line_rate_bps = setup->line_rate_bps;
+    nic->sends = setup->sends;
+    nic->receives = setup->receives;
+    nic->send_qp = setup->send_qp;
+    nic->receive_qp = setup->receive_qp;
+    nic->pool = setup->pool;
+    nic->sampled = setup->sampled;
+    nic->sample_interval_ps = setup->sample_interval_ps;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        nic->ready_tail[p] = WEFT_NONE;
+
+    node->ops = &nic_ops;
+    node->state = nic;
+    weft__timers_init(&node->timers, KEY_QPS + nic->sends * SENDER_KEYS + nic->receives);
+    if (nic->sampled) weft__timer_set(&node->timers, KEY_SAMPLE, 0);
+    for (uint32_t k = 0; k < nic->sends; k++) {
+        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
+        if (qp->verb != WEFT_VERB_READ)
+            weft__timer_set(&node->timers, key_pace(k), nic->hosts->flow[qp->flow].start_ps);
+    }
+    for (uint32_t k = 0; k < nic->receives; k++) {
+        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->receive_qp[k]];
+        nic->hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
+        if (qp->verb == WEFT_VERB_READ)
+            weft__timer_set(&node->timers, key_read(nic, k), nic->hosts->flow[qp->flow].start_ps);
+    }
+    return nic;
+}
+
+void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
+    weft__port_finish(&nic->port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
+}
+
+weft_bytes weft__nic_held(const struct weft__nic *nic) {
+    return nic->received_all_bytes;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDMA NIC: queue pairs over one port. See nic.c.
+#ifndef WEFT_DEVICE_NIC_H
+#define WEFT_DEVICE_NIC_H
+
+#include "device/port.h"
+#include "weft/cc.h"
+
+/// What both ends know of a queue pair, fixed for the run.
+struct weft__qp_conf {
+    uint32_t flow;
+    uint32_t src, dst; ///< hosts; data goes from src to dst
+    uint32_t packets;
+    weft_bytes bytes;
+    uint32_t at_src, at_dst; ///< its number among the queue pairs that the host sends, or receives
+    uint16_t mtu, entropy;
+    uint8_t priority, verb;
+};
+
+/// At the data's sender.
+struct weft__qp_sender {
+    uint32_t next, una, highest; ///< PSN to send, first unacknowledged, first never sent
+    uint32_t ready_next;         ///< in the ring of queue pairs that may send
+    bool started, ready, done;
+    weft_rate_bps rate_bps;
+    weft_time_ps next_send_ps, progress_ps;
+    weft_bytes window_bytes;
+    uint32_t sample_psn;    ///< its acknowledgement gives the next RTT sample
+    weft_time_ps sample_ps; ///< when it was sent; 0: none under way
+    void *cc;
+};
+
+/// At the data's receiver.
+struct weft__qp_receiver {
+    uint32_t expected;
+    uint32_t unacked; ///< packets since the last ACK
+    bool nak_sent, notified;
+    weft_time_ps cnp_ps, progress_ps;
+};
+
+struct weft__nic;
+
+/// What all NICs of a run share.
+struct weft__hosts {
+    const struct weft__qp_conf *qp;
+    struct weft__qp_sender *sender;
+    struct weft__qp_receiver *receiver;
+    const struct weft_flow *flow;
+    struct weft_flow_outcome *outcome; ///< of flows
+    uint32_t *qps_left, *qps_unacked;  ///< of a flow
+};
+
+struct weft__nic {
+    struct weft__port port;
+    const struct weft_host_conf *conf;
+    const struct weft__hosts *hosts;
+    const struct weft_scheduler_ops *scheduler;
+    const struct weft_cc_ops *cc;
+    weft_rate_bps line_rate_bps;
+    uint32_t host;
+    uint32_t sends, receives; ///< queue pairs
+    const uint32_t *send_qp, *receive_qp;
+    uint32_t ready_tail[WEFT_PRIORITIES];       ///< ring of queue pairs that may send, WEFT_NONE: empty
+    struct weft__fifo control[WEFT_PRIORITIES]; ///< ACK, NAK, CNP, READ requests
+    uint8_t control_mask, ready_mask;
+    struct weft_packet_pool *pool;
+    // a host slower than its link
+    struct weft__fifo received;
+    uint32_t received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
+    weft_bytes received_all_bytes;
+    bool sampled;
+    weft_time_ps sample_interval_ps;
+};
+
+struct weft__nic_setup {
+    const struct weft_host_conf *conf;
+    const struct weft__hosts *hosts;
+    uint32_t host;
+    weft_rate_bps line_rate_bps;
+    uint32_t sends, receives;
+    const uint32_t *send_qp, *receive_qp;
+    struct weft_packet_pool *pool;
+    bool sampled;
+    weft_time_ps sample_interval_ps;
+    struct weft_arena *arena;
+};
+
+/// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
+struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
+void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
+/// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
+weft_bytes weft__nic_held(const struct weft__nic *nic);
+
+/// Payload of a packet, and the bytes of its frame.
+static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {
+    return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
+}
+uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn);
+
+#endif

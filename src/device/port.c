@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pause frames: IEEE 802.1Q clause 36 (802.1Qbb), IEEE 802.3 annex 31D. Storm watchdog: after SONiC's PFC watchdog, but
+// event-driven rather than polled: a storm is a priority paused without a break for the detection time while frames
+// wait.
+#include "device/port.h"
+
+#include <math.h>
+
+#include "weft/memory.h"
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
+                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     struct weft__port_faults *faults) {
+    uint64_t num = 8 * WEFT_PS_PER_S, divisor = gcd(num, link->rate_bps);
+    *port = (struct weft__port){
+        .delay_data_ps = link->delay_ps + peer->processing_ps,
+        .delay_pause_ps = link->delay_ps + peer->pause_reaction_ps,
+        .byte_num = num / divisor,
+        .byte_den = link->rate_bps / divisor,
+        .peer_node = peer->node,
+        .peer_port = peer->port,
+        .peer_worker = (uint8_t)peer->worker,
+        .cut_through = peer->cut_through,
+        .counters = counters,
+        .faults = faults,
+        .id = id,
+    };
+}
+
+weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
+    if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: nothing to carry
+    uint64_t num = bytes * port->byte_num + port->byte_rem;
+    port->byte_rem = num % port->byte_den;
+    return num / port->byte_den;
+}
+
+bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                        weft_time_ps last_bit) {
+    struct weft__port_faults *f = port->faults;
+    // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
+    // lost if the link is down at any time between its first bit sent and its last bit received.
+    weft_time_ps arrival = last_bit + f->link_delay_ps;
+    for (uint32_t i = 0; i < f->downs; i++)
+        if (w->now_ps < f->down[i].to_ps && arrival >= f->down[i].from_ps) {
+            weft__count_drop(w, WEFT_DROP_LINK_DOWN, packet->bytes);
+            port->counters[packet->priority].drops++;
+            return true;
+        }
+    if (f->bit_error_rate > 0) {
+        double good = exp(log1p(-f->bit_error_rate) * 8.0 * packet->bytes);
+        if (weft_random_unit(&f->random) >= good) {
+            weft__count_drop(w, WEFT_DROP_BIT_ERROR, packet->bytes);
+            port->counters[packet->priority].drops++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at) {
+    port->paused &= (uint8_t) ~(1u << priority);
+    port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+}
+
+void weft__port_expire(struct weft__port *port, weft_time_ps now) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1 && port->pause_until_ps[p] <= now) resume(port, p, port->pause_until_ps[p]);
+}
+
+void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
+    weft__port_expire(port, now);
+    uint8_t classes = weft_packet_pfc_classes(packet);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(classes >> p & 1)) continue;
+        uint32_t quanta = weft_packet_pfc_quanta(packet, p);
+        if (quanta) {
+            port->counters[p].pfc_rx_xoff++;
+            if (!(port->paused >> p & 1)) port->paused_since_ps[p] = now;
+            port->paused |= (uint8_t)(1u << p);
+            port->pause_until_ps[p] = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
+            port->pause_last_ps[p] = now;
+        } else {
+            port->counters[p].pfc_rx_xon++;
+            if (port->paused >> p & 1) resume(port, p, now);
+        }
+    }
+}
+
+weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask) {
+    weft_time_ps end = WEFT_TIME_NEVER;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (mask >> p & 1 && port->pause_until_ps[p] < end) end = port->pause_until_ps[p];
+    return end;
+}
+
+bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff) {
+    uint8_t bit = (uint8_t)(1u << priority);
+    port->pfc_xoff = (uint8_t)(xoff ? port->pfc_xoff | bit : port->pfc_xoff & ~bit);
+    if ((port->pfc_told ^ port->pfc_xoff) & bit)
+        port->pfc_pending |= bit;
+    else
+        port->pfc_pending &= (uint8_t)~bit; // changed its mind before the frame went out
+    return port->pfc_pending != 0;
+}
+
+weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
+                                   uint32_t host) {
+    uint8_t classes = port->pfc_pending, xoff = classes & port->pfc_xoff;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (xoff >> p & 1)
+            port->counters[p].pfc_tx_xoff++;
+        else if (classes >> p & 1)
+            port->counters[p].pfc_tx_xon++;
+    }
+    struct weft_packet frame = {
+        .bytes = WEFT_FRAME_MIN,
+        .dst = host,
+        .qp = (uint32_t)pfc->quanta,
+        .psn = (uint32_t)(classes | xoff << 8),
+        .kind = WEFT_PACKET_PFC,
+        .priority = 7,
+    };
+    w->tally.injected_bytes += frame.bytes;
+    weft__port_transmit(port, w, &frame, port->delay_pause_ps);
+    port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
+    port->pfc_pending = 0;
+    if (!port->pfc_told) return WEFT_TIME_NEVER;
+    return w->now_ps + (weft_time_ps)((double)weft__port_time(port, pfc->quanta * 64) * pfc->refresh);
+}
+
+uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
+                            uint8_t *ret_ended, weft_time_ps *ret_next) {
+    uint8_t begun = 0;
+    *ret_ended = 0;
+    *ret_next = WEFT_TIME_NEVER;
+    if (pfc->watchdog_ps == WEFT_TIME_NEVER) return 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint8_t bit = (uint8_t)(1u << p);
+        weft_time_ps next = WEFT_TIME_NEVER;
+        if (port->storm & bit) {
+            if (now - port->pause_last_ps[p] >= pfc->restore_ps)
+                *ret_ended |= bit;
+            else
+                next = port->pause_last_ps[p] + pfc->restore_ps;
+        } else if (port->paused & bit) {
+            if (now - port->paused_since_ps[p] < pfc->watchdog_ps) {
+                next = port->paused_since_ps[p] + pfc->watchdog_ps;
+            } else if (backlog & bit) {
+                begun |= bit;
+                port->counters[p].watchdog_storms++;
+                next = port->pause_last_ps[p] + pfc->restore_ps;
+            } else {
+                next = now + pfc->watchdog_ps; // paused, but nothing waits: look again
+            }
+        }
+        if (next < *ret_next) *ret_next = next;
+    }
+    port->storm = (uint8_t)((port->storm | begun) & ~*ret_ended);
+    return begun;
+}
+
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint64_t sent = port->counters[p].tx_bytes;
+        if (!sent && !ingress_bytes[p] && !port->egress_bytes[p]) continue;
+        if (w->samples == w->samples_capacity) {
+            uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
+            w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
+                                           capacity * sizeof *w->sample);
+            w->samples_capacity = capacity;
+        }
+        w->sample[w->samples++] = (struct weft_sample){
+            .time_ps = w->now_ps,
+            .port = port->id,
+            .priority = p,
+            .queue_bytes = port->egress_bytes[p],
+            .ingress_bytes = ingress_bytes[p],
+            .tx_bytes = sent - port->sampled_tx_bytes[p],
+            .paused = weft__port_paused(port, w->now_ps) >> p & 1,
+        };
+        port->sampled_tx_bytes[p] = sent;
+    }
+}
+
+void weft__port_finish(struct weft__port *port, weft_time_ps now) {
+    weft__port_expire(port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1) resume(port, p, now);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a link, the same at switches and NICs: serialisation, pause received, pause sent, faults.
+//
+// Times: a frame of n bytes that starts at t occupies the port until t + (n + 20) byte times (preamble 8, gap 12). Its
+// last bit is at the peer at t + (n + 8) byte times + link delay. A store-and-forward peer acts on it a fixed
+// processing delay later, a MAC acts on a pause frame its reaction delay later; both are added when the frame is sent,
+// so that a hop is one event. A cut-through switch acts a processing delay after the first 64 bytes.
+#ifndef WEFT_DEVICE_PORT_H
+#define WEFT_DEVICE_PORT_H
+
+#include "engine/engine.h"
+#include "weft/scheduler.h"
+#include "weft/sim.h"
+
+struct weft__port_faults {
+    weft_time_ps link_delay_ps;
+    double bit_error_rate;
+    struct weft_random random;
+    uint32_t downs;
+    struct weft__down {
+        weft_time_ps from_ps, to_ps;
+    } down[];
+};
+
+struct weft__port {
+    // line 1: every frame
+    weft_time_ps busy_until_ps;
+    weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
+    uint64_t byte_num, byte_den;                ///< a byte takes byte_num / byte_den ps
+    uint32_t peer_node;
+    uint16_t peer_port;
+    uint8_t peer_worker;
+    bool cut_through;               ///< the peer is a cut-through switch
+    uint8_t paused;                 ///< priorities under a pause from the peer
+    uint8_t pfc_pending;            ///< priorities to tell the peer about
+    uint8_t pfc_xoff, pfc_told;     ///< priorities that we want paused; that the peer was last told to pause
+    uint8_t storm;                  ///< priorities in a PFC storm, by the watchdog
+    struct weft_counters *counters; ///< [WEFT_PRIORITIES]
+    // line 2
+    uint32_t egress_bytes[WEFT_PRIORITIES];
+    struct weft_scheduler_state scheduler;
+    // rarely
+    uint64_t byte_rem; ///< carried remainder of back-to-back frames
+    weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
+    uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
+    struct weft__port_faults *faults; ///< NULL: a perfect link
+    uint32_t id;                      ///< among all ports
+};
+
+/// The link's other end and its timing. `peer` is the node that acts, with its delays.
+struct weft__port_peer {
+    uint32_t node, worker;
+    uint16_t port;
+    bool cut_through;
+    weft_time_ps processing_ps, pause_reaction_ps;
+};
+void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
+                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     struct weft__port_faults *faults);
+
+/// Time that `bytes` take, rounded down; no carry.
+static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
+    return port->byte_den == 1 ? bytes * port->byte_num
+                               : (weft_time_ps)((unsigned __int128)bytes * port->byte_num / port->byte_den);
+}
+
+bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                        weft_time_ps last_bit);
+weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
+
+enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
+
+/// Puts a frame on the wire now; the port must be free. Does not count it.
+static inline void weft__port_transmit(struct weft__port *port, struct weft__worker *w,
+                                       const struct weft_packet *packet, weft_time_ps delay) {
+    weft_time_ps now = w->now_ps;
+    assert(port->busy_until_ps <= now);
+    uint64_t wire = packet->bytes + WEFT_WIRE_OVERHEAD;
+    weft_time_ps time = port->byte_den == 1 ? wire * port->byte_num : weft__port_time_carried(port, now, wire);
+    port->busy_until_ps = now + time;
+    weft_time_ps last_bit = port->busy_until_ps - weft__port_time(port, WEFT__GAP);
+    w->tally.packet_hops++;
+    if (__builtin_expect(port->faults != NULL, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
+    if (port->cut_through && packet->kind != WEFT_PACKET_PFC && packet->bytes > WEFT__HEADER)
+        last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
+    weft_time_ps arrival = last_bit + delay;
+    struct weft_packet *p = weft__send(w, port->peer_worker, arrival);
+    *p = *packet;
+    p->time_ps = arrival;
+    p->node = port->peer_node;
+    p->port = port->peer_port;
+}
+
+/// A frame of a queue: transmitted and counted.
+static inline void weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
+    struct weft_counters *c = &port->counters[packet->priority];
+    c->tx_packets++;
+    c->tx_bytes += packet->bytes;
+    weft__port_transmit(port, w, packet, port->delay_data_ps);
+}
+
+/// A pause frame came.
+void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
+/// Pauses that have run out are ended, and counted as such.
+void weft__port_expire(struct weft__port *port, weft_time_ps now);
+/// Priorities that may not be sent now.
+static inline uint8_t weft__port_paused(struct weft__port *port, weft_time_ps now) {
+    if (__builtin_expect(port->paused != 0, 0)) weft__port_expire(port, now);
+    return port->paused;
+}
+/// When the first pause among `mask` runs out.
+weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask);
+
+/// Decides to pause or resume the peer's priority. True if there is something to send.
+bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff);
+/// Sends the pending pause frame. The port must be free. Returns when it must be refreshed, or never.
+weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
+                                   uint32_t host);
+
+/// Storm watchdog, called when its timer fires and after a pause came: `backlog` are priorities with something to send.
+/// Returns priorities whose storm has just begun, through *ret_ended those whose has ended, and when to call again.
+uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
+                            uint8_t *ret_ended, weft_time_ps *ret_next);
+
+/// Appends one sample a lossless or used priority.
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes);
+/// At the end of a run: pauses that last are counted up to now.
+void weft__port_finish(struct weft__port *port, weft_time_ps now);
+
+#endif

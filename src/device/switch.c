@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit; the routes
+// give the equal-cost ports and the route model picks one; the AQM model marks or drops by the depth of that egress
+// queue; the buffer model admits it at its ingress port and priority, or not, and says whether that group is now above
+// XOFF; it is sent at once if nothing is in its way, else the queueing model keeps it. When the port is free the
+// scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. With its first bit sent
+// it leaves the accounts, and its ingress group may fall to XON.
+//
+// Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
+// space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
+// buffer.
+#include "device/switch.h"
+
+#include "weft/memory.h"
+
+/// Timer keys: one block of `ports` each, then two of the switch. At equal times the lower key fires first; arbitration
+/// is the last, so that it sees all that happened at that instant.
+enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEY_BLOCKS };
+
+static uint32_t key_of(const struct weft__switch *sw, uint32_t block, uint32_t port) {
+    return block * sw->ports + port;
+}
+static uint32_t key_sample(const struct weft__switch *sw) {
+    return KEY_BLOCKS * sw->ports;
+}
+static uint32_t key_arbitrate(const struct weft__switch *sw) {
+    return KEY_BLOCKS * sw->ports + 1;
+}
+
+static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                 enum weft_drop reason) {
+    weft__count_drop(w, reason, p->bytes);
+    sw->port[port].counters[p->priority].drops++;
+}
+
+static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
+
+/// Tells the neighbour at `port` to pause or resume a priority.
+static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
+                       uint32_t priority, bool xoff) {
+    if (!(sw->conf->pfc.priorities >> priority & 1)) return;
+    if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
+    if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
+}
+
+/// The packet's first bit leaves: it is no longer in the accounts.
+static void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, uint32_t out) {
+    sw->port[out].egress_bytes[p->priority] -= p->bytes;
+    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) == WEFT_BUFFER_XON)
+        want_pause(node, sw, w, p->port, p->priority, false);
+}
+
+static void send_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    weft_time_ps refresh = weft__port_send_pause(&sw->port[port], w, &sw->conf->pfc, WEFT_NONE);
+    if (refresh == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, key_of(sw, KEY_REFRESH, port));
+    else
+        weft__timer_set(&node->timers, key_of(sw, KEY_REFRESH, port), refresh);
+}
+
+/// Arms the port's timer for the next moment at which it could send something that waits.
+static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
+    if (!ready && !port->pfc_pending) return;
+    weft_time_ps at = port->busy_until_ps;
+    if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
+    weft__timer_set(&node->timers, key_of(sw, KEY_TX, out), at);
+}
+
+/// Priorities of `ready` that may be sent; the watchdog may overrule a pause.
+static uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
+    struct weft__port *port = &sw->port[out];
+    uint8_t paused = weft__port_paused(port, now);
+    if (sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_FORWARD) paused &= (uint8_t)~port->storm;
+    return ready & (uint8_t)~paused;
+}
+
+static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
+    if (!(mask & (mask - 1))) return (uint32_t)__builtin_ctz(mask);
+    return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
+}
+
+static void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                     const struct weft_packet *p, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    weft__port_send(port, w, p);
+    if (sw->scheduler->on_sent)
+        sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
+    leave_buffer(node, sw, w, p, out);
+}
+
+/// A free port of an output-queued switch sends what is next.
+static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
+    if (!ready) return;
+    uint8_t mask = sendable(sw, w->now_ps, out, ready);
+    if (!mask) return;
+    uint32_t priority = pick_priority(sw, out, mask);
+    struct weft_packet p;
+    sw->queueing->pop(sw->queueing_state, 0, out, priority, &p);
+    transmit(node, sw, w, &p, out);
+}
+
+/// Looks whether `out` can do something now.
+static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (port->busy_until_ps <= w->now_ps) {
+        if (port->pfc_pending)
+            send_pause(node, sw, w, out);
+        else if (sw->arbitrated)
+            weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
+        else
+            serve(node, sw, w, out);
+    }
+    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
+}
+
+// --- arbitration (IQ, VOQ) ----------------------------------------------------------------------------------------
+
+/// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
+static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (port->busy_until_ps > w->now_ps) return false;
+    uint8_t ready = sw->queueing->ready(sw->queueing_state, out), able = 0;
+    uint8_t mask = sendable(sw, w->now_ps, out, ready);
+    if (!mask) {
+        arm(node, sw, w->now_ps, out);
+        return false;
+    }
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(mask >> p & 1)) continue;
+        uint64_t any = 0;
+        sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
+        for (uint32_t k = 0; k < sw->words; k++)
+            any |= sw->inputs[k] & ~sw->busy_inputs[k];
+        if (any) able |= (uint8_t)(1u << p);
+    }
+    if (!able) return false; // asks again when an input is free
+    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
+    uint64_t *requests = &sw->requests[out * sw->words];
+    sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out], requests);
+    for (uint32_t k = 0; k < sw->words; k++)
+        requests[k] &= ~sw->busy_inputs[k];
+    return true;
+}
+
+static void find_busy_inputs(struct weft__switch *sw, weft_time_ps now) {
+    for (uint32_t k = 0; k < sw->words; k++)
+        sw->busy_inputs[k] = 0;
+    for (uint32_t in = 0; in < sw->ports; in++)
+        if (sw->input_busy_ps[in] > now) sw->busy_inputs[in / 64] |= UINT64_C(1) << in % 64;
+}
+
+static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
+    struct weft_packet p;
+    sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
+    weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
+    if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
+    sw->input_busy_ps[in] = w->now_ps + time;
+    weft__timer_set(&node->timers, key_of(sw, KEY_INPUT, in), sw->input_busy_ps[in]);
+    transmit(node, sw, w, &p, out);
+    arm(node, sw, w->now_ps, out);
+}
+
+static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    bool any = false;
+    find_busy_inputs(sw, w->now_ps);
+    for (uint32_t k = 0; k < sw->ports * sw->words; k++)
+        sw->requests[k] = 0;
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->waiting[k]; bits; bits &= bits - 1) {
+            uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (!sw->queueing->ready(sw->queueing_state, out)) {
+                sw->waiting[k] &= ~(UINT64_C(1) << out % 64);
+            } else if (request(node, sw, w, out)) {
+                sw->requesting[k] |= UINT64_C(1) << out % 64;
+                any = true;
+            }
+        }
+    if (!any) return;
+    sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests, sw->match);
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->requesting[k]; bits; bits &= bits - 1) {
+            uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (sw->match[out] != WEFT_ARBITER_NONE) cross(node, sw, w, sw->match[out], out);
+        }
+}
+
+// --- a packet arrives ---------------------------------------------------------------------------------------------
+
+static uint32_t route(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p) {
+    while (w->now_ps >= sw->routes_until_ps) {
+        sw->routes = sw->epoch->routes;
+        sw->routes_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
+        sw->epoch++;
+    }
+    uint32_t n;
+    const uint16_t *ports = weft_routes_at(sw->routes, sw->index, p->dst, &n);
+    if (n > 1) {
+        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = ports};
+        return ports[sw->route->select(sw->conf->route.conf, &query)];
+    }
+    return n ? ports[0] : WEFT_NONE;
+}
+
+/// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
+static bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
+                         bool *ret_xoff) {
+    struct weft__port *port = &sw->port[out];
+    uint32_t priority = p->priority;
+    bool mark = false;
+    if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
+        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, port->egress_bytes[priority], p->bytes,
+                                                            p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random);
+        if (verdict == WEFT_AQM_DROP) {
+            drop(sw, w, p, out, WEFT_DROP_AQM);
+            return false;
+        }
+        mark = verdict == WEFT_AQM_MARK;
+    }
+    if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
+        drop(sw, w, p, out, WEFT_DROP_PFC_WATCHDOG);
+        return false;
+    }
+    switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, priority, p->bytes)) {
+    case WEFT_BUFFER_DROP:
+        drop(sw, w, p, p->port, sw->lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        return false;
+    case WEFT_BUFFER_XOFF:
+        *ret_xoff = true;
+        break;
+    default:
+        *ret_xoff = false;
+        break;
+    }
+    if (mark) {
+        p->ecn = WEFT_ECN_CE;
+        port->counters[priority].ecn_marked++;
+    }
+    port->egress_bytes[priority] += p->bytes;
+    if (port->egress_bytes[priority] > port->counters[priority].queue_bytes_max)
+        port->counters[priority].queue_bytes_max = port->egress_bytes[priority];
+    return true;
+}
+
+static void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                    uint32_t out) {
+    bool xoff;
+    if (!enter_buffer(sw, w, p, out, &xoff)) return;
+    struct weft__port *port = &sw->port[out];
+    bool free = port->busy_until_ps <= w->now_ps;
+    if (!sw->arbitrated && free && !port->pfc_pending && !sw->queueing->ready(sw->queueing_state, out) &&
+        sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
+        transmit(node, sw, w, p, out); // never waited, so it pauses nobody
+        return;
+    }
+    if (xoff) want_pause(node, sw, w, p->port, p->priority, true);
+    sw->queueing->push(sw->queueing_state, p, out);
+    if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
+    if (free)
+        kick(node, sw, w, out);
+    else if (weft__timer_at(&node->timers, key_of(sw, KEY_TX, out)) > port->busy_until_ps)
+        weft__timer_set(&node->timers, key_of(sw, KEY_TX, out), port->busy_until_ps);
+}
+
+static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port);
+
+static void on_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                     const struct weft_packet *p) {
+    w->tally.delivered_bytes += p->bytes;
+    weft__port_on_pause(&sw->port[p->port], w->now_ps, p);
+    if (sw->conf->pfc.watchdog_ps != WEFT_TIME_NEVER) on_watchdog(node, sw, w, p->port);
+    kick(node, sw, w, p->port);
+}
+
+/// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
+static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
+                  uint32_t out) {
+    const struct weft__port *from = &sw->port[p->port], *to = &sw->port[out];
+    if (p->bytes <= WEFT__HEADER || from->byte_num * to->byte_den <= to->byte_num * from->byte_den) return false;
+    sw->deferred[p->port] = *p;
+    weft__timer_set(&node->timers, key_of(sw, KEY_DEFERRED, p->port),
+                    w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
+    return true;
+}
+
+static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet) {
+    struct weft__switch *sw = node->state;
+    if (__builtin_expect(packet->kind == WEFT_PACKET_PFC, 0)) {
+        on_pause(node, sw, w, packet);
+        return;
+    }
+    struct weft_packet p = *packet;
+    uint32_t out = route(sw, w, &p);
+    if (out == WEFT_NONE)
+        drop(sw, w, &p, p.port, WEFT_DROP_NO_ROUTE);
+    else if (!sw->has_cut_through || !defer(node, sw, w, &p, out))
+        forward(node, sw, w, &p, out);
+}
+
+// --- timers -------------------------------------------------------------------------------------------------------
+
+static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    struct weft__port *p = &sw->port[port];
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
+        if (!(p->pfc_told >> priority & 1)) continue;
+        // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
+        if (sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, priority) == WEFT_BUFFER_XON)
+            weft__port_want_pause(p, priority, false);
+        else
+            p->pfc_pending |= (uint8_t)(1u << priority);
+    }
+    if (p->pfc_pending) kick(node, sw, w, port);
+}
+
+static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                  uint8_t mask) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(mask >> p & 1)) continue;
+        while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
+            uint32_t in = 0;
+            if (sw->arbitrated) {
+                sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
+                while (!(sw->inputs[in / 64] >> in % 64 & 1))
+                    in++;
+            }
+            struct weft_packet packet;
+            sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
+            drop(sw, w, &packet, out, WEFT_DROP_PFC_WATCHDOG);
+            leave_buffer(node, sw, w, &packet, out);
+        }
+    }
+}
+
+static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    uint8_t ended, backlog = sw->queueing->ready(sw->queueing_state, port);
+    weft_time_ps next;
+    uint8_t begun = weft__port_watchdog(&sw->port[port], &sw->conf->pfc, w->now_ps, backlog, &ended, &next);
+    if (begun && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) purge(node, sw, w, port, begun);
+    if (next == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, key_of(sw, KEY_WATCHDOG, port));
+    else
+        weft__timer_set(&node->timers, key_of(sw, KEY_WATCHDOG, port), next);
+    if (begun || ended) kick(node, sw, w, port);
+}
+
+static void on_sample(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    for (uint32_t port = 0; port < sw->ports; port++) {
+        if (!sw->sampled[port]) continue;
+        uint32_t ingress[WEFT_PRIORITIES];
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            ingress[p] = (uint32_t)sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, p);
+        weft__port_sample(&sw->port[port], w, ingress);
+    }
+    weft__timer_set(&node->timers, key_sample(sw), w->now_ps + sw->sample_interval_ps);
+}
+
+static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t port = key % sw->ports;
+    if (key == key_sample(sw)) {
+        on_sample(node, sw, w);
+        return;
+    }
+    if (key == key_arbitrate(sw)) {
+        arbitrate(node, sw, w);
+        return;
+    }
+    switch (key / sw->ports) {
+    case KEY_TX:
+        kick(node, sw, w, port);
+        break;
+    case KEY_REFRESH:
+        on_refresh(node, sw, w, port);
+        break;
+    case KEY_WATCHDOG:
+        on_watchdog(node, sw, w, port);
+        break;
+    case KEY_INPUT:
+        weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
+        break;
+    case KEY_DEFERRED: {
+        struct weft_packet p = sw->deferred[port];
+        uint32_t out = route(sw, w, &p);
+        if (out == WEFT_NONE)
+            drop(sw, w, &p, port, WEFT_DROP_NO_ROUTE);
+        else
+            forward(node, sw, w, &p, out);
+        break;
+    }
+    }
+}
+
+const struct weft__node_ops weft__switch_ops = {.on_packet = switch_on_packet, .on_timer = switch_on_timer};
+
+// --- making and ending --------------------------------------------------------------------------------------------
+
+static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
+    const struct weft_model_conf *model = &sw->conf->arbiter;
+    sw->arbitrated = true;
+    sw->words = (sw->ports + 63) / 64;
+    sw->arbiter = model->model->ops;
+    sw->arbiter_state = weft_arena_alloc(arena, 1, sw->arbiter->state_size(model->conf, sw->ports));
+    sw->arbiter->init(sw->arbiter_state, model->conf, sw->ports);
+    sw->input_busy_ps = weft_arena_alloc(arena, sw->ports, sizeof *sw->input_busy_ps);
+    sw->waiting = weft_arena_alloc(arena, sw->words, sizeof *sw->waiting);
+    sw->requesting = weft_arena_alloc(arena, sw->words, sizeof *sw->requesting);
+    sw->requests = weft_arena_alloc(arena, (size_t)sw->ports * sw->words, sizeof *sw->requests);
+    sw->busy_inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->busy_inputs);
+    sw->inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->inputs);
+    sw->match = weft_arena_alloc(arena, sw->ports, sizeof *sw->match);
+    sw->chosen = weft_arena_alloc(arena, sw->ports, sizeof *sw->chosen);
+}
+
+struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {
+    const struct weft_switch_conf *conf = setup->conf;
+    struct weft__switch *sw = weft_arena_alloc(setup->arena, 1, sizeof *sw);
+    sw->conf = conf;
+    sw->ports = setup->ports;
+    sw->index = setup->index;
+    sw->port = weft_arena_alloc(setup->arena, setup->ports + 1, sizeof *sw->port);
+    sw->port = (struct weft__port *)(((uintptr_t)sw->port + 63) & ~(uintptr_t)63);
+    sw->queueing = conf->queueing.model->ops;
+    sw->buffer = conf->buffer.model->ops;
+    sw->scheduler = conf->scheduler.model->ops;
+    sw->route = conf->route.model->ops;
+    sw->aqm = conf->aqm.model->ops;
+    sw->lossless = conf->pfc.priorities;
+    sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
+    sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
+    sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
+    sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
+    sw->buffer_state = weft_arena_alloc(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
+    sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, sw->lossless);
+    if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
+    sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
+    if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
+    sw->epoch = setup->epoch;
+    sw->epochs_left = setup->epochs;
+    sw->sampled = setup->sampled;
+    sw->sample_interval_ps = setup->sample_interval_ps;
+
+    node->ops = &weft__switch_ops;
+    node->state = sw;
+    weft__timers_init(&node->timers, KEY_BLOCKS * sw->ports + 2);
+    if (sw->sampled) weft__timer_set(&node->timers, key_sample(sw), 0);
+    return sw;
+}
+
+void weft__switch_finish(struct weft__switch *sw, weft_time_ps now) {
+    for (uint32_t i = 0; i < sw->ports; i++) {
+        weft__port_finish(&sw->port[i], now);
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            sw->port[i].counters[p].ingress_bytes_max =
+                sw->buffer->level_max(sw->buffer_state, sw->conf->buffer.conf, i, p);
+    }
+}
+
+static void add_bytes(void *context, const struct weft_packet *packet, uint32_t out) {
+    *(weft_bytes *)context += packet->bytes;
+}
+
+weft_bytes weft__switch_held(const struct weft__switch *sw) {
+    weft_bytes bytes = 0;
+    sw->queueing->each(sw->queueing_state, add_bytes, &bytes);
+    return bytes;
+}

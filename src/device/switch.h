@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet switch: ports, routes and one model of each kind. See switch.c for the life of a packet in it.
+#ifndef WEFT_DEVICE_SWITCH_H
+#define WEFT_DEVICE_SWITCH_H
+
+#include "device/port.h"
+#include "weft/aqm.h"
+#include "weft/arbiter.h"
+#include "weft/buffer.h"
+#include "weft/queueing.h"
+#include "weft/route.h"
+#include "weft/routes.h"
+
+/// Routes in force from a time on; the last one's next is never reached.
+struct weft__epoch {
+    weft_time_ps from_ps;
+    const struct weft_routes *routes;
+};
+
+struct weft__switch {
+    const struct weft_switch_conf *conf;
+    struct weft__port *port; ///< [ports]
+    uint32_t ports, index;   ///< index: among switches
+    uint32_t hash_seed;
+    const struct weft_queueing_ops *queueing;
+    const struct weft_buffer_ops *buffer;
+    const struct weft_scheduler_ops *scheduler;
+    const struct weft_route_ops *route;
+    const struct weft_aqm_ops *aqm; ///< NULL: none
+    void *queueing_state, *buffer_state;
+    const struct weft_routes *routes;
+    weft_time_ps routes_until_ps;
+    uint8_t lossless;
+    bool arbitrated, has_cut_through;
+    struct weft_random ecn_random;
+    // input-queued architectures
+    const struct weft_arbiter_ops *arbiter;
+    void *arbiter_state;
+    uint32_t words;
+    weft_time_ps *input_busy_ps;    ///< [ports]
+    uint64_t *waiting;              ///< [words]: outputs with something queued
+    uint64_t *requesting;           ///< [words]: outputs that ask in this arbitration
+    uint64_t *requests;             ///< [ports * words]
+    uint64_t *busy_inputs, *inputs; ///< [words]
+    uint16_t *match;                ///< [ports]
+    uint8_t *chosen;                ///< [ports]: priority
+    // rarely
+    struct weft_packet *deferred; ///< [ports]: being received, for a faster output
+    const struct weft__epoch *epoch;
+    uint32_t epochs_left;
+    const bool *sampled; ///< [ports] or NULL
+    weft_time_ps sample_interval_ps;
+};
+
+struct weft__switch_setup {
+    const struct weft_switch_conf *conf;
+    uint32_t index, ports;
+    uint64_t seed;
+    const struct weft__epoch *epoch;
+    uint32_t epochs;
+    struct weft_packet_pool *pool;
+    const bool *sampled;
+    weft_time_ps sample_interval_ps;
+    struct weft_arena *arena;
+};
+
+extern const struct weft__node_ops weft__switch_ops;
+
+/// The state, in the setup's arena; the caller fills port[] with weft__port_init. Initialises the node's timers.
+struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
+/// Watermarks and lasting pauses into the counters, at the end of a run.
+void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
+/// Bytes waiting in queues.
+weft_bytes weft__switch_held(const struct weft__switch *sw);
+
+#endif

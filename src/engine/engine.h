@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual time. The unit is the node; nodes influence each other only by packets, and a packet takes at least the
+// lookahead from node to node. Time is cut into windows of a power of two of picoseconds no longer than the lookahead;
+// within a window nodes are independent, so the engine runs them one after the other, each to the end of the window
+// while its state is in cache. At a node events have one order: (time, packets by port before timers by key), whatever
+// the number of workers. Windows without work are skipped. Packets and timers beyond the ring of windows wait in heaps.
+//
+// Between workers (threads) packets travel in logs: log[from][to][window]. In a window a worker appends only to logs of
+// later windows and reads only those of this one, so one barrier a window is all the synchronisation there is.
+#ifndef WEFT_ENGINE_H
+#define WEFT_ENGINE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/fifo.h"
+#include "base/timers.h"
+#include "weft/outcome.h"
+
+struct weft__worker;
+struct weft__node;
+
+struct weft__node_ops {
+    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, const struct weft_packet *packet);
+    void (*on_timer)(struct weft__node *node, struct weft__worker *worker, uint32_t key);
+};
+
+struct weft__node {
+    const struct weft__node_ops *ops;
+    void *state;
+    struct weft__timers timers;
+    weft_time_ps wake_ps; ///< for which the engine has noted to visit this node
+};
+
+enum {
+    WEFT__RING = 64,           ///< windows ahead that are kept apart; one bit each in a word
+    WEFT__BLOCK_PACKETS = 512, ///< 16 KiB
+    WEFT__WORKERS_MAX = 64,
+};
+
+/// Packets from one worker to another for one window.
+struct weft__log {
+    struct weft_packet **block;
+    uint32_t n, blocks, capacity;
+};
+
+/// What a worker counts; summed over workers at the end. Sums do not depend on who counts.
+struct weft__tally {
+    uint64_t packet_hops, events, cnps;
+    weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< frames of every kind
+    weft_bytes payload_bytes;                                  ///< new data at receivers
+    uint64_t drops[WEFT_DROPS];
+    weft_bytes drop_bytes[WEFT_DROPS];
+    uint64_t started, finished; ///< pieces of work (queue pairs)
+    uint32_t flows_done;
+    weft_time_ps progress_ps; ///< last time anything started or new data arrived
+    weft_time_ps last_ps;     ///< last event
+};
+
+struct weft__far_packet;
+struct weft__far_wake;
+
+struct weft__worker {
+    // hot, written by this worker only
+    weft_time_ps now_ps;
+    uint64_t window; ///< index of the window being run
+    uint32_t shift;  ///< a window is 1 << shift ps
+    uint32_t id;
+    uint64_t written;         ///< bit s: this worker has packets or wakes for the window that maps to slot s
+    struct weft__log *log;    ///< [to * WEFT__RING + slot]
+    struct weft__log *far[2]; ///< [parity][to]: beyond the ring
+    uint32_t parity;
+    weft_time_ps far_sent_ps; ///< earliest packet put into far in this window
+    struct weft_packet_pool pool;
+    struct weft__tally tally;
+
+    // the rest belongs to the engine
+    struct weft__engine *engine;
+    uint32_t first, n; ///< its nodes
+    uint64_t *wake;    ///< [slot * words + word]: nodes to visit
+    uint32_t words;
+    struct weft_packet **free_block;
+    uint32_t free_blocks, free_capacity;
+    struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
+    struct weft__far_wake *far_wake;     ///< heap
+    uint32_t far_packets, far_packets_capacity, far_wakes, far_wakes_capacity;
+    uint64_t previous; ///< window whose logs are to be taken back
+    // scratch for gathering a window
+    uint64_t *key, *sorted;
+    uint32_t *who, *count, *active, *start;
+    const struct weft_packet **packet;
+    uint32_t gathered_capacity;
+    weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
+    struct weft_sample *sample;
+    uint64_t samples, samples_capacity;
+};
+
+struct weft__engine_progress {
+    uint64_t packet_hops;
+    weft_bytes payload_bytes;
+    uint32_t flows_done;
+};
+
+struct weft__engine_conf {
+    uint32_t nodes, workers;
+    weft_time_ps lookahead_ps;
+    weft_time_ps until_ps, stall_ps;
+    uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
+    const volatile sig_atomic_t *interrupt;
+    void (*on_progress)(void *context, const struct weft__engine_progress *progress, weft_time_ps now_ps);
+    void *context;
+};
+
+struct weft__report; // what a worker tells the others at a barrier
+
+struct weft__engine {
+    struct weft__engine_conf conf;
+    struct weft__node *node;
+    struct weft__worker *worker;
+    struct weft__report *report; ///< [parity * workers + worker]
+    atomic_uint barrier_left, barrier_turn;
+    uint32_t spins; ///< at the barrier, before giving the processor away
+    uint64_t windows;
+    enum weft_end end;
+};
+
+/// `weight[node]`: expected work; the nodes are cut into one contiguous part a worker. Fill engine->node and set timers
+/// between init and run.
+void weft__engine_init(struct weft__engine *engine, const struct weft__engine_conf *conf, const uint32_t *weight);
+void weft__engine_run(struct weft__engine *engine);
+void weft__engine_deinit(struct weft__engine *engine);
+uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node);
+struct weft__tally weft__engine_tally(const struct weft__engine *engine);
+/// Bytes of packets on links now.
+weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
+
+void weft__log_grow(struct weft__worker *w, struct weft__log *log);
+
+static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct weft__log *log) {
+    uint32_t i = log->n++;
+    if (__builtin_expect(i / WEFT__BLOCK_PACKETS == log->blocks, 0)) weft__log_grow(w, log);
+    return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
+}
+
+/// Room for a packet that arrives at `time` at a node of worker `to`. The caller writes all of it, time_ps = time
+/// included. time must be at least the lookahead ahead.
+static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t to, weft_time_ps time) {
+    uint64_t ahead = (time >> w->shift) - w->window;
+    assert(ahead >= 1);
+    if (__builtin_expect(ahead < WEFT__RING, 1)) {
+        uint32_t slot = (uint32_t)(time >> w->shift) % WEFT__RING;
+        w->written |= UINT64_C(1) << slot;
+        return weft__log_slot(w, &w->log[to * WEFT__RING + slot]);
+    }
+    if (time < w->far_sent_ps) w->far_sent_ps = time;
+    return weft__log_slot(w, &w->far[w->parity][to]);
+}
+
+static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
+    w->tally.drops[reason]++;
+    w->tally.drop_bytes[reason] += bytes;
+    w->tally.dropped_bytes += bytes;
+}
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input queueing: one FIFO per input and priority. Only its head can be served; a head that waits for a busy or paused
+// output blocks everything behind it (head-of-line blocking), which is what limits uniform traffic to 2 - sqrt(2) of
+// the line rate for many ports. Source: Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc (queueing architectures).
+#include "base/fifo.h"
+#include "weft/queueing.h"
+
+struct iq_conf {
+    uint8_t unused;
+};
+static const struct weft_param_table iq_params = {.name = "iq", .conf_size = sizeof(struct iq_conf)};
+
+/// A packet's output stands in its `node` field while it waits: the node is this one.
+struct iq_input {
+    struct weft__fifo fifo[WEFT_PRIORITIES];
+};
+
+struct iq {
+    struct weft_packet_pool *pool;
+    uint32_t ports, words;
+    struct iq_input *input; ///< [ports]
+    uint64_t *heads;        ///< [(out * 8 + priority) * words]: inputs whose head goes there
+    uint8_t *ready;         ///< [ports]
+};
+
+static size_t iq_state_size(const void *conf, uint32_t ports) {
+    size_t words = (ports + 63) / 64;
+    return sizeof(struct iq) + ports * (sizeof(struct iq_input) + WEFT_PRIORITIES * words * sizeof(uint64_t) + 1);
+}
+
+static void iq_init(void *state, const void *conf, uint32_t ports, struct weft_packet_pool *pool) {
+    struct iq *q = state;
+    q->pool = pool;
+    q->ports = ports;
+    q->words = (ports + 63) / 64;
+    q->input = (struct iq_input *)(q + 1);
+    q->heads = (uint64_t *)(q->input + ports);
+    q->ready = (uint8_t *)(q->heads + (size_t)ports * WEFT_PRIORITIES * q->words);
+}
+
+static uint64_t *heads_of(const struct iq *q, uint32_t out, uint32_t priority) {
+    return &q->heads[(size_t)(out * WEFT_PRIORITIES + priority) * q->words];
+}
+
+static void show_head(struct iq *q, uint32_t in, uint32_t out, uint32_t priority) {
+    heads_of(q, out, priority)[in / 64] |= UINT64_C(1) << in % 64;
+    q->ready[out] |= (uint8_t)(1u << priority);
+}
+
+static void hide_head(struct iq *q, uint32_t in, uint32_t out, uint32_t priority) {
+    uint64_t *heads = heads_of(q, out, priority), any = 0;
+    heads[in / 64] &= ~(UINT64_C(1) << in % 64);
+    for (uint32_t w = 0; w < q->words; w++)
+        any |= heads[w];
+    if (!any) q->ready[out] &= (uint8_t) ~(1u << priority);
+}
+
+static void iq_push(void *state, const struct weft_packet *packet, uint32_t out) {
+    struct iq *q = state;
+    struct weft__fifo *f = &q->input[packet->port].fifo[packet->priority];
+    struct weft_packet waiting = *packet;
+    waiting.node = out;
+    weft__fifo_push(f, q->pool, &waiting);
+    if (f->n == 1) show_head(q, packet->port, out, packet->priority);
+}
+
+static void iq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
+    struct iq *q = state;
+    struct weft__fifo *f = &q->input[in].fifo[priority];
+    weft__fifo_pop(f, q->pool, ret_packet);
+    assert(ret_packet->node == out);
+    hide_head(q, in, out, priority);
+    if (f->n) show_head(q, in, weft__fifo_head(f)->node, priority);
+}
+
+static uint8_t iq_ready(const void *state, uint32_t out) {
+    return ((const struct iq *)state)->ready[out];
+}
+
+static void iq_inputs(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set) {
+    const struct iq *q = state;
+    for (uint32_t w = 0; w < q->words; w++)
+        ret_set[w] = heads_of(q, out, priority)[w];
+}
+
+static void iq_each(const void *state, void (*on_packet)(void *, const struct weft_packet *, uint32_t), void *context) {
+    const struct iq *q = state;
+    for (uint32_t in = 0; in < q->ports; in++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            struct weft__fifo_cursor c = weft__fifo_begin(&q->input[in].fifo[p]);
+            for (const struct weft_packet *packet; (packet = weft__fifo_next(&c));)
+                on_packet(context, packet, packet->node);
+        }
+}
+
+static const struct weft_queueing_ops iq_ops = {
+    .state_size = iq_state_size,
+    .init = iq_init,
+    .push = iq_push,
+    .pop = iq_pop,
+    .ready = iq_ready,
+    .inputs = iq_inputs,
+    .each = iq_each,
+};
+
+const struct weft_model weft__queueing_iq = {
+    .kind = WEFT_KIND_QUEUEING,
+    .name = "iq",
+    .summary = "input queues: one FIFO per input and priority; the head blocks what is behind it",
+    .source = "Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc",
+    .params = &iq_params,
+    .ops = &iq_ops,
+};

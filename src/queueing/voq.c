@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual output queueing: packets wait at the input, one FIFO per input, output and priority, so that none blocks a
+// packet for another output. Source: IEEE 802.1 dw-chen-sfc (queueing architectures); McKeown, "The iSLIP scheduling
+// algorithm for input-queued switches", 1999.
+#include "base/fifo.h"
+#include "weft/queueing.h"
+
+struct voq_conf {
+    uint8_t unused;
+};
+static const struct weft_param_table voq_params = {.name = "voq", .conf_size = sizeof(struct voq_conf)};
+
+struct voq {
+    struct weft_packet_pool *pool;
+    uint32_t ports, words;
+    struct weft__fifo *fifo; ///< [(priority * ports + out) * ports + in]
+    uint64_t *inputs;        ///< [(out * 8 + priority) * words]
+    uint8_t *ready;          ///< [ports]
+};
+
+static size_t voq_state_size(const void *conf, uint32_t ports) {
+    size_t words = (ports + 63) / 64, n = ports;
+    return sizeof(struct voq) + n * n * WEFT_PRIORITIES * sizeof(struct weft__fifo) +
+           n * WEFT_PRIORITIES * words * sizeof(uint64_t) + n;
+}
+
+static void voq_init(void *state, const void *conf, uint32_t ports, struct weft_packet_pool *pool) {
+    struct voq *q = state;
+    q->pool = pool;
+    q->ports = ports;
+    q->words = (ports + 63) / 64;
+    q->fifo = (struct weft__fifo *)(q + 1);
+    q->inputs = (uint64_t *)(q->fifo + (size_t)ports * ports * WEFT_PRIORITIES);
+    q->ready = (uint8_t *)(q->inputs + (size_t)ports * WEFT_PRIORITIES * q->words);
+}
+
+static struct weft__fifo *fifo_of(const struct voq *q, uint32_t in, uint32_t out, uint32_t priority) {
+    return &q->fifo[((size_t)priority * q->ports + out) * q->ports + in];
+}
+
+static uint64_t *inputs_of(const struct voq *q, uint32_t out, uint32_t priority) {
+    return &q->inputs[(size_t)(out * WEFT_PRIORITIES + priority) * q->words];
+}
+
+static void voq_push(void *state, const struct weft_packet *packet, uint32_t out) {
+    struct voq *q = state;
+    uint32_t in = packet->port, priority = packet->priority;
+    weft__fifo_push(fifo_of(q, in, out, priority), q->pool, packet);
+    inputs_of(q, out, priority)[in / 64] |= UINT64_C(1) << in % 64;
+    q->ready[out] |= (uint8_t)(1u << priority);
+}
+
+static void voq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
+    struct voq *q = state;
+    struct weft__fifo *f = fifo_of(q, in, out, priority);
+    weft__fifo_pop(f, q->pool, ret_packet);
+    if (f->n) return;
+    uint64_t *inputs = inputs_of(q, out, priority), any = 0;
+    inputs[in / 64] &= ~(UINT64_C(1) << in % 64);
+    for (uint32_t w = 0; w < q->words; w++)
+        any |= inputs[w];
+    if (!any) q->ready[out] &= (uint8_t) ~(1u << priority);
+}
+
+static uint8_t voq_ready(const void *state, uint32_t out) {
+    return ((const struct voq *)state)->ready[out];
+}
+
+static void voq_inputs(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set) {
+    const struct voq *q = state;
+    for (uint32_t w = 0; w < q->words; w++)
+        ret_set[w] = inputs_of(q, out, priority)[w];
+}
+
+static void voq_each(const void *state, void (*on_packet)(void *, const struct weft_packet *, uint32_t),
+                     void *context) {
+    const struct voq *q = state;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        for (uint32_t out = 0; out < q->ports; out++) {
+            if (!(q->ready[out] >> p & 1)) continue;
+            for (uint32_t in = 0; in < q->ports; in++) {
+                struct weft__fifo_cursor c = weft__fifo_begin(fifo_of(q, in, out, p));
+                for (const struct weft_packet *packet; (packet = weft__fifo_next(&c));)
+                    on_packet(context, packet, out);
+            }
+        }
+}
+
+static const struct weft_queueing_ops voq_ops = {
+    .state_size = voq_state_size,
+    .init = voq_init,
+    .push = voq_push,
+    .pop = voq_pop,
+    .ready = voq_ready,
+    .inputs = voq_inputs,
+    .each = voq_each,
+};
+
+const struct weft_model weft__queueing_voq = {
+    .kind = WEFT_KIND_QUEUEING,
+    .name = "voq",
+    .summary = "virtual output queues: one FIFO per input, output and priority; no head-of-line blocking",
+    .source = "McKeown 1999; IEEE 802.1 dw-chen-sfc",
+    .params = &voq_params,
+    .ops = &voq_ops,
+};

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion time of a flow alone in the empty network. Frames 1..n cross hops 1..m, each hop busy (bytes + 20) byte
+// times with a frame, so frame k leaves hop h at C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without
+// variance. All frames but the first and the last are alike, so the maximum over paths through (k,h) is taken over
+// three classes of frames instead of n.
+#include "sim/network.h"
+
+#include "weft/memory.h"
+
+struct hop {
+    struct weft__port port; // timing only
+    weft_time_ps reach_ps;  // from the last bit sent to the next device's action
+    bool cut_through;       // the next device forwards after the header, and is not faster
+};
+
+enum { HOPS_MAX = 64 };
+
+static weft_time_ps occupancy(const struct hop *h, uint64_t bytes) {
+    return weft__port_time(&h->port, bytes);
+}
+
+/// When a frame that leaves hop h at `done` (gap included) can start on the next one.
+static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t bytes) {
+    if (h->cut_through && bytes > WEFT__HEADER)
+        return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) +
+               h->reach_ps;
+    return done - occupancy(h, WEFT__GAP) + h->reach_ps;
+}
+
+static uint32_t find_path(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                          const struct weft_routes *routes, uint32_t src, uint32_t dst, struct hop *hop) {
+    uint32_t node = t->host[src], hops = 0;
+    while (node != t->host[dst]) {
+        uint32_t k = 0;
+        if (t->node[node].role == WEFT_NODE_SWITCH) {
+            uint32_t n;
+            const uint16_t *ports = weft_routes_at(routes, t->node[node].index, dst, &n);
+            if (!n) return 0;
+            k = ports[0];
+        }
+        if (hops == HOPS_MAX) return 0;
+        const struct weft_port_info *port = weft_topology_port(t, node, k);
+        const struct weft_link_info *link = &t->link[port->link];
+        node = t->port[port->peer].node;
+        bool is_switch = t->node[node].role == WEFT_NODE_SWITCH;
+        struct weft__port_peer peer = {
+            .processing_ps = is_switch ? device[node]->sw.processing_ps : device[node]->host.processing_ps,
+        };
+        struct hop *h = &hop[hops++];
+        weft__port_init(&h->port, 0, link, &peer, NULL, NULL);
+        h->reach_ps = h->port.delay_data_ps;
+        h->cut_through = is_switch && device[node]->sw.forwarding == WEFT_CUT_THROUGH;
+    }
+    // A faster next hop must have the whole frame first.
+    for (uint32_t i = 0; i + 1 < hops; i++)
+        if (hop[i].port.byte_num * hop[i + 1].port.byte_den > hop[i + 1].port.byte_num * hop[i].port.byte_den)
+            hop[i].cut_through = false;
+    return hops;
+}
+
+static weft_time_ps max_time(weft_time_ps a, weft_time_ps b) {
+    return a > b ? a : b;
+}
+
+static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t bytes) {
+    weft_time_ps start = 0;
+    for (uint32_t i = 0; i < hops; i++)
+        start = next_start(&hop[i], start + occupancy(&hop[i], bytes + WEFT_WIRE_OVERHEAD), bytes);
+    return start;
+}
+
+weft_time_ps weft__calc_ideal_fct(const struct weft_topology *t, const struct weft_device_conf *const *device,
+                                  const struct weft_routes *routes, const struct weft_flow *flow) {
+    struct hop hop[HOPS_MAX];
+    const struct weft_host_conf *conf = &device[t->host[flow->src]]->host;
+    weft_time_ps request = 0;
+    if (flow->verb == WEFT_VERB_READ) {
+        uint32_t hops = find_path(t, device, routes, flow->dst, flow->src, hop);
+        if (!hops) return WEFT_TIME_NEVER;
+        request = one_frame(hop, hops, WEFT_FRAME_READ);
+    }
+    uint32_t hops = find_path(t, device, routes, flow->src, flow->dst, hop);
+    if (!hops) return WEFT_TIME_NEVER;
+
+    // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
+    struct weft__qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
+    big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
+    big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
+    uint64_t sum = 0, frames = 0;
+    for (uint32_t q = 0; q < flow->qps; q++) {
+        struct weft__qp_conf qp = big;
+        qp.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
+        if (!qp.bytes) continue;
+        qp.packets = (uint32_t)((qp.bytes + qp.mtu - 1) / qp.mtu);
+        frames += qp.packets;
+        sum += weft__qp_frame_bytes(&qp, 0);
+        if (qp.packets > 1) sum += weft__qp_frame_bytes(&qp, qp.packets - 1);
+        if (qp.packets > 2) sum += (uint64_t)(qp.packets - 2) * weft__qp_frame_bytes(&qp, 1);
+    }
+    uint32_t first = weft__qp_frame_bytes(&big, 0), last = weft__qp_frame_bytes(&big, big.packets - 1);
+    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) : first;
+    if (frames == 1) return request + one_frame(hop, hops, first);
+
+    uint64_t between = sum - first - last + (frames - 2) * WEFT_WIRE_OVERHEAD; // wire bytes
+    weft_time_ps start_a = 0, start_b = 0, start_c = 0;
+    for (uint32_t i = 0; i < hops; i++) {
+        const struct hop *h = &hop[i];
+        weft_time_ps a = start_a + occupancy(h, first + WEFT_WIRE_OVERHEAD);
+        weft_time_ps b = a + occupancy(h, between);
+        if (frames > 2) b = max_time(b, start_b + occupancy(h, middle + WEFT_WIRE_OVERHEAD));
+        weft_time_ps c = max_time(b, start_c) + occupancy(h, last + WEFT_WIRE_OVERHEAD);
+        start_a = next_start(h, a, first);
+        start_b = next_start(h, b, middle);
+        start_c = next_start(h, c, last);
+    }
+    return request + start_c;
+}
+
+weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                 const struct weft_flow *flow) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_routes *routes = weft_routes_new(topology, NULL);
+    const struct weft_device_conf **device = weft__device_confs(scenario, topology, arena);
+    weft_time_ps time = weft__calc_ideal_fct(topology, device, routes, flow);
+    weft_routes_free(routes);
+    weft_arena_free(arena);
+    return time;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network assembled for one run: devices on an engine, queue pairs, routes of every epoch.
+#ifndef WEFT_SIM_NETWORK_H
+#define WEFT_SIM_NETWORK_H
+
+#include "device/nic.h"
+#include "device/switch.h"
+#include "weft/sim.h"
+
+struct weft__network {
+    const struct weft_scenario *scenario;
+    const struct weft_topology *topology;
+    const struct weft_workload *workload;
+    struct weft_outcome *outcome;
+    struct weft__engine engine;
+    const struct weft_device_conf **device; ///< of a node
+    struct weft__nic **nic;                 ///< of a host
+    struct weft__switch **sw;               ///< of a switch
+    struct weft__epoch *epoch;
+    uint32_t epochs;
+    uint32_t qps;
+    struct weft__qp_conf *qp;
+    struct weft__hosts hosts;
+    struct weft_arena *arena_switch, *arena_host, *arena_qp;
+};
+
+/// The port structure of a port of the topology.
+struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
+
+/// Text of who waits for whom, in the outcome's arena.
+char *weft__network_explain_stall(const struct weft__network *net);
+
+/// Configuration of each node: the last entry whose pattern matches its name.
+const struct weft_device_conf **weft__device_confs(const struct weft_scenario *scenario,
+                                                   const struct weft_topology *topology, struct weft_arena *arena);
+
+/// See weft_calc_ideal_fct; for many flows of one network.
+weft_time_ps weft__calc_ideal_fct(const struct weft_topology *topology, const struct weft_device_conf *const *device,
+                                  const struct weft_routes *routes, const struct weft_flow *flow);
+
+#endif

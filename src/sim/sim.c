@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// From scenario, topology and workload to an outcome: assemble, run, collect.
+#include "weft/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "sim/network.h"
+
+static double seconds(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const struct weft_device_conf **weft__device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                   struct weft_arena *arena) {
+    const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        device[i] = &scenario->device[0];
+        for (uint32_t d = 1; d < scenario->devices; d++)
+            if (weft_glob_match(scenario->device[d].match, t->node[i].name)) device[i] = &scenario->device[d];
+    }
+    return device;
+}
+
+struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *node = &t->node[t->port[port].node];
+    return node->role == WEFT_NODE_HOST ? &net->nic[node->index]->port
+                                        : &net->sw[node->index]->port[port - node->port0];
+}
+
+// --- assembling ---------------------------------------------------------------------------------------------------
+
+/// Routes for each state of the links; a change is in force a detection time after it happened.
+static void make_epochs(struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = net->arena_switch;
+    net->epoch = weft_arena_alloc(arena, t->events + 1, sizeof *net->epoch);
+    bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
+    net->epoch[0] = (struct weft__epoch){0, weft_routes_new(t, NULL)};
+    net->epochs = 1;
+    for (uint32_t i = 0; i < t->events; i++) {
+        down[t->event[i].link] = !t->event[i].up;
+        if (i + 1 < t->events && t->event[i + 1].time_ps == t->event[i].time_ps) continue;
+        net->epoch[net->epochs++] = (struct weft__epoch){
+            t->event[i].time_ps + net->scenario->run.detection_ps,
+            weft_routes_new(t, down),
+        };
+    }
+}
+
+static struct weft__port_faults *make_faults(const struct weft__network *net, uint32_t port, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    uint32_t link = t->port[port].link, changes = 0;
+    for (uint32_t i = 0; i < t->events; i++)
+        changes += t->event[i].link == link;
+    if (!changes && t->link[link].bit_error_rate <= 0) return NULL;
+    struct weft__port_faults *f = weft_arena_alloc(arena, 1, sizeof *f + changes * sizeof *f->down);
+    f->link_delay_ps = t->link[link].delay_ps;
+    f->bit_error_rate = t->link[link].bit_error_rate;
+    f->random = weft_random_stream(net->scenario->run.seed, port, WEFT_RANDOM_BIT_ERROR);
+    bool is_down = false;
+    for (uint32_t i = 0; i < t->events; i++) {
+        if (t->event[i].link != link || t->event[i].up != is_down) continue;
+        if (is_down)
+            f->down[f->downs - 1].to_ps = t->event[i].time_ps;
+        else
+            f->down[f->downs++] = (struct weft__down){t->event[i].time_ps, WEFT_TIME_NEVER};
+        is_down = !is_down;
+    }
+    return f;
+}
+
+static void connect_port(struct weft__network *net, uint32_t port, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
+    const struct weft_device_conf *device = net->device[far->node];
+    bool is_switch = t->node[far->node].role == WEFT_NODE_SWITCH;
+    struct weft__port_peer peer = {
+        .node = far->node,
+        .worker = weft__engine_worker_of(&net->engine, far->node),
+        .port = (uint16_t)(info->peer - t->node[far->node].port0),
+        .cut_through = is_switch && device->sw.forwarding == WEFT_CUT_THROUGH,
+        .processing_ps = is_switch ? device->sw.processing_ps : device->host.processing_ps,
+        .pause_reaction_ps = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps,
+    };
+    weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
+                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena));
+}
+
+/// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
+/// the far end takes at least.
+static weft_time_ps calc_lookahead(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    weft_time_ps least = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < t->ports; i++) {
+        uint32_t far = t->port[t->port[i].peer].node;
+        const struct weft_device_conf *device = net->device[far];
+        bool is_switch = t->node[far].role == WEFT_NODE_SWITCH;
+        weft_time_ps processing = is_switch ? device->sw.processing_ps : device->host.processing_ps;
+        weft_time_ps reaction = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps;
+        const struct weft_link_info *link = &t->link[t->port[i].link];
+        weft_time_ps frame = (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / link->rate_bps;
+        weft_time_ps ahead = link->delay_ps + frame + (processing < reaction ? processing : reaction);
+        if (ahead < least) least = ahead;
+    }
+    return least;
+}
+
+static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
+    const struct weft_run_conf *run = &net->scenario->run;
+    const struct weft_node_info *info = &net->topology->node[node];
+    if (!run->sample_interval_ps) return NULL;
+    bool *sampled = weft_arena_alloc(arena, info->ports, sizeof *sampled), any = false;
+    for (uint32_t k = 0; k < info->ports; k++) {
+        char name[160];
+        weft_topology_port_name(net->topology, info->port0 + k, name, sizeof name);
+        sampled[k] = weft_glob_match(run->sample_ports, name);
+        any |= sampled[k];
+    }
+    return any ? sampled : NULL;
+}
+
+static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_error *ret_error) {
+    const struct weft_workload *w = net->workload;
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = net->arena_qp;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        const struct weft_flow *f = &w->flow[i];
+        net->qps += f->qps < f->bytes ? f->qps : (uint32_t)f->bytes; // a queue pair carries at least a byte
+    }
+    net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
+    struct weft__qp_sender *sender = weft_arena_alloc(arena, net->qps, sizeof *sender);
+    uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
+    uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
+    uint32_t *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
+    uint32_t *receives = weft_arena_alloc(arena, t->hosts, sizeof *receives);
+    uint32_t q = 0;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        const struct weft_flow *f = &w->flow[i];
+        const struct weft_host_conf *conf = &net->device[t->host[f->src]]->host;
+        const struct weft_cc_ops *cc = conf->cc.model->ops;
+        size_t cc_size = cc->state_size(conf->cc.conf);
+        for (uint32_t k = 0; k < f->qps; k++) {
+            weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
+            if (!bytes) break;
+            uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
+            if (packets > UINT32_MAX - 1)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                      "a flow of %llu bytes in packets of %llu: more than 2^32 packets",
+                                      (unsigned long long)f->bytes, (unsigned long long)conf->mtu_bytes);
+            uint32_t at_src = sends[f->src]++;
+            struct weft_random entropy = weft_random_stream(net->scenario->run.seed, f->src, WEFT_RANDOM_ENTROPY);
+            entropy.drawn = at_src; // so that one more flow elsewhere changes nothing here
+            net->qp[q] = (struct weft__qp_conf){
+                .flow = i,
+                .src = f->src,
+                .dst = f->dst,
+                .packets = (uint32_t)packets,
+                .bytes = bytes,
+                .at_src = at_src,
+                .at_dst = receives[f->dst]++,
+                .mtu = (uint16_t)conf->mtu_bytes,
+                .entropy = (uint16_t)weft_random_u64(&entropy),
+                .priority = f->priority,
+                .verb = f->verb,
+            };
+            if (cc_size) sender[q].cc = weft_arena_alloc(arena, 1, cc_size);
+            left[i]++;
+            unacked[i]++;
+            q++;
+        }
+    }
+    net->hosts = (struct weft__hosts){
+        .qp = net->qp,
+        .sender = sender,
+        .receiver = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_receiver)),
+        .flow = w->flow,
+        .outcome = net->outcome->flow,
+        .qps_left = left,
+        .qps_unacked = unacked,
+    };
+    return WEFT_OK;
+}
+
+/// Numbers of the queue pairs of each host, in order.
+static void list_queue_pairs(const struct weft__network *net, bool sending, uint32_t **ret_first, uint32_t **ret_list) {
+    uint32_t hosts = net->topology->hosts;
+    uint32_t *first = weft_arena_alloc(net->arena_qp, hosts + 1, sizeof *first);
+    uint32_t *list = weft_arena_alloc(net->arena_qp, net->qps, sizeof *list);
+    for (uint32_t q = 0; q < net->qps; q++)
+        first[(sending ? net->qp[q].src : net->qp[q].dst) + 1]++;
+    for (uint32_t h = 0; h < hosts; h++)
+        first[h + 1] += first[h];
+    for (uint32_t q = 0; q < net->qps; q++) {
+        const struct weft__qp_conf *qp = &net->qp[q];
+        list[sending ? first[qp->src] + qp->at_src : first[qp->dst] + qp->at_dst] = q;
+    }
+    *ret_first = first;
+    *ret_list = list;
+}
+
+static void make_devices(struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_run_conf *run = &net->scenario->run;
+    uint32_t *send_first, *send_list, *receive_first, *receive_list;
+    list_queue_pairs(net, true, &send_first, &send_list);
+    list_queue_pairs(net, false, &receive_first, &receive_list);
+    net->nic = weft_arena_alloc(net->arena_host, t->hosts, sizeof(struct weft__nic *));
+    net->sw = weft_arena_alloc(net->arena_switch, t->switches, sizeof(struct weft__switch *));
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        const struct weft_node_info *info = &t->node[i];
+        struct weft__worker *w = &net->engine.worker[weft__engine_worker_of(&net->engine, i)];
+        if (info->role == WEFT_NODE_SWITCH) {
+            struct weft__switch_setup setup = {
+                .conf = &net->device[i]->sw,
+                .index = info->index,
+                .ports = info->ports,
+                .seed = run->seed,
+                .epoch = net->epoch,
+                .epochs = net->epochs,
+                .pool = &w->pool,
+                .sampled = choose_sampled(net, i, net->arena_switch),
+                .sample_interval_ps = run->sample_interval_ps,
+                .arena = net->arena_switch,
+            };
+            net->sw[info->index] = weft__switch_new(&setup, &net->engine.node[i]);
+            continue;
+        }
+        uint32_t h = info->index;
+        const bool *sampled = choose_sampled(net, i, net->arena_host);
+        struct weft__nic_setup setup = {
+            .conf = &net->device[i]->host,
+            .hosts = &net->hosts,
+            .host = h,
+            .line_rate_bps = t->link[weft_topology_port(t, i, 0)->link].rate_bps,
+            .sends = send_first[h + 1] - send_first[h],
+            .receives = receive_first[h + 1] - receive_first[h],
+            .send_qp = &send_list[send_first[h]],
+            .receive_qp = &receive_list[receive_first[h]],
+            .pool = &w->pool,
+            .sampled = sampled && sampled[0],
+            .sample_interval_ps = run->sample_interval_ps,
+            .arena = net->arena_host,
+        };
+        net->nic[h] = weft__nic_new(&setup, &net->engine.node[i]);
+    }
+    for (uint32_t i = 0; i < t->ports; i++)
+        connect_port(net, i, t->node[t->port[i].node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch);
+}
+
+// --- running and collecting ---------------------------------------------------------------------------------------
+
+struct watcher {
+    const struct weft_sim_options *options;
+    struct weft_progress progress;
+    double begun_s, told_s;
+};
+
+static void on_progress(void *context, const struct weft__engine_progress *so_far, weft_time_ps now) {
+    struct watcher *watcher = context;
+    double wall = seconds(CLOCK_MONOTONIC);
+    if (wall - watcher->told_s < 0.05) return;
+    watcher->told_s = wall;
+    watcher->progress.now_ps = now;
+    watcher->progress.wall_s = wall - watcher->begun_s;
+    watcher->progress.packet_hops = so_far->packet_hops;
+    watcher->progress.delivered_bytes = so_far->payload_bytes;
+    watcher->progress.flows_done = so_far->flows_done;
+    watcher->options->on_progress(watcher->options->context, &watcher->progress);
+}
+
+static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
+    const struct weft_topology *t = net->topology;
+    struct weft__engine_conf conf = {
+        .nodes = t->nodes,
+        .workers = options->threads,
+        .lookahead_ps = calc_lookahead(net),
+        .until_ps = net->scenario->run.until_ps,
+        .stall_ps = net->scenario->run.stall_ps,
+        .work = net->qps,
+        .interrupt = options->interrupt,
+        .on_progress = options->on_progress ? on_progress : NULL,
+        .context = watcher,
+    };
+    uint32_t *weight = weft_arena_alloc(net->arena_host, t->nodes, sizeof *weight);
+    for (uint32_t i = 0; i < t->nodes; i++)
+        weight[i] = t->node[i].role == WEFT_NODE_HOST ? 3 : 2 * t->node[i].ports;
+    weft__engine_init(&net->engine, &conf, weight);
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct weft_sample *x = a, *y = b;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->port != y->port) return x->port < y->port ? -1 : 1;
+    return (x->priority > y->priority) - (x->priority < y->priority);
+}
+
+static void collect_samples(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    for (uint32_t k = 0; k < net->engine.conf.workers; k++)
+        o->samples += net->engine.worker[k].samples;
+    o->sample = weft_arena_alloc(o->arena, o->samples, sizeof *o->sample);
+    uint64_t at = 0;
+    for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
+        const struct weft__worker *w = &net->engine.worker[k];
+        if (w->samples) memcpy(o->sample + at, w->sample, w->samples * sizeof *o->sample);
+        at += w->samples;
+    }
+    if (o->samples) qsort(o->sample, o->samples, sizeof *o->sample, by_time);
+}
+
+static void collect(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    struct weft__tally sum = weft__engine_tally(&net->engine);
+    o->end = net->engine.end;
+    o->sim_time_ps = sum.last_ps;
+    o->packet_hops = sum.packet_hops;
+    o->events = sum.events;
+    o->windows = net->engine.windows;
+    o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
+    o->cnps = sum.cnps;
+    o->injected_bytes = sum.injected_bytes;
+    o->delivered_bytes = sum.delivered_bytes;
+    o->dropped_bytes = sum.dropped_bytes;
+    memcpy(o->drops, sum.drops, sizeof o->drops);
+    memcpy(o->drop_bytes, sum.drop_bytes, sizeof o->drop_bytes);
+    o->held_bytes = weft__engine_in_flight(&net->engine);
+    for (uint32_t i = 0; i < net->topology->switches; i++)
+        o->held_bytes += weft__switch_held(net->sw[i]);
+    for (uint32_t i = 0; i < net->topology->hosts; i++)
+        o->held_bytes += weft__nic_held(net->nic[i]);
+    if (o->end == WEFT_END_STALL) o->stall = weft__network_explain_stall(net);
+    for (uint32_t i = 0; i < net->topology->switches; i++)
+        weft__switch_finish(net->sw[i], o->sim_time_ps);
+    for (uint32_t i = 0; i < net->topology->hosts; i++)
+        weft__nic_finish(net->nic[i], o->sim_time_ps);
+    collect_samples(net);
+    o->digest = weft_outcome_digest(o);
+}
+
+static struct weft_outcome *outcome_new(const struct weft_topology *t, const struct weft_workload *workload) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
+    o->arena = arena;
+    o->flows = workload->flows;
+    o->flow = weft_arena_alloc(arena, o->flows, sizeof *o->flow);
+    for (uint32_t i = 0; i < o->flows; i++)
+        o->flow[i].end_ps = o->flow[i].acked_ps = WEFT_TIME_NEVER;
+    o->ports = t->ports;
+    o->port = weft_arena_alloc(arena, (size_t)t->ports * WEFT_PRIORITIES, sizeof *o->port);
+    return o;
+}
+
+void weft_outcome_free(struct weft_outcome *outcome) {
+    if (outcome) weft_arena_free(outcome->arena);
+}
+
+static void network_free(struct weft__network *net) {
+    for (uint32_t i = 0; i < net->epochs; i++)
+        weft_routes_free((struct weft_routes *)net->epoch[i].routes);
+    weft_arena_free(net->arena_switch);
+    weft_arena_free(net->arena_host);
+    weft_arena_free(net->arena_qp);
+}
+
+enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                               const struct weft_workload *workload, const struct weft_sim_options *options,
+                               struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+    struct watcher watcher = {.options = options, .begun_s = seconds(CLOCK_MONOTONIC)};
+    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    struct weft__network net = {
+        .scenario = scenario,
+        .topology = topology,
+        .workload = workload,
+        .outcome = outcome_new(topology, workload),
+        .arena_switch = weft_arena_new(WEFT_MEMORY_SWITCH),
+        .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
+        .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
+    };
+    net.device = weft__device_confs(scenario, topology, net.arena_switch);
+    enum weft_status status = make_queue_pairs(&net, ret_error);
+    if (status) {
+        network_free(&net);
+        weft_outcome_free(net.outcome);
+        return status;
+    }
+    watcher.progress.flows = workload->flows;
+    for (uint32_t i = 0; i < workload->flows; i++)
+        watcher.progress.total_bytes += workload->flow[i].bytes;
+    make_epochs(&net);
+    start_engine(&net, options, &watcher);
+    make_devices(&net);
+    weft__engine_run(&net.engine);
+
+    struct weft_outcome *o = net.outcome;
+    o->threads = net.engine.conf.workers;
+    o->wall_s = seconds(CLOCK_MONOTONIC) - watcher.begun_s;
+    o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    collect(&net);
+    for (uint32_t i = 0; i < workload->flows; i++)
+        o->flow[i].ideal_ps = weft__calc_ideal_fct(topology, net.device, net.epoch[0].routes, &workload->flow[i]);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
+    weft__engine_deinit(&net.engine);
+    network_free(&net);
+    *ret_outcome = o;
+    if (!weft_outcome_conserves(o))
+        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
+                              "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
+                              (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
+                              (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
+    return o->end == WEFT_END_STALL ? WEFT_ERROR_STALL : WEFT_OK;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
+// its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
+// deadlock.
+#include "sim/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/memory.h"
+
+enum { LINES_MAX = 16 };
+
+/// Vertex: port * 8 + priority, of an egress.
+struct edges {
+    const struct weft__network *net;
+    const struct weft__switch *sw;
+    uint32_t node;
+    uint64_t *edge; ///< from << 32 | to
+    size_t n, capacity;
+};
+
+static void add_edge(void *context, const struct weft_packet *packet, uint32_t out) {
+    struct edges *e = context;
+    const struct weft_topology *t = e->net->topology;
+    uint32_t upstream = t->port[t->node[e->node].port0 + packet->port].peer;
+    if (!(weft__network_port(e->net, upstream)->paused >> packet->priority & 1)) return;
+    uint64_t edge = (uint64_t)(upstream * WEFT_PRIORITIES + packet->priority) << 32 |
+                    ((t->node[e->node].port0 + out) * WEFT_PRIORITIES + packet->priority);
+    if (e->n && e->edge[e->n - 1] == edge) return; // packets of one queue stand together
+    if (e->n == e->capacity) {
+        size_t capacity = e->capacity ? e->capacity * 2 : 256;
+        e->edge =
+            weft_memory_resize(WEFT_MEMORY_RESULT, e->edge, e->capacity * sizeof *e->edge, capacity * sizeof *e->edge);
+        e->capacity = capacity;
+    }
+    e->edge[e->n++] = edge;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void name_vertex(const struct weft_topology *t, uint32_t vertex, char *name, size_t size) {
+    char port[128];
+    weft_topology_port_name(t, vertex / WEFT_PRIORITIES, port, sizeof port);
+    snprintf(name, size, "%s priority %u", port, vertex % WEFT_PRIORITIES);
+}
+
+static size_t first_edge(const struct edges *e, uint32_t from) {
+    size_t low = 0, high = e->n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (e->edge[mid] >> 32 < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+enum { UNSEEN, OPEN, CLOSED };
+
+/// Depth-first search from `start`; a cycle's vertices into `path`, its length returned, 0 if there is none.
+static uint32_t find_cycle(const struct edges *e, uint32_t start, uint8_t *mark, uint32_t *path, size_t *next) {
+    uint32_t depth = 0;
+    path[0] = start;
+    next[0] = first_edge(e, start);
+    mark[start] = OPEN;
+    for (;;) {
+        size_t i = next[depth]++;
+        if (i >= e->n || e->edge[i] >> 32 != path[depth]) {
+            mark[path[depth]] = CLOSED;
+            if (depth-- == 0) return 0;
+            continue;
+        }
+        uint32_t to = (uint32_t)e->edge[i];
+        if (mark[to] == OPEN) {
+            uint32_t from = depth;
+            while (path[from] != to)
+                from--;
+            memmove(path, path + from, (depth - from + 1) * sizeof *path);
+            return depth - from + 1;
+        }
+        if (mark[to] == CLOSED) continue;
+        mark[to] = OPEN;
+        path[++depth] = to;
+        next[depth] = first_edge(e, to);
+    }
+}
+
+static void say_cycle(FILE *text, const struct edges *e, struct weft_arena *arena) {
+    const struct weft_topology *t = e->net->topology;
+    uint32_t vertices = t->ports * WEFT_PRIORITIES;
+    uint8_t *mark = weft_arena_alloc(arena, vertices, 1);
+    uint32_t *path = weft_arena_alloc(arena, e->n + 2, sizeof *path);
+    size_t *next = weft_arena_alloc(arena, e->n + 2, sizeof *next);
+    for (size_t i = 0; i < e->n; i++) {
+        uint32_t start = (uint32_t)(e->edge[i] >> 32);
+        uint32_t n = mark[start] == UNSEEN ? find_cycle(e, start, mark, path, next) : 0;
+        if (!n) continue;
+        char name[160];
+        fprintf(text, "PFC cycle of %u ports (a deadlock):\n", n);
+        for (uint32_t k = 0; k < n; k++) {
+            name_vertex(t, path[k], name, sizeof name);
+            char peer[128];
+            weft_topology_port_name(t, t->port[path[k] / WEFT_PRIORITIES].peer, peer, sizeof peer);
+            fprintf(text, "  %s waits for room at %s\n", name, peer);
+        }
+        name_vertex(t, path[0], name, sizeof name);
+        fprintf(text, "  and so back to %s\n", name);
+        return;
+    }
+    fprintf(text, "no cycle of pauses\n");
+}
+
+static void say_paused(FILE *text, const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    uint32_t lines = 0, more = 0;
+    for (uint32_t i = 0; i < t->ports; i++) {
+        const struct weft__port *port = weft__network_port(net, i);
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            if (!(port->paused >> p & 1) || !port->egress_bytes[p]) continue;
+            if (lines == LINES_MAX) {
+                more++;
+                continue;
+            }
+            if (!lines++) fprintf(text, "paused with packets waiting:\n");
+            char name[160], peer[128], bytes[32], time[32];
+            name_vertex(t, i * WEFT_PRIORITIES + p, name, sizeof name);
+            weft_topology_port_name(t, t->port[i].peer, peer, sizeof peer);
+            weft_format_bytes(port->egress_bytes[p], bytes, sizeof bytes);
+            weft_format_time(net->outcome->sim_time_ps - port->paused_since_ps[p], time, sizeof time);
+            fprintf(text, "  %s: %s waiting, paused by %s for %s\n", name, bytes, peer, time);
+        }
+    }
+    if (more) fprintf(text, "  and %u more\n", more);
+}
+
+static void say_flows(FILE *text, const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    uint32_t lines = 0, more = 0;
+    for (uint32_t i = 0; i < net->qps; i++) {
+        const struct weft__qp_conf *qp = &net->qp[i];
+        const struct weft__qp_sender *s = &net->hosts.sender[i];
+        uint32_t got = net->hosts.receiver[i].expected;
+        if (!s->started || (got == qp->packets && s->una == qp->packets)) continue;
+        if (lines == LINES_MAX) {
+            more++;
+            continue;
+        }
+        if (!lines++) fprintf(text, "queue pairs that have not finished:\n");
+        fprintf(text, "  %s -> %s (flow %u): %u of %u packets received, %u sent, %u acknowledged\n",
+                t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, qp->packets, s->next,
+                s->una);
+    }
+    if (more) fprintf(text, "  and %u more\n", more);
+}
+
+char *weft__network_explain_stall(const struct weft__network *net) {
+    struct weft_arena *arena = net->outcome->arena;
+    char *written = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&written, &size);
+    if (!text) return weft_arena_text(arena, "out of memory\n");
+    struct edges edges = {.net = net};
+    for (uint32_t i = 0; i < net->topology->switches; i++) {
+        edges.sw = net->sw[i];
+        edges.node = net->topology->switch_node[i];
+        edges.sw->queueing->each(edges.sw->queueing_state, add_edge, &edges);
+    }
+    if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, by_value);
+    say_cycle(text, &edges, arena);
+    say_paused(text, net);
+    say_flows(text, net);
+    fclose(text);
+    weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
+    char *kept = weft_arena_text(arena, written);
+    free(written);
+    return kept;
+}

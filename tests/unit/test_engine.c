@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine alone, with nodes that pass tokens on: a ring of nodes, delays from one lookahead to far beyond the ring
+// of windows. The history of every node is the same for any number of workers, and in the order (time, port, key).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "weft/random.h"
+
+enum { NODES = 97, HOPS = 400, LOOKAHEAD = 1000 };
+
+struct token_node {
+    uint32_t id;
+    struct weft__engine *engine;
+    struct weft_random random;
+    uint64_t history;
+    weft_time_ps last_ps;
+    uint32_t last_port;
+    bool last_was_timer;
+};
+
+static void remember(struct token_node *n, uint64_t what) {
+    n->history = (n->history ^ what) * UINT64_C(0x9E3779B97F4A7C15);
+    n->history ^= n->history >> 29;
+}
+
+static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops) {
+    if (hops == 0) {
+        w->tally.finished++;
+        return;
+    }
+    static const weft_time_ps spans[] = {1, 5000, 100000, 2000000, 700000000}; // the last two lie beyond the ring
+    weft_time_ps span = spans[weft_random_below(&n->random, 5)];
+    weft_time_ps time = w->now_ps + LOOKAHEAD + weft_random_below(&n->random, span);
+    uint32_t to = (n->id + 1 + (uint32_t)weft_random_below(&n->random, NODES - 1)) % NODES;
+    struct weft_packet *p = weft__send(w, weft__engine_worker_of(n->engine, to), time);
+    *p = (struct weft_packet){.time_ps = time, .node = to, .port = (uint16_t)n->id, .psn = hops - 1, .bytes = 100};
+    w->tally.injected_bytes += 100;
+}
+
+static void on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p) {
+    struct token_node *n = node->state;
+    assert_int_equal(p->node, n->id);
+    assert_int_equal(p->time_ps, w->now_ps);
+    assert_true(p->time_ps > n->last_ps || (p->time_ps == n->last_ps && !n->last_was_timer && p->port >= n->last_port));
+    n->last_ps = p->time_ps;
+    n->last_port = p->port;
+    n->last_was_timer = false;
+    w->tally.delivered_bytes += p->bytes;
+    w->tally.progress_ps = w->now_ps;
+    remember(n, p->time_ps ^ (uint64_t)p->port << 48 ^ p->psn);
+    // Sometimes the token rests on a timer, near or far; a second timer is set and cancelled.
+    if (p->psn % 7 == 3) {
+        weft__timer_set(&node->timers, 1 + (p->port + p->psn) % 63,
+                        w->now_ps + weft_random_below(&n->random, 300000000));
+        weft__timer_set(&node->timers, 0, w->now_ps + 1);
+        weft__timer_cancel(&node->timers, 0);
+    } else {
+        pass_on(n, w, p->psn);
+    }
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct token_node *n = node->state;
+    assert_int_not_equal(key, 0);
+    assert_true(w->now_ps >= n->last_ps);
+    n->last_ps = w->now_ps;
+    n->last_was_timer = true;
+    remember(n, w->now_ps ^ (uint64_t)key << 40);
+    pass_on(n, w, HOPS / 2 + key % 13);
+}
+
+static const struct weft__node_ops ops = {on_packet, on_timer};
+
+struct result {
+    uint64_t history, events, windows;
+    weft_time_ps last_ps;
+    enum weft_end end;
+    weft_bytes in_flight, under_way;
+};
+
+static struct result run(uint32_t workers, weft_time_ps until) {
+    struct weft__engine engine;
+    struct weft__engine_conf conf = {
+        .nodes = NODES,
+        .workers = workers,
+        .lookahead_ps = LOOKAHEAD,
+        .until_ps = until,
+        .stall_ps = WEFT_TIME_NEVER,
+        .work = UINT64_MAX, // tokens multiply; only `until` or the end of all events stops this
+    };
+    uint32_t weight[NODES];
+    static struct token_node node[NODES];
+    memset(node, 0, sizeof node);
+    for (uint32_t i = 0; i < NODES; i++)
+        weight[i] = 1 + i % 5;
+    weft__engine_init(&engine, &conf, weight);
+    for (uint32_t i = 0; i < NODES; i++) {
+        node[i] = (struct token_node){.id = i, .engine = &engine};
+        node[i].random = weft_random_stream(3, i, WEFT_RANDOM_TEST);
+        engine.node[i].ops = &ops;
+        engine.node[i].state = &node[i];
+        weft__timers_init(&engine.node[i].timers, 64);
+        weft__timer_set(&engine.node[i].timers, 1 + i % 60, i * 77);
+    }
+    weft__engine_run(&engine);
+    struct weft__tally tally = weft__engine_tally(&engine);
+    struct result r = {
+        .events = tally.events,
+        .windows = engine.windows,
+        .last_ps = tally.last_ps,
+        .end = engine.end,
+        .in_flight = weft__engine_in_flight(&engine),
+        .under_way = tally.injected_bytes - tally.delivered_bytes,
+    };
+    for (uint32_t i = 0; i < NODES; i++)
+        r.history = (r.history ^ node[i].history) * UINT64_C(0x9E3779B97F4A7C15);
+    weft__engine_deinit(&engine);
+    return r;
+}
+
+static void same_history_for_any_number_of_workers(void **state) {
+    const weft_time_ps until = UINT64_C(40) * WEFT_PS_PER_MS;
+    struct result one = run(1, until);
+    assert_true(one.events > 5000);
+    assert_int_equal(one.end, WEFT_END_UNTIL);
+    assert_true(one.last_ps < until);
+    static const uint32_t workers[] = {2, 3, 8};
+    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
+        struct result many = run(workers[i], until);
+        assert_true(many.history == one.history);
+        assert_int_equal(many.events, one.events);
+        assert_int_equal(many.windows, one.windows);
+        assert_int_equal(many.last_ps, one.last_ps);
+        assert_int_equal(many.in_flight, one.in_flight);
+    }
+}
+
+static void packets_under_way_are_found_at_the_end(void **state) {
+    for (weft_time_ps until = 1; until < UINT64_C(2000000000); until = until * 3 + 1) {
+        struct result r = run(2, until);
+        assert_int_equal(r.in_flight, r.under_way);
+    }
+}
+
+static void windows_without_work_are_skipped(void **state) {
+    struct result r = run(1, UINT64_C(40) * WEFT_PS_PER_MS);
+    uint64_t all = UINT64_C(40) * WEFT_PS_PER_MS / 512; // the window is 512 ps, the largest power of two in 1000
+    assert_true(r.windows <= 2 * r.events);             // a wake for a timer since cancelled finds nothing
+    assert_true(r.windows < all / 100);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_history_for_any_number_of_workers),
+        cmocka_unit_test(packets_under_way_are_found_at_the_end),
+        cmocka_unit_test(windows_without_work_are_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
