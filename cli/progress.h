@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A progress line on a terminal. In a pipe it is silent.
+#ifndef WEFT_CLI_PROGRESS_H
+#define WEFT_CLI_PROGRESS_H
+
+#include <stdio.h>
+
+#include "weft/sim.h"
+
+struct weft_cli_progress {
+    FILE *file;        ///< NULL: silent
+    const char *label; ///< what is running; "" for nothing
+    double drawn_s;    ///< wall time of the last drawing; negative: nothing is on the screen
+    unsigned columns;  ///< of the terminal
+};
+
+/// Draws on standard error if that is a terminal and `quiet` is false.
+void weft_cli_progress_init(struct weft_cli_progress *progress, const char *label, bool quiet);
+/// For weft_sim_options.on_progress; `context` is the struct. Redraws at most ten times a second.
+void weft_cli_progress_on(void *context, const struct weft_progress *now);
+/// Clears the line.
+void weft_cli_progress_deinit(struct weft_cli_progress *progress);
+/// The line itself, at most `columns` characters.
+void weft_cli_progress_format(const struct weft_progress *now, const char *label, unsigned columns, char *text,
+                              size_t size);
+
+#endif
