@@ -56,5 +56,8 @@ void weft_cli_options_deinit(struct weft_cli_options *options);
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
+/// The number of the variant that --variant names (without it: 0). Unknown: an error.
+enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
+                                  uint32_t *ret_variant, struct weft_error *ret_error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "base/units.h"
 #include "cli.h"
 
@@ -165,4 +166,22 @@ void weft_cli_options_deinit(struct weft_cli_options *options) {
 int weft_cli_fail(const struct weft_error *error) {
     fprintf(stderr, "weft: %s\n", error->text);
     return error->status;
+}
+
+enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
+                                  uint32_t *ret_variant, struct weft_error *ret_error) {
+    *ret_variant = 0;
+    if (!options->variant) return WEFT_OK;
+    uint32_t n = weft_scenario_variants(file);
+    const char **names = weft_arena_alloc(options->arena, n, sizeof *names);
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = weft_scenario_variant_name(file, i);
+        if (strcmp(names[i], options->variant)) continue;
+        *ret_variant = i;
+        return WEFT_OK;
+    }
+    char expected[512];
+    weft__names_expected(options->variant, names, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant; %s",
+                          options->variant, expected);
 }

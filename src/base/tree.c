@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/tree_limits.h"
+#include "base/tree.h"
 
 const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key) {
     if (!tree || tree->type != WEFT_TREE_MAP) return NULL;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tree_limits.h"
+#include "base/tree.h"
 #include "weft/tree.h"
 
 struct override {

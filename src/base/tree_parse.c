@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tree_limits.h"
+#include "base/tree.h"
 #include "base/utf8.h"
 #include "weft/tree.h"
 
@@ -31,6 +31,7 @@ struct frame {
 
 struct reader {
     const char *file;
+    bool lines; ///< places have lines
     struct weft_arena *arena;
     struct fy_parser *parser;
     struct frame frame[WEFT__TREE_DEPTH_MAX];
@@ -44,6 +45,10 @@ struct reader {
 
 #define FAIL(r, place, ...) weft_error_set((r)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
+static struct weft_place place_at(const struct reader *r, int line, int column) {
+    return r->lines ? (struct weft_place){r->file, line, column} : (struct weft_place){.file = r->file};
+}
+
 static struct weft_place place_of(const struct reader *r, struct fy_event *event) {
     const struct fy_mark *mark = fy_event_start_mark(event);
     if (!mark) return r->last;
@@ -51,7 +56,7 @@ static struct weft_place place_of(const struct reader *r, struct fy_event *event
         event->type == FYET_SCALAR && event->scalar.value ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
     // The library's place is behind the "*" of an alias and the quote of a text.
     bool behind = event->type == FYET_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-    return (struct weft_place){r->file, mark->line + 1, mark->column + (behind && mark->column ? 0 : 1)};
+    return place_at(r, mark->line + 1, mark->column + (behind && mark->column ? 0 : 1));
 }
 
 static const char *token_text(struct reader *r, struct fy_token *token, bool *ret_has_nul) {
@@ -259,8 +264,7 @@ static enum weft_status fail_with(struct reader *r, struct fy_diag *diag) {
     void *iterator = NULL;
     struct fy_diag_error *e = fy_diag_errors_iterate(diag, &iterator);
     if (!e || !e->msg) return FAIL(r, r->last, "not YAML from here on");
-    struct weft_place place = {r->file, e->line, e->column};
-    return FAIL(r, e->line > 0 ? place : r->last, "not YAML: %s", e->msg);
+    return FAIL(r, e->line > 0 ? place_at(r, e->line, e->column) : r->last, "not YAML: %s", e->msg);
 }
 
 static enum weft_status read_events(struct reader *r, struct fy_diag *diag) {
@@ -279,9 +283,9 @@ static enum weft_status read_events(struct reader *r, struct fy_diag *diag) {
 /// behind it, since the library looks a few bytes ahead.
 enum { PADDING = 64 };
 
-static enum weft_status check_text(const char *name, const char *text, size_t size, char *ret_copy, size_t *ret_size,
-                                   struct weft_error *ret_error) {
-    struct weft_place place = {name, 1, 1};
+static enum weft_status check_text(const struct reader *r, const char *text, size_t size, char *ret_copy,
+                                   size_t *ret_size) {
+    int line = 1, column = 1;
     memcpy(ret_copy, text, size);
     size_t from = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, to = 0; // a byte order mark is let through
     while (from < size) {
@@ -292,10 +296,9 @@ static enum weft_status check_text(const char *name, const char *text, size_t si
         }
         unsigned n = weft__utf8_length((unsigned char *)&ret_copy[from]);
         if (!n || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "byte 0x%02x is not text; expected YAML in UTF-8",
-                                  c);
-        place.column++;
-        if (c == '\n') place.line++, place.column = 1;
+            return FAIL(r, place_at(r, line, column), "byte 0x%02x is not text; expected YAML in UTF-8", c);
+        column++;
+        if (c == '\n') line++, column = 1;
         memmove(&ret_copy[to], &ret_copy[from], n);
         to += n;
         from += n;
@@ -328,25 +331,47 @@ static enum weft_status parse_checked(struct reader *r, const char *text, size_t
     return status;
 }
 
-enum weft_status weft_tree_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
-                                 struct weft_tree **ret_tree, struct weft_error *ret_error) {
-    const char *file = weft_arena_text(arena, name);
-    struct weft_place nowhere = {.file = file};
+static enum weft_status parse(struct reader *r, const char *text, size_t size) {
     if (size > WEFT__TREE_BYTES_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere, "larger than %u MiB, which no scenario is",
-                              WEFT__TREE_BYTES_MAX >> 20);
+        return FAIL(r, place_at(r, 0, 0), "larger than %u MiB, which no scenario is", WEFT__TREE_BYTES_MAX >> 20);
     char *copy = weft_memory_new(WEFT_MEMORY_SCENARIO, size + PADDING, 1);
     size_t checked = 0;
-    enum weft_status status = check_text(file, text, size, copy, &checked, ret_error);
-    if (!status) {
-        struct reader *r = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, sizeof *r);
-        *r = (struct reader){.file = file, .arena = arena, .last = {file, 1, 1}, .error = ret_error};
-        status = parse_checked(r, copy, checked);
-        if (!status && (!r->root || r->root->type == WEFT_TREE_NULL))
-            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere, "is empty; expected a YAML document");
-        *ret_tree = r->root;
-        weft_memory_free(WEFT_MEMORY_SCENARIO, r, sizeof *r);
-    }
+    enum weft_status status = check_text(r, text, size, copy, &checked);
+    if (!status) status = parse_checked(r, copy, checked);
     weft_memory_free(WEFT_MEMORY_SCENARIO, copy, size + PADDING);
+    return status;
+}
+
+static struct reader *reader_new(const char *name, bool lines, struct weft_arena *arena, struct weft_error *ret_error) {
+    struct reader *r = weft_memory_new(WEFT_MEMORY_SCENARIO, 1, sizeof *r);
+    r->file = weft_arena_text(arena, name);
+    r->lines = lines;
+    r->last = place_at(r, 1, 1);
+    r->arena = arena;
+    r->error = ret_error;
+    return r;
+}
+
+enum weft_status weft_tree_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
+                                 struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    struct reader *r = reader_new(name, true, arena, ret_error);
+    enum weft_status status = parse(r, text, size);
+    if (!status && (!r->root || r->root->type == WEFT_TREE_NULL))
+        status = FAIL(r, place_at(r, 0, 0), "is empty; expected a YAML document");
+    *ret_tree = r->root;
+    weft_memory_free(WEFT_MEMORY_SCENARIO, r, sizeof *r);
+    return status;
+}
+
+enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
+                                        struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    struct reader *r = reader_new(name, false, arena, ret_error);
+    enum weft_status status = parse(r, text, strlen(text));
+    *ret_tree = r->root;
+    if (!r->root) {
+        *ret_tree = weft_arena_alloc(arena, 1, sizeof **ret_tree);
+        (*ret_tree)->place = place_at(r, 0, 0);
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, r, sizeof *r);
     return status;
 }

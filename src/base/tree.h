@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario's text may be at most (weft/tree.h), and values from the command line.
+#ifndef WEFT_BASE_TREE_H
+#define WEFT_BASE_TREE_H
+
+#include "weft/tree.h"
+
+#define WEFT__TREE_BYTES_MAX (16u << 20)
+#define WEFT__TREE_DEPTH_MAX 64u
+#define WEFT__TREE_NODES_MAX (4u << 20)
+#define WEFT__TREE_KEYS_MAX 4096u
+#define WEFT__TREE_ANCHORS_MAX 256u
+
+/// weft_tree_parse for a value that stands in no file: places have the name and no line. An empty text is
+/// WEFT_TREE_NULL.
+enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
+                                        struct weft_tree **ret_tree, struct weft_error *ret_error);
+
+#endif

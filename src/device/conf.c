@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of the boxes. Numbers without a source are assumed, and say so.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "weft/device.h"
+
+static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
+static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
+
+static const struct weft_param pfc_rows[] = {
+    WEFT_PRIORITY_SET(struct weft_pfc_conf, priorities, "priorities", "3", "lossless priorities; none turns PFC off"),
+    WEFT_UINT(struct weft_pfc_conf, quanta, "quanta", "65535", "1", "65535",
+              "pause time in a pause frame, in units of 512 bit times (the longest there is; assumed)"),
+    WEFT_REAL(struct weft_pfc_conf, refresh, "refresh", "0.5", "0.01", "1",
+              "while congestion lasts, pause again after this part of the pause time (assumed)"),
+    WEFT_TIME(struct weft_pfc_conf, reaction_ps, "reaction", "0ns", "0ns", "1ms",
+              "from the last bit of a pause frame to the stop of transmission (assumed; 802.3 allows 905 quanta = "
+              "1.158us at 400G)"),
+    WEFT_TIME(struct weft_pfc_conf, watchdog_ps, "watchdog", "never", "1us", "never",
+              "paused this long without a break while packets wait is a storm (SONiC: 100ms to 5s)"),
+    WEFT_CHOICE(struct weft_pfc_conf, watchdog_action, "watchdog_action", "alert", watchdog_actions,
+                "in a storm: count it, drop what waits, or ignore the pause"),
+    WEFT_TIME(struct weft_pfc_conf, restore_ps, "restore", "100ms", "1us", "1000s",
+              "no pause received for this long ends the storm (SONiC: 100ms to 60s)"),
+};
+const struct weft_param_table weft_pfc_table = WEFT_PARAM_TABLE("pfc", struct weft_pfc_conf, pfc_rows);
+
+static const struct weft_param switch_rows[] = {
+    WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
+              "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
+    WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
+                "a frame is sent on when it is complete, or as soon as its header is in"),
+    WEFT_REAL(struct weft_switch_conf, fabric_speedup, "fabric_speedup", "1", "1", "8",
+              "how much faster than its line an input feeds the crossbar (iq and voq; assumed)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, queueing, "queueing", WEFT_KIND_QUEUEING, "oq",
+                     "where packets wait: at the output, the input, or per pair of both"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, arbiter, "arbiter", WEFT_KIND_ARBITER, "islip",
+                     "which input feeds which output (iq and voq)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
+                     "which priority an output sends next"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, buffer, "buffer", WEFT_KIND_BUFFER, "static",
+                     "how packet memory is shared, and when PFC pauses"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, aqm, "aqm", WEFT_KIND_AQM, "none", "when packets are marked or dropped"),
+    WEFT_PRIORITY_SET(struct weft_switch_conf, aqm_priorities, "aqm_priorities", "0-6",
+                      "priorities under AQM; 7 carries control (assumed)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, route, "route", WEFT_KIND_ROUTE, "ecmp",
+                     "which of several equally short ways a packet takes"),
+    WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
+                  "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
+    WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
+};
+const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE("switch", struct weft_switch_conf, switch_rows);
+
+static const struct weft_param host_rows[] = {
+    WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
+    WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
+              "from the last bit received to the NIC's reaction (assumed)"),
+    WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),
+    WEFT_MODEL_PARAM(struct weft_host_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
+                     "which priority the NIC sends next"),
+    WEFT_BYTES(struct weft_host_conf, window_bytes, "window", "0B", "0B", "1TB",
+               "payload in flight of a queue pair at most; 0B: no limit"),
+    WEFT_UINT(struct weft_host_conf, ack_every, "ack_every", "1", "1", "65535", "packets that one ACK acknowledges"),
+    WEFT_BOOL(struct weft_host_conf, ack_own_priority, "ack_own_priority", "false",
+              "ACKs and NAKs have ack_priority rather than the priority of their data"),
+    WEFT_UINT(struct weft_host_conf, ack_priority, "ack_priority", "7", "0", "7",
+              "priority of ACKs and NAKs if ack_own_priority (assumed)"),
+    WEFT_UINT(struct weft_host_conf, cnp_priority, "cnp_priority", "7", "0", "7",
+              "priority of CNPs (DSCP 48; assumed)"),
+    WEFT_TIME(struct weft_host_conf, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
+              "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
+    WEFT_TIME(struct weft_host_conf, timeout_ps, "timeout", "16777216ns", "1us", "never",
+              "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
+              "exponent assumed)"),
+    WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
+              "at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
+    WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",
+               "receive buffer of the NIC, for each priority (assumed)"),
+    WEFT_BYTES(struct weft_host_conf, rx_xoff_bytes, "rx_xoff", "200KB", "0B", "1TB",
+               "the NIC pauses its switch above this level (assumed)"),
+    WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",
+               "and lets it resume at or below this one (assumed)"),
+    WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
+    WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
+};
+
+static const char *host_check(const void *conf, char *text, size_t size) {
+    const struct weft_host_conf *c = conf;
+    if (c->rx_xon_bytes > c->rx_xoff_bytes)
+        snprintf(text, size, "rx_xon (%" PRIu64 "B) is above rx_xoff (%" PRIu64 "B)", c->rx_xon_bytes,
+                 c->rx_xoff_bytes);
+    else if (c->rx_xoff_bytes > c->rx_buffer_bytes)
+        snprintf(text, size, "rx_xoff (%" PRIu64 "B) is above rx_buffer (%" PRIu64 "B)", c->rx_xoff_bytes,
+                 c->rx_buffer_bytes);
+    else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
+        snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
+                 c->window_bytes, c->mtu_bytes);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_host_table =
+    WEFT_PARAM_TABLE_CHECKED("host", struct weft_host_conf, host_rows, host_check);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The effective configuration as a flat list of paths and values.
+#include <stdio.h>
+
+#include "base/param.h"
+#include "weft/scenario.h"
+
+struct sink {
+    void (*on_value)(void *context, const char *path, const char *value);
+    void *context;
+};
+
+/// The leaves of what no table describes: the lists of a topology, the events.
+static void tree_each(const struct sink *sink, const struct weft_tree *tree, const char *path) {
+    if (tree->type == WEFT_TREE_TEXT) sink->on_value(sink->context, path, tree->text);
+    for (uint32_t i = 0; i < tree->n; i++) {
+        char child_path[WEFT__PATH_MAX], number[16];
+        snprintf(number, sizeof number, "%u", i);
+        const struct weft_tree *child = tree->child[i];
+        tree_each(sink, child, weft__path_join(child_path, sizeof child_path, path, child->key ? child->key : number));
+    }
+}
+
+static void topology_each(const struct sink *sink, const struct weft_scenario *s) {
+    weft__model_each(&s->topology, "topology", sink->on_value, sink->context);
+    const char *const *list = s->topology.model->params->lists;
+    for (; list && *list; list++) {
+        const struct weft_tree *tree = weft_tree_find(s->topology_tree, *list);
+        char path[WEFT__PATH_MAX];
+        if (tree) tree_each(sink, tree, weft__path_join(path, sizeof path, "topology", *list));
+    }
+    if (s->events_tree) tree_each(sink, s->events_tree, "events");
+}
+
+static void device_each(const struct sink *sink, const struct weft_device_conf *device, uint32_t i) {
+    char prefix[64] = "", path[WEFT__PATH_MAX];
+    if (i) {
+        snprintf(prefix, sizeof prefix, "devices.%u", i - 1); // the first is the default, not an entry
+        sink->on_value(sink->context, weft__path_join(path, sizeof path, prefix, "match"), device->match);
+    }
+    weft__path_join(path, sizeof path, prefix, "switch");
+    weft_params_each(&weft_switch_table, &device->sw, path, sink->on_value, sink->context);
+    weft__path_join(path, sizeof path, prefix, "host");
+    weft_params_each(&weft_host_table, &device->host, path, sink->on_value, sink->context);
+}
+
+void weft_scenario_each(const struct weft_scenario *scenario,
+                        void (*on_value)(void *context, const char *path, const char *value), void *context) {
+    struct sink sink = {on_value, context};
+    on_value(context, "name", scenario->name);
+    on_value(context, "about", scenario->about);
+    topology_each(&sink, scenario);
+    for (uint32_t i = 0; i < scenario->devices; i++)
+        device_each(&sink, &scenario->device[i], i);
+    for (uint32_t i = 0; i < scenario->workloads; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "workload.%u", i);
+        weft__model_each(&scenario->workload[i], path, on_value, context);
+    }
+    weft_params_each(&weft_run_table, &scenario->run, "run", on_value, context);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/scenario.h"
+
+static const struct weft_param run_rows[] = {
+    WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", NULL, "of everything random"),
+    WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
+              "end of the run; never: when every flow is done and the network is empty"),
+    WEFT_TIME(struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
+              "no progress for this long ends the run (assumed)"),
+    WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
+              "from the failure or return of a link to new routes (assumed)"),
+    WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",
+              "of the time series of queues and rates; 0ns: none"),
+    WEFT_TEXT(struct weft_run_conf, sample_ports, "sample_ports", "*",
+              "ports in the time series: a shell pattern over their names"),
+};
+const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE("run", struct weft_run_conf, run_rows);

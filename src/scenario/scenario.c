@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A variant of a scenario file, bound: every value checked and in its struct.
+#include "scenario/scenario.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/param.h"
+
+enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
+
+static const char *const sections[] = {"topology", "events", "switch",   "host", "devices",
+                                       "workload", "run",    "variants", NULL};
+static const struct weft_param head_rows[] = {
+    WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
+    WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
+};
+const struct weft_param_table weft__scenario_table =
+    WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
+
+static const char *const device_sections[] = {"switch", "host", NULL};
+static const struct weft_param device_rows[] = {
+    WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
+};
+const struct weft_param_table weft__device_table =
+    WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, device_sections);
+
+/// What the functions below pass along.
+struct bind {
+    struct weft_scenario *scenario;
+    const struct weft_tree *root;
+    struct weft_arena *arena;
+    struct weft_error *error;
+};
+
+#define FAIL(b, place, ...) weft_error_set((b)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+/// A section of the file; NULL if it is not there, or left empty.
+static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
+    const struct weft_tree *tree = weft_tree_find(map, key);
+    return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
+}
+
+/// "clos" of "some/where/clos.yaml".
+static const char *stem(struct weft_arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+static enum weft_status load_head(struct bind *b) {
+    const struct weft_tree *variants = weft_tree_find(b->root, "variants");
+    if (variants) return FAIL(b, variants->key_place, "variants: cannot be overridden");
+    struct weft__scenario_head head;
+    enum weft_status status = weft__params_load_at(&weft__scenario_table, b->root, "", &head, b->arena, b->error);
+    if (status) return status;
+    b->scenario->name = *head.name ? head.name : stem(b->arena, b->scenario->path);
+    b->scenario->about = head.about;
+    return WEFT_OK;
+}
+
+static enum weft_status load_topology(struct bind *b) {
+    const struct weft_tree *tree = section(b->root, "topology");
+    if (!tree) return FAIL(b, b->root->place, "topology is missing: expected a kind and its parameters");
+    b->scenario->topology_tree = tree;
+    b->scenario->events_tree = section(b->root, "events");
+    return weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena, b->error);
+}
+
+static enum weft_status load_device(struct bind *b, struct weft_device_conf *device, const struct weft_tree *sw,
+                                    const struct weft_tree *host, const char *path) {
+    char child_path[WEFT__PATH_MAX];
+    weft__path_join(child_path, sizeof child_path, path, "switch");
+    enum weft_status status = weft__params_load_at(&weft_switch_table, sw, child_path, &device->sw, b->arena, b->error);
+    if (status) return status;
+    weft__path_join(child_path, sizeof child_path, path, "host");
+    return weft__params_load_at(&weft_host_table, host, child_path, &device->host, b->arena, b->error);
+}
+
+/// The default section `key` with what the entry says instead.
+static enum weft_status over_default(struct bind *b, const struct weft_tree *entry, const char *key,
+                                     const struct weft_tree **ret_tree) {
+    const struct weft_tree *base = section(b->root, key), *over = section(entry, key);
+    *ret_tree = over ? over : base;
+    if (!over || !base || over->type != WEFT_TREE_MAP) return WEFT_OK;
+    struct weft_tree *merged;
+    enum weft_status status = weft_tree_override(base, over, b->arena, &merged, b->error);
+    if (!status) *ret_tree = merged;
+    return status;
+}
+
+static enum weft_status load_device_entry(struct bind *b, const struct weft_tree *entry, uint32_t i,
+                                          struct weft_device_conf *device) {
+    char path[WEFT__PATH_MAX];
+    snprintf(path, sizeof path, "devices.%u", i);
+    struct weft__device_head head;
+    const struct weft_tree *sw, *host;
+    enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
+    if (!status) status = over_default(b, entry, "switch", &sw);
+    if (!status) status = over_default(b, entry, "host", &host);
+    if (!status) status = load_device(b, device, sw, host, path);
+    device->match = status ? NULL : head.match;
+    return status;
+}
+
+/// The entries of a list; *ret_n is 0 if it is not there.
+static enum weft_status list_of(struct bind *b, const char *key, uint32_t max, const struct weft_tree **ret_list,
+                                uint32_t *ret_n) {
+    *ret_list = section(b->root, key);
+    *ret_n = *ret_list ? (*ret_list)->n : 0;
+    if (!*ret_list) return WEFT_OK;
+    if ((*ret_list)->type != WEFT_TREE_LIST) return FAIL(b, (*ret_list)->place, "%s: expected a list of entries", key);
+    if (*ret_n > max) return FAIL(b, (*ret_list)->place, "%s: more than %u entries", key, max);
+    return WEFT_OK;
+}
+
+static enum weft_status load_devices(struct bind *b) {
+    const struct weft_tree *list;
+    uint32_t n;
+    enum weft_status status = list_of(b, "devices", DEVICES_MAX, &list, &n);
+    if (status) return status;
+    struct weft_device_conf *device = weft_arena_alloc(b->arena, n + 1, sizeof *device);
+    b->scenario->device = device;
+    b->scenario->devices = n + 1;
+    status = load_device(b, &device[0], section(b->root, "switch"), section(b->root, "host"), "");
+    for (uint32_t i = 0; i < n && !status; i++)
+        status = load_device_entry(b, list->child[i], i, &device[i + 1]);
+    return status;
+}
+
+static enum weft_status load_workload(struct bind *b) {
+    const struct weft_tree *list;
+    uint32_t n;
+    enum weft_status status = list_of(b, "workload", WORKLOADS_MAX, &list, &n);
+    if (status) return status;
+    b->scenario->workload = weft_arena_alloc(b->arena, n, sizeof *b->scenario->workload);
+    b->scenario->workloads = n;
+    for (uint32_t i = 0; i < n && !status; i++) {
+        char path[WEFT__PATH_MAX];
+        snprintf(path, sizeof path, "workload.%u", i);
+        status = weft__model_load_at(WEFT_KIND_WORKLOAD, NULL, list->child[i], path, &b->scenario->workload[i],
+                                     b->arena, b->error);
+    }
+    return status;
+}
+
+static enum weft_status bind_all(struct bind *b) {
+    enum weft_status status = load_head(b);
+    if (!status) status = load_topology(b);
+    if (!status) status = load_devices(b);
+    if (!status) status = load_workload(b);
+    if (!status)
+        status = weft__params_load_at(&weft_run_table, section(b->root, "run"), "run", &b->scenario->run, b->arena,
+                                      b->error);
+    return status;
+}
+
+/// The file's tree under its variant and the settings, in this order.
+static enum weft_status apply_overrides(struct bind *b, const struct weft_scenario_file *file, uint32_t variant) {
+    struct weft_tree *merged;
+    enum weft_status status = WEFT_OK;
+    b->root = file->root;
+    for (uint32_t i = 0; i <= file->settings && !status; i++) {
+        const struct weft_tree *over = i ? file->setting[i - 1] : file->variant[variant];
+        if (!over) continue;
+        status = weft_tree_override(b->root, over, b->arena, &merged, b->error);
+        if (!status) b->root = merged;
+    }
+    return status;
+}
+
+enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
+                                   struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
+    assert(variant < file->variants);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario *scenario = weft_arena_alloc(arena, 1, sizeof *scenario);
+    scenario->arena = arena;
+    scenario->path = file->path;
+    scenario->variant = file->variant_name[variant];
+    struct bind b = {.scenario = scenario, .arena = arena, .error = ret_error};
+    enum weft_status status = apply_overrides(&b, file, variant);
+    if (!status) status = bind_all(&b);
+    if (status)
+        weft_scenario_free(scenario);
+    else
+        *ret_scenario = scenario;
+    return status;
+}
+
+void weft_scenario_free(struct weft_scenario *scenario) {
+    if (scenario) weft_arena_free(scenario->arena); // the scenario is in it
+}

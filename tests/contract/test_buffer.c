@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every buffer under random packets: bytes in = bytes out + dropped + held, its own invariant, answers that agree with
+// each other, and no lossless packet dropped without an XOFF before it.
+#include "models.h"
+
+#include "weft/buffer.h"
+#include "weft/random.h"
+
+enum { PORTS = 6, LOSSLESS = 0x18, HELD_MAX = 40000, FRAME_MAX = 9216 };
+
+struct packet {
+    uint32_t port, priority, bytes;
+};
+
+struct bench {
+    const struct weft_buffer_ops *ops;
+    const void *conf;
+    void *state;
+    struct packet held[HELD_MAX];
+    uint32_t n;
+    weft_bytes in, out, dropped;
+    weft_bytes level[PORTS][WEFT_PRIORITIES], level_max[PORTS][WEFT_PRIORITIES];
+};
+
+static bool lossless(uint32_t priority) {
+    return LOSSLESS >> priority & 1;
+}
+
+static void admit(struct bench *b, struct packet p) {
+    weft_bytes *level = &b->level[p.port][p.priority], *level_max = &b->level_max[p.port][p.priority];
+    enum weft_buffer_answer before = b->ops->review(b->state, b->conf, p.port, p.priority);
+    enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.priority, p.bytes);
+    b->in += p.bytes;
+    if (answer == WEFT_BUFFER_DROP) {
+        if (lossless(p.priority)) assert_int_equal(before, WEFT_BUFFER_XOFF);
+        b->dropped += p.bytes;
+        return;
+    }
+    b->held[b->n++] = p;
+    *level += p.bytes;
+    if (*level > *level_max) *level_max = *level;
+    enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
+    assert_true(answer == WEFT_BUFFER_OK || answer == WEFT_BUFFER_XOFF);
+    assert_int_equal(answer == WEFT_BUFFER_XOFF, after == WEFT_BUFFER_XOFF);
+    if (!lossless(p.priority)) assert_int_equal(after, WEFT_BUFFER_OK);
+}
+
+static void release(struct bench *b, uint32_t i) {
+    struct packet p = b->held[i];
+    b->held[i] = b->held[--b->n];
+    enum weft_buffer_answer answer = b->ops->release(b->state, b->conf, p.port, p.priority, p.bytes);
+    b->out += p.bytes;
+    b->level[p.port][p.priority] -= p.bytes;
+    enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
+    assert_int_equal(answer == WEFT_BUFFER_XON, after == WEFT_BUFFER_XON);
+    assert_true(answer == WEFT_BUFFER_XON || answer == WEFT_BUFFER_OK);
+}
+
+static void assert_conserved(const struct bench *b) {
+    weft_bytes held = 0;
+    for (uint32_t port = 0; port < PORTS; port++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+            held += b->ops->level(b->state, b->conf, port, p);
+            assert_int_equal(b->ops->level(b->state, b->conf, port, p), b->level[port][p]);
+            assert_int_equal(b->ops->level_max(b->state, b->conf, port, p), b->level_max[port][p]);
+        }
+    assert_int_equal(b->in, b->out + b->dropped + held);
+    const char *broken = b->ops->check(b->state, b->conf);
+    if (broken) fail_msg("%s", broken);
+}
+
+static struct packet draw_packet(struct weft_random *random, uint32_t hot) {
+    static const uint32_t sizes[] = {64, 78, 1082, 4158, FRAME_MAX};
+    uint32_t who = weft_random_below(random, 2) ? hot : (uint32_t)weft_random_below(random, PORTS * WEFT_PRIORITIES);
+    return (struct packet){who / WEFT_PRIORITIES, who % WEFT_PRIORITIES, sizes[weft_random_below(random, 5)]};
+}
+
+/// Fills and drains in phases, so that every threshold is crossed both ways.
+static uint64_t run(const struct weft_model *model, const void *conf, uint64_t seed) {
+    struct bench *b = calloc(1, sizeof *b);
+    b->ops = model->ops;
+    b->conf = conf;
+    b->state = calloc(1, b->ops->state_size(conf, PORTS));
+    b->ops->init(b->state, conf, PORTS, LOSSLESS);
+    struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
+    for (unsigned phase = 0; phase < 40; phase++) {
+        uint32_t fill = phase % 2 ? 20 : 95, hot = (uint32_t)weft_random_below(&random, PORTS * WEFT_PRIORITIES);
+        for (unsigned k = 0; k < 5000; k++) {
+            if (weft_random_below(&random, 100) < fill && b->n < HELD_MAX)
+                admit(b, draw_packet(&random, hot));
+            else if (b->n)
+                release(b, (uint32_t)weft_random_below(&random, b->n));
+        }
+        assert_conserved(b);
+    }
+    assert_true(b->dropped > 0); // or the run did not reach the limits
+    while (b->n)
+        release(b, b->n - 1);
+    assert_conserved(b);
+    for (uint32_t port = 0; port < PORTS; port++)
+        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+            assert_int_equal(b->ops->review(b->state, conf, port, p), lossless(p) ? WEFT_BUFFER_XON : WEFT_BUFFER_OK);
+    uint64_t digest = b->in * 31 + b->dropped;
+    free(b->state);
+    free(b);
+    return digest;
+}
+
+static void holds(const struct weft_model *model, const void *conf) {
+    const struct weft_buffer_ops *ops = model->ops;
+    char text[256];
+    if (ops->fit) assert_null(ops->fit(conf, PORTS, LOSSLESS, text, sizeof text));
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        assert_int_equal(run(model, conf, seed), run(model, conf, seed));
+}
+
+static void all_hold_under_random_packets(void **state) {
+    each_model(WEFT_KIND_BUFFER, holds);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_hold_under_random_packets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every congestion control under random facts: 0 < rate <= line rate, no timer in the past, its own invariant, and the
+// same answers for the same facts.
+#include "models.h"
+
+#include "weft/cc.h"
+#include "weft/random.h"
+
+struct caller {
+    const struct weft_cc_ops *ops;
+    const void *conf;
+    void *state;
+    struct weft_cc_fact fact;
+    struct weft_cc_act act;
+    uint64_t digest;
+};
+
+static void tell(struct caller *c,
+                 void (*on_fact)(void *, const void *, const struct weft_cc_fact *, struct weft_cc_act *)) {
+    if (!on_fact) return;
+    on_fact(c->state, c->conf, &c->fact, &c->act);
+    assert_true(c->act.rate_bps > 0);
+    assert_true(c->act.rate_bps <= c->fact.line_rate_bps);
+    assert_true(c->act.timer_ps >= c->fact.now_ps);
+    assert_true(c->act.window_bytes > 0);
+    const char *broken = c->ops->check(c->state, c->conf, &c->act);
+    if (broken) fail_msg("%s", broken);
+    c->digest = (c->digest ^ c->act.rate_bps ^ c->act.timer_ps << 20) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/// Lets every timer until `time` expire.
+static void advance(struct caller *c, weft_time_ps time) {
+    while (c->act.timer_ps <= time) {
+        weft_time_ps due = c->act.timer_ps;
+        c->fact.now_ps = due;
+        tell(c, c->ops->on_timer);
+        assert_true(c->act.timer_ps > due); // it asks for progress
+    }
+    c->fact.now_ps = time;
+}
+
+static void random_fact(struct caller *c, struct weft_random *random) {
+    static const weft_time_ps steps[] = {WEFT_PS_PER_NS, 100 * WEFT_PS_PER_NS, 10 * WEFT_PS_PER_US, WEFT_PS_PER_MS};
+    advance(c, c->fact.now_ps + weft_random_below(random, 2 * steps[weft_random_below(random, 4)]));
+    switch (weft_random_below(random, 8)) {
+    case 0:
+        tell(c, c->ops->on_cnp);
+        break;
+    case 1:
+    case 2:
+        c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 1;
+        c->fact.rtt_ps = WEFT_PS_PER_US + weft_random_below(random, WEFT_PS_PER_MS);
+        tell(c, c->ops->on_ack);
+        break;
+    default:
+        c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 84;
+        tell(c, c->ops->on_sent);
+    }
+}
+
+static uint64_t run(const struct weft_model *model, const void *conf, weft_rate_bps line, uint64_t seed) {
+    struct caller c = {.ops = model->ops, .conf = conf, .fact.line_rate_bps = line};
+    c.act = (struct weft_cc_act){line, WEFT_TIME_NEVER, UINT64_MAX};
+    c.state = calloc(1, c.ops->state_size(conf) + 1);
+    struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
+    c.fact.now_ps = weft_random_below(&random, WEFT_PS_PER_S);
+    tell(&c, c.ops->on_start);
+    for (unsigned i = 0; i < 20000; i++)
+        random_fact(&c, &random);
+    free(c.state);
+    return c.digest;
+}
+
+static const weft_rate_bps lines[] = {1000000000, 25000000000, 400000000000, 3200000000000};
+
+static void holds(const struct weft_model *model, const void *conf) {
+    for (unsigned i = 0; i < 4; i++)
+        for (uint64_t seed = 1; seed <= 4; seed++)
+            assert_int_equal(run(model, conf, lines[i], seed), run(model, conf, lines[i], seed));
+}
+
+static void all_hold_under_random_facts(void **state) {
+    each_model(WEFT_KIND_CC, holds);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_hold_under_random_facts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

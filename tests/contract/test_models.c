@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every model of every kind owes: a name, a summary, a source, parameters with help and defaults that load.
+#include "models.h"
+
+#include "weft/aqm.h"
+#include "weft/arbiter.h"
+#include "weft/buffer.h"
+#include "weft/cc.h"
+#include "weft/queueing.h"
+#include "weft/route.h"
+#include "weft/scheduler.h"
+
+static void describes_itself(const struct weft_model *model) {
+    assert_non_null(model->summary);
+    assert_non_null(model->source);
+    assert_non_null(model->params);
+    assert_non_null(model->ops);
+    assert_true(model->params->conf_size > 0);
+    for (uint32_t i = 0; i < model->params->n; i++) {
+        assert_true(strlen(model->params->rows[i].help) > 0);
+        for (uint32_t k = 0; k < i; k++)
+            assert_string_not_equal(model->params->rows[i].name, model->params->rows[k].name);
+    }
+}
+
+static void all_describe_themselves(void **state) {
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+            const struct weft_model *model = weft_model_at(kind, i);
+            assert_int_equal(model->kind, kind);
+            assert_ptr_equal(weft_model_find(kind, model->name), model); // names are unique within a kind
+            describes_itself(model);
+        }
+}
+
+static bool has_defaults(const struct weft_param_table *table) {
+    for (uint32_t i = 0; i < table->n; i++)
+        if (!table->rows[i].dflt) return false;
+    return true;
+}
+
+static void defaults_load(void **state) {
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+            const struct weft_model *model = weft_model_at(kind, i);
+            if (has_defaults(model->params)) free(conf_of(model, NULL));
+        }
+}
+
+/// Every pointer of an ops struct that is required.
+static void required(const struct weft_model *model) {
+    const void *ops = model->ops;
+    switch (model->kind) {
+    case WEFT_KIND_ARBITER: {
+        const struct weft_arbiter_ops *o = ops;
+        assert_true(o->state_size && o->init && o->match);
+        break;
+    }
+    case WEFT_KIND_SCHEDULER: {
+        const struct weft_scheduler_ops *o = ops;
+        assert_true(o->pick != NULL);
+        break;
+    }
+    case WEFT_KIND_BUFFER: {
+        const struct weft_buffer_ops *o = ops;
+        assert_true(o->state_size && o->init && o->admit && o->release && o->review && o->level && o->level_max &&
+                    o->check);
+        break;
+    }
+    case WEFT_KIND_AQM: {
+        const struct weft_aqm_ops *o = ops;
+        assert_true(o->on_enqueue != NULL);
+        break;
+    }
+    case WEFT_KIND_ROUTE: {
+        const struct weft_route_ops *o = ops;
+        assert_true(o->select && o->hash_seed);
+        break;
+    }
+    case WEFT_KIND_CC: {
+        const struct weft_cc_ops *o = ops;
+        assert_true(o->state_size && o->on_start && o->check);
+        break;
+    }
+    case WEFT_KIND_QUEUEING: {
+        const struct weft_queueing_ops *o = ops;
+        assert_true(o->state_size && o->init && o->push && o->pop && o->ready && o->each);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void required_ops_are_there(void **state) {
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        for (uint32_t i = 0; i < weft_model_count(kind); i++)
+            required(weft_model_at(kind, i));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_describe_themselves),
+        cmocka_unit_test(defaults_load),
+        cmocka_unit_test(required_ops_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

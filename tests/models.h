@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models by name, with parameters as a user would write them.
+#ifndef WEFT_TESTS_MODELS_H
+#define WEFT_TESTS_MODELS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/model.h"
+
+/// Configuration of `model` from YAML text ("{iterations: 4}"; "{}" or NULL: all defaults). Free with free().
+static inline void *conf_of(const struct weft_model *model, const char *yaml) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    struct weft_tree *tree = NULL;
+    void *conf = calloc(1, model->params->conf_size);
+    if (yaml && weft_tree_parse("test", yaml, strlen(yaml), arena, &tree, &error)) fail_msg("%s", error.text);
+    if (weft_params_load(model->params, tree, conf, arena, &error)) fail_msg("%s: %s", model->name, error.text);
+    weft_arena_free(arena);
+    return conf;
+}
+
+static inline const struct weft_model *model_of(enum weft_model_kind kind, const char *name) {
+    const struct weft_model *model = weft_model_find(kind, name);
+    if (!model) fail_msg("no model %s %s", weft_kind_name(kind), name);
+    return model;
+}
+
+/// For every model of a kind: its defaults, and whatever `test` asserts.
+static inline void each_model(enum weft_model_kind kind,
+                              void (*test)(const struct weft_model *model, const void *conf)) {
+    assert_true(weft_model_count(kind) > 0);
+    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+        const struct weft_model *model = weft_model_at(kind, i);
+        void *conf = conf_of(model, NULL);
+        test(model, conf);
+        free(conf);
+    }
+}
+
+#endif

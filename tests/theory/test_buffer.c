@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thresholds of both buffers, by hand and by the formula of dynamic thresholds.
+#include "models.h"
+
+#include <math.h>
+
+#include "weft/buffer.h"
+
+enum { LOSSLESS = 1 << 3 };
+
+struct buffer {
+    const struct weft_buffer_ops *ops;
+    void *conf, *state;
+};
+
+static struct buffer buffer_new(const char *name, const char *yaml, uint32_t ports) {
+    const struct weft_model *model = model_of(WEFT_KIND_BUFFER, name);
+    struct buffer b = {.ops = model->ops, .conf = conf_of(model, yaml)};
+    b.state = calloc(1, b.ops->state_size(b.conf, ports));
+    b.ops->init(b.state, b.conf, ports, LOSSLESS);
+    return b;
+}
+
+static void buffer_free(struct buffer *b) {
+    assert_null(b->ops->check(b->state, b->conf));
+    free(b->conf);
+    free(b->state);
+}
+
+static enum weft_buffer_answer admit(struct buffer *b, uint32_t port, uint32_t priority, uint32_t bytes) {
+    return b->ops->admit(b->state, b->conf, port, priority, bytes);
+}
+
+static enum weft_buffer_answer release(struct buffer *b, uint32_t port, uint32_t priority, uint32_t bytes) {
+    return b->ops->release(b->state, b->conf, port, priority, bytes);
+}
+
+static weft_bytes level(struct buffer *b, uint32_t port, uint32_t priority) {
+    return b->ops->level(b->state, b->conf, port, priority);
+}
+
+static void static_thresholds(void **state) {
+    struct buffer b = buffer_new("static", "{size: 10000B, xoff: 8000B, xon: 6000B}", 2);
+    assert_int_equal(admit(&b, 0, 3, 8000), WEFT_BUFFER_OK);   // not above
+    assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_XOFF);    // above
+    assert_int_equal(admit(&b, 0, 3, 1999), WEFT_BUFFER_XOFF); // exactly full
+    assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_DROP);
+    assert_int_equal(admit(&b, 1, 3, 8000), WEFT_BUFFER_OK);    // a port of its own
+    assert_int_equal(admit(&b, 0, 2, 10000), WEFT_BUFFER_OK);   // lossy: no XOFF
+    assert_int_equal(admit(&b, 0, 2, 1), WEFT_BUFFER_DROP);     // but a limit
+    assert_int_equal(release(&b, 0, 3, 3999), WEFT_BUFFER_OK);  // 6001
+    assert_int_equal(release(&b, 0, 3, 1), WEFT_BUFFER_XON);    // 6000
+    assert_int_equal(release(&b, 0, 3, 6000), WEFT_BUFFER_XON); // still
+    assert_int_equal(b.ops->level_max(b.state, b.conf, 0, 3), 10000);
+    buffer_free(&b);
+}
+
+// N groups that always want more hold alpha B / (1 + N alpha) each of a shared pool of B bytes, and B / (1 + N alpha)
+// stays free: Choudhury and Hahne 1998, equation 2. Packets of 1 byte reach it to within rounding.
+static void dynamic_thresholds_share_the_pool(void **state) {
+    static const char *const yaml[] = {
+        "{total: 100KB, reserve: 0B, headroom: 0B, alpha: 1/8}",
+        "{total: 100KB, reserve: 0B, headroom: 0B, alpha: 1}",
+        "{total: 100KB, reserve: 0B, headroom: 0B, alpha: 2}",
+    };
+    static const double alphas[] = {1. / 8, 1, 2};
+    for (unsigned a = 0; a < 3; a++)
+        for (uint32_t n = 1; n <= 8; n *= 2) {
+            struct buffer b = buffer_new("dynamic", yaml[a], 8);
+            for (unsigned full = 0; full < n;) { // in turn, until all are refused
+                full = 0;
+                for (uint32_t port = 0; port < n; port++)
+                    full += admit(&b, port, 0, 1) == WEFT_BUFFER_DROP;
+            }
+            double expected = alphas[a] * 100000 / (1 + n * alphas[a]);
+            for (uint32_t port = 0; port < n; port++)
+                assert_true(fabs((double)level(&b, port, 0) - expected) <= 2);
+            buffer_free(&b);
+        }
+}
+
+// 8 priorities x 1000 B of reserve and 5000 B of headroom leave 20000 - 13000 = 7000 B to share on a one-port switch.
+// With alpha = 1 and nothing else in the pool a group may hold half of it: 3500 B beyond its 1000 B.
+static void lossless_groups_go_to_headroom(void **state) {
+    struct buffer b =
+        buffer_new("dynamic", "{total: 20000B, reserve: 1000B, headroom: 5000B, alpha: 1, xon_offset: 500B}", 1);
+    assert_int_equal(admit(&b, 0, 3, 1000), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 0, 3, 3500), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_XOFF);    // 3501 > 3500: to the headroom
+    assert_int_equal(admit(&b, 0, 3, 4999), WEFT_BUFFER_XOFF); // headroom is full
+    assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_DROP);
+    assert_int_equal(level(&b, 0, 3), 9500);
+    // Lossy priority 2 may take its reserve and a threshold of 7000 - 3500 = 3500, but 3500 B of pool are all that is
+    // left.
+    assert_int_equal(admit(&b, 0, 2, 1000), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 0, 2, 3501), WEFT_BUFFER_DROP);
+    assert_int_equal(release(&b, 0, 3, 5000), WEFT_BUFFER_OK); // the headroom is empty, 3500 of 3500 shared: no XON yet
+    assert_int_equal(release(&b, 0, 3, 249), WEFT_BUFFER_OK);  // 3251 + 500 > 7000 - 3251 = 3749
+    assert_int_equal(release(&b, 0, 3, 1), WEFT_BUFFER_XON);   // 3250 + 500 = 3750 <= 3750
+    buffer_free(&b);
+}
+
+// Filling the pool from elsewhere lowers the threshold under a group that did nothing: review tells.
+static void review_sees_what_others_did(void **state) {
+    struct buffer b = buffer_new("dynamic", "{total: 100KB, reserve: 0B, headroom: 1KB, alpha: 1}", 4);
+    assert_int_equal(admit(&b, 0, 3, 40000), WEFT_BUFFER_OK);
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_XON);
+    assert_int_equal(admit(&b, 1, 0, 25000), WEFT_BUFFER_OK);
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_XOFF); // 96 - 65 = 31 KB
+    release(&b, 1, 0, 25000);
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_XON);
+    buffer_free(&b);
+}
+
+static void thresholds_can_be_clamped(void **state) {
+    struct buffer b = buffer_new(
+        "dynamic", "{total: 100KB, reserve: 0B, headroom: 0B, alpha: 1, threshold_min: 5KB, threshold_max: 10KB}", 12);
+    for (uint32_t port = 0; port < 9; port++) {
+        assert_int_equal(admit(&b, port, 0, 10000), WEFT_BUFFER_OK);
+        assert_int_equal(admit(&b, port, 0, 1), WEFT_BUFFER_DROP);
+    }
+    assert_int_equal(admit(&b, 9, 0, 5000), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 10, 0, 5000), WEFT_BUFFER_OK); // alpha x 5000 free, or the minimum
+    assert_int_equal(admit(&b, 11, 0, 1), WEFT_BUFFER_DROP);  // the pool is full
+    buffer_free(&b);
+}
+
+static void a_pool_too_small_does_not_fit(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_BUFFER, "dynamic");
+    const struct weft_buffer_ops *ops = model->ops;
+    void *conf = conf_of(model, "{total: 20000B, reserve: 1000B, headroom: 5000B}");
+    char text[300];
+    assert_null(ops->fit(conf, 1, LOSSLESS, text, sizeof text));
+    const char *why = ops->fit(conf, 2, LOSSLESS, text, sizeof text);
+    assert_non_null(why);
+    assert_non_null(strstr(why, "26000"));
+    free(conf);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(static_thresholds),
+        cmocka_unit_test(dynamic_thresholds_share_the_pool),
+        cmocka_unit_test(lossless_groups_go_to_headroom),
+        cmocka_unit_test(review_sees_what_others_did),
+        cmocka_unit_test(thresholds_can_be_clamped),
+        cmocka_unit_test(a_pool_too_small_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
