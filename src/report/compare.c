@@ -19,6 +19,9 @@ struct compare {
     double *value;                         ///< [runs], of the row at hand
     int group_width;
     int *width; ///< [runs]
+    FILE *line; ///< into line_text
+    char *line_text;
+    size_t line_size;
 };
 
 static int max_int(int a, int b) {
@@ -35,34 +38,47 @@ static const struct weft_group_stats *find_group(const struct compare *c, uint32
     return NULL;
 }
 
-static void print_change(FILE *file, double first, double value, bool is_first) {
-    char text[TEXT] = "";
-    if (!is_first && isfinite(first) && isfinite(value)) {
-        double change = first > 0 ? 100 * (value - first) / first : 0;
-        if (fabs(change) >= 1000)
-            snprintf(text, sizeof text, "x%.3g", value / first);
-        else if (first > 0)
-            snprintf(text, sizeof text, "%+.1f%%", change);
-    }
-    fprintf(file, "%*s", is_first ? 0 : CHANGE, text);
+/// "+12.3%", "x120", "=", or "" if there is nothing to compare.
+static void format_change(char *text, double first, double value) {
+    double change = first > 0 ? 100 * (value - first) / first : 0;
+    text[0] = 0;
+    if (!isfinite(first) || !isfinite(value)) return;
+    if (!(first < value) && !(value < first))
+        snprintf(text, TEXT, "=");
+    else if (change >= 1000)
+        snprintf(text, TEXT, "x%.0f", value / first);
+    else if (first > 0)
+        snprintf(text, TEXT, "%+.1f%%", change);
+}
+
+/// Prints what `c->line` holds, without blanks at its end.
+static void print_line(struct compare *c) {
+    fflush(c->line);
+    size_t n = c->line_size;
+    while (n && c->line_text[n - 1] == ' ')
+        n--;
+    fwrite(c->line_text, 1, n, c->file);
+    putc('\n', c->file);
+    rewind(c->line);
 }
 
 /// A row of c->value. With a unit, values are times; else `decimals` digits follow the point.
-static void print_row(const struct compare *c, const char *group, const char *metric, struct weft__unit unit,
-                      int decimals) {
-    char label[TEXT], text[TEXT];
-    snprintf(label, sizeof label, "%s%s%s", metric, unit.name ? ", " : "", unit.name ? unit.name : "");
-    fprintf(c->file, "%-*s  %-*s", c->group_width, group, METRIC, label);
+static void print_row(struct compare *c, const char *group, const char *metric, struct weft__unit unit, int decimals) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "%s%s%s", metric, unit.name ? ", " : "", unit.name ? unit.name : "");
+    fprintf(c->line, "%-*s  %-*s", c->group_width, group, METRIC, text);
     for (uint32_t r = 0; r < c->runs; r++) {
-        if (!isfinite(c->value[r]))
+        double value = c->value[r];
+        if (!isfinite(value))
             snprintf(text, sizeof text, "-");
         else
             snprintf(text, sizeof text, "%.*f", unit.name ? unit.decimals : decimals,
-                     c->value[r] / (unit.name ? unit.ps : 1));
-        fprintf(c->file, " %*s", c->width[r], text);
-        print_change(c->file, c->value[0], c->value[r], r == 0);
+                     value / (unit.name ? unit.ps : 1));
+        fprintf(c->line, " %*s", c->width[r], text);
+        format_change(text, c->value[0], value);
+        if (r) fprintf(c->line, "%*s", CHANGE, text);
     }
-    putc('\n', c->file);
+    print_line(c);
 }
 
 static double largest(const struct compare *c) {
@@ -93,7 +109,7 @@ static void fill_group(const struct compare *c, const char *name, size_t offset)
     }
 }
 
-static void print_group(const struct compare *c, const char *name) {
+static void print_group(struct compare *c, const char *name) {
     fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
     struct weft__unit unit = weft__text_unit(largest(c));
     for (uint32_t r = 0; r < c->runs; r++) {
@@ -108,7 +124,7 @@ static void print_group(const struct compare *c, const char *name) {
 }
 
 /// Groups of all variants, each once, in order of first mention.
-static void print_groups(const struct compare *c) {
+static void print_groups(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         for (uint32_t g = 0; g < c->run[r].workload->groups; g++) {
             const char *name = c->group[r][g].name;
@@ -119,7 +135,7 @@ static void print_groups(const struct compare *c) {
         }
 }
 
-static void print_network(const struct compare *c) {
+static void print_network(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].xoff_frames;
     print_row(c, "network", "PFC pause frames", (struct weft__unit){0}, 0);
@@ -140,14 +156,14 @@ static void print_network(const struct compare *c) {
     print_row(c, "", "simulated", weft__text_unit(largest(c)), 0);
 }
 
-static void print_head(const struct compare *c) {
+static void print_head(struct compare *c) {
     const struct weft_run *first = &c->run[0];
-    fprintf(c->file, "%s: %" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n%-*s  %-*s",
-            first->scenario->name, c->runs, c->runs == 1 ? "" : "s", first->scenario->run.seed, variant_name(first),
-            c->group_width, "group", METRIC, "");
+    fprintf(c->file, "%s: %" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n", first->scenario->name,
+            c->runs, c->runs == 1 ? "" : "s", first->scenario->run.seed, variant_name(first));
+    fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
     for (uint32_t r = 0; r < c->runs; r++)
-        fprintf(c->file, " %*s%*s", c->width[r], variant_name(&c->run[r]), r ? CHANGE : 0, "");
-    putc('\n', c->file);
+        fprintf(c->line, " %*s%*s", c->width[r], variant_name(&c->run[r]), r ? CHANGE : 0, "");
+    print_line(c);
 }
 
 static void print_ends(const struct compare *c) {
@@ -177,9 +193,13 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) 
         for (uint32_t g = 0; g < run[r].workload->groups; g++)
             c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
     }
+    c.line = open_memstream(&c.line_text, &c.line_size);
+    if (!c.line) abort();
     print_head(&c);
     print_groups(&c);
     print_network(&c);
     print_ends(&c);
+    fclose(c.line);
+    free(c.line_text);
     weft_arena_free(arena);
 }

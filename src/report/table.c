@@ -18,16 +18,16 @@ static uint32_t unfinished(const struct weft_run *run) {
 static void print_title(FILE *file, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     const struct weft_scenario *s = run->scenario;
-    char simulated[TEXT], hops[TEXT], rate[TEXT];
+    char simulated[TEXT], wall[TEXT], hops[TEXT], rate[TEXT];
+    weft_format_time((weft_time_ps)(o->wall_s * 1e6) * WEFT_PS_PER_US, wall, sizeof wall);
     weft_format_time(o->sim_time_ps, simulated, sizeof simulated);
-    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " flows, seed %" PRIu64 "\n", s->name,
-            *s->variant ? ", variant " : "", s->variant, run->topology->hosts, run->topology->switches, o->flows,
-            s->run.seed);
+    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s, seed %" PRIu64 "\n", s->name,
+            *s->variant ? ", variant " : "", s->variant, run->topology->hosts, run->topology->switches,
+            run->topology->switches == 1 ? "" : "es", o->flows, o->flows == 1 ? "" : "s", s->run.seed);
     fprintf(file,
-            "simulated %s in %.2f s of wall time, %" PRIu32
+            "simulated %s in %s of wall time, %" PRIu32
             " thread%s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
-            simulated, o->wall_s, o->threads, o->threads == 1 ? "" : "s",
-            weft__text_count(hops, (double)o->packet_hops),
+            simulated, wall, o->threads, o->threads == 1 ? "" : "s", weft__text_count(hops, (double)o->packet_hops),
             weft__text_count(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
 }
 
@@ -51,14 +51,16 @@ static void print_groups(FILE *file, const struct weft_run *run) {
         largest = fmax(largest, group[g].fct_ps.max);
     }
     struct weft__unit unit = weft__text_unit(largest);
-    fprintf(file, "\n%-*s  %8s %8s %9s  completion time, %-27s  slowdown (1: alone in the network)\n", width, "", "",
-            "", "payload", unit.name);
-    fprintf(file, "%-*s  %8s %8s %9s  %9s %10s %10s %10s  %6s %7s %7s %7s\n", width, "group", "flows", "finished",
+    char title[TEXT];
+    snprintf(title, sizeof title, "completion time, %s", unit.name);
+    fprintf(file, "\n%-*s  %8s %8s %9s    %-40s   slowdown (1: alone in the network)\n", width, "", "", "", "payload",
+            title);
+    fprintf(file, "%-*s  %8s %8s %9s %10s %10s %10s %10s %7s %7s %7s %7s\n", width, "group", "flows", "finished",
             "in all", "mean", "p50", "p99", "max", "mean", "p50", "p99", "max");
     for (uint32_t g = 0; g < run->workload->groups; g++) {
         char bytes[TEXT];
         weft_format_bytes(group[g].bytes, bytes, sizeof bytes);
-        fprintf(file, "%-*s  %8" PRIu32 " %8" PRIu32 " %9s ", width, group[g].name, group[g].count, group[g].finished,
+        fprintf(file, "%-*s  %8" PRIu32 " %8" PRIu32 " %9s", width, group[g].name, group[g].count, group[g].finished,
                 bytes);
         print_quantiles(file, &group[g].fct_ps, unit);
         print_quantiles(file, &group[g].slowdown, (struct weft__unit){0});
@@ -71,7 +73,7 @@ static void print_pfc(FILE *file, const struct weft_run *run, const struct weft_
     char text[TEXT], name[TEXT];
     weft_format_time(sum->paused_ps, text, sizeof text);
     fprintf(file, "\nPFC    %" PRIu64 " pause frames sent; ports paused for %s in all\n", sum->xoff_frames, text);
-    if (sum->storms) fprintf(file, "       %" PRIu64 " pause storms found by the watchdog\n", sum->storms);
+    if (sum->storms) fprintf(file, "       pause storms found by the watchdog: %" PRIu64 "\n", sum->storms);
     struct weft__paused_port port[PAUSED_PORTS];
     uint32_t n = weft__report_paused_ports(run->outcome, port, PAUSED_PORTS);
     const struct weft_topology *t = run->topology;

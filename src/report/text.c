@@ -7,7 +7,7 @@ enum { TEXT = 32 };
 
 struct weft__unit weft__text_unit(double largest_ps) {
     static const struct weft__unit units[] = {{"ns", 1e3, 1}, {"us", 1e6, 2}, {"ms", 1e9, 3}, {"s", 1e12, 4}};
-    unsigned u = 0;
+    unsigned u = largest_ps > 0 ? 0 : 1;
     while (u < 3 && largest_ps >= 1e4 * units[u].ps)
         u++;
     return units[u];

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft run: one variant of a scenario.
+#include <stdio.h>
+
+#include "simulation.h"
+
+static const struct weft_cli_command command = {
+    .name = "run",
+    .operands = "SCENARIO",
+    .about = "Runs one variant of a scenario (the first, if none is named) and reports what it measured: completion\n"
+             "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, or - for standard input.\n"
+             "Ctrl-C ends the run and reports what was measured so far.\n"
+             "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_min = 1,
+    .operands_max = 1,
+};
+
+static void mention_others(const struct weft_scenario_file *file) {
+    uint32_t n = weft_scenario_variants(file);
+    if (n < 2) return;
+    fprintf(stderr, "weft: running variant '%s'; --variant NAME chooses another, weft compare runs all:",
+            weft_scenario_variant_name(file, 0));
+    for (uint32_t i = 1; i < n; i++)
+        fprintf(stderr, " '%s'", weft_scenario_variant_name(file, i));
+    fputc('\n', stderr);
+}
+
+/// Returns the exit status; `error` is set if something should be said on standard error.
+static int run(const struct weft_cli_options *o, struct weft_scenario_file *file, struct weft_error *error) {
+    struct weft_cli_simulation s = {0};
+    struct weft_run run;
+    uint32_t variant;
+    enum weft_status status = weft_cli_variant(o, file, &variant, error);
+    if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
+    if (!status) {
+        if (!o->variant && !o->json && !o->quiet) mention_others(file);
+        weft_cli_catch_interrupt();
+        status = weft_cli_simulation_run(&s, o, s.scenario->variant, &run, error);
+    }
+    if (s.outcome) {
+        struct weft_error output = {0};
+        if (o->out) weft_cli_write_results(o->out, &run, 1, false, &output);
+        weft_cli_print_results(&run, 1, false, o->json, &output);
+        if (output.status) {
+            *error = output;
+            status = output.status;
+        }
+    }
+    weft_cli_simulation_deinit(&s);
+    return (int)status;
+}
+
+int weft_cli_run(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct weft_scenario_file *file = NULL;
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
+        if (!status) status = run(&o, file, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    if (file) weft_scenario_file_free(file);
+    weft_cli_options_deinit(&o);
+    return status;
+}

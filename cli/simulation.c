@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+void weft_cli_catch_interrupt(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool weft_cli_interrupted(void) {
+    return interrupted;
+}
+
+enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
+                                          uint32_t variant, struct weft_error *ret_error) {
+    *s = (struct weft_cli_simulation){0};
+    enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
+    if (status) return status;
+    struct weft_scenario *c = s->scenario;
+    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, c->arena, &s->topology, ret_error);
+    if (status) return status;
+    return weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
+}
+
+void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {
+    if (s->outcome) weft_outcome_free(s->outcome);
+    if (s->scenario) weft_scenario_free(s->scenario);
+    *s = (struct weft_cli_simulation){0};
+}
+
+enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
+                                         const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
+    struct weft_cli_progress progress;
+    weft_cli_progress_init(&progress, label, options->quiet);
+    struct weft_sim_options sim = {.threads = options->threads,
+                                   .interrupt = &interrupted,
+                                   .on_progress = weft_cli_progress_on,
+                                   .context = &progress};
+    weft_memory_reset_max();
+    enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
+    weft_cli_progress_deinit(&progress);
+    *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}};
+    for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
+        ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);
+    return status;
+}
+
+static void print(FILE *file, const struct weft_run *run, uint32_t runs, bool list, bool json) {
+    if (json && list)
+        weft_report_json_compare(file, run, runs);
+    else if (json)
+        weft_report_json(file, run);
+    else if (list)
+        weft_report_compare(file, run, runs);
+    else
+        weft_report_table(file, run);
+}
+
+enum weft_status weft_cli_print_results(const struct weft_run *run, uint32_t runs, bool list, bool json,
+                                        struct weft_error *ret_error) {
+    print(stdout, run, runs, list, json);
+    if (fflush(stdout) || ferror(stdout))
+        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write to standard output: %s",
+                              strerror(errno));
+    return WEFT_OK;
+}
+
+enum weft_status weft_cli_write_results(const char *dir, const struct weft_run *run, uint32_t runs, bool list,
+                                        struct weft_error *ret_error) {
+    enum weft_status status = weft_report_sqlite(dir, run, runs, ret_error);
+    if (status) return status;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const char *path = weft_arena_format(arena, "%s/result.json", dir);
+    const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    FILE *file = fopen(draft, "w");
+    bool written = file;
+    if (file) {
+        print(file, run, runs, list, true);
+        written = !ferror(file);
+        written &= !fclose(file);
+    }
+    if (!written || rename(draft, path)) {
+        status =
+            weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
+        unlink(draft);
+    }
+    weft_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A variant of a scenario from its file to its results, for the subcommands that run things.
+#ifndef WEFT_CLI_SIMULATION_H
+#define WEFT_CLI_SIMULATION_H
+
+#include "cli.h"
+#include "weft/report.h"
+
+struct weft_cli_simulation {
+    struct weft_scenario *scenario;
+    struct weft_topology *topology; ///< lives in the scenario, as the workload does
+    struct weft_workload *workload;
+    struct weft_outcome *outcome; ///< NULL before it ran
+};
+
+/// Everything short of running. Deinit whatever it returns.
+enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
+                                          uint32_t variant, struct weft_error *ret_error);
+void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
+/// Runs it, with progress. After a status of STALL or CONSERVATION there is an outcome all the same. *ret_run points
+/// into `s`.
+enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
+                                         const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
+
+/// From now on the first Ctrl-C ends the simulation with what it has measured, the second one the program.
+void weft_cli_catch_interrupt(void);
+bool weft_cli_interrupted(void);
+
+/// Writes results.sqlite and result.json into the folder. `list`: result.json holds {"variants": [...]}.
+enum weft_status weft_cli_write_results(const char *dir, const struct weft_run *run, uint32_t runs, bool list,
+                                        struct weft_error *ret_error);
+/// Prints to standard output: JSON or text, a list of variants or one run. SYSTEM if it could not be written.
+enum weft_status weft_cli_print_results(const struct weft_run *run, uint32_t runs, bool list, bool json,
+                                        struct weft_error *ret_error);
+
+#endif

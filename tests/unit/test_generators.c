@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every workload generator, from the user's text to flows.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "weft/workload.h"
+
+struct fixture {
+    struct weft_arena *arena;
+    struct weft_topology *topology;
+    struct weft_error error;
+};
+
+/// A model as the user writes it: "{kind: incast, ...}".
+static enum weft_status load_model(enum weft_model_kind kind, const char *text, struct weft_arena *arena,
+                                   struct weft_model_conf *ret_model, struct weft_error *ret_error) {
+    const struct weft_param row = {.name = "model", .type = WEFT_PARAM_MODEL, .model_kind = kind};
+    const struct weft_param_table table = {.name = "test", .rows = &row, .n = 1, .conf_size = sizeof *ret_model};
+    struct weft_tree *tree = NULL;
+    char wrapped[512];
+    int n = snprintf(wrapped, sizeof wrapped, "{model: %s}", text);
+    assert_int_equal(weft_tree_parse("s.yaml", wrapped, (size_t)n, arena, &tree, ret_error), WEFT_OK);
+    return weft_params_load(&table, tree, ret_model, arena, ret_error);
+}
+
+/// `hosts` hosts, host-0 up, on one switch with 200 Gbit/s links.
+static struct weft_topology *topology(struct weft_arena *arena, uint32_t hosts) {
+    struct weft_topology *t = NULL;
+    char text[128];
+    struct weft_model_conf model;
+    struct weft_error error = {0};
+    snprintf(text, sizeof text, "{kind: single, hosts: %u, rate: 200Gbps}", hosts);
+    if (load_model(WEFT_KIND_TOPOLOGY, text, arena, &model, &error) ||
+        weft_topology_new(&model, NULL, NULL, arena, &t, &error))
+        fail_msg("%s", error.text);
+    return t;
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    memset(&f, 0, sizeof f);
+    f.arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    f.topology = topology(f.arena, 8);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    weft_arena_free(f->arena);
+    return 0;
+}
+
+/// A workload of one entry, or NULL and f->error.
+static struct weft_workload *expand(struct fixture *f, const char *text, uint64_t seed) {
+    struct weft_workload *w = NULL;
+    struct weft_model_conf entry;
+    memset(&f->error, 0, sizeof f->error);
+    if (!load_model(WEFT_KIND_WORKLOAD, text, f->arena, &entry, &f->error))
+        weft_workload_new(&entry, 1, f->topology, seed, f->arena, &w, &f->error);
+    return w;
+}
+
+static struct weft_workload *good(struct fixture *f, const char *text) {
+    struct weft_workload *w = expand(f, text, 1);
+    if (!w) fail_msg("%s", f->error.text);
+    return w;
+}
+
+static void bad(struct fixture *f, const char *text, const char *says) {
+    assert_null(expand(f, text, 1));
+    assert_int_equal(f->error.status, WEFT_ERROR_INPUT);
+    assert_non_null(strstr(f->error.text, "s.yaml:1:"));
+    if (!strstr(f->error.text, says)) fail_msg("'%s' does not say '%s'", f->error.text, says);
+}
+
+static void is_flow(const struct weft_workload *w, uint32_t i, uint32_t src, uint32_t dst) {
+    assert_true(i < w->flows);
+    assert_int_equal(w->flow[i].src, src);
+    assert_int_equal(w->flow[i].dst, dst);
+}
+
+static void flow(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: flow, src: host-0..2, dst: 'host-5,host-4,host-3', size: 5MB, start: 2us,"
+                                      " group: g, priority: 4, qps: 2, verb: read}");
+    assert_int_equal(w->flows, 3);
+    is_flow(w, 0, 0, 5);
+    is_flow(w, 1, 1, 4);
+    is_flow(w, 2, 2, 3);
+    assert_int_equal(w->flow[2].bytes, 5000000);
+    assert_int_equal(w->flow[2].start_ps, 2000000);
+    assert_int_equal(w->flow[2].priority, 4);
+    assert_int_equal(w->flow[2].qps, 2);
+    assert_int_equal(w->flow[2].verb, WEFT_VERB_READ);
+    assert_string_equal(w->group[w->flow[2].group], "g");
+    w = good(f, "{kind: flow, src: host-7, dst: host-0..1}");
+    assert_int_equal(w->flows, 2);
+    is_flow(w, 1, 7, 1);
+    bad(f, "{kind: flow, src: host-0..1, dst: host-3..5}", "2 hosts and dst 'host-3..5' is 3");
+    bad(f, "{kind: flow, src: host-0..1, dst: host-3}", "2 hosts and dst 'host-3' is 1");
+    bad(f, "{kind: flow, src: host-2, dst: host-2}", "itself");
+    bad(f, "{kind: flow, src: host-9, dst: host-2}", "host-9");
+    bad(f, "{kind: flow, src: host-1}", "dst");
+    bad(f, "{kind: flow, src: host-1, dst: host-2, size: 0B}", "size");
+    bad(f, "{kind: flow, src: host-1, dst: host-2, size: -5MB}", "size");
+    bad(f, "{kind: flow, src: host-1, dst: host-2, size: 1000000TB}", "size");
+    bad(f, "{kind: flow, src: host-1, dst: host-2, repeat: 1099511627776}", "repeat");
+    bad(f, "{kind: flow, src: host-0, dst: host-1, repeat: 10000, interval: 1000s}", "1000000 s");
+}
+
+static void incast(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: incast, sources: host-*, dst: host-3}");
+    assert_int_equal(w->flows, 7);
+    for (uint32_t i = 0; i < 7; i++)
+        is_flow(w, i, i + (i >= 3), 3);
+    bad(f, "{kind: incast, sources: host-*, dst: host-1..2}", "exactly one");
+    bad(f, "{kind: incast, sources: host-1, dst: host-1}", "nobody but dst");
+}
+
+static void shift(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: permutation, hosts: host-2..6, mode: shift, shift: 7}");
+    assert_int_equal(w->flows, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        is_flow(w, i, 2 + i, 2 + (i + 2) % 5);
+    bad(f, "{kind: permutation, hosts: host-2..6, mode: shift, shift: 10}", "every host to itself");
+    bad(f, "{kind: permutation, hosts: host-2}", "at least 2");
+}
+
+/// The 9 derangements of 4 hosts must come equally often. Chi square with 8 degrees of freedom exceeds 31.8 once in
+/// 10^4; the draws are fixed by the seeds, so the test always says the same.
+static void derangements_are_uniform(void **state) {
+    struct fixture *f = *state;
+    enum { TRIALS = 3600 };
+    uint32_t seen[256] = {0}, kinds = 0;
+    for (uint64_t seed = 0; seed < TRIALS; seed++) {
+        struct weft_workload *w = expand(f, "{kind: permutation, hosts: host-0..3}", seed);
+        assert_int_equal(w->flows, 4);
+        uint32_t code = 0, receivers = 0;
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(w->flow[i].src, i);
+            assert_int_not_equal(w->flow[i].dst, i);
+            code = code * 4 + w->flow[i].dst;
+            receivers |= 1u << w->flow[i].dst;
+        }
+        assert_int_equal(receivers, 15);
+        seen[code]++;
+    }
+    double chi2 = 0;
+    for (unsigned code = 0; code < 256; code++) {
+        kinds += seen[code] > 0;
+        if (seen[code]) chi2 += pow(seen[code] - TRIALS / 9.0, 2) / (TRIALS / 9.0);
+    }
+    assert_int_equal(kinds, 9);
+    assert_true(chi2 < 31.8);
+}
+
+static void all_to_all(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: all_to_all, hosts: host-0..4, step: 1us}");
+    assert_int_equal(w->flows, 20);
+    bool seen[5][5] = {{0}};
+    for (uint32_t i = 0; i < 20; i++) {
+        uint32_t round = i % 4; // of its host; in a round all destinations differ
+        is_flow(w, i, i / 4, (i / 4 + 1 + round) % 5);
+        assert_int_equal(w->flow[i].start_ps, round * 1000000);
+        assert_false(seen[w->flow[i].src][w->flow[i].dst]);
+        seen[w->flow[i].src][w->flow[i].dst] = true;
+    }
+    w = good(f, "{kind: all_to_all, hosts: host-0..4, stagger: off}");
+    assert_int_equal(w->flows, 20);
+    is_flow(w, 8, 2, 0);
+    is_flow(w, 9, 2, 1);
+    is_flow(w, 10, 2, 3);
+    is_flow(w, 11, 2, 4);
+    assert_int_equal(w->flow[11].start_ps, 0);
+    bad(f, "{kind: all_to_all, hosts: host-0}", "at least 2");
+}
+
+/// Arrivals of n hosts at rate r for T: a Poisson number of mean n r T with standard deviation of its root. Here
+/// r = 0.5 * 200 Gbit/s / (8 * 10000 B) = 1.25 per us; 8 hosts for 1 ms: 10000 +- 100. Gaps have mean 0.8 us.
+static void poisson_arrivals(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: poisson, size: 10KB, load: 0.5, duration: 1ms, start: 5ms}");
+    assert_true(fabs(w->flows - 10000.0) < 4 * 100);
+    uint32_t to[8] = {0}, from[8] = {0};
+    double square = 0;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        assert_int_not_equal(w->flow[i].src, w->flow[i].dst);
+        assert_in_range(w->flow[i].start_ps, 5 * WEFT_PS_PER_MS, 6 * WEFT_PS_PER_MS);
+        to[w->flow[i].dst]++;
+        from[w->flow[i].src]++;
+        if (i && w->flow[i].src == w->flow[i - 1].src) {
+            assert_true(w->flow[i].start_ps >= w->flow[i - 1].start_ps);
+            square += pow((double)(w->flow[i].start_ps - w->flow[i - 1].start_ps) / 0.8e6, 2);
+        }
+    }
+    for (unsigned h = 0; h < 8; h++) {
+        assert_true(fabs(from[h] - 1250.0) < 4 * sqrt(1250));
+        assert_true(fabs(to[h] - 1250.0) < 4 * sqrt(1250));
+    }
+    // The mean square of an exponential variable is 2 squares of its mean; its own standard deviation sqrt(20 / n).
+    assert_true(fabs(square / (w->flows - 8) - 2) < 4 * sqrt(20.0 / w->flows));
+}
+
+/// WebSearch: mean 1711250 B and (from its points) standard deviation 3.97 MB. At load 1 for 10 ms, 8 hosts offer
+/// 8 * 250 MB in about 1169 flows.
+static void poisson_load(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: poisson, distribution: websearch, load: 1, duration: 10ms}");
+    double flows = 2e9 / 1711250, mean_square = 3.97e6 * 3.97e6 + 1711250.0 * 1711250.0;
+    assert_true(fabs(w->flows - flows) < 4 * sqrt(flows));
+    assert_true(fabs((double)w->bytes - 2e9) < 4 * sqrt(flows * mean_square)); // compound Poisson
+    bad(f, "{kind: poisson, distribution: web}", "expected fixed, websearch, fbhdp or file:PATH");
+    bad(f, "{kind: poisson, load: 0}", "load");
+    bad(f, "{kind: poisson, hosts: host-1}", "at least 2");
+}
+
+/// A host more, at the end: flows of the others stay, but for those that now go to it.
+static void a_host_more_changes_no_draws(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *few = good(f, "{kind: poisson, hosts: host-0..6, distribution: fbhdp, duration: 1ms}");
+    struct weft_workload *more = good(f, "{kind: poisson, hosts: host-0..7, distribution: fbhdp, duration: 1ms}");
+    uint32_t moved = 0;
+    assert_true(more->flows > few->flows && few->flows > 100);
+    for (uint32_t i = 0; i < few->flows; i++) { // host by host, so that the new host's come last
+        assert_int_equal(few->flow[i].src, more->flow[i].src);
+        assert_int_equal(few->flow[i].start_ps, more->flow[i].start_ps);
+        assert_int_equal(few->flow[i].bytes, more->flow[i].bytes);
+        if (few->flow[i].dst == more->flow[i].dst) continue;
+        assert_int_equal(more->flow[i].dst, 7);
+        moved++;
+    }
+    assert_true(fabs(moved - few->flows / 7.0) < 4 * sqrt(few->flows / 7.0));
+}
+
+static bool same_flows(const struct weft_workload *a, const struct weft_workload *b) {
+    if (a->flows != b->flows) return false;
+    for (uint32_t i = 0; i < a->flows; i++)
+        if (a->flow[i].start_ps != b->flow[i].start_ps || a->flow[i].dst != b->flow[i].dst) return false;
+    return true;
+}
+
+static void seeds_and_entries_have_streams_of_their_own(void **state) {
+    struct fixture *f = *state;
+    static const char *const texts[] = {"{kind: permutation}", "{kind: poisson, size: 1KB, duration: 10us}"};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(same_flows(expand(f, texts[i], 1), expand(f, texts[i], 1)));
+        assert_false(same_flows(expand(f, texts[i], 1), expand(f, texts[i], 2)));
+    }
+    struct weft_model_conf entry[2];
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(load_model(WEFT_KIND_WORKLOAD, texts[1], f->arena, &entry[i], &f->error), WEFT_OK);
+    struct weft_workload *one, *two;
+    assert_int_equal(weft_workload_new(entry, 1, f->topology, 1, f->arena, &one, NULL), WEFT_OK);
+    assert_int_equal(weft_workload_new(entry, 2, f->topology, 1, f->arena, &two, NULL), WEFT_OK);
+    assert_true(two->flows > one->flows && one->flows > 0);
+    assert_int_not_equal(two->flow[0].start_ps, two->flow[one->flows].start_ps);
+    two->flows = one->flows; // the second entry does not change the first
+    assert_true(same_flows(one, two));
+}
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/// 2^40 flows and the like are refused before a single one is made.
+static void absurd_numbers_are_quick_errors(void **state) {
+    struct fixture *f = *state;
+    f->topology = topology(f->arena, 5000);
+    weft_memory_reset_max();
+    weft_bytes before = weft_memory_bytes_max(WEFT_MEMORY_SCENARIO);
+    double start = now_s();
+    bad(f, "{kind: all_to_all}", "16777216 flows");
+    bad(f, "{kind: all_to_all, hosts: host-0..1048, repeat: 1000000}", "16777216 flows");
+    bad(f, "{kind: permutation, repeat: 1000000}", "16777216 flows");
+    bad(f, "{kind: permutation, repeat: 1000, qps: 1024}", "queue pairs");
+    bad(f, "{kind: incast, sources: host-*, dst: host-0, repeat: 1000000}", "16777216 flows");
+    bad(f, "{kind: poisson, size: 1B, load: 1, duration: 1000s}", "16777216 flows");
+    assert_true(now_s() - start < 2);
+    assert_true(weft_memory_bytes_max(WEFT_MEMORY_SCENARIO) - before < 4 << 20);
+}
+
+int main(void) {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(flow),
+        T(incast),
+        T(shift),
+        T(derangements_are_uniform),
+        T(all_to_all),
+        T(poisson_arrivals),
+        T(poisson_load),
+        T(a_host_more_changes_no_draws),
+        T(seeds_and_entries_have_streams_of_their_own),
+        T(absurd_numbers_are_quick_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
