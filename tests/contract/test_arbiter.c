@@ -163,6 +163,30 @@ static void all_starve_nobody(void **state) {
     each_model(WEFT_KIND_ARBITER, starves_nobody);
 }
 
+/// An input that all outputs want goes to each in turn.
+static void shares_one_input(const struct weft_model *model, const void *conf) {
+    enum { N = 70 };
+    struct bench b;
+    uint32_t served[N] = {0};
+    bench_init(&b, model, conf, N);
+    for (uint32_t out = 0; out < N; out++) {
+        set(b.outputs, out);
+        set(b.requests + (size_t)out * b.words, 66);
+    }
+    for (unsigned k = 0; k < 3 * N; k++) {
+        match(&b);
+        for (uint32_t out = 0; out < N; out++)
+            served[out] += b.input[out] == 66;
+    }
+    for (uint32_t out = 0; out < N; out++)
+        assert_int_equal(served[out], 3);
+    free(b.state);
+}
+
+static void all_share_one_input_in_turn(void **state) {
+    each_model(WEFT_KIND_ARBITER, shares_one_input);
+}
+
 static void assert_maximal(const char *name, const char *yaml, uint32_t ports) {
     const struct weft_model *model = model_of(WEFT_KIND_ARBITER, name);
     void *conf = conf_of(model, yaml);
@@ -191,6 +215,7 @@ int main(void) {
         cmocka_unit_test(all_match_the_same_again),
         cmocka_unit_test(all_serve_one_output_in_turn),
         cmocka_unit_test(all_starve_nobody),
+        cmocka_unit_test(all_share_one_input_in_turn),
         cmocka_unit_test(matchings_are_maximal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

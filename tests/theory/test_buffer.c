@@ -41,7 +41,8 @@ static weft_bytes level(struct buffer *b, uint32_t port, uint32_t priority) {
 
 static void static_thresholds(void **state) {
     struct buffer b = buffer_new("static", "{size: 10000B, xoff: 8000B, xon: 6000B}", 2);
-    assert_int_equal(admit(&b, 0, 3, 8000), WEFT_BUFFER_OK);   // not above
+    assert_int_equal(admit(&b, 0, 3, 8000), WEFT_BUFFER_OK); // not above
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_OK);
     assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_XOFF);    // above
     assert_int_equal(admit(&b, 0, 3, 1999), WEFT_BUFFER_XOFF); // exactly full
     assert_int_equal(admit(&b, 0, 3, 1), WEFT_BUFFER_DROP);

@@ -62,6 +62,30 @@ static void idle_priorities_take_nothing(void **state) {
     free(conf);
 }
 
+/// A priority saves no credit while it has nothing to send: when it comes back it gets one turn, then the other does.
+static void idling_earns_nothing(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_SCHEDULER, "dwrr");
+    const struct weft_scheduler_ops *ops = model->ops;
+    void *conf = conf_of(model, "{quantum: 10KB}");
+    struct weft_scheduler_state s = {{0}, 0};
+    for (unsigned i = 0; i < 1000; i++) {
+        uint32_t p = ops->pick(&s, conf, 1 << (i ? 2 : 1)); // priority 1 once, in mid-turn, then only 2
+        ops->on_sent(&s, conf, p, 1000);
+    }
+    unsigned burst = 0, sent = 0;
+    while (ops->pick(&s, conf, 1 << 1 | 1 << 2) == 2) {
+        ops->on_sent(&s, conf, 2, 1000); // what is left of its turn
+        sent++;
+    }
+    while (ops->pick(&s, conf, 1 << 1 | 1 << 2) == 1) {
+        ops->on_sent(&s, conf, 1, 1000);
+        burst++;
+    }
+    assert_true(sent <= 10);
+    assert_int_equal(burst, 10);
+    free(conf);
+}
+
 /// Strict priorities come first whenever they can send; the weighted ones share the rest as if alone.
 static void strict_comes_before_weighted(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_SCHEDULER, "dwrr");
@@ -94,9 +118,8 @@ static void strict_is_highest_first(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_are_exact),
-        cmocka_unit_test(idle_priorities_take_nothing),
-        cmocka_unit_test(strict_comes_before_weighted),
+        cmocka_unit_test(shares_are_exact),        cmocka_unit_test(idle_priorities_take_nothing),
+        cmocka_unit_test(idling_earns_nothing),    cmocka_unit_test(strict_comes_before_weighted),
         cmocka_unit_test(strict_is_highest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

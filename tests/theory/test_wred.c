@@ -17,16 +17,21 @@ static unsigned count(const struct weft_aqm_ops *ops, const void *conf, weft_byt
     return n;
 }
 
-// Four standard deviations of a binomial.
+// Four standard deviations of a binomial, at each depth and over all of them.
 static void marks_along_the_curve(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_AQM, "wred");
     void *conf = conf_of(model, curve);
     struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_ECN);
+    double sum = 0, expected = 0, variance = 0;
     for (weft_bytes depth = 110000; depth <= 400000; depth += 10000) {
         double trials = 20000, p = .2 * ((double)depth - 100000) / 300000;
         double marked = count(model->ops, conf, depth, true, WEFT_AQM_MARK, (unsigned)trials, &random) / trials;
         assert_true(fabs(marked - p) <= 4 * sqrt(p * (1 - p) / trials));
+        sum += marked;
+        expected += p;
+        variance += p * (1 - p) / trials;
     }
+    assert_true(fabs(sum - expected) <= 4 * sqrt(variance));
     free(conf);
 }
 
