@@ -165,7 +165,7 @@ void weft_cli_options_deinit(struct weft_cli_options *options) {
 
 int weft_cli_fail(const struct weft_error *error) {
     fprintf(stderr, "weft: %s\n", error->text);
-    return error->status;
+    return (int)error->status;
 }
 
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,

@@ -241,7 +241,7 @@ static bool parse_value(struct parse *p) {
     case WEFT_PARAM_SECTION:
         break;
     }
-    assert(!"a model or a section is not one value");
+    assert(0 && "a model or a section is not one value");
     return false;
 }
 
@@ -319,6 +319,6 @@ int weft_param_format(const struct weft_param *row, const void *conf, char *text
     case WEFT_PARAM_SECTION:
         break;
     }
-    assert(!"a section is not one value");
+    assert(0 && "a section is not one value");
     return 0;
 }

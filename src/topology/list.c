@@ -178,7 +178,7 @@ static enum weft_status check_pairs(const struct weft_tree *list, const struct w
 
 static enum weft_status list_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                    struct weft_error *ret_error) {
-    const struct weft_tree *nodes, *links;
+    const struct weft_tree *nodes = NULL, *links = NULL;
     enum weft_status status = section(tree, "nodes", b->place, &nodes, ret_error);
     if (!status) status = section(tree, "links", b->place, &links, ret_error);
     if (!status) status = weft__topology_check_size(b, nodes->n, links->n, ret_error);
