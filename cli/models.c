@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft models: what there is to choose from, with every parameter. All of it comes from the tables.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "schema.h"
+
+#include "base/param.h"
+
+/// Sections of a scenario that are not models.
+static const struct {
+    const struct weft_param_table *table;
+    const char *summary;
+} sections[] = {
+    {&weft_switch_table, "the Ethernet switch"},
+    {&weft_host_table, "the host's RDMA NIC"},
+    {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
+    {&weft_run_table, "the run itself"},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };
+
+static void print_type(const struct weft_param *row) {
+    static const char *const names[] = {[WEFT_PARAM_TIME] = "time",
+                                        [WEFT_PARAM_RATE] = "rate",
+                                        [WEFT_PARAM_BYTES] = "size",
+                                        [WEFT_PARAM_UINT] = "whole number",
+                                        [WEFT_PARAM_REAL] = "number",
+                                        [WEFT_PARAM_BOOL] = "true or false",
+                                        [WEFT_PARAM_CHOICE] = "",
+                                        [WEFT_PARAM_TEXT] = "text",
+                                        [WEFT_PARAM_PRIORITIES] = "priorities",
+                                        [WEFT_PARAM_WEIGHTS] = "weight, or one for each priority",
+                                        [WEFT_PARAM_DSCP_MAP] = "map of code points to priorities",
+                                        [WEFT_PARAM_MODEL] = "model",
+                                        [WEFT_PARAM_SECTION] = "section"};
+    fputs(names[row->type], stdout);
+    for (uint32_t i = 0; row->type == WEFT_PARAM_CHOICE && row->choices[i]; i++)
+        printf("%s%s", i ? " | " : "", row->choices[i]);
+    if (row->min && row->max) printf(", %s to %s", row->min, row->max);
+    if (row->min && !row->max) printf(", at least %s", row->min);
+    if (!row->min && row->max) printf(", at most %s", row->max);
+    if (row->type == WEFT_PARAM_MODEL)
+        printf(": weft models %s", weft_kind_name((enum weft_model_kind)row->model_kind));
+    if (row->type == WEFT_PARAM_SECTION) printf(": weft models %s", row->table->name);
+}
+
+/// "name: default" as it would stand in a scenario, then what it is and what for.
+static void print_row(const struct weft_param *row) {
+    bool section = row->type == WEFT_PARAM_SECTION;
+    printf("  %s:%s%s   (", row->name, section ? "" : " ",
+           section      ? ""
+           : !row->dflt ? "..."
+           : *row->dflt ? row->dflt
+                        : "\"\"");
+    print_type(row);
+    printf("%s)\n      %s\n", row->dflt ? "" : "; must be given", row->help);
+}
+
+static void print_table(const struct weft_param_table *table) {
+    if (!table->n && !table->lists) printf("  no parameters\n");
+    for (uint32_t i = 0; i < table->n; i++)
+        print_row(&table->rows[i]);
+    for (const char *const *list = table->lists; list && *list; list++)
+        printf("  %s: [...]   (list)\n", *list);
+}
+
+static void print_model(const struct weft_model *model) {
+    printf("%s: %s\n", weft_kind_name(model->kind), model->name);
+    printf("  %s\n  source: %s\n\n", model->summary, model->source);
+    print_table(model->params);
+}
+
+static void list_kind(enum weft_model_kind kind) {
+    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+        const struct weft_model *model = weft_model_at(kind, i);
+        printf("  %-10s %-16s %s\n", weft_kind_name(kind), model->name, model->summary);
+    }
+}
+
+static void list_all(void) {
+    printf("models\n");
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        list_kind((enum weft_model_kind)kind);
+    printf("\nsections of a scenario\n");
+    for (unsigned i = 0; i < SECTIONS; i++)
+        printf("  %-10s %-16s %s\n", sections[i].table->name, "", sections[i].summary);
+    printf("\nweft models KIND [NAME] tells more, weft models SECTION too\n");
+}
+
+static int fail_unknown(const char *what, const char *word, const char *const *names, uint32_t n) {
+    struct weft_error error = {0};
+    char expected[512];
+    weft__names_expected(word, names, n, expected, sizeof expected);
+    weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no %s \"%s\"; %s", what, word, expected);
+    return weft_cli_fail(&error);
+}
+
+static int show_model(enum weft_model_kind kind, const char *name) {
+    const struct weft_model *model = weft_model_find(kind, name);
+    if (model) {
+        print_model(model);
+        return WEFT_OK;
+    }
+    const char *names[NAMES_MAX];
+    uint32_t n = 0;
+    for (; n < weft_model_count(kind) && n < NAMES_MAX; n++)
+        names[n] = weft_model_at(kind, n)->name;
+    return fail_unknown(weft_kind_name(kind), name, names, n);
+}
+
+static int show_kind(const char *word, const char *name) {
+    const char *names[WEFT_KINDS + SECTIONS];
+    uint32_t n = 0;
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++) {
+        names[n++] = weft_kind_name((enum weft_model_kind)kind);
+        if (strcmp(word, names[kind])) continue;
+        if (name) return show_model((enum weft_model_kind)kind, name);
+        list_kind((enum weft_model_kind)kind);
+        return WEFT_OK;
+    }
+    for (unsigned i = 0; i < SECTIONS; i++) {
+        names[n++] = sections[i].table->name;
+        if (strcmp(word, sections[i].table->name)) continue;
+        printf("%s: %s\n\n", word, sections[i].summary);
+        print_table(sections[i].table);
+        return WEFT_OK;
+    }
+    return fail_unknown("kind or section", word, names, n);
+}
+
+int weft_cli_models(int argc, char **argv) {
+    static const struct weft_cli_command command = {
+        .name = "models",
+        .operands = "[KIND [NAME]]",
+        .about = "Lists the models there are, or the parameters of one: default, range, meaning, source.\n"
+                 "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
+        .accept = WEFT_CLI_JSON,
+        .operands_max = 2,
+    };
+    struct weft_cli_options options;
+    int status = weft_cli_parse(&command, argc, argv, &options);
+    if (status == WEFT_CLI_GO) {
+        status = WEFT_OK;
+        if (options.json)
+            weft_cli_schema(stdout);
+        else if (options.operands)
+            status = show_kind(options.operand[0], options.operands > 1 ? options.operand[1] : NULL);
+        else
+            list_all();
+    }
+    weft_cli_options_deinit(&options);
+    return status;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON Schema, draft 2020-12 (json-schema.org/draft/2020-12/json-schema-core). Each table of parameters is a
+// definition: "switch", "cc.dcqcn"; each kind of model one more, "cc", that is any of its models.
+#include "schema.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/units.h"
+#include "weft/scenario.h"
+
+#define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
+
+static void reference(struct weft__json *j, const char *name) {
+    char text[160];
+    snprintf(text, sizeof text, "#/$defs/%s", name);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "$ref", text);
+    weft__json_end_object(j);
+}
+
+static void type_pattern(struct weft__json *j, const char *pattern) {
+    weft__json_key_string(j, "type", "string");
+    weft__json_key_string(j, "pattern", pattern);
+}
+
+/// {"anyOf": [{"type": scalar}, {"type": "array"}]}
+static void scalar_or_list(struct weft__json *j) {
+    weft__json_key(j, "type");
+    weft__json_begin_array(j);
+    weft__json_string(j, "string");
+    weft__json_string(j, "number");
+    weft__json_string(j, "array");
+    weft__json_end_array(j);
+}
+
+static void type_uint(struct weft__json *j, const struct weft_param *row) {
+    char why[128];
+    uint64_t bound;
+    weft__json_key_string(j, "type", "integer");
+    if (row->min && weft__quantity_parse(WEFT__COUNT, row->min, &bound, why, sizeof why))
+        weft__json_key_u64(j, "minimum", bound);
+    if (row->max && weft__quantity_parse(WEFT__COUNT, row->max, &bound, why, sizeof why))
+        weft__json_key_u64(j, "maximum", bound);
+}
+
+static void names(struct weft__json *j, const char *const *name) {
+    weft__json_key(j, "enum");
+    weft__json_begin_array(j);
+    for (; *name; name++)
+        weft__json_string(j, *name);
+    weft__json_end_array(j);
+}
+
+static void type_bool(struct weft__json *j) {
+    static const char *const words[] = {"on", "off", "yes", "no"};
+    weft__json_key(j, "enum");
+    weft__json_begin_array(j);
+    weft__json_bool(j, true);
+    weft__json_bool(j, false);
+    for (unsigned i = 0; i < 4; i++)
+        weft__json_string(j, words[i]);
+    weft__json_end_array(j);
+}
+
+static void type_real(struct weft__json *j) {
+    weft__json_key(j, "type");
+    weft__json_begin_array(j);
+    weft__json_string(j, "number");
+    weft__json_string(j, "string");
+    weft__json_end_array(j);
+    weft__json_key_string(j, "pattern", "^[-+0-9.eE]+(/[-+0-9.eE]+|%)?$");
+}
+
+static void type_of(struct weft__json *j, const struct weft_param *row) {
+    switch (row->type) {
+    case WEFT_PARAM_TIME:
+        type_pattern(j, NUMBER "(ps|ns|us|ms|s)$|^never$");
+        return;
+    case WEFT_PARAM_RATE:
+        type_pattern(j, NUMBER "([kMGT]?bps)$");
+        return;
+    case WEFT_PARAM_BYTES:
+        type_pattern(j, NUMBER "(B|[KMGT]i?B)$");
+        return;
+    case WEFT_PARAM_UINT:
+        type_uint(j, row);
+        return;
+    case WEFT_PARAM_REAL:
+        type_real(j);
+        return;
+    case WEFT_PARAM_BOOL:
+        type_bool(j);
+        return;
+    case WEFT_PARAM_CHOICE:
+        names(j, row->choices);
+        return;
+    case WEFT_PARAM_DSCP_MAP:
+        weft__json_key(j, "type");
+        weft__json_begin_array(j);
+        weft__json_string(j, "object");
+        weft__json_string(j, "string");
+        weft__json_end_array(j);
+        return;
+    case WEFT_PARAM_TEXT:
+    case WEFT_PARAM_PRIORITIES:
+    case WEFT_PARAM_WEIGHTS:
+        scalar_or_list(j);
+        return;
+    case WEFT_PARAM_MODEL:
+    case WEFT_PARAM_SECTION:
+        break;
+    }
+}
+
+/// What editors show: the help, and what the type cannot say.
+static void describe(struct weft__json *j, const struct weft_param *row) {
+    char text[1024];
+    int n = snprintf(text, sizeof text, "%s", row->help);
+    if (row->dflt && *row->dflt) n += snprintf(text + n, sizeof text - (size_t)n, "; default %s", row->dflt);
+    if (row->min) n += snprintf(text + n, sizeof text - (size_t)n, "; at least %s", row->min);
+    if (row->max) snprintf(text + n, sizeof text - (size_t)n, "; at most %s", row->max);
+    weft__json_key_string(j, "description", text);
+}
+
+static void parameter(struct weft__json *j, const struct weft_param *row) {
+    weft__json_key(j, row->name);
+    weft__json_begin_object(j);
+    describe(j, row);
+    if (row->type == WEFT_PARAM_SECTION || row->type == WEFT_PARAM_MODEL) {
+        char text[128];
+        snprintf(text, sizeof text, "#/$defs/%s",
+                 row->type == WEFT_PARAM_SECTION ? row->table->name
+                                                 : weft_kind_name((enum weft_model_kind)row->model_kind));
+        weft__json_key_string(j, "$ref", text);
+    } else {
+        type_of(j, row);
+    }
+    weft__json_end_object(j);
+}
+
+static void required(struct weft__json *j, const struct weft_param_table *table, const char *kind) {
+    weft__json_key(j, "required");
+    weft__json_begin_array(j);
+    if (kind) weft__json_string(j, kind);
+    for (uint32_t i = 0; i < table->n; i++)
+        if (!table->rows[i].dflt) weft__json_string(j, table->rows[i].name);
+    weft__json_end_array(j);
+}
+
+/// A table as an object; `model`, if there is one, adds the key `kind`.
+static void table_object(struct weft__json *j, const struct weft_param_table *table, const struct weft_model *model) {
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "object");
+    if (model) weft__json_key_string(j, "description", model->summary);
+    weft__json_key(j, "properties");
+    weft__json_begin_object(j);
+    if (model) {
+        weft__json_key(j, "kind");
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "const", model->name);
+        weft__json_end_object(j);
+    }
+    for (uint32_t i = 0; i < table->n; i++)
+        parameter(j, &table->rows[i]);
+    for (const char *const *list = table->lists; list && *list; list++) {
+        weft__json_key(j, *list);
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "type", "array");
+        weft__json_end_object(j);
+    }
+    weft__json_end_object(j);
+    required(j, table, NULL);
+    weft__json_key_bool(j, "additionalProperties", false);
+    weft__json_end_object(j);
+}
+
+static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
+    const char *kind_name = weft_kind_name(kind);
+    char name[128];
+    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+        const struct weft_model *model = weft_model_at(kind, i);
+        snprintf(name, sizeof name, "%s.%s", kind_name, model->name);
+        weft__json_key(j, name);
+        table_object(j, model->params, model);
+    }
+    weft__json_key(j, kind_name);
+    weft__json_begin_object(j);
+    weft__json_key(j, "anyOf");
+    weft__json_begin_array(j);
+    weft__json_begin_object(j);
+    weft__json_key(j, "enum");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < weft_model_count(kind); i++)
+        weft__json_string(j, weft_model_at(kind, i)->name);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+    for (uint32_t i = 0; i < weft_model_count(kind); i++) {
+        snprintf(name, sizeof name, "%s.%s", kind_name, weft_model_at(kind, i)->name);
+        reference(j, name);
+    }
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+static void define_all(struct weft__json *j) {
+    const struct weft_param_table *const tables[] = {&weft_switch_table, &weft_host_table, &weft_pfc_table,
+                                                     &weft_run_table};
+    weft__json_key(j, "$defs");
+    weft__json_begin_object(j);
+    for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
+        weft__json_key(j, tables[i]->name);
+        table_object(j, tables[i], NULL);
+    }
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        define_kind(j, (enum weft_model_kind)kind);
+    weft__json_end_object(j);
+}
+
+static void key_type(struct weft__json *j, const char *key, const char *type) {
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", type);
+    weft__json_end_object(j);
+}
+
+static void key_reference(struct weft__json *j, const char *key, const char *name) {
+    weft__json_key(j, key);
+    reference(j, name);
+}
+
+/// "devices": entries of a match and the sections that differ.
+static void devices(struct weft__json *j) {
+    weft__json_key(j, "devices");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "array");
+    weft__json_key(j, "items");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "object");
+    weft__json_key(j, "properties");
+    weft__json_begin_object(j);
+    key_type(j, "match", "string");
+    key_reference(j, "switch", "switch");
+    key_reference(j, "host", "host");
+    weft__json_end_object(j);
+    weft__json_key(j, "required");
+    weft__json_begin_array(j);
+    weft__json_string(j, "match");
+    weft__json_end_array(j);
+    weft__json_key_bool(j, "additionalProperties", false);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+}
+
+static void workload(struct weft__json *j) {
+    weft__json_key(j, "workload");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "array");
+    key_reference(j, "items", "workload");
+    weft__json_end_object(j);
+}
+
+void weft_cli_schema(FILE *file) {
+    struct weft__json j = {.file = file};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    weft__json_key_string(&j, "title", "a scenario of weft " WEFT_VERSION);
+    weft__json_key_string(&j, "type", "object");
+    weft__json_key(&j, "properties");
+    weft__json_begin_object(&j);
+    key_type(&j, "name", "string");
+    key_type(&j, "about", "string");
+    key_reference(&j, "topology", "topology");
+    key_type(&j, "events", "array");
+    key_reference(&j, "switch", "switch");
+    key_reference(&j, "host", "host");
+    devices(&j);
+    workload(&j);
+    key_reference(&j, "run", "run");
+    key_type(&j, "variants", "object");
+    weft__json_end_object(&j);
+    weft__json_key(&j, "required");
+    weft__json_begin_array(&j);
+    weft__json_string(&j, "topology");
+    weft__json_end_array(&j);
+    weft__json_key_bool(&j, "additionalProperties", false);
+    define_all(&j);
+    weft__json_end_object(&j);
+    putc('\n', file);
+}
