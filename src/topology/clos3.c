@@ -89,11 +89,12 @@ static const char *clos3_wiring(const void *conf, struct weft_arena *arena) {
     return weft_arena_format(
         arena,
         "assumed: %llu pods of %llu access and %llu aggregation switches, %llu hosts an access switch; each access "
-        "switch to all aggregation switches of its pod by %llu link(s); each aggregation switch to %s by %llu link(s)",
+        "switch to all aggregation switches of its pod by %llu link%s; each aggregation switch to %s by %llu link%s",
         (unsigned long long)c->pods, (unsigned long long)c->access_per_pod, (unsigned long long)c->aggregation_per_pod,
         (unsigned long long)c->hosts_per_access, (unsigned long long)c->access_parallel,
+        c->access_parallel > 1 ? "s" : "",
         c->core_wiring == WIRING_ALL ? "all core switches" : "the core switches of its plane",
-        (unsigned long long)c->core_parallel);
+        (unsigned long long)c->core_parallel, c->core_parallel > 1 ? "s" : "");
 }
 
 static const struct weft_topology_ops clos3_ops = {.build = clos3_build, .wiring = clos3_wiring};

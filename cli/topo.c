@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft topo: the network of a scenario, before anything runs on it.
+#include <string.h>
+
+#include "cli.h"
+#include "sim/network.h"
+#include "topo.h"
+
+enum { LINES_MAX = 24, TEXT = 32 };
+
+static void print_layers(const struct topo_view *v) {
+    printf("\n%-14s %6s %9s %10s %10s  %s\n", "layer", "nodes", "ports", "down", "up", "oversubscription (down / up)");
+    for (uint32_t i = 0; i < v->summary->layers; i++) {
+        const struct weft_layer_summary *l = &v->summary->layer[i];
+        char ports[TEXT], down[TEXT] = "-", up[TEXT] = "-", ratio[TEXT] = "-";
+        if (l->ports_min == l->ports_max)
+            snprintf(ports, sizeof ports, "%u", l->ports_min);
+        else
+            snprintf(ports, sizeof ports, "%u-%u", l->ports_min, l->ports_max);
+        if (l->down_bps) weft_format_rate(l->down_bps, down, sizeof down);
+        if (l->up_bps) weft_format_rate(l->up_bps, up, sizeof up);
+        if (l->oversubscription_max > l->oversubscription_min)
+            snprintf(ratio, sizeof ratio, "%.4g:1 to %.4g:1", l->oversubscription_min, l->oversubscription_max);
+        else if (l->oversubscription_max > 0)
+            snprintf(ratio, sizeof ratio, "%.4g:1", l->oversubscription_max);
+        printf("%-14s %6u %9s %10s %10s  %s\n", l->name, l->nodes, ports, down, up, ratio);
+    }
+}
+
+static void print_lines(const struct topo_view *v) {
+    printf("\n%-28s %8s %10s %10s  %s\n", "links between", "number", "rate", "delay", "bit error rate");
+    for (uint32_t i = 0; i < v->summary->lines && i < LINES_MAX; i++) {
+        const struct weft_line_summary *l = &v->summary->line[i];
+        char between[64], rate[TEXT], delay[TEXT];
+        snprintf(between, sizeof between, "%s and %s", l->layer[0], l->layer[1]);
+        weft_format_rate(l->rate_bps, rate, sizeof rate);
+        weft_format_time(l->delay_ps, delay, sizeof delay);
+        printf("%-28s %8u %10s %10s  %g\n", between, l->links, rate, delay, l->bit_error_rate);
+    }
+    if (v->summary->lines > LINES_MAX) printf("... and %u more sorts of links\n", v->summary->lines - LINES_MAX);
+}
+
+static void print_figures(const struct topo_view *v) {
+    const struct weft_topology *t = v->topology;
+    const struct weft_topology_summary *s = v->summary;
+    const char *host[4]; // first and last of each half
+    for (unsigned i = 0; i < 4; i++)
+        host[i] = t->node[t->host[i == 0 ? 0 : i == 1 ? t->hosts / 2 - 1 : i == 2 ? t->hosts / 2 : t->hosts - 1]].name;
+    char bisection[TEXT], half[TEXT], low[TEXT], high[TEXT];
+    weft_format_rate(s->bisection_bps, bisection, sizeof bisection);
+    weft_format_rate(s->half_bps, half, sizeof half);
+    weft_format_time(s->rtt_min_ps, low, sizeof low);
+    weft_format_time(s->rtt_max_ps, high, sizeof high);
+    printf("\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
+           100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
+    printf("           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
+    printf("diameter   %u links, %u switches between two hosts\n", s->diameter_links, s->diameter_links - 1);
+    if (s->paths_max > 0)
+        printf("paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
+               s->paths_max);
+    printf("round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
+    printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
+}
+
+static void print_text(const struct topo_view *v) {
+    const struct weft_topology *t = v->topology;
+    printf("%s: %u hosts, %u switches, %u links\n", t->kind, t->hosts, t->switches, t->links);
+    if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
+    if (t->wiring) printf("wiring %s\n", t->wiring);
+    print_layers(v);
+    print_lines(v);
+    print_figures(v);
+    if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
+}
+
+static enum weft_status read_scenario(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
+                                      struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
+    uint32_t variant;
+    enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, ret_file, ret_error);
+    if (!status) status = weft_cli_variant(o, *ret_file, &variant, ret_error);
+    if (!status) status = weft_scenario_new(*ret_file, variant, ret_scenario, ret_error);
+    return status;
+}
+
+static enum weft_status show(const struct weft_scenario *s, bool dot, bool json, struct weft_error *ret_error) {
+    struct weft_topology *t;
+    enum weft_status status =
+        weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    if (status) return status;
+    if (dot) {
+        topo_print_dot(stdout, t);
+        return WEFT_OK;
+    }
+    const struct weft_device_conf **device = weft__device_confs(s, t, s->arena);
+    weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
+    for (uint32_t sw = 0; sw < t->switches; sw++)
+        processing[sw] = device[t->switch_node[sw]]->sw.processing_ps;
+    struct topo_view view = {s, t, weft_topology_summarise(t, processing, s->arena)};
+    if (json)
+        topo_print_json(stdout, &view);
+    else
+        print_text(&view);
+    return WEFT_OK;
+}
+
+int weft_cli_topo(int argc, char **argv) {
+    bool dot = false;
+    const struct weft_cli_option own[] = {
+        {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &dot},
+        {0},
+    };
+    const struct weft_cli_command command = {
+        .name = "topo",
+        .operands = "SCENARIO",
+        .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
+                 "A scenario with variants: the first, or the one that --variant names.",
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+        .operands_min = 1,
+        .operands_max = 1,
+        .option = own,
+    };
+    struct weft_cli_options o;
+    int exit_status = weft_cli_parse(&command, argc, argv, &o);
+    struct weft_scenario_file *file = NULL;
+    struct weft_scenario *scenario = NULL;
+    struct weft_error error = {0};
+    if (exit_status == WEFT_CLI_GO) {
+        enum weft_status status = read_scenario(&o, &file, &scenario, &error);
+        if (!status) status = show(scenario, dot, o.json, &error);
+        exit_status = status ? weft_cli_fail(&error) : WEFT_OK;
+    }
+    if (scenario) weft_scenario_free(scenario);
+    if (file) weft_scenario_file_free(file);
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}

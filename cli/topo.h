@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What weft topo prints, in its three forms.
+#ifndef WEFT_CLI_TOPO_H
+#define WEFT_CLI_TOPO_H
+
+#include <stdio.h>
+
+#include "weft/scenario.h"
+#include "weft/summary.h"
+
+struct topo_view {
+    const struct weft_scenario *scenario;
+    const struct weft_topology *topology;
+    const struct weft_topology_summary *summary;
+};
+
+void topo_print_json(FILE *file, const struct topo_view *view);
+/// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
+void topo_print_dot(FILE *file, const struct weft_topology *topology);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft topo as a user runs it.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static char output[1 << 20];
+
+/// Runs "weft topo - OPTIONS" with `scenario` on standard input. Returns the exit status; what it said is in `output`.
+static int topo(const char *scenario, const char *options) {
+    char command[4096];
+    int n = snprintf(command, sizeof command, "cat <<'END' | \"$WEFT\" topo - %s 2>&1\n%s\nEND\n", options, scenario);
+    assert_in_range(n, 1, sizeof command - 1);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t size = fread(output, 1, sizeof output - 1, pipe);
+    output[size] = 0;
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static json_int_t integer(json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value)) fail_msg("%s is not a number", key);
+    return json_integer_value(value);
+}
+
+static void json(void **state) {
+    (void)state;
+    const char *scenario = "name: two\n"
+                           "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2, parallel: 3}\n"
+                           "switch: {processing: 1us}\n"
+                           "devices: [{match: 'leaf-*', switch: {processing: 10ns}}]\n"
+                           "events: [{at: 2ms, link: leaf-0/2, state: down}]";
+    assert_int_equal(topo(scenario, "--json"), 0);
+    json_error_t error;
+    json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s", error.text);
+    assert_int_equal(integer(root, "hosts"), 4);
+    assert_int_equal(integer(root, "switches"), 3);
+    assert_int_equal(integer(root, "diameter_links"), 4);
+    assert_int_equal(json_array_size(json_object_get(root, "nodes")), 7);
+    assert_int_equal(json_array_size(json_object_get(root, "links")), 10);
+    assert_int_equal(json_array_size(json_object_get(root, "events")), 1);
+    assert_int_equal(integer(json_object_get(root, "bisection"), "bps"), INT64_C(400000000000));
+    json_t *round_trip = json_object_get(root, "round_trip"); // 72 byte times at 200G: 2.88 ns
+    assert_int_equal(integer(round_trip, "min_ps"), 2 * (2 * (150000 + 2880) + 10000));
+    assert_int_equal(integer(round_trip, "max_ps"), 2 * (4 * (150000 + 2880) + 2 * 10000 + 1000000));
+    json_decref(root);
+}
+
+static void text_and_dot(void **state) {
+    (void)state;
+    assert_int_equal(topo("topology: clos3", ""), 0);
+    static const char *const said[] = {"1024 hosts, 168 switches, 2304 links",
+                                       "wiring assumed: 4 pods",
+                                       "25.6Tbps, 25%",
+                                       "maximum flow",
+                                       "4:1",
+                                       "6 links, 5 switches"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(output, said[i])) fail_msg("no '%s' in\n%s", said[i], output);
+    assert_int_equal(topo("topology: {kind: leaf_spine, parallel: 2}", "--dot"), 0);
+    assert_int_equal(strncmp(output, "graph ", 6), 0);
+    assert_non_null(strstr(output, "\"spine-7\" -- \"leaf-0\" [label=\"2 x 200Gbps\""));
+    assert_non_null(strstr(output, "\"leaf-0\" -- \"host-0\""));
+    assert_int_equal(topo("topology: clos3", "--dot"), 0);
+    assert_non_null(strstr(output, "8 hosts"));
+    assert_null(strstr(output, "\"host-0\""));
+}
+
+static void variants_and_mistakes(void **state) {
+    (void)state;
+    const char *scenario = "topology: single\nvariants: {small: {}, big: {topology: {kind: single, hosts: 99}}}";
+    assert_int_equal(topo(scenario, "--variant big"), 0);
+    assert_non_null(strstr(output, "99 hosts"));
+    assert_int_equal(topo(scenario, "--set topology.hosts=7"), 0);
+    assert_non_null(strstr(output, "7 hosts"));
+    assert_int_equal(topo(scenario, "--variant huge"), 2);
+    assert_int_equal(topo("topology: {kind: single, hosts: 0}", ""), 2);
+    assert_non_null(strstr(output, "hosts"));
+    assert_int_equal(topo("topology: single", "--svg"), 2);
+    assert_int_equal(topo("topology: single", "--json --help"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json),
+        cmocka_unit_test(text_and_dot),
+        cmocka_unit_test(variants_and_mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
