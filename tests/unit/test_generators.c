@@ -12,11 +12,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "topologies.h"
 #include "weft/workload.h"
 
 struct fixture {
     struct weft_arena *arena;
-    struct weft_topology *topology;
+    struct built built;
     struct weft_error error;
 };
 
@@ -33,29 +34,26 @@ static enum weft_status load_model(enum weft_model_kind kind, const char *text, 
 }
 
 /// `hosts` hosts, host-0 up, on one switch with 200 Gbit/s links.
-static struct weft_topology *topology(struct weft_arena *arena, uint32_t hosts) {
-    struct weft_topology *t = NULL;
+static void build(struct fixture *f, unsigned hosts) {
     char text[128];
-    struct weft_model_conf model;
-    struct weft_error error = {0};
-    snprintf(text, sizeof text, "{kind: single, hosts: %u, rate: 200Gbps}", hosts);
-    if (load_model(WEFT_KIND_TOPOLOGY, text, arena, &model, &error) ||
-        weft_topology_new(&model, NULL, NULL, arena, &t, &error))
-        fail_msg("%s", error.text);
-    return t;
+    snprintf(text, sizeof text, "topology: {kind: single, hosts: %u, rate: 200Gbps}", hosts);
+    if (f->built.arena) weft_arena_free(f->built.arena);
+    f->built = build_text(text);
+    if (!f->built.t) fail_msg("%s", f->built.error.text);
 }
 
 static int setup(void **state) {
     static struct fixture f;
     memset(&f, 0, sizeof f);
     f.arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    f.topology = topology(f.arena, 8);
+    build(&f, 8);
     *state = &f;
     return 0;
 }
 
 static int teardown(void **state) {
     struct fixture *f = *state;
+    weft_arena_free(f->built.arena);
     weft_arena_free(f->arena);
     return 0;
 }
@@ -66,7 +64,7 @@ static struct weft_workload *expand(struct fixture *f, const char *text, uint64_
     struct weft_model_conf entry;
     memset(&f->error, 0, sizeof f->error);
     if (!load_model(WEFT_KIND_WORKLOAD, text, f->arena, &entry, &f->error))
-        weft_workload_new(&entry, 1, f->topology, seed, f->arena, &w, &f->error);
+        weft_workload_new(&entry, 1, f->built.t, seed, f->arena, &w, &f->error);
     return w;
 }
 
@@ -263,8 +261,8 @@ static void seeds_and_entries_have_streams_of_their_own(void **state) {
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(load_model(WEFT_KIND_WORKLOAD, texts[1], f->arena, &entry[i], &f->error), WEFT_OK);
     struct weft_workload *one, *two;
-    assert_int_equal(weft_workload_new(entry, 1, f->topology, 1, f->arena, &one, NULL), WEFT_OK);
-    assert_int_equal(weft_workload_new(entry, 2, f->topology, 1, f->arena, &two, NULL), WEFT_OK);
+    assert_int_equal(weft_workload_new(entry, 1, f->built.t, 1, f->arena, &one, NULL), WEFT_OK);
+    assert_int_equal(weft_workload_new(entry, 2, f->built.t, 1, f->arena, &two, NULL), WEFT_OK);
     assert_true(two->flows > one->flows && one->flows > 0);
     assert_int_not_equal(two->flow[0].start_ps, two->flow[one->flows].start_ps);
     two->flows = one->flows; // the second entry does not change the first
@@ -280,7 +278,7 @@ static double now_s(void) {
 /// 2^40 flows and the like are refused before a single one is made.
 static void absurd_numbers_are_quick_errors(void **state) {
     struct fixture *f = *state;
-    f->topology = topology(f->arena, 5000);
+    build(f, 5000);
     weft_memory_reset_max();
     weft_bytes before = weft_memory_bytes_max(WEFT_MEMORY_SCENARIO);
     double start = now_s();

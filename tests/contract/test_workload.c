@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every workload generator owes: flows between different hosts that are there, with what the common rows say, the
+// same for the same seed, and as many again for every repetition.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "topologies.h"
+#include "weft/workload.h"
+
+enum { HOSTS = 16 };
+
+struct fixture {
+    struct built built;
+    const struct weft_model *model;
+};
+
+/// The generator over a small network. Parameters without a default are host names here.
+static struct weft_workload *expand(const struct fixture *f, const char *common, uint64_t seed) {
+    char text[512];
+    int n = snprintf(text, sizeof text, "{%s", common);
+    for (uint32_t i = 0; i < f->model->params->n; i++) {
+        const struct weft_param *row = &f->model->params->rows[i];
+        if (!row->dflt)
+            n += snprintf(text + n, sizeof text - (size_t)n, ", %s: host-%u", row->name, i); // all different
+    }
+    snprintf(text + n, sizeof text - (size_t)n, "}");
+    struct weft_model_conf entry = {.model = f->model};
+    entry.conf = weft_arena_alloc(f->built.arena, 1, f->model->params->conf_size);
+    struct weft_tree *tree;
+    struct weft_workload *w = NULL;
+    struct weft_error error = {0};
+    if (weft_tree_parse("test", text, strlen(text), f->built.arena, &tree, &error) ||
+        weft_params_load(f->model->params, tree, entry.conf, f->built.arena, &error) ||
+        weft_workload_new(&entry, 1, f->built.t, seed, f->built.arena, &w, &error))
+        fail_msg("%s: %s", f->model->name, error.text);
+    return w;
+}
+
+static void flows_are_as_the_rows_say(const struct fixture *f) {
+    const struct weft_workload *w = expand(f, "group: mine, start: 3us, size: 2KB, qps: 4, priority: 5, verb: send", 1);
+    assert_true(w->flows > 0);
+    assert_int_equal(w->groups, 1);
+    assert_string_equal(w->group[0], "mine");
+    uint64_t qps = 0, bytes = 0;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        const struct weft_flow *flow = &w->flow[i];
+        assert_true(flow->src < HOSTS && flow->dst < HOSTS && flow->src != flow->dst);
+        assert_int_equal(flow->group, 0);
+        assert_int_equal(flow->bytes, 2000);
+        assert_int_equal(flow->qps, 4);
+        assert_int_equal(flow->priority, 5);
+        assert_int_equal(flow->verb, WEFT_VERB_SEND);
+        assert_true(flow->start_ps >= 3 * WEFT_PS_PER_US);
+        qps += flow->qps;
+        bytes += flow->bytes;
+    }
+    assert_int_equal(w->qps, qps);
+    assert_int_equal(w->bytes, bytes);
+}
+
+static void same_seed_same_flows(const struct fixture *f) {
+    const struct weft_workload *a = expand(f, "size: 2KB", 7), *b = expand(f, "size: 2KB", 7);
+    assert_int_equal(a->flows, b->flows);
+    assert_memory_equal(a->flow, b->flow, a->flows * sizeof *a->flow);
+}
+
+static void repetitions(const struct fixture *f) {
+    const struct weft_workload *once = expand(f, "size: 2KB", 1);
+    const struct weft_workload *thrice = expand(f, "size: 2KB, repeat: 3, interval: 5ms", 1);
+    assert_int_equal(thrice->flows, 3 * once->flows);
+    for (uint32_t i = 0; i < thrice->flows; i++) {
+        const struct weft_flow *first = &once->flow[i / 3], *flow = &thrice->flow[i];
+        assert_int_equal(flow->src, first->src);
+        assert_int_equal(flow->dst, first->dst);
+        assert_int_equal(flow->start_ps, first->start_ps + i % 3 * 5 * WEFT_PS_PER_MS);
+    }
+}
+
+static void every_generator(void **state) {
+    (void)state;
+    assert_true(weft_model_count(WEFT_KIND_WORKLOAD) > 0);
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_WORKLOAD); i++) {
+        struct fixture f = {build_text("topology: {kind: single, hosts: 16}"), weft_model_at(WEFT_KIND_WORKLOAD, i)};
+        if (!f.built.t) fail_msg("%s", f.built.error.text);
+        flows_are_as_the_rows_say(&f);
+        same_seed_same_flows(&f);
+        repetitions(&f);
+        weft_arena_free(f.built.arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_generator)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
