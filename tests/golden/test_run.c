@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft run and weft compare as a user calls them: what they print where, what they write, and how they end.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char scenario[] = "name: small\n"
+                               "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
+                               "workload:\n"
+                               "  - {kind: incast, sources: host-0..2, dst: host-4, size: 100KB, group: incast}\n"
+                               "  - {kind: flow, src: host-3, dst: host-5, size: 100KB, group: victims}\n"
+                               "variants:\n"
+                               "  pfc: {}\n"
+                               "  slow: {topology.rate: 100Gbps}\n";
+
+struct fixture {
+    char dir[64];
+    char out[1 << 16], err[1 << 14]; ///< of the last command
+};
+
+static void slurp(const struct fixture *f, const char *name, char *text, size_t size) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+}
+
+static void write_scenario(const struct fixture *f, const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/// Runs weft in the folder with these arguments; its exit status.
+static int weft(struct fixture *f, const char *arguments) {
+    char command[512];
+    snprintf(command, sizeof command, "cd %s && \"$WEFT\" %s >out.txt 2>err.txt </dev/null", f->dir, arguments);
+    int status = system(command);
+    slurp(f, "out.txt", f->out, sizeof f->out);
+    slurp(f, "err.txt", f->err, sizeof f->err);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    strcpy(f.dir, "/tmp/weft-run-XXXXXX");
+    assert_non_null(mkdtemp(f.dir));
+    write_scenario(&f, "s.yaml", scenario);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", f->dir);
+    return system(command);
+}
+
+static bool there(const struct fixture *f, const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    return !access(path, F_OK);
+}
+
+static json_t *json(const char *text) {
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s in %.200s", error.text, text);
+    return root;
+}
+
+static const char *text_at(json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static void first_variant_and_the_others_mentioned(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml"), 0);
+    assert_ptr_equal(strstr(f->out, "small, variant pfc: 8 hosts, 4 switches, 4 flows, seed 1\n"), f->out);
+    assert_non_null(strstr(f->out, "\nvictims "));
+    assert_non_null(strstr(f->err, "running variant 'pfc'"));
+    assert_non_null(strstr(f->err, "'slow'"));
+    assert_null(strchr(f->err, '\r')); // no progress in a pipe
+    assert_int_equal(weft(f, "run s.yaml --variant slow"), 0);
+    assert_string_equal(f->err, "");
+    assert_non_null(strstr(f->out, "variant slow"));
+    assert_int_equal(weft(f, "run s.yaml --quiet"), 0);
+    assert_string_equal(f->err, "");
+}
+
+static void json_is_one_object_and_nothing_else(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run --json s.yaml --seed 9 --set workload.0.size=50KB"), 0);
+    assert_string_equal(f->err, "");
+    json_t *root = json(f->out);
+    assert_string_equal(text_at(root, "variant"), "pfc");
+    assert_string_equal(text_at(root, "end"), "done");
+    assert_int_equal(json_integer_value(json_object_get(root, "seed")), 9);
+    json_t *flow = json_array_get(json_object_get(root, "flows"), 0);
+    assert_int_equal(json_integer_value(json_object_get(flow, "bytes")), 50000);
+    assert_int_equal(json_integer_value(json_object_get(flow, "delivered_bytes")), 50000);
+    json_decref(root);
+}
+
+static void same_digest_on_any_number_of_threads(void **state) {
+    struct fixture *f = *state;
+    char digest[32] = "", command[64];
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        snprintf(command, sizeof command, "run --json s.yaml --threads %u", threads);
+        assert_int_equal(weft(f, command), 0);
+        json_t *root = json(f->out);
+        if (threads == 1) strcpy(digest, text_at(root, "digest"));
+        assert_string_equal(text_at(root, "digest"), digest);
+        json_decref(root);
+    }
+}
+
+static void compare(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "compare s.yaml"), 0);
+    assert_ptr_equal(strstr(f->out, "small: 2 variants, seed 1; changes are against pfc\n"), f->out);
+    assert_string_equal(f->err, "");
+    assert_int_equal(weft(f, "compare s.yaml --json --out results"), 0);
+    json_t *root = json(f->out), *variants = json_object_get(root, "variants");
+    assert_int_equal(json_array_size(variants), 2);
+    assert_string_equal(text_at(json_array_get(variants, 1), "variant"), "slow");
+    assert_true(there(f, "results/results.sqlite"));
+    static char written[1 << 16];
+    slurp(f, "results/result.json", written, sizeof written);
+    assert_string_equal(written, f->out);
+    json_decref(root);
+}
+
+static void results_are_written_where_told(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml --variant slow --out a/b"), 0);
+    assert_true(there(f, "a/b/results.sqlite"));
+    static char written[1 << 16];
+    slurp(f, "a/b/result.json", written, sizeof written);
+    json_t *root = json(written);
+    assert_string_equal(text_at(root, "variant"), "slow");
+    json_decref(root);
+    assert_int_equal(weft(f, "run s.yaml --out s.yaml"), 1);
+    assert_non_null(strstr(f->err, "s.yaml"));
+}
+
+/// Bad input: status 2, a message on standard error, nothing on standard output, nothing written.
+static void errors(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *arguments, *says;
+    } cases[] = {
+        {"run --out r", "SCENARIO"},
+        {"run none.yaml --out r", "none.yaml"},
+        {"run s.yaml s.yaml --out r", "s.yaml"},
+        {"run s.yaml --variant fast --out r", "slow"},
+        {"run s.yaml --set topology.leafs=3 --out r", "leaves"},
+        {"run s.yaml --set workload.0.size=5 --out r", "unit"},
+        {"run s.yaml --set workload.0.dst=host-99 --out r", "host-99"},
+        {"run s.yaml --set workload.0.repeat=1000000 --set workload.0.qps=64 --out r", "s.yaml:4:"},
+        {"run s.yaml --threads 0 --out r", "--threads"},
+        {"run s.yaml --treads 2 --out r", "treads"},
+        {"compare s.yaml --set topology.leafs=3 --out r", "leaves"},
+        {"compare s.yaml --variant slow", "variant"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (weft(f, cases[i].arguments) != 2) fail_msg("%s: accepted", cases[i].arguments);
+        if (!strstr(f->err, cases[i].says)) fail_msg("%s: %s", cases[i].arguments, f->err);
+        assert_string_equal(f->out, "");
+        assert_false(there(f, "r"));
+    }
+}
+
+static void a_bad_variant_stops_compare_before_anything_runs(void **state) {
+    struct fixture *f = *state;
+    char text[1024];
+    snprintf(text, sizeof text, "%s  broken: {workload.1.dst: host-77}\n", scenario);
+    write_scenario(f, "bad.yaml", text);
+    assert_int_equal(weft(f, "compare bad.yaml --out r"), 2);
+    assert_non_null(strstr(f->err, "host-77"));
+    assert_string_equal(f->out, "");
+    assert_false(there(f, "r"));
+}
+
+/// True once the process catches SIGINT.
+static bool catches_interrupt(pid_t process) {
+    char path[64], line[256];
+    unsigned long long caught = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "SigCgt: %llx", &caught) == 1) break;
+    fclose(file);
+    return caught >> (SIGINT - 1) & 1;
+}
+
+/// Ctrl-C in the middle of a long run: it ends by itself and tells what it measured.
+static void interrupt(void **state) {
+    struct fixture *f = *state;
+    pid_t child = fork();
+    if (!child) {
+        if (chdir(f->dir) || !freopen("out.txt", "w", stdout) || !freopen("err.txt", "w", stderr)) _exit(99);
+        execl(getenv("WEFT"), "weft", "run", "s.yaml", "--json", "--out", "r", "--set", "workload.0.size=100GB", NULL);
+        _exit(98);
+    }
+    int status = 0;
+    for (unsigned i = 0; i < 600 && !catches_interrupt(child); i++)
+        usleep(50000);
+    usleep(300000);
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0); // still busy
+    kill(child, SIGINT);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    slurp(f, "out.txt", f->out, sizeof f->out);
+    json_t *root = json(f->out);
+    assert_string_equal(text_at(root, "end"), "interrupted");
+    json_t *conservation = json_object_get(root, "conservation");
+    long long injected = json_integer_value(json_object_get(conservation, "injected"));
+    assert_true(injected > 0);
+    assert_int_equal(injected, json_integer_value(json_object_get(conservation, "delivered")) +
+                                   json_integer_value(json_object_get(conservation, "dropped")) +
+                                   json_integer_value(json_object_get(conservation, "held")));
+    assert_true(there(f, "r/results.sqlite"));
+    json_decref(root);
+}
+
+int main(void) {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(first_variant_and_the_others_mentioned),
+        T(json_is_one_object_and_nothing_else),
+        T(same_digest_on_any_number_of_threads),
+        T(compare),
+        T(results_are_written_where_told),
+        T(errors),
+        T(a_bad_variant_stops_compare_before_anything_runs),
+        T(interrupt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
