@@ -34,6 +34,8 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
     struct weft_scenario *c = s->scenario;
     status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, c->arena, &s->topology, ret_error);
     if (status) return status;
+    status = weft_simulation_check(c, s->topology, ret_error);
+    if (status) return status;
     return weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
 }
 

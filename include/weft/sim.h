@@ -23,6 +23,11 @@ struct weft_sim_options {
     void *context;
 };
 
+/// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail
+/// before anything runs.
+enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                       struct weft_error *ret_error);
+
 /// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (the outcome is filled all the same), WEFT_ERROR_CONSERVATION (likewise)
 /// or WEFT_ERROR_INPUT (no outcome). Free with weft_outcome_free.
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,

@@ -373,6 +373,8 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
     struct watcher watcher = {.options = options, .begun_s = seconds(CLOCK_MONOTONIC)};
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
+    if (status) return status;
     struct weft__network net = {
         .scenario = scenario,
         .topology = topology,
@@ -383,7 +385,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
     };
     net.device = weft__device_confs(scenario, topology, net.arena_switch);
-    enum weft_status status = make_queue_pairs(&net, ret_error);
+    status = make_queue_pairs(&net, ret_error);
     if (status) {
         network_free(&net);
         weft_outcome_free(net.outcome);
