@@ -28,6 +28,7 @@ struct weft_device_conf {
     const char *match;
     struct weft_switch_conf sw;
     struct weft_host_conf host;
+    struct weft_place place; ///< of the entry
 };
 
 struct weft_scenario {
@@ -59,6 +60,12 @@ const char *weft_scenario_variant_name(const struct weft_scenario_file *file, ui
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error);
 void weft_scenario_free(struct weft_scenario *scenario);
+/// The configuration of a node by its name.
+const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
+/// What can be checked only once the network is known: every entry of `devices` matches a node, buffers fit their
+/// switches.
+enum weft_status weft_scenario_fit(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                   struct weft_error *ret_error);
 /// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535").
 void weft_scenario_each(const struct weft_scenario *scenario,
                         void (*on_value)(void *context, const char *path, const char *value), void *context);

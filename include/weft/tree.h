@@ -29,8 +29,8 @@ enum weft_status weft_tree_parse(const char *name, const char *text, size_t size
                                  struct weft_tree **ret_tree, struct weft_error *ret_error);
 /// Child of a map by key; NULL if absent or `tree` is not a map (or NULL).
 const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key);
-/// A copy of `base` in which every leaf of `over` replaces or adds. Keys of `over` may be dotted paths
-/// ("switch.pfc.xoff", "workload.0.size"); maps merge, everything else replaces. A text that stands where a map
+/// A copy of `base` (NULL: of nothing) in which every leaf of `over` replaces or adds. Keys of `over` may be dotted
+/// paths ("switch.pfc.xoff", "workload.0.size"); maps merge, everything else replaces. A text that stands where a map
 /// merges ("cc: dcqcn" over or under "cc: {kind: dcqcn, g: ..}") counts as {kind: text}; when the override names a
 /// different kind, the old kind's keys are dropped.
 enum weft_status weft_tree_override(const struct weft_tree *base, const struct weft_tree *over,

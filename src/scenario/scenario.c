@@ -82,7 +82,7 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
                                      const struct weft_tree **ret_tree) {
     const struct weft_tree *base = section(b->root, key), *over = section(entry, key);
     *ret_tree = over ? over : base;
-    if (!over || !base || over->type != WEFT_TREE_MAP) return WEFT_OK;
+    if (!over || over->type != WEFT_TREE_MAP) return WEFT_OK;
     struct weft_tree *merged;
     enum weft_status status = weft_tree_override(base, over, b->arena, &merged, b->error);
     if (!status) *ret_tree = merged;
@@ -100,6 +100,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     if (!status) status = over_default(b, entry, "host", &host);
     if (!status) status = load_device(b, device, sw, host, path);
     device->match = status ? NULL : head.match;
+    device->place = entry->place;
     return status;
 }
 
@@ -169,6 +170,13 @@ static enum weft_status apply_overrides(struct bind *b, const struct weft_scenar
     return status;
 }
 
+/// The same file may be good in one variant and bad in another.
+static void name_variant(const struct weft_scenario *scenario, uint32_t variants, struct weft_error *error) {
+    size_t used = error ? strlen(error->text) : 0;
+    if (error && variants > 1)
+        snprintf(error->text + used, sizeof error->text - used, " (variant %s)", scenario->variant);
+}
+
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
     assert(variant < file->variants);
@@ -180,10 +188,12 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
     struct bind b = {.scenario = scenario, .arena = arena, .error = ret_error};
     enum weft_status status = apply_overrides(&b, file, variant);
     if (!status) status = bind_all(&b);
-    if (status)
+    if (status) {
+        name_variant(scenario, file->variants, ret_error);
         weft_scenario_free(scenario);
-    else
+    } else {
         *ret_scenario = scenario;
+    }
     return status;
 }
 

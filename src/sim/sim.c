@@ -18,11 +18,8 @@ static double seconds(clockid_t clock) {
 const struct weft_device_conf **weft__device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
                                                    struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);
-    for (uint32_t i = 0; i < t->nodes; i++) {
-        device[i] = &scenario->device[0];
-        for (uint32_t d = 1; d < scenario->devices; d++)
-            if (weft_glob_match(scenario->device[d].match, t->node[i].name)) device[i] = &scenario->device[d];
-    }
+    for (uint32_t i = 0; i < t->nodes; i++)
+        device[i] = weft_scenario_device(scenario, t->node[i].name);
     return device;
 }
 

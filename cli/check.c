@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft check: everything short of running, for every variant.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "simulation.h"
+
+#include "base/json.h"
+
+static const struct weft_cli_command command = {
+    .name = "check",
+    .operands = "SCENARIO",
+    .about = "Validates a scenario: every variant with its topology and its workload. Nothing is run or written.\n"
+             "Exit status: 0 all good, 2 an error, said with file, line and column.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+};
+
+static weft_bytes total_bytes(const struct weft_workload *w) {
+    weft_bytes bytes = 0;
+    for (uint32_t i = 0; i < w->flows; i++)
+        bytes += w->flow[i].bytes;
+    return bytes;
+}
+
+static void print_text(const struct weft_cli_simulation *s) {
+    const struct weft_topology *t = s->topology;
+    const struct weft_workload *w = s->workload;
+    char bytes[32];
+    weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
+    printf("ok: scenario %s%s%s: %s, %u hosts, %u switches, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
+           *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches, t->links,
+           w->flows, w->groups, w->groups == 1 ? "" : "s", bytes);
+}
+
+static void print_json(struct weft__json *j, const struct weft_cli_simulation *s) {
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "scenario", s->scenario->name);
+    weft__json_key_string(j, "variant", s->scenario->variant);
+    weft__json_key_string(j, "topology", s->topology->kind);
+    weft__json_key_u64(j, "hosts", s->topology->hosts);
+    weft__json_key_u64(j, "switches", s->topology->switches);
+    weft__json_key_u64(j, "links", s->topology->links);
+    weft__json_key_u64(j, "flows", s->workload->flows);
+    weft__json_key_u64(j, "groups", s->workload->groups);
+    weft__json_key_u64(j, "bytes", total_bytes(s->workload));
+    weft__json_end_object(j);
+}
+
+static enum weft_status check_variant(const struct weft_scenario_file *file, uint32_t variant, struct weft__json *j,
+                                      struct weft_error *ret_error) {
+    struct weft_cli_simulation s = {0};
+    enum weft_status status = weft_cli_simulation_init(&s, file, variant, ret_error);
+    if (!status && j)
+        print_json(j, &s);
+    else if (!status)
+        print_text(&s);
+    weft_cli_simulation_deinit(&s);
+    return status;
+}
+
+static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                              struct weft__json *j, struct weft_error *ret_error) {
+    uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
+    enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
+    for (uint32_t i = 0; i < n && !status; i++)
+        status = check_variant(file, first + i, j, ret_error);
+    return status;
+}
+
+/// {"variants": [...]}, of which nothing is printed if one of them is wrong.
+static enum weft_status check_as_json(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
+    char *text;
+    size_t size;
+    struct weft__json j = {.file = open_memstream(&text, &size)};
+    if (!j.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    weft__json_begin_object(&j);
+    weft__json_key(&j, "variants");
+    weft__json_begin_array(&j);
+    enum weft_status status = check(o, file, &j, ret_error);
+    if (!status) {
+        weft__json_end_array(&j);
+        weft__json_end_object(&j);
+    }
+    fclose(j.file);
+    if (!status) puts(text);
+    free(text);
+    return status;
+}
+
+int weft_cli_check(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct weft_scenario_file *file = NULL;
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
+        if (!status && o.json)
+            status = check_as_json(&o, file, &error);
+        else if (!status)
+            status = check(&o, file, NULL, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_scenario_file_free(file);
+    weft_cli_options_deinit(&o);
+    return status;
+}
