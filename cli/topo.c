@@ -55,9 +55,11 @@ static void print_figures(const struct topo_view *v) {
            100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
     printf("           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
     printf("diameter   %u links, %u switches between two hosts\n", s->diameter_links, s->diameter_links - 1);
-    if (s->paths_max > 0)
+    if (s->paths_max > s->paths_min)
         printf("paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
                s->paths_max);
+    else if (s->paths_max > 0)
+        printf("paths      %.12g shortest between hosts of different switches\n", s->paths_max);
     printf("round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
     printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
 }

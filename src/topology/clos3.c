@@ -58,7 +58,8 @@ static const char *clos3_check(const void *conf, char *text, size_t size) {
     return bad ? bad : weft__check_own_rate("core_rate", c->core_rate_bps, text, size);
 }
 
-static const struct weft_param_table clos3_params = WEFT_PARAM_TABLE_CHECKED("clos3", T, rows, clos3_check);
+static const struct weft_param_table clos3_params =
+    WEFT_PARAM_TABLE_LISTS("clos3", T, rows, clos3_check, weft__topology_lists);
 
 static enum weft_status clos3_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                     struct weft_error *ret_error) {

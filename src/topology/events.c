@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links that go down and up: [{at: 1ms, link: "access-0/8", state: down}, ...].
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "topology/builder.h"
 
@@ -39,63 +37,16 @@ static void add(struct events *events, const struct event_conf *conf, uint32_t l
     events->item[events->n++] = (struct weft_event){{conf->at_ps, link, conf->state == 1}, place};
 }
 
-/// Says what the name should have been: the node, the port range, or who its neighbours are.
-static enum weft_status unknown_link(const struct weft_topology *t, const char *name, struct weft_place place,
-                                     struct weft_error *ret_error) {
-    const char *mark = strstr(name, "--");
-    bool pair = mark != NULL;
-    if (!mark) mark = strchr(name, '/');
-    if (!mark)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "no link '%s'; expected a port (%s/0) or two nodes (%s--%s)", name, t->node[0].name,
-                              t->node[0].name, t->node[t->port[weft_topology_port(t, 0, 0)->peer].node].name);
-    const char *part[2] = {name, pair ? mark + 2 : ""};
-    size_t length[2] = {(size_t)(mark - name), strlen(part[1])};
-    for (unsigned i = 0; i < (pair ? 2 : 1); i++) {
-        char node[128];
-        snprintf(node, sizeof node, "%.*s", (int)length[i], part[i]);
-        if (weft_topology_find_node(t, node) != WEFT_NONE) continue;
-        const char *nearest = weft__topology_nearest_node(t, part[i], length[i]);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': no node '%s'%s%s%s", name, node,
-                              nearest ? "; nearest: '" : "", nearest ? nearest : "", nearest ? "'" : "");
-    }
-    if (pair)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': the two nodes are not neighbours",
-                              name);
-    char node[128];
-    snprintf(node, sizeof node, "%.*s", (int)length[0], name);
-    const struct weft_node_info *info = &t->node[weft_topology_find_node(t, node)];
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no link '%s': %s has ports 0 to %u", name, node,
-                          info->ports - 1);
-}
-
-static enum weft_status add_matching(struct events *events, const struct weft_topology *t,
-                                     const struct event_conf *conf, struct weft_place place,
-                                     struct weft_error *ret_error) {
-    uint32_t before = events->n;
-    for (uint32_t l = 0; l < t->links; l++) {
-        char name[2][128];
-        for (unsigned end = 0; end < 2; end++)
-            weft_topology_port_name(t, t->link[l].port[end], name[end], sizeof name[end]);
-        if (weft_glob_match(conf->link, name[0]) || weft_glob_match(conf->link, name[1])) add(events, conf, l, place);
-    }
-    if (events->n > before) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no port matches '%s'; ports are called like %s/0",
-                          conf->link, t->node[0].name);
-}
-
 static enum weft_status read_event(struct events *events, const struct weft_topology *t, const struct weft_tree *tree,
                                    struct weft_error *ret_error) {
     struct event_conf conf;
+    uint32_t *link, n;
     enum weft_status status = weft_params_load(&event_table, tree, &conf, t->arena, ret_error);
-    if (status) return status;
-    const struct weft_tree *link_tree = weft_tree_find(tree, "link");
-    struct weft_place place = link_tree ? link_tree->place : tree->place;
-    if (strpbrk(conf.link, "*?[,")) return add_matching(events, t, &conf, place, ret_error);
-    uint32_t link = weft_topology_find_link(t, conf.link);
-    if (link == WEFT_NONE) return unknown_link(t, conf.link, place, ret_error);
-    add(events, &conf, link, place);
-    return WEFT_OK;
+    if (!status)
+        status = weft__topology_select_links(t, conf.link, weft_tree_find(tree, "link")->place, &link, &n, ret_error);
+    for (uint32_t i = 0; !status && i < n; i++)
+        add(events, &conf, link[i], tree->place);
+    return status;
 }
 
 static int by_time_then_link(const void *a, const void *b) {

@@ -27,7 +27,8 @@ static const char *fat_tree_check(const void *conf, char *text, size_t size) {
     return text;
 }
 
-static const struct weft_param_table fat_tree_params = WEFT_PARAM_TABLE_CHECKED("fat_tree", T, rows, fat_tree_check);
+static const struct weft_param_table fat_tree_params =
+    WEFT_PARAM_TABLE_LISTS("fat_tree", T, rows, fat_tree_check, weft__topology_lists);
 
 static enum weft_status fat_tree_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                        struct weft_error *ret_error) {

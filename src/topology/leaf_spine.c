@@ -27,7 +27,7 @@ static const char *leaf_spine_check(const void *conf, char *text, size_t size) {
 }
 
 static const struct weft_param_table leaf_spine_params =
-    WEFT_PARAM_TABLE_CHECKED("leaf_spine", T, rows, leaf_spine_check);
+    WEFT_PARAM_TABLE_LISTS("leaf_spine", T, rows, leaf_spine_check, weft__topology_lists);
 
 static enum weft_status leaf_spine_build(const void *conf, const struct weft_tree *tree,
                                          struct weft_topology_builder *b, struct weft_error *ret_error) {

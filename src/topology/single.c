@@ -16,7 +16,8 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, hosts, "hosts", "8", "2", "65535", "hosts; host i is at port i of switch-0"),
     WEFT__COMMON_LINE_ROWS(T),
 };
-static const struct weft_param_table single_params = WEFT_PARAM_TABLE("single", T, rows);
+static const struct weft_param_table single_params =
+    WEFT_PARAM_TABLE_LISTS("single", T, rows, NULL, weft__topology_lists);
 
 static enum weft_status single_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {

@@ -15,7 +15,7 @@
 static struct built default_network(const struct weft_model *model) {
     char text[512];
     const char *lists = "";
-    if (model->params->lists)
+    if (!strcmp(model->name, "list"))
         lists = ", nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host}], "
                 "links: [{from: h, to: s}, {from: s, to: i}]";
     snprintf(text, sizeof text, "topology: {kind: %s%s}", model->name, lists);

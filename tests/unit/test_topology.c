@@ -255,6 +255,10 @@ static void bad_input(void **state) {
          "t.yaml:1:", "nodes"},
         {"topology: {kind: clos3, core: 9, core_wiring: plane}", "t.yaml:1:", "multiple"},
         {"topology: {kind: klos}", "t.yaml:1:", "klos"},
+        {"topology: {kind: single, override: 7}", "t.yaml:1:", "expected a list"},
+        {"topology: {kind: single, override: [\n {link: host-9/0}]}", "t.yaml:2:9: ", "no node 'host-9'"},
+        {"topology: {kind: single, override: [\n {link: host-1/0, rate: 1Mbps}]}", "t.yaml:2:", "rate"},
+        {"topology: {kind: single, override: [\n {rate: 1Gbps}]}", "t.yaml:2:", "link"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct built b = build_text(cases[i].text);
@@ -265,6 +269,23 @@ static void bad_input(void **state) {
                      cases[i].words);
         built_free(&b);
     }
+}
+
+static void single_links_differ(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, override: [\n "
+                 " {link: leaf-0/*, delay: 9ns}, {link: leaf-0--spine-1, rate: 100Gbps, bit_error_rate: 1e-9}]}");
+    uint32_t l = weft_topology_find_link(t, "leaf-0/3");
+    assert_int_equal(t->link[l].rate_bps, UINT64_C(100000000000));
+    assert_int_equal(t->link[l].delay_ps, 9000);
+    assert_true(t->link[l].bit_error_rate > 0);
+    uint32_t h = weft_topology_find_link(t, "host-1/0"), other = weft_topology_find_link(t, "leaf-1/3");
+    assert_int_equal(t->link[h].delay_ps, 9000);
+    assert_int_equal(t->link[h].rate_bps, UINT64_C(200000000000));
+    assert_int_equal(t->link[other].delay_ps, 150000);
+    built_free(&b);
 }
 
 static void events_are_sorted(void **state) {
@@ -438,6 +459,7 @@ int main(void) {
         cmocka_unit_test(two_layers_and_one),
         cmocka_unit_test(a_list),
         cmocka_unit_test(bad_input),
+        cmocka_unit_test(single_links_differ),
         cmocka_unit_test(events_are_sorted),
         cmocka_unit_test(bad_events),
         cmocka_unit_test(names),
