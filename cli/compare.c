@@ -66,7 +66,7 @@ int weft_cli_compare(int argc, char **argv) {
     struct weft_scenario_file *file = NULL;
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
+        status = (int)weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
         if (!status) status = compare(&o, file, &error);
         if (error.status) weft_cli_fail(&error);
     }

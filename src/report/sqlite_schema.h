@@ -9,7 +9,7 @@
 
 static const char weft__sqlite_schema[] =
     "CREATE TABLE run (id INTEGER PRIMARY KEY, weft TEXT NOT NULL, scenario TEXT NOT NULL, variant TEXT NOT NULL,"
-    " seed INTEGER NOT NULL, threads INTEGER NOT NULL, digest TEXT NOT NULL, end TEXT NOT NULL, stall TEXT,"
+    " seed INTEGER NOT NULL, threads INTEGER NOT NULL, digest TEXT NOT NULL, ended TEXT NOT NULL, stall TEXT,"
     " hosts INTEGER NOT NULL, switches INTEGER NOT NULL, links INTEGER NOT NULL, sim_time_ps INTEGER NOT NULL,"
     " wall_s REAL NOT NULL, cpu_s REAL NOT NULL, packet_hops INTEGER NOT NULL, events INTEGER NOT NULL,"
     " windows INTEGER NOT NULL, window_ps INTEGER NOT NULL, peak_rss_bytes INTEGER NOT NULL,"

@@ -104,7 +104,8 @@ static void what_was_run(void **state) {
     write_results(f, f->dir);
     expect(
         f->dir,
-        "SELECT id, scenario, variant, seed, threads, digest, end, stall, hosts, switches, links, sim_time_ps, wall_s,"
+        "SELECT id, scenario, variant, seed, threads, digest, ended, stall, hosts, switches, links, sim_time_ps, "
+        "wall_s,"
         " packet_hops, injected_bytes, delivered_bytes, dropped_bytes, held_bytes, cnps FROM run",
         "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|791644|7\n"
         "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|"
@@ -148,6 +149,32 @@ static void ports_counters_series(void **state) {
     expect(f->dir, "SELECT reason, packets, bytes FROM drops WHERE run = 1 AND packets > 0",
            "headroom_exhausted|1|4178\nwred|1|4178");
     expect(f->dir, "SELECT sai FROM counter_meaning WHERE field = 'pfc_rx_xoff'", "SAI_PORT_STAT_PFC_%u_RX_PKTS");
+}
+
+/// Every query in docs/results.md is understood.
+static void queries_of_the_docs(void **state) {
+    struct fixture *f = *state;
+    static char text[1 << 16];
+    char path[1024];
+    unsigned queries = 0;
+    sqlite3 *db;
+    write_results(f, f->dir);
+    snprintf(path, sizeof path, "%s/docs/results.md", getenv("WEFT_ROOT"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    snprintf(path, sizeof path, "%s/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    for (char *at = text; (at = strstr(at, "```sql\n")); queries++) {
+        char *end = strstr(at += 7, "```");
+        assert_non_null(end);
+        *end = 0;
+        if (sqlite3_exec(db, at, NULL, NULL, NULL)) fail_msg("%s: %s", at, sqlite3_errmsg(db));
+        at = end + 1;
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_true(queries >= 3);
 }
 
 static unsigned files_in(const char *dir) {
@@ -197,6 +224,7 @@ int main(void) {
         T(what_was_run),
         T(flows_and_groups),
         T(ports_counters_series),
+        T(queries_of_the_docs),
         T(replaces_and_makes_folders),
         T(errors_leave_nothing),
     };
