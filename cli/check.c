@@ -60,8 +60,8 @@ static enum weft_status check_variant(const struct weft_scenario_file *file, uin
     return status;
 }
 
-static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                              struct weft__json *j, struct weft_error *ret_error) {
+static enum weft_status check_all(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                  struct weft__json *j, struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
     enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
@@ -79,7 +79,7 @@ static enum weft_status check_as_json(const struct weft_cli_options *o, const st
     weft__json_begin_object(&j);
     weft__json_key(&j, "variants");
     weft__json_begin_array(&j);
-    enum weft_status status = check(o, file, &j, ret_error);
+    enum weft_status status = check_all(o, file, &j, ret_error);
     if (!status) {
         weft__json_end_array(&j);
         weft__json_end_object(&j);
@@ -90,20 +90,11 @@ static enum weft_status check_as_json(const struct weft_cli_options *o, const st
     return status;
 }
 
+static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                              struct weft_error *ret_error) {
+    return o->json ? check_as_json(o, file, ret_error) : check_all(o, file, NULL, ret_error);
+}
+
 int weft_cli_check(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    struct weft_scenario_file *file = NULL;
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
-        if (!status && o.json)
-            status = check_as_json(&o, file, &error);
-        else if (!status)
-            status = check(&o, file, NULL, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    weft_scenario_file_free(file);
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_on_scenario(&command, argc, argv, check);
 }

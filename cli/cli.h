@@ -54,6 +54,11 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
 void weft_cli_options_deinit(struct weft_cli_options *options);
 /// A whole number from text; false and a message on standard error if it is not one, or not in min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
+/// A subcommand on one scenario: options, the file read, `act`, errors said, everything freed. `act` returns the exit
+/// status; its error is printed if set.
+int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
+                         enum weft_status (*act)(const struct weft_cli_options *options,
+                                                 const struct weft_scenario_file *file, struct weft_error *ret_error));
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
 /// The number of the variant that --variant names (without it: 0). Unknown: an error.

@@ -36,7 +36,8 @@ static uint32_t run_all(const struct weft_cli_options *o, struct weft_cli_simula
     return n;
 }
 
-static int compare(const struct weft_cli_options *o, struct weft_scenario_file *file, struct weft_error *error) {
+static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                struct weft_error *error) {
     uint32_t n = weft_scenario_variants(file);
     struct weft_cli_simulation *s = weft_arena_alloc(o->arena, n, sizeof *s);
     struct weft_run *run = weft_arena_alloc(o->arena, n, sizeof *run);
@@ -57,20 +58,9 @@ static int compare(const struct weft_cli_options *o, struct weft_scenario_file *
     }
     for (uint32_t i = 0; i < n; i++)
         weft_cli_simulation_deinit(&s[i]);
-    return (int)status;
+    return status;
 }
 
 int weft_cli_compare(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    struct weft_scenario_file *file = NULL;
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = (int)weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
-        if (!status) status = compare(&o, file, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    if (file) weft_scenario_file_free(file);
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_on_scenario(&command, argc, argv, compare);
 }

@@ -163,6 +163,24 @@ void weft_cli_options_deinit(struct weft_cli_options *options) {
     options->arena = NULL;
 }
 
+int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
+                         enum weft_status (*act)(const struct weft_cli_options *options,
+                                                 const struct weft_scenario_file *file, struct weft_error *ret_error)) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct weft_scenario_file *file = NULL;
+    int exit_status = weft_cli_parse(command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        enum weft_status status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
+        if (!status) status = act(&o, file, &error);
+        if (error.status) weft_cli_fail(&error);
+        exit_status = (int)status;
+    }
+    weft_scenario_file_free(file);
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}
+
 int weft_cli_fail(const struct weft_error *error) {
     fprintf(stderr, "weft: %s\n", error->text);
     return (int)error->status;

@@ -27,7 +27,8 @@ static void mention_others(const struct weft_scenario_file *file) {
 }
 
 /// Returns the exit status; `error` is set if something should be said on standard error.
-static int run(const struct weft_cli_options *o, struct weft_scenario_file *file, struct weft_error *error) {
+static enum weft_status run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                            struct weft_error *error) {
     struct weft_cli_simulation s = {0};
     struct weft_run run;
     uint32_t variant;
@@ -48,20 +49,9 @@ static int run(const struct weft_cli_options *o, struct weft_scenario_file *file
         }
     }
     weft_cli_simulation_deinit(&s);
-    return (int)status;
+    return status;
 }
 
 int weft_cli_run(int argc, char **argv) {
-    struct weft_cli_options o;
-    struct weft_error error = {0};
-    struct weft_scenario_file *file = NULL;
-    int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO) {
-        status = (int)weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
-        if (!status) status = run(&o, file, &error);
-        if (error.status) weft_cli_fail(&error);
-    }
-    if (file) weft_scenario_file_free(file);
-    weft_cli_options_deinit(&o);
-    return status;
+    return weft_cli_on_scenario(&command, argc, argv, run);
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "sim/network.h"
 #include "topo.h"
+#include "weft/sim.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
 
@@ -93,7 +93,7 @@ static enum weft_status show(const struct weft_scenario *s, bool dot, bool json,
         topo_print_dot(stdout, t);
         return WEFT_OK;
     }
-    const struct weft_device_conf **device = weft__device_confs(s, t, s->arena);
+    const struct weft_device_conf **device = weft_device_confs(s, t, s->arena);
     weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
     for (uint32_t sw = 0; sw < t->switches; sw++)
         processing[sw] = device[t->switch_node[sw]]->sw.processing_ps;

@@ -39,4 +39,8 @@ void weft_outcome_free(struct weft_outcome *outcome);
 weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                  const struct weft_flow *flow);
 
+/// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
+const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
+                                                  const struct weft_topology *topology, struct weft_arena *arena);
+
 #endif

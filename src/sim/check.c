@@ -16,7 +16,7 @@ static enum weft_status check_switch(const struct weft_topology *t, uint32_t nod
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    const struct weft_device_conf **device = weft__device_confs(scenario, topology, arena);
+    const struct weft_device_conf **device = weft_device_confs(scenario, topology, arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];

@@ -120,7 +120,7 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
                                  const struct weft_flow *flow) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_routes *routes = weft_routes_new(topology, NULL);
-    const struct weft_device_conf **device = weft__device_confs(scenario, topology, arena);
+    const struct weft_device_conf **device = weft_device_confs(scenario, topology, arena);
     weft_time_ps time = weft__calc_ideal_fct(topology, device, routes, flow);
     weft_routes_free(routes);
     weft_arena_free(arena);

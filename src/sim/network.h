@@ -30,10 +30,6 @@ struct weft__port *weft__network_port(const struct weft__network *net, uint32_t 
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 
-/// Configuration of each node: the last entry whose pattern matches its name.
-const struct weft_device_conf **weft__device_confs(const struct weft_scenario *scenario,
-                                                   const struct weft_topology *topology, struct weft_arena *arena);
-
 /// See weft_calc_ideal_fct; for many flows of one network.
 weft_time_ps weft__calc_ideal_fct(const struct weft_topology *topology, const struct weft_device_conf *const *device,
                                   const struct weft_routes *routes, const struct weft_flow *flow);

@@ -15,8 +15,8 @@ static double seconds(clockid_t clock) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-const struct weft_device_conf **weft__device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                                   struct weft_arena *arena) {
+const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                  struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_arena_alloc(arena, t->nodes, sizeof *device);
     for (uint32_t i = 0; i < t->nodes; i++)
         device[i] = weft_scenario_device(scenario, t->node[i].name);
@@ -381,7 +381,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
     };
-    net.device = weft__device_confs(scenario, topology, net.arena_switch);
+    net.device = weft_device_confs(scenario, topology, net.arena_switch);
     status = make_queue_pairs(&net, ret_error);
     if (status) {
         network_free(&net);

@@ -69,7 +69,7 @@ static void idling_earns_nothing(void **state) {
     void *conf = conf_of(model, "{quantum: 10KB}");
     struct weft_scheduler_state s = {{0}, 0};
     for (unsigned i = 0; i < 1000; i++) {
-        uint32_t p = ops->pick(&s, conf, 1 << (i ? 2 : 1)); // priority 1 once, in mid-turn, then only 2
+        uint32_t p = ops->pick(&s, conf, i ? 4 : 2); // priority 1 once, in mid-turn, then only 2
         ops->on_sent(&s, conf, p, 1000);
     }
     unsigned burst = 0, sent = 0;
