@@ -47,6 +47,8 @@ static enum weft_status compare(const struct weft_cli_options *o, const struct w
     if (!status) {
         weft_cli_catch_interrupt();
         uint32_t ran = run_all(o, s, run, n, &status, error);
+        if (weft_cli_interrupted() && !o->json)
+            fprintf(stderr, "weft: interrupted; %u of %u variants were begun\n", ran, n);
         bool complete = ran == n || weft_cli_interrupted();
         struct weft_error output = {0};
         if (complete && o->out) weft_cli_write_results(o->out, run, ran, true, &output);

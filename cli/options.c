@@ -198,6 +198,9 @@ enum weft_status weft_cli_variant(const struct weft_cli_options *options, const 
         *ret_variant = i;
         return WEFT_OK;
     }
+    if (n == 1 && !*names[0])
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: the scenario has no variants",
+                              options->variant);
     char expected[512];
     weft__names_expected(options->variant, names, n, expected, sizeof expected);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant; %s",

@@ -173,8 +173,10 @@ static void print_ends(const struct compare *c) {
             fprintf(c->file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n",
                     variant_name(&c->run[r]));
         if (o->end == WEFT_END_INTERRUPTED) fprintf(c->file, "\n%s: interrupted\n", variant_name(&c->run[r]));
-        if (o->end == WEFT_END_STALL)
-            fprintf(c->file, "\n%s: STALLED\n%s\n", variant_name(&c->run[r]), o->stall ? o->stall : "");
+        if (o->end == WEFT_END_STALL) {
+            fprintf(c->file, "\n%s: STALLED\n", variant_name(&c->run[r]));
+            weft__text_stall(c->file, o);
+        }
     }
 }
 

@@ -111,9 +111,11 @@ static void print_end(FILE *file, const struct weft_run *run) {
         fprintf(file,
                 "\ninterrupted: this is what was measured so far; %" PRIu32 " of %" PRIu32 " flows are not finished\n",
                 left, o->flows);
-    if (o->end == WEFT_END_STALL)
-        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu32 " of %" PRIu32 " flows are not finished\n%s\n",
-                left, o->flows, o->stall ? o->stall : "");
+    if (o->end == WEFT_END_STALL) {
+        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu32 " of %" PRIu32 " flows are not finished\n",
+                left, o->flows);
+        weft__text_stall(file, o);
+    }
 }
 
 void weft_report_table(FILE *file, const struct weft_run *run) {

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TEXT = 32 };
 
@@ -36,4 +37,10 @@ const char *weft__text_count(char *text, double count) {
         count /= 1000;
     snprintf(text, TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
     return text;
+}
+
+void weft__text_stall(FILE *file, const struct weft_outcome *outcome) {
+    const char *text = outcome->stall ? outcome->stall : "";
+    size_t n = strlen(text);
+    fprintf(file, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
 }

@@ -177,11 +177,15 @@ static void errors(void **state) {
         {"run s.yaml --set workload.0.size=5 --out r", "unit"},
         {"run s.yaml --set workload.0.dst=host-99 --out r", "host-99"},
         {"run s.yaml --set workload.0.repeat=1000000 --set workload.0.qps=64 --out r", "s.yaml:4:"},
+        {"run s.yaml --set workload.0.repeat=1099511627776 --out r", "repeat"},
+        {"run s.yaml --set 'workload.0={kind: poisson, size: 1B, load: 1, duration: 1000s}' --out r", "16777216 flows"},
+        {"run plain.yaml --variant x --out r", "no variants"},
         {"run s.yaml --threads 0 --out r", "--threads"},
         {"run s.yaml --treads 2 --out r", "treads"},
         {"compare s.yaml --set topology.leafs=3 --out r", "leaves"},
         {"compare s.yaml --variant slow", "variant"},
     };
+    write_scenario(f, "plain.yaml", "{topology: {kind: single}, workload: [{kind: permutation}]}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (weft(f, cases[i].arguments) != 2) fail_msg("%s: accepted", cases[i].arguments);
         if (!strstr(f->err, cases[i].says)) fail_msg("%s: %s", cases[i].arguments, f->err);
@@ -199,6 +203,24 @@ static void a_bad_variant_stops_compare_before_anything_runs(void **state) {
     assert_non_null(strstr(f->err, "host-77"));
     assert_string_equal(f->out, "");
     assert_false(there(f, "r"));
+}
+
+/// Nothing drains at the receiver: the network comes to rest with flows unfinished.
+static void stall(void **state) {
+    struct fixture *f = *state;
+    const char *stuck = "s.yaml --variant pfc --set host.drain_rate=1bps --set run.stall=1ms --set workload.0.size=9MB";
+    char command[256];
+    snprintf(command, sizeof command, "run %s --json --out r", stuck);
+    assert_int_equal(weft(f, command), 4);
+    json_t *root = json(f->out);
+    assert_string_equal(text_at(root, "end"), "stall");
+    assert_non_null(strstr(text_at(root, "stall"), "host-4"));
+    assert_true(json_is_null(json_object_get(json_array_get(json_object_get(root, "flows"), 0), "end_ps")));
+    json_decref(root);
+    assert_true(there(f, "r/results.sqlite"));
+    snprintf(command, sizeof command, "run %s", stuck);
+    assert_int_equal(weft(f, command), 4);
+    assert_non_null(strstr(f->out, "\nSTALLED: "));
 }
 
 /// True once the process catches SIGINT.
@@ -255,6 +277,7 @@ int main(void) {
         T(results_are_written_where_told),
         T(errors),
         T(a_bad_variant_stops_compare_before_anything_runs),
+        T(stall),
         T(interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
