@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole run from the user's own text, and what must hold for every run: bytes are conserved, and the digest does not
+// depend on the number of threads.
+#ifndef WEFT_TESTS_RUN_H
+#define WEFT_TESTS_RUN_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/sim.h"
+
+struct run {
+    struct weft_scenario_file *file;
+    struct weft_scenario *scenario;
+    struct weft_topology *topology;
+    struct weft_workload *workload;
+    struct weft_outcome *outcome;
+    enum weft_status status; ///< WEFT_OK or WEFT_ERROR_STALL
+    struct weft_error error;
+};
+
+static inline void run_free(struct run *r) {
+    if (r->outcome) weft_outcome_free(r->outcome);
+    if (r->scenario) weft_scenario_free(r->scenario);
+    if (r->file) weft_scenario_file_free(r->file);
+    *r = (struct run){0};
+}
+
+static inline struct weft_outcome *run_again(struct run *r, uint32_t threads) {
+    struct weft_sim_options options = {.threads = threads};
+    struct weft_outcome *o = NULL;
+    r->status = weft_simulate(r->scenario, r->topology, r->workload, &options, &o, &r->error);
+    if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL) fail_msg("%u threads: %s", threads, r->error.text);
+    assert_true(weft_outcome_conserves(o));
+    return o;
+}
+
+/// One run with one thread.
+static inline struct run run_once(const char *text) {
+    struct run r = {0};
+    enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
+    if (!status) status = weft_scenario_new(r.file, 0, &r.scenario, &r.error);
+    struct weft_scenario *s = r.scenario;
+    if (!status)
+        status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &r.topology, &r.error);
+    if (!status)
+        status = weft_workload_new(s->workload, s->workloads, r.topology, s->run.seed, s->arena, &r.workload, &r.error);
+    if (status) fail_msg("%s\n%s", r.error.text, text);
+    r.outcome = run_again(&r, 1);
+    return r;
+}
+
+/// The same with 1, 2, 3 and 8 threads; the outcome is that of 1.
+static inline struct run run_text(const char *text) {
+    struct run r = run_once(text);
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t threads = (const uint32_t[]){2, 3, 8}[i];
+        struct weft_outcome *o = run_again(&r, threads);
+        if (o->digest != r.outcome->digest)
+            fail_msg("digest %016" PRIx64 " with 1 thread, %016" PRIx64 " with %u:\n%s", r.outcome->digest, o->digest,
+                     threads, text);
+        weft_outcome_free(o);
+    }
+    return r;
+}
+
+/// Text by format, freed by the caller.
+__attribute__((format(printf, 1, 2))) static inline char *text_of(const char *format, ...) {
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    va_list args;
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fclose(file);
+    return text;
+}
+
+/// run_text or run_once of a format.
+#define RUN(how, ...)                                                                                                  \
+    ({                                                                                                                 \
+        char *run_text_ = text_of(__VA_ARGS__);                                                                        \
+        struct run run_result_ = how(run_text_);                                                                       \
+        free(run_text_);                                                                                               \
+        run_result_;                                                                                                   \
+    })
+
+/// Completion time of flow i, which must have finished with every byte delivered once.
+static inline weft_time_ps run_fct(const struct run *r, uint32_t i) {
+    assert_true(i < r->outcome->flows);
+    const struct weft_flow_outcome *f = &r->outcome->flow[i];
+    if (f->end_ps == WEFT_TIME_NEVER) fail_msg("flow %u has not finished", i);
+    assert_int_equal(f->delivered_bytes, r->workload->flow[i].bytes);
+    return f->end_ps - r->workload->flow[i].start_ps;
+}
+
+/// Counters of "switch-0/3" or "leaf-0->spine-1".
+static inline const struct weft_counters *run_counters(const struct run *r, const char *port, uint32_t priority) {
+    uint32_t p = weft_topology_find_port(r->topology, port);
+    if (p == WEFT_NONE) fail_msg("no port %s", port);
+    return &r->outcome->port[(size_t)p * WEFT_PRIORITIES + priority];
+}
+
+static inline uint64_t run_drops(const struct run *r) {
+    uint64_t sum = 0;
+    for (unsigned d = 0; d < WEFT_DROPS; d++)
+        sum += r->outcome->drops[d];
+    return sum;
+}
+
+/// Every flow has finished, with every byte delivered once.
+static inline void run_assert_complete(const struct run *r) {
+    assert_int_equal(r->status, WEFT_OK);
+    assert_int_equal(r->outcome->end, WEFT_END_DONE);
+    for (uint32_t i = 0; i < r->outcome->flows; i++)
+        run_fct(r, i);
+}
+
+#endif
