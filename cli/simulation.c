@@ -33,7 +33,6 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
     if (status) return status;
     struct weft_scenario *c = s->scenario;
     status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, c->arena, &s->topology, ret_error);
-    if (!status) status = weft_scenario_fit(c, s->topology, ret_error);
     if (status) return status;
     status = weft_simulation_check(c, s->topology, ret_error);
     if (status) return status;

@@ -62,10 +62,6 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
-/// What can be checked only once the network is known: every entry of `devices` matches a node, buffers fit their
-/// switches.
-enum weft_status weft_scenario_fit(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                   struct weft_error *ret_error);
 /// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535").
 void weft_scenario_each(const struct weft_scenario *scenario,
                         void (*on_value)(void *context, const char *path, const char *value), void *context);

@@ -200,3 +200,9 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 void weft_scenario_free(struct weft_scenario *scenario) {
     if (scenario) weft_arena_free(scenario->arena); // the scenario is in it
 }
+
+const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node) {
+    for (uint32_t d = scenario->devices - 1; d > 0; d--)
+        if (weft_glob_match(scenario->device[d].match, node)) return &scenario->device[d];
+    return &scenario->device[0];
+}

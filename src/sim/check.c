@@ -13,15 +13,29 @@ static enum weft_status check_switch(const struct weft_topology *t, uint32_t nod
                           t->node[node].name, wrong);
 }
 
+/// An entry of `devices` that matches no node is a slip: it would be without effect.
+static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                      struct weft_error *ret_error) {
+    for (uint32_t d = 1; d < scenario->devices; d++) {
+        const struct weft_device_conf *device = &scenario->device[d];
+        uint32_t i = 0;
+        while (i < t->nodes && !weft_glob_match(device->match, t->node[i].name))
+            i++;
+        if (i == t->nodes)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                                  "devices.%u.match: no node is called \"%s\"; there are %s to %s, for instance", d - 1,
+                                  device->match, t->node[0].name, t->node[t->nodes - 1].name);
+    }
+    return WEFT_OK;
+}
+
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    const struct weft_device_conf **device = weft_device_confs(scenario, topology, arena);
-    enum weft_status status = WEFT_OK;
+    enum weft_status status = check_matches(scenario, topology, ret_error);
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];
-        status = check_switch(topology, node, &device[node]->sw, ret_error);
+        status =
+            check_switch(topology, node, &weft_scenario_device(scenario, topology->node[node].name)->sw, ret_error);
     }
-    weft_arena_free(arena);
     return status;
 }

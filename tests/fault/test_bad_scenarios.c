@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program against scenarios that it must refuse: those of bad_scenarios.txt, and some too large or too odd to be
+// written down. Each goes through `weft check` and through `weft run --out`.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "weft/random.h"
+
+static char folder[] = "/tmp/weft-test-bad-XXXXXX";
+static const char scenario_name[] = "s.yaml";
+
+static int set_up(void **state) {
+    (void)state;
+    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    unlink(scenario_name);
+    return chdir("/") || rmdir(folder);
+}
+
+struct outcome {
+    int status; ///< exit status
+    char out[4096], err[4096];
+};
+
+static void read_back(int fd, char *text, size_t size) {
+    ssize_t n = pread(fd, text, size - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    close(fd);
+}
+
+static int nameless_file(void) {
+    char name[] = "/tmp/weft-test-bad-output-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    unlink(name);
+    return fd;
+}
+
+static void run_program(char *const *args, struct outcome *ret) {
+    int out = nameless_file(), err = nameless_file();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct rlimit cpu = {60, 60};
+        setrlimit(RLIMIT_CPU, &cpu);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        execv(getenv("WEFT"), args);
+        _exit(127);
+    }
+    int wait_status;
+    assert_int_equal(waitpid(child, &wait_status, 0), child);
+    ret->status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -WTERMSIG(wait_status);
+    read_back(out, ret->out, sizeof ret->out);
+    read_back(err, ret->err, sizeof ret->err);
+}
+
+static unsigned entries_in_folder(void) {
+    DIR *dir = opendir(".");
+    assert_non_null(dir);
+    unsigned n = 0;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void judge(const char *title, const char *command, const struct outcome *o, const char *expected) {
+    if (o->status != 2) fail_msg("%s: weft %s: exit status %d: %s", title, command, o->status, o->err);
+    if (*o->out) fail_msg("%s: weft %s prints \"%s\"", title, command, o->out);
+    if (strncmp(o->err, "weft: ", 6)) fail_msg("%s: weft %s: \"%s\"", title, command, o->err);
+    const char *newline = strchr(o->err, '\n');
+    if (!newline || newline[1]) fail_msg("%s: weft %s: not one line: \"%s\"", title, command, o->err);
+    if (!strstr(o->err, expected)) fail_msg("%s: \"%s\" lacks \"%s\"", title, o->err, expected);
+    if (entries_in_folder() != 1) fail_msg("%s: weft %s has written something", title, command);
+}
+
+/// Refused by `check` and by `run`. `args`: more arguments, separated by single spaces, or NULL.
+static void refuse(const char *title, const char *args, const char *expected) {
+    char more[256] = "", *rest = more, *argv[16];
+    struct outcome o;
+    snprintf(more, sizeof more, "%s", args ? args : "");
+    unsigned n = 0;
+    argv[n++] = (char *)"weft";
+    argv[n++] = (char *)"check";
+    argv[n++] = (char *)scenario_name;
+    while (*more && rest && n < 12)
+        argv[n++] = strsep(&rest, " ");
+    argv[n] = NULL;
+    run_program(argv, &o);
+    judge(title, "check", &o, expected);
+    argv[1] = (char *)"run";
+    argv[n++] = (char *)"--out";
+    argv[n++] = (char *)"results";
+    argv[n] = NULL;
+    run_program(argv, &o);
+    judge(title, "run", &o, expected);
+}
+
+static void write_scenario(const void *text, size_t size) {
+    FILE *file = fopen(scenario_name, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static char *read_cases(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/fault/bad_scenarios.txt", getenv("WEFT_ROOT"));
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("%s is not there", path);
+    char *text = calloc(1, 1 << 20);
+    size_t n = fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    assert_true(n > 0);
+    return text;
+}
+
+/// Cuts the next line off *rest.
+static char *line_of(char **rest) {
+    return strsep(rest, "\n");
+}
+
+static void listed(void **state) {
+    (void)state;
+    char *text = read_cases(), *next = strstr(text, "\n=== ");
+    unsigned cases = 0;
+    while (next) {
+        char *rest = next + 5;
+        next = strstr(rest, "\n=== ");
+        if (next) *next = 0;
+        char *title = line_of(&rest), *expected = NULL, *args = NULL, *line;
+        while ((line = line_of(&rest)) && strcmp(line, "+++")) {
+            if (!strncmp(line, "expect ", 7)) expected = line + 7;
+            if (!strncmp(line, "args ", 5)) args = line + 5;
+        }
+        assert_non_null(expected);
+        write_scenario(rest, strlen(rest));
+        refuse(title, args, expected);
+        cases++;
+    }
+    free(text);
+    assert_true(cases > 40);
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void large_file(void **state) {
+    (void)state;
+    write_scenario("topology: single\n", 17);
+    assert_int_equal(truncate(scenario_name, 100 << 20), 0);
+    double start = seconds();
+    refuse("100 MB", NULL, ": larger than 16 MiB");
+    assert_true(seconds() - start < 10); // refused before it is read
+}
+
+static void garbage(void **state) {
+    (void)state;
+    enum { BYTES = 4096 };
+    unsigned char bytes[BYTES];
+    for (unsigned seed = 0; seed < 20; seed++) {
+        struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
+        for (unsigned i = 0; i < BYTES; i++)
+            bytes[i] = (unsigned char)weft_random_u64(&random);
+        bytes[BYTES / 2] = 0xff; // no UTF-8 text holds this
+        write_scenario(bytes, BYTES);
+        refuse("garbage", NULL, "not text; expected YAML in UTF-8");
+    }
+    write_scenario("\x7f"
+                   "ELF\2\1\1",
+                   7);
+    refuse("a program", NULL, "s.yaml:1:1: byte 0x7f is not text");
+}
+
+static void deep(void **state) {
+    (void)state;
+    enum { LEVELS = 1 << 20 };
+    char *text = malloc(2 * LEVELS);
+    memset(text, '[', 2 * LEVELS);
+    write_scenario(text, LEVELS);
+    refuse("a million brackets", NULL, "s.yaml:1:");
+    for (unsigned i = 0; i < LEVELS; i++)
+        memcpy(text + 2 * i, "- ", 2);
+    write_scenario(text, 2 * LEVELS);
+    refuse("a million dashes", NULL, "s.yaml:1:");
+    free(text);
+}
+
+static void no_file(void **state) {
+    (void)state;
+    write_scenario("topology: single\n", 17);
+    char *const cases[][2] = {{(char *)"none.yaml", (char *)"none.yaml: cannot be read: No such file"},
+                              {(char *)".", (char *)".: is a directory; expected a file"}};
+    for (unsigned i = 0; i < 2; i++) {
+        char *const args[] = {(char *)"weft", (char *)"check", cases[i][0], NULL};
+        struct outcome o;
+        run_program(args, &o);
+        judge("no file", "check", &o, cases[i][1]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(listed), cmocka_unit_test(large_file), cmocka_unit_test(garbage),
+        cmocka_unit_test(deep),   cmocka_unit_test(no_file),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
