@@ -290,10 +290,14 @@ static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct
     request_read(node, nic, w, qp);
 }
 
-/// Congestion was experienced: notify the sender, but not too often.
-static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+/// Notification point, Zhu et al., SIGCOMM 2015, section 3.1: a marked packet is answered at once if no CNP was sent
+/// for cnp_interval; else it is remembered, and answered when the interval is over. Here that is at the first packet
+/// after it, marked or not, so that no timer is needed: a flow that sends nothing more has nothing to slow down.
+static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, bool marked) {
     struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
-    if (r->notified && w->now_ps - r->cnp_ps < nic->conf->cnp_interval_ps) return;
+    r->marked |= marked;
+    if (!r->marked || (r->notified && w->now_ps - r->cnp_ps < nic->conf->cnp_interval_ps)) return;
+    r->marked = false;
     r->notified = true;
     r->cnp_ps = w->now_ps;
     w->tally.cnps++;
@@ -319,7 +323,7 @@ static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft_
     const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
     struct weft__qp_receiver *r = &nic->hosts->receiver[p->qp];
     bool read = conf->verb == WEFT_VERB_READ;
-    if (p->ecn == WEFT_ECN_CE) notify(node, nic, w, p->qp);
+    notify(node, nic, w, p->qp, p->ecn == WEFT_ECN_CE);
     if (p->psn != r->expected) {
         weft__count_drop(w, p->psn > r->expected ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE, p->bytes);
         if (p->psn < r->expected) {

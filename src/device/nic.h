@@ -33,8 +33,9 @@ struct weft__qp_sender {
 /// At the data's receiver.
 struct weft__qp_receiver {
     uint32_t expected;
-    uint32_t unacked; ///< packets since the last ACK
-    bool nak_sent, notified;
+    uint32_t unacked;        ///< packets since the last ACK
+    bool nak_sent, notified; ///< notified: a CNP was sent
+    bool marked;             ///< a marked packet came since the last CNP
     weft_time_ps cnp_ps, progress_ps;
 };
 
