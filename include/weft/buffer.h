@@ -22,6 +22,8 @@ struct weft_buffer_ops {
     enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
     /// Required, hot. It left. XON is answered whenever the level is at or below the resume threshold.
     enum weft_buffer_answer (*release)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
+    /// Optional, hot. (port, priority) will be asked about soon: bring it into the cache.
+    void (*prefetch)(const void *state, uint32_t port, uint32_t priority);
     /// Required. How it stands now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK between.
     enum weft_buffer_answer (*review)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required

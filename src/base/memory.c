@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const char *const names[WEFT_MEMORY_KINDS] = {
     [WEFT_MEMORY_SCENARIO] = "scenario", [WEFT_MEMORY_TOPOLOGY] = "topology", [WEFT_MEMORY_ROUTES] = "routes",
@@ -33,22 +34,52 @@ static void *or_die(void *memory, size_t bytes) {
     _Exit(1);
 }
 
+/// Large objects are mapped on their own, on large pages where the system has them: a simulation touches its state at
+/// random, and would otherwise spend its time on TLB misses.
+enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20 };
+
+static void *map_large(size_t bytes) {
+    size_t span = bytes + LARGE_PAGE; // room to begin on a large page
+    char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    size_t before = -(uintptr_t)memory & (LARGE_PAGE - 1);
+    size_t kept = (bytes + 4095) & ~(size_t)4095;
+    if (before) munmap(memory, before);
+    if (before + kept < span) munmap(memory + before + kept, span - before - kept);
+    madvise(memory + before, kept, MADV_HUGEPAGE); // advice: it may fail
+    return memory + before;
+}
+
 void *weft_memory_new(enum weft_memory_kind kind, size_t n, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes)) or_die(NULL, SIZE_MAX);
     count(kind, 0, bytes);
-    return or_die(calloc(n ? n : 1, size ? size : 1), bytes);
+    return or_die(bytes >= LARGE_FROM ? map_large(bytes) : calloc(n ? n : 1, size ? size : 1), bytes);
+}
+
+static void release(void *memory, size_t bytes) {
+    if (bytes >= LARGE_FROM)
+        munmap(memory, bytes);
+    else
+        free(memory);
 }
 
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
     count(kind, bytes_old, bytes_new);
-    return or_die(realloc(memory, bytes_new ? bytes_new : 1), bytes_new);
+    if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM)
+        return or_die(realloc(memory, bytes_new ? bytes_new : 1), bytes_new);
+    void *moved = or_die(bytes_new >= LARGE_FROM ? map_large(bytes_new) : malloc(bytes_new ? bytes_new : 1), bytes_new);
+    if (memory) {
+        memcpy(moved, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
+        release(memory, bytes_old);
+    }
+    return moved;
 }
 
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
     if (!memory) return;
     count(kind, bytes, 0);
-    free(memory);
+    release(memory, bytes);
 }
 
 weft_bytes weft_memory_bytes(enum weft_memory_kind kind) {
@@ -74,10 +105,11 @@ struct block {
 
 struct weft_arena {
     enum weft_memory_kind kind;
+    size_t bytes; ///< in all blocks
     struct block *block;
 };
 
-enum { BLOCK_BYTES = 64 * 1024 };
+enum { BLOCK_BYTES_MIN = 64 << 10, BLOCK_BYTES_MAX = 16 << 20 };
 
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind) {
     struct weft_arena *arena = weft_memory_new(kind, 1, sizeof *arena);
@@ -100,7 +132,11 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     bytes = (bytes + 15) & ~(size_t)15;
     struct block *b = arena->block;
     if (!b || b->bytes - b->used < bytes) {
-        size_t room = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES; // large objects get a block of their own
+        size_t block = arena->bytes < BLOCK_BYTES_MIN   ? BLOCK_BYTES_MIN
+                       : arena->bytes > BLOCK_BYTES_MAX ? BLOCK_BYTES_MAX
+                                                        : arena->bytes;
+        size_t room = bytes > block / 4 ? bytes : block; // large objects get a block of their own
+        arena->bytes += room;
         b = weft_memory_new(arena->kind, 1, sizeof *b + room);
         b->bytes = room;
         if (room == bytes && arena->block) { // keep filling the current block

@@ -90,6 +90,10 @@ static enum weft_buffer_answer static_release(void *state, const void *conf, uin
     return g->level <= c->xon_bytes && s->lossless >> priority & 1 ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 
+static void static_prefetch(const void *state, uint32_t port, uint32_t priority) {
+    __builtin_prefetch(group_of(state, port, priority));
+}
+
 static weft_bytes static_level(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     return group_of(state, port, priority)->level;
 }
@@ -115,6 +119,7 @@ static const struct weft_buffer_ops static_ops = {
     .init = static_init,
     .admit = static_admit,
     .release = static_release,
+    .prefetch = static_prefetch,
     .review = static_review,
     .level = static_level,
     .level_max = static_level_max,

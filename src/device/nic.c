@@ -46,7 +46,7 @@ static void progress(struct weft__worker *w) {
 
 static void ring_push(struct weft__nic *nic, uint32_t qp) {
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    uint32_t priority = nic->hosts->qp[qp].priority, tail = nic->ready_tail[priority];
+    uint32_t priority = nic->hosts->qp[qp].priority, tail = nic->backlog[priority].ready_tail;
     s->ready = true;
     if (tail == WEFT_NONE) {
         s->ready_next = qp;
@@ -54,14 +54,14 @@ static void ring_push(struct weft__nic *nic, uint32_t qp) {
         s->ready_next = nic->hosts->sender[tail].ready_next;
         nic->hosts->sender[tail].ready_next = qp;
     }
-    nic->ready_tail[priority] = qp;
+    nic->backlog[priority].ready_tail = qp;
     nic->ready_mask |= (uint8_t)(1u << priority);
 }
 
 static uint32_t ring_pop(struct weft__nic *nic, uint32_t priority) {
-    uint32_t tail = nic->ready_tail[priority], qp = nic->hosts->sender[tail].ready_next;
+    uint32_t tail = nic->backlog[priority].ready_tail, qp = nic->hosts->sender[tail].ready_next;
     if (qp == tail) {
-        nic->ready_tail[priority] = WEFT_NONE;
+        nic->backlog[priority].ready_tail = WEFT_NONE;
         nic->ready_mask &= (uint8_t) ~(1u << priority);
     } else {
         nic->hosts->sender[tail].ready_next = nic->hosts->sender[qp].ready_next;
@@ -259,7 +259,7 @@ static void send_control(struct weft__node *node, struct weft__nic *nic, struct 
         .kind = (uint8_t)kind,
         .priority = priority & 7u,
     };
-    weft__fifo_push(&nic->control[priority], nic->pool, &p);
+    weft__fifo_push(&nic->backlog[priority].control, nic->pool, &p);
     nic->control_mask |= (uint8_t)(1u << priority);
     kick(node, nic, w);
 }
@@ -434,11 +434,11 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
     if (!mask) return;
     uint32_t priority = mask & (mask - 1) ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
                                           : (uint32_t)__builtin_ctz(mask);
-    weft_bytes before = nic->port.counters[priority].tx_bytes;
+    weft_bytes before = nic->port.queue[priority].tx_bytes;
     if (nic->control_mask >> priority & 1) {
         struct weft_packet p;
-        weft__fifo_pop(&nic->control[priority], nic->pool, &p);
-        if (!nic->control[priority].n) nic->control_mask &= (uint8_t) ~(1u << priority);
+        weft__fifo_pop(&nic->backlog[priority].control, nic->pool, &p);
+        if (!nic->backlog[priority].control.n) nic->control_mask &= (uint8_t) ~(1u << priority);
         w->tally.injected_bytes += p.bytes;
         weft__port_send(&nic->port, w, &p);
     } else {
@@ -446,7 +446,7 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
     }
     if (nic->scheduler->on_sent)
         nic->scheduler->on_sent(&nic->port.scheduler, nic->conf->scheduler.conf, priority,
-                                (uint32_t)(nic->port.counters[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
+                                (uint32_t)(nic->port.queue[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
 }
 
 static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
@@ -475,7 +475,21 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
     kick(node, nic, w);
 }
 
-static void nic_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p) {
+static uint32_t nic_prepare(struct weft__node *node, const struct weft_packet *p) {
+    struct weft__nic *nic = node->state;
+    __builtin_prefetch(&nic->hosts->qp[p->qp]);
+    if (p->kind == WEFT_PACKET_DATA)
+        __builtin_prefetch(&nic->hosts->receiver[p->qp]);
+    else
+        __builtin_prefetch(&nic->hosts->sender[p->qp]);
+    __builtin_prefetch(&nic->port);
+    __builtin_prefetch(&nic->port.queue[p->priority]);
+    __builtin_prefetch(&nic->backlog[p->priority]);
+    return 0;
+}
+
+static void nic_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p,
+                          uint32_t prepared) {
     struct weft__nic *nic = node->state;
     if (__builtin_expect(p->kind == WEFT_PACKET_PFC, 0)) {
         w->tally.delivered_bytes += p->bytes;
@@ -542,10 +556,11 @@ static void nic_on_timer(struct weft__node *node, struct weft__worker *w, uint32
     }
 }
 
-static const struct weft__node_ops nic_ops = {.on_packet = nic_on_packet, .on_timer = nic_on_timer};
+static const struct weft__node_ops nic_ops = {
+    .prepare = nic_prepare, .on_packet = nic_on_packet, .on_timer = nic_on_timer};
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
-    struct weft__nic *nic = weft_arena_alloc(setup->arena, 1, sizeof *nic);
+    struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
     nic->conf = setup->conf;
     nic->hosts = setup->hosts;
     nic->host = setup->host;
@@ -560,7 +575,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->sampled = setup->sampled;
     nic->sample_interval_ps = setup->sample_interval_ps;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        nic->ready_tail[p] = WEFT_NONE;
+        nic->backlog[p].ready_tail = WEFT_NONE;
 
     node->ops = &nic_ops;
     node->state = nic;

@@ -52,24 +52,29 @@ struct weft__hosts {
 };
 
 struct weft__nic {
-    struct weft__port port;
+    // line 1
     const struct weft_host_conf *conf;
     const struct weft__hosts *hosts;
-    const struct weft_scheduler_ops *scheduler;
     const struct weft_cc_ops *cc;
+    const struct weft_scheduler_ops *scheduler;
+    struct weft_packet_pool *pool;
     weft_rate_bps line_rate_bps;
     uint32_t host;
+    uint8_t control_mask, ready_mask;
+    bool sampled;
+    // lines 2 to 4: what waits to be sent, by priority
+    _Alignas(64) struct weft__nic_backlog {
+        struct weft__fifo control; ///< ACK, NAK, CNP, READ requests
+        uint32_t ready_tail;       ///< ring of queue pairs that may send, WEFT_NONE: empty
+    } backlog[WEFT_PRIORITIES];
+    struct weft__port port;
+    // less often
     uint32_t sends, receives; ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
-    uint32_t ready_tail[WEFT_PRIORITIES];       ///< ring of queue pairs that may send, WEFT_NONE: empty
-    struct weft__fifo control[WEFT_PRIORITIES]; ///< ACK, NAK, CNP, READ requests
-    uint8_t control_mask, ready_mask;
-    struct weft_packet_pool *pool;
     // a host slower than its link
     struct weft__fifo received;
     uint32_t received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_bytes received_all_bytes;
-    bool sampled;
     weft_time_ps sample_interval_ps;
 };
 

@@ -170,8 +170,8 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
 
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        uint64_t sent = port->counters[p].tx_bytes;
-        if (!sent && !ingress_bytes[p] && !port->egress_bytes[p]) continue;
+        uint64_t sent = port->queue[p].tx_bytes;
+        if (!sent && !ingress_bytes[p] && !port->queue[p].bytes) continue;
         if (w->samples == w->samples_capacity) {
             uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
             w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
@@ -182,7 +182,7 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const ui
             .time_ps = w->now_ps,
             .port = port->id,
             .priority = p,
-            .queue_bytes = port->egress_bytes[p],
+            .queue_bytes = port->queue[p].bytes,
             .ingress_bytes = ingress_bytes[p],
             .tx_bytes = sent - port->sampled_tx_bytes[p],
             .paused = weft__port_paused(port, w->now_ps) >> p & 1,
@@ -195,4 +195,11 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now) {
     weft__port_expire(port, now);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (port->paused >> p & 1) resume(port, p, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        const struct weft__port_queue *q = &port->queue[p];
+        port->counters[p].tx_packets = q->tx_packets;
+        port->counters[p].tx_bytes = q->tx_bytes;
+        port->counters[p].ecn_marked = q->ecn_marked;
+        port->counters[p].queue_bytes_max = q->bytes_max;
+    }
 }

@@ -22,29 +22,36 @@ struct weft__port_faults {
     } down[];
 };
 
+/// What an egress queue is asked for every frame; two to a cache line.
+struct weft__port_queue {
+    uint32_t bytes, bytes_max; ///< depth over all inputs, and its watermark
+    uint64_t tx_packets, tx_bytes, ecn_marked;
+};
+
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
     weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
-    uint64_t byte_num, byte_den;                ///< a byte takes byte_num / byte_den ps
+    uint64_t byte_num;                          ///< a byte takes byte_num / byte_den ps
+    uint64_t byte_den;
     uint32_t peer_node;
     uint16_t peer_port;
     uint8_t peer_worker;
-    bool cut_through;               ///< the peer is a cut-through switch
-    uint8_t paused;                 ///< priorities under a pause from the peer
-    uint8_t pfc_pending;            ///< priorities to tell the peer about
-    uint8_t pfc_xoff, pfc_told;     ///< priorities that we want paused; that the peer was last told to pause
-    uint8_t storm;                  ///< priorities in a PFC storm, by the watchdog
-    struct weft_counters *counters; ///< [WEFT_PRIORITIES]
-    // line 2
-    uint32_t egress_bytes[WEFT_PRIORITIES];
+    bool cut_through;                 ///< the peer is a cut-through switch
+    uint8_t paused;                   ///< priorities under a pause from the peer
+    uint8_t pfc_pending;              ///< priorities to tell the peer about
+    uint8_t pfc_xoff, pfc_told;       ///< priorities that we want paused; that the peer was last told to pause
+    uint8_t storm;                    ///< priorities in a PFC storm, by the watchdog
+    struct weft__port_faults *faults; ///< NULL: a perfect link
+    // lines 2 to 5: one half a priority
+    _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
+    // less often
     struct weft_scheduler_state scheduler;
-    // rarely
-    uint64_t byte_rem; ///< carried remainder of back-to-back frames
+    uint32_t id;                    ///< among all ports
+    uint64_t byte_rem;              ///< carried remainder of back-to-back frames
+    struct weft_counters *counters; ///< [WEFT_PRIORITIES]; what is not in queue[]
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
-    struct weft__port_faults *faults; ///< NULL: a perfect link
-    uint32_t id;                      ///< among all ports
 };
 
 /// The link's other end and its timing. `peer` is the node that acts, with its delays.
@@ -57,6 +64,12 @@ struct weft__port_peer {
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, struct weft_counters *counters,
                      struct weft__port_faults *faults);
+
+/// From an arena, on a cache line boundary.
+static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {
+    uintptr_t memory = (uintptr_t)weft_arena_alloc(arena, count * size + 64, 1);
+    return (void *)((memory + 63) & ~(uintptr_t)63);
+}
 
 /// Time that `bytes` take, rounded down; no carry.
 static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
@@ -93,9 +106,9 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
 
 /// A frame of a queue: transmitted and counted.
 static inline void weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
-    struct weft_counters *c = &port->counters[packet->priority];
-    c->tx_packets++;
-    c->tx_bytes += packet->bytes;
+    struct weft__port_queue *q = &port->queue[packet->priority];
+    q->tx_packets++;
+    q->tx_bytes += packet->bytes;
     weft__port_transmit(port, w, packet, port->delay_data_ps);
 }
 
@@ -124,7 +137,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
 
 /// Appends one sample a lossless or used priority.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes);
-/// At the end of a run: pauses that last are counted up to now.
+/// At the end of a run: everything into the counters; pauses that last are counted up to now.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
 
 #endif

@@ -38,15 +38,16 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
 /// Tells the neighbour at `port` to pause or resume a priority.
 static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
                        uint32_t priority, bool xoff) {
-    if (!(sw->conf->pfc.priorities >> priority & 1)) return;
+    if (!(sw->lossless >> priority & 1) || (!xoff && !sw->xoffs[priority])) return;
     if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
+    sw->xoffs[priority] += xoff ? 1 : UINT32_MAX;
     if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
 }
 
 /// The packet's first bit leaves: it is no longer in the accounts.
 static void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                          const struct weft_packet *p, uint32_t out) {
-    sw->port[out].egress_bytes[p->priority] -= p->bytes;
+    sw->port[out].queue[p->priority].bytes -= p->bytes;
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) == WEFT_BUFFER_XON)
         want_pause(node, sw, w, p->port, p->priority, false);
 }
@@ -190,19 +191,32 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
 
 // --- a packet arrives ---------------------------------------------------------------------------------------------
 
-static uint32_t route(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p) {
-    while (w->now_ps >= sw->routes_until_ps) {
-        sw->routes = sw->epoch->routes;
-        sw->routes_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
-        sw->epoch++;
-    }
-    uint32_t n;
-    const uint16_t *ports = weft_routes_at(sw->routes, sw->index, p->dst, &n);
-    if (n > 1) {
-        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = ports};
+static void next_epoch(struct weft__switch *sw) {
+    const struct weft_routes *r = sw->epoch->routes;
+    sw->routes_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
+    sw->epoch++;
+    sw->edge_of_host = r->edge_of_host;
+    sw->port_of_host = r->port_of_host;
+    sw->edge = r->edge_of_switch[sw->index];
+    sw->set_of = &r->set_of[(size_t)sw->index * r->edges];
+    sw->set = &r->set[r->set_first[sw->index]];
+    sw->set_ports = r->ports;
+}
+
+/// Packets must be routed in the order of their times. As weft_routes_at, with this switch's part at hand.
+static uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+    while (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0))
+        next_epoch(sw);
+    uint32_t edge = sw->edge_of_host[p->dst];
+    if (edge == sw->edge) return edge == WEFT_NONE ? WEFT_NONE : sw->port_of_host[p->dst];
+    if (edge == WEFT_NONE) return WEFT_NONE;
+    struct weft_route_set set = sw->set[sw->set_of[edge]];
+    const uint16_t *ports = &sw->set_ports[set.first];
+    if (set.n > 1) {
+        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = set.n, .port = ports};
         return ports[sw->route->select(sw->conf->route.conf, &query)];
     }
-    return n ? ports[0] : WEFT_NONE;
+    return set.n ? ports[0] : WEFT_NONE;
 }
 
 /// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
@@ -210,9 +224,10 @@ static bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct
                          bool *ret_xoff) {
     struct weft__port *port = &sw->port[out];
     uint32_t priority = p->priority;
+    struct weft__port_queue *queue = &port->queue[priority];
     bool mark = false;
     if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
-        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, port->egress_bytes[priority], p->bytes,
+        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, queue->bytes, p->bytes,
                                                             p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random);
         if (verdict == WEFT_AQM_DROP) {
             drop(sw, w, p, out, WEFT_DROP_AQM);
@@ -237,11 +252,10 @@ static bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct
     }
     if (mark) {
         p->ecn = WEFT_ECN_CE;
-        port->counters[priority].ecn_marked++;
+        queue->ecn_marked++;
     }
-    port->egress_bytes[priority] += p->bytes;
-    if (port->egress_bytes[priority] > port->counters[priority].queue_bytes_max)
-        port->counters[priority].queue_bytes_max = port->egress_bytes[priority];
+    queue->bytes += p->bytes;
+    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
     return true;
 }
 
@@ -281,19 +295,33 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     const struct weft__port *from = &sw->port[p->port], *to = &sw->port[out];
     if (p->bytes <= WEFT__HEADER || from->byte_num * to->byte_den <= to->byte_num * from->byte_den) return false;
     sw->deferred[p->port] = *p;
+    sw->deferred[p->port].node = out;
     weft__timer_set(&node->timers, key_of(sw, KEY_DEFERRED, p->port),
                     w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
     return true;
 }
 
-static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet) {
+/// The next hop, and its port on the way into the cache.
+static uint32_t switch_prepare(struct weft__node *node, const struct weft_packet *p) {
+    struct weft__switch *sw = node->state;
+    if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
+    uint32_t out = route(sw, p);
+    if (out != WEFT_NONE) {
+        __builtin_prefetch(&sw->port[out]);
+        __builtin_prefetch(&sw->port[out].queue[p->priority]);
+        if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, p->priority);
+    }
+    return out;
+}
+
+static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet,
+                             uint32_t out) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(packet->kind == WEFT_PACKET_PFC, 0)) {
         on_pause(node, sw, w, packet);
         return;
     }
     struct weft_packet p = *packet;
-    uint32_t out = route(sw, w, &p);
     if (out == WEFT_NONE)
         drop(sw, w, &p, p.port, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, &p, out))
@@ -308,7 +336,7 @@ static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct 
         if (!(p->pfc_told >> priority & 1)) continue;
         // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
         if (sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, priority) == WEFT_BUFFER_XON)
-            weft__port_want_pause(p, priority, false);
+            want_pause(node, sw, w, port, priority, false);
         else
             p->pfc_pending |= (uint8_t)(1u << priority);
     }
@@ -383,17 +411,14 @@ static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uin
         break;
     case KEY_DEFERRED: {
         struct weft_packet p = sw->deferred[port];
-        uint32_t out = route(sw, w, &p);
-        if (out == WEFT_NONE)
-            drop(sw, w, &p, port, WEFT_DROP_NO_ROUTE);
-        else
-            forward(node, sw, w, &p, out);
+        forward(node, sw, w, &p, p.node);
         break;
     }
     }
 }
 
-const struct weft__node_ops weft__switch_ops = {.on_packet = switch_on_packet, .on_timer = switch_on_timer};
+const struct weft__node_ops weft__switch_ops = {
+    .prepare = switch_prepare, .on_packet = switch_on_packet, .on_timer = switch_on_timer};
 
 // --- making and ending --------------------------------------------------------------------------------------------
 
@@ -416,12 +441,11 @@ static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) 
 
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {
     const struct weft_switch_conf *conf = setup->conf;
-    struct weft__switch *sw = weft_arena_alloc(setup->arena, 1, sizeof *sw);
+    struct weft__switch *sw = weft__arena_lines(setup->arena, 1, sizeof *sw);
     sw->conf = conf;
     sw->ports = setup->ports;
     sw->index = setup->index;
-    sw->port = weft_arena_alloc(setup->arena, setup->ports + 1, sizeof *sw->port);
-    sw->port = (struct weft__port *)(((uintptr_t)sw->port + 63) & ~(uintptr_t)63);
+    sw->port = weft__arena_lines(setup->arena, setup->ports, sizeof *sw->port);
     sw->queueing = conf->queueing.model->ops;
     sw->buffer = conf->buffer.model->ops;
     sw->scheduler = conf->scheduler.model->ops;
@@ -432,13 +456,14 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
     sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
     sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
-    sw->buffer_state = weft_arena_alloc(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
+    sw->buffer_state = weft__arena_lines(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
     sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, sw->lossless);
     if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
     sw->epoch = setup->epoch;
     sw->epochs_left = setup->epochs;
+    next_epoch(sw);
     sw->sampled = setup->sampled;
     sw->sample_interval_ps = setup->sample_interval_ps;
 

@@ -18,20 +18,27 @@ struct weft__epoch {
 };
 
 struct weft__switch {
-    const struct weft_switch_conf *conf;
+    // line 1: what the next hop of a packet depends on
     struct weft__port *port; ///< [ports]
-    uint32_t ports, index;   ///< index: among switches
+    const uint32_t *edge_of_host;
+    const uint16_t *port_of_host, *set_of, *set_ports;
+    const struct weft_route_set *set;
+    weft_time_ps routes_until_ps;
+    uint32_t edge; ///< this switch's own, or WEFT_NONE
     uint32_t hash_seed;
+    // line 2: every packet
     const struct weft_queueing_ops *queueing;
     const struct weft_buffer_ops *buffer;
+    const struct weft_aqm_ops *aqm;
     const struct weft_scheduler_ops *scheduler;
     const struct weft_route_ops *route;
-    const struct weft_aqm_ops *aqm; ///< NULL: none
     void *queueing_state, *buffer_state;
-    const struct weft_routes *routes;
-    weft_time_ps routes_until_ps;
+    const struct weft_switch_conf *conf;
+    // line 3
+    uint32_t ports, index; ///< index: among switches
     uint8_t lossless;
     bool arbitrated, has_cut_through;
+    uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft_random ecn_random;
     // input-queued architectures
     const struct weft_arbiter_ops *arbiter;
@@ -45,7 +52,7 @@ struct weft__switch {
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
     // rarely
-    struct weft_packet *deferred; ///< [ports]: being received, for a faster output
+    struct weft_packet *deferred; ///< [ports]: being received, for a faster output (in its `node`)
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL

@@ -218,6 +218,8 @@ static void reserve_gather(struct weft__worker *w, uint32_t n) {
     w->who = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->who, old * sizeof *w->who, capacity * sizeof *w->who);
     w->packet =
         weft_memory_resize(WEFT_MEMORY_FLIGHT, w->packet, old * sizeof *w->packet, capacity * sizeof *w->packet);
+    w->prepared =
+        weft_memory_resize(WEFT_MEMORY_FLIGHT, w->prepared, old * sizeof *w->prepared, capacity * sizeof *w->prepared);
     w->gathered_capacity = capacity;
 }
 
@@ -250,19 +252,46 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
     return n;
 }
 
-/// Runs one node to `end`: its packets, `key` sorted, merged with its timers.
-static void run_node(struct weft__worker *w, struct weft__node *node, const uint64_t *key, uint32_t n,
-                     weft_time_ps end) {
-    uint32_t i = 0;
+/// What comes so many packets later is fetched now, in steps, because each step needs what the one before brought.
+enum { AHEAD_PACKET = 12, AHEAD_NODE = 9, AHEAD_STATE = 6, AHEAD_PREPARE = 3 };
+
+static const struct weft_packet *packet_at(const struct weft__worker *w, uint32_t i) {
+    return w->packet[w->sorted[i] & INDEX_MASK];
+}
+
+static struct weft__node *node_of(const struct weft__worker *w, uint32_t i) {
+    return &w->engine->node[packet_at(w, i)->node];
+}
+
+static void prepare(struct weft__worker *w, uint32_t i) {
+    struct weft__node *node = node_of(w, i);
+    if (node->ops->prepare) w->prepared[i] = node->ops->prepare(node, packet_at(w, i));
+}
+
+static void look_ahead(struct weft__worker *w, uint32_t i) {
+    if (i + AHEAD_PACKET < w->gathered) __builtin_prefetch(packet_at(w, i + AHEAD_PACKET));
+    if (i + AHEAD_NODE < w->gathered) __builtin_prefetch(node_of(w, i + AHEAD_NODE));
+    if (i + AHEAD_STATE < w->gathered) {
+        const struct weft__node *node = node_of(w, i + AHEAD_STATE);
+        __builtin_prefetch(node->state);
+        __builtin_prefetch((const char *)node->state + 64);
+        __builtin_prefetch(node->timers.heap);
+    }
+    if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+}
+
+/// Runs one node to `end`: its packets, sorted[first..last), merged with its timers.
+static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t first, uint32_t last, weft_time_ps end) {
+    uint32_t i = first;
     uint64_t events = 0;
     for (;;) {
         weft_time_ps timer = weft__timers_next(&node->timers);
-        if (i < n) {
-            const struct weft_packet *p = w->packet[key[i] & INDEX_MASK];
+        if (i < last) {
+            const struct weft_packet *p = packet_at(w, i);
             if (p->time_ps <= timer && p->time_ps < end) {
-                if (i + 2 < n) __builtin_prefetch(w->packet[key[i + 2] & INDEX_MASK]);
+                look_ahead(w, i);
                 w->now_ps = p->time_ps;
-                node->ops->on_packet(node, w, p);
+                node->ops->on_packet(node, w, p, w->prepared[i]);
                 i++;
                 events++;
                 continue;
@@ -273,8 +302,10 @@ static void run_node(struct weft__worker *w, struct weft__node *node, const uint
         node->ops->on_timer(node, w, weft__timers_pop(&node->timers));
         events++;
     }
-    for (; i < n; i++)
-        w->unread_bytes += w->packet[key[i] & INDEX_MASK]->bytes;
+    for (; i < last; i++) {
+        look_ahead(w, i);
+        w->unread_bytes += packet_at(w, i)->bytes;
+    }
     w->tally.events += events;
     if (events && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
 }
@@ -286,7 +317,8 @@ static void run_window(struct weft__worker *w) {
     weft_time_ps end = (w->window + 1) << w->shift;
     if (end > e->conf.until_ps) end = e->conf.until_ps;
 
-    uint32_t n = gather(w, wake), actives = 0, running = 0;
+    uint32_t actives = 0, running = 0;
+    w->gathered = gather(w, wake);
     for (uint32_t word = 0; word < w->words; word++) {
         for (uint64_t bits = wake[word]; bits; bits &= bits - 1) {
             uint32_t local = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -296,22 +328,23 @@ static void run_window(struct weft__worker *w) {
         }
         wake[word] = 0;
     }
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < w->gathered; k++)
         w->sorted[w->start[w->who[k]]++] = w->key[k];
+    for (uint32_t a = 0, first = 0; a < actives; a++) {
+        uint32_t count = w->count[w->active[a]];
+        if (count > 1) sort_keys(&w->sorted[first], count);
+        first += count;
+    }
 
-    for (uint32_t a = 0; a < actives; a++) {
+    for (uint32_t i = 0; i < AHEAD_PREPARE && i < w->gathered; i++)
+        prepare(w, i);
+    for (uint32_t a = 0, first = 0; a < actives; a++) {
         uint32_t local = w->active[a], count = w->count[local];
         struct weft__node *node = &e->node[w->first + local];
-        if (a + 1 < actives) {
-            const struct weft__node *next = &e->node[w->first + w->active[a + 1]];
-            __builtin_prefetch(next->state);
-            __builtin_prefetch(next->timers.heap);
-        }
-        uint64_t *key = &w->sorted[w->start[local] - count];
         w->count[local] = 0;
-        sort_keys(key, count);
-        run_node(w, node, key, count, end);
+        run_node(w, node, first, first + count, end);
         schedule_wake(w, node, local);
+        first += count;
     }
 }
 
@@ -496,6 +529,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->key, w->gathered_capacity * sizeof *w->key);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->sorted, w->gathered_capacity * sizeof *w->sorted);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->who, w->gathered_capacity * sizeof *w->who);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->prepared, w->gathered_capacity * sizeof *w->prepared);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->packet, w->gathered_capacity * sizeof *w->packet);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);

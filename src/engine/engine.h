@@ -21,7 +21,11 @@ struct weft__worker;
 struct weft__node;
 
 struct weft__node_ops {
-    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, const struct weft_packet *packet);
+    /// Optional. Called once for each packet, in order, some packets before on_packet: the place to prefetch and to
+    /// decide what depends on nothing but the packet and its time. What it returns comes back as `prepared`.
+    uint32_t (*prepare)(struct weft__node *node, const struct weft_packet *packet);
+    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, const struct weft_packet *packet,
+                      uint32_t prepared);
     void (*on_timer)(struct weft__node *node, struct weft__worker *worker, uint32_t key);
 };
 
@@ -89,6 +93,7 @@ struct weft__worker {
     uint64_t *key, *sorted;
     uint32_t *who, *count, *active, *start;
     const struct weft_packet **packet;
+    uint32_t *prepared, gathered;
     uint32_t gathered_capacity;
     weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
     struct weft_sample *sample;

@@ -22,6 +22,7 @@ struct token_node {
     weft_time_ps last_ps;
     uint32_t last_port;
     bool last_was_timer;
+    uint32_t prepared, delivered;
 };
 
 static void remember(struct token_node *n, uint64_t what) {
@@ -43,10 +44,18 @@ static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops)
     w->tally.injected_bytes += 100;
 }
 
-static void on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p) {
+/// Once for each packet, in order, before it is delivered.
+static uint32_t prepare(struct weft__node *node, const struct weft_packet *p) {
+    struct token_node *n = node->state;
+    assert_int_equal(p->node, n->id);
+    return (uint32_t)(p->time_ps * 31 + p->psn) ^ ++n->prepared << 20;
+}
+
+static void on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p, uint32_t prepared) {
     struct token_node *n = node->state;
     assert_int_equal(p->node, n->id);
     assert_int_equal(p->time_ps, w->now_ps);
+    assert_int_equal(prepared, (uint32_t)(p->time_ps * 31 + p->psn) ^ ++n->delivered << 20);
     assert_true(p->time_ps > n->last_ps || (p->time_ps == n->last_ps && !n->last_was_timer && p->port >= n->last_port));
     n->last_ps = p->time_ps;
     n->last_port = p->port;
@@ -75,7 +84,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     pass_on(n, w, HOPS / 2 + key % 13);
 }
 
-static const struct weft__node_ops ops = {on_packet, on_timer};
+static const struct weft__node_ops ops = {prepare, on_packet, on_timer};
 
 struct result {
     uint64_t history, events, windows;
