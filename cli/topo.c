@@ -84,12 +84,25 @@ static enum weft_status read_scenario(const struct weft_cli_options *o, struct w
     return status;
 }
 
-static enum weft_status show(const struct weft_scenario *s, bool dot, bool json, struct weft_error *ret_error) {
+static enum weft_status show_paths(const struct weft_scenario *s, const struct weft_topology *t,
+                                   struct weft_error *ret_error) {
+    struct weft_workload *w;
+    enum weft_status status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->arena, &w, ret_error);
+    if (!status) topo_print_paths(stdout, s, t, w);
+    return status;
+}
+
+struct form {
+    bool dot, json, paths;
+};
+
+static enum weft_status show(const struct weft_scenario *s, struct form form, struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status =
         weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
     if (status) return status;
-    if (dot) {
+    if (form.paths) return show_paths(s, t, ret_error);
+    if (form.dot) {
         topo_print_dot(stdout, t);
         return WEFT_OK;
     }
@@ -98,7 +111,7 @@ static enum weft_status show(const struct weft_scenario *s, bool dot, bool json,
     for (uint32_t sw = 0; sw < t->switches; sw++)
         processing[sw] = device[t->switch_node[sw]]->sw.processing_ps;
     struct topo_view view = {s, t, weft_topology_summarise(t, processing, s->arena)};
-    if (json)
+    if (form.json)
         topo_print_json(stdout, &view);
     else
         print_text(&view);
@@ -106,9 +119,10 @@ static enum weft_status show(const struct weft_scenario *s, bool dot, bool json,
 }
 
 int weft_cli_topo(int argc, char **argv) {
-    bool dot = false;
+    struct form form = {0};
     const struct weft_cli_option own[] = {
-        {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &dot},
+        {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
+        {"paths", NULL, "the way of every flow with all links up, and the links where flows meet", NULL, &form.paths},
         {0},
     };
     const struct weft_cli_command command = {
@@ -128,7 +142,10 @@ int weft_cli_topo(int argc, char **argv) {
     struct weft_error error = {0};
     if (exit_status == WEFT_CLI_GO) {
         enum weft_status status = read_scenario(&o, &file, &scenario, &error);
-        if (!status) status = show(scenario, dot, o.json, &error);
+        if (!status) {
+            form.json = o.json;
+            status = show(scenario, form, &error);
+        }
         exit_status = status ? weft_cli_fail(&error) : WEFT_OK;
     }
     if (scenario) weft_scenario_free(scenario);

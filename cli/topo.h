@@ -14,6 +14,9 @@ struct topo_view {
     const struct weft_topology_summary *summary;
 };
 
+/// The way of every queue pair of the scenario's flows, and the links on which ways of different flows meet.
+void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
+                      const struct weft_workload *workload);
 void topo_print_json(FILE *file, const struct topo_view *view);
 /// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
 void topo_print_dot(FILE *file, const struct weft_topology *topology);

@@ -43,4 +43,15 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology, struct weft_arena *arena);
 
+/// The way of a queue pair's data: the ports (among all) that it leaves by, its host's first.
+struct weft_path {
+    uint32_t flow, qp; ///< the qp-th queue pair of the flow
+    uint32_t hops;
+    uint32_t *port;
+};
+/// The ways of all queue pairs of a workload with all links up, for route models that choose one by the packet's
+/// headers. In flow order, in `arena`.
+struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                   const struct weft_workload *workload, struct weft_arena *arena, uint64_t *ret_paths);
+
 #endif

@@ -27,6 +27,14 @@ struct weft__network {
 /// The port structure of a port of the topology.
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 
+/// What stands for the UDP source port of a queue pair: its host's `at_src`-th. One more flow of another host changes
+/// nothing here.
+static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint32_t at_src) {
+    struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
+    entropy.drawn = at_src;
+    return (uint16_t)weft_random_u64(&entropy);
+}
+
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 

@@ -151,8 +151,6 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                                       "a flow of %llu bytes in packets of %llu: more than 2^32 packets",
                                       (unsigned long long)f->bytes, (unsigned long long)conf->mtu_bytes);
             uint32_t at_src = sends[f->src]++;
-            struct weft_random entropy = weft_random_stream(net->scenario->run.seed, f->src, WEFT_RANDOM_ENTROPY);
-            entropy.drawn = at_src; // so that one more flow elsewhere changes nothing here
             net->qp[q] = (struct weft__qp_conf){
                 .flow = i,
                 .src = f->src,
@@ -162,7 +160,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
                 .mtu = (uint16_t)conf->mtu_bytes,
-                .entropy = (uint16_t)weft_random_u64(&entropy),
+                .entropy = weft__qp_entropy(net->scenario->run.seed, f->src, at_src),
                 .priority = f->priority,
                 .verb = f->verb,
             };

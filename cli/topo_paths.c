@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where flows go, and where they meet.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo.h"
+#include "weft/sim.h"
+
+struct paths {
+    FILE *file;
+    const struct weft_topology *t;
+    const struct weft_workload *w;
+    const struct weft_path *path;
+    uint64_t n;
+    int width;
+};
+
+static const char *host_name(const struct paths *p, uint32_t host) {
+    return p->t->node[p->t->host[host]].name;
+}
+
+static void print_ends(const struct paths *p, const struct weft_path *path) {
+    const struct weft_flow *f = &p->w->flow[path->flow];
+    char ends[160];
+    snprintf(ends, sizeof ends, "%s -> %s", host_name(p, f->src), host_name(p, f->dst));
+    fprintf(p->file, "%-*s  %-24s", p->width, p->w->group[f->group], ends);
+    if (f->qps > 1) fprintf(p->file, " queue pair %" PRIu32, path->qp);
+}
+
+static void print_way(const struct paths *p, const struct weft_path *path) {
+    const char *before = "  ";
+    print_ends(p, path);
+    for (uint32_t i = 1; i < path->hops; i++) {
+        fprintf(p->file, "%s%s", before, p->t->node[p->t->port[path->port[i]].node].name);
+        before = " > ";
+    }
+    putc('\n', p->file);
+}
+
+/// A step of a way.
+struct step {
+    uint32_t port;
+    uint64_t path;
+};
+
+static int by_port(const void *a, const void *b) {
+    const struct step *x = a, *y = b;
+    if (x->port != y->port) return x->port < y->port ? -1 : 1;
+    return x->path < y->path ? -1 : x->path > y->path;
+}
+
+static void print_meeting(const struct paths *p, const struct step *step, uint64_t n) {
+    char name[128];
+    weft_topology_port_name(p->t, step->port, name, sizeof name);
+    fprintf(p->file, "%s to %s\n", name, p->t->node[p->t->port[p->t->port[step->port].peer].node].name);
+    for (uint64_t i = 0; i < n; i++) {
+        fputs("  ", p->file);
+        print_ends(p, &p->path[step[i].path]);
+        putc('\n', p->file);
+    }
+}
+
+/// Links that ways of more than one flow use.
+static void print_meetings(const struct paths *p, struct weft_arena *arena) {
+    uint64_t steps = 0, k = 0;
+    for (uint64_t i = 0; i < p->n; i++)
+        steps += p->path[i].hops;
+    struct step *step = weft_arena_alloc(arena, steps, sizeof *step);
+    for (uint64_t i = 0; i < p->n; i++)
+        for (uint32_t h = 0; h < p->path[i].hops; h++)
+            step[k++] = (struct step){p->path[i].port[h], i};
+    if (steps) qsort(step, steps, sizeof *step, by_port);
+    fputs("\nlinks that flows share\n", p->file);
+    for (uint64_t i = 0, end; i < steps; i = end) {
+        bool shared = false;
+        for (end = i + 1; end < steps && step[end].port == step[i].port; end++)
+            shared |= p->path[step[end].path].flow != p->path[step[i].path].flow;
+        if (shared) print_meeting(p, &step[i], end - i);
+    }
+}
+
+void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
+                      const struct weft_workload *workload) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct paths p = {.file = file, .t = topology, .w = workload};
+    p.path = weft_paths_trace(scenario, topology, workload, arena, &p.n);
+    for (uint32_t g = 0; g < workload->groups; g++)
+        if ((int)strlen(workload->group[g]) > p.width) p.width = (int)strlen(workload->group[g]);
+    fprintf(file, "ways of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches, in order\n",
+            workload->flows, scenario->run.seed);
+    for (uint64_t i = 0; i < p.n; i++)
+        print_way(&p, &p.path[i]);
+    print_meetings(&p, arena);
+    weft_arena_free(arena);
+}

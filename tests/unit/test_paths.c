@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways of flows against what a run's ports have sent: data goes where the way says and nowhere else.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static struct weft_path *trace(const struct run *r, uint64_t *ret_n) {
+    return weft_paths_trace(r->scenario, r->topology, r->workload, r->scenario->arena, ret_n);
+}
+
+/// ACKs have priority 7 here, so that every byte of priority 3 is data.
+static void test_data_goes_there(void **state) {
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: clos3, pods: 2, access_per_pod: 2, aggregation_per_pod: 4, core: 4, "
+                           "hosts_per_access: 2}\n"
+                           "host: {ack_own_priority: true}\n"
+                           "workload:\n"
+                           "  - {kind: flow, src: host-0, dst: host-7, size: 40KB, qps: 3}\n"
+                           "  - {kind: flow, src: host-0, dst: host-5, size: 10KB}\n"
+                           "  - {kind: flow, src: host-3, dst: host-1, size: 1B, qps: 2}\n"
+                           "run: {seed: %u}\n",
+                           seed);
+        uint64_t n, *sent = calloc(r.topology->ports, sizeof *sent);
+        struct weft_path *path = trace(&r, &n);
+        assert_int_equal(n, 3 + 1 + 1); // a queue pair carries at least a byte
+        for (uint64_t i = 0; i < n; i++) {
+            const struct weft_flow *f = &r.workload->flow[path[i].flow];
+            uint64_t bytes = f->bytes / f->qps + (path[i].qp < f->bytes % f->qps);
+            assert_int_equal(path[i].hops, path[i].flow == 2 ? 4 : 6);
+            for (uint32_t h = 0; h < path[i].hops; h++)
+                sent[path[i].port[h]] += (bytes + 4095) / 4096;
+        }
+        for (uint32_t p = 0; p < r.topology->ports; p++)
+            assert_int_equal(r.outcome->port[(size_t)p * WEFT_PRIORITIES + 3].tx_packets, sent[p]);
+        free(sent);
+        run_free(&r);
+    }
+}
+
+/// One more flow of another host changes no way.
+static void test_independent(void **state) {
+    const char *head = "topology: {kind: fat_tree, k: 4}\n"
+                       "workload:\n"
+                       "  - {kind: flow, src: host-0, dst: host-15, size: 1KB}\n";
+    struct run a = RUN(run_once, "%s", head);
+    struct run b = RUN(run_once, "%s  - {kind: flow, src: host-1, dst: host-15, size: 1KB}\n", head);
+    uint64_t n;
+    struct weft_path *x = trace(&a, &n), *y = trace(&b, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(x->hops, y->hops);
+    assert_memory_equal(x->port, y->port, x->hops * sizeof *x->port);
+    run_free(&a);
+    run_free(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_data_goes_there),
+        cmocka_unit_test(test_independent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
