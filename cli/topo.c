@@ -54,7 +54,8 @@ static void print_figures(const struct topo_view *v) {
     printf("\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
            100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
     printf("           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
-    printf("diameter   %u links, %u switches between two hosts\n", s->diameter_links, s->diameter_links - 1);
+    printf("diameter   %u links, %u switch%s between two hosts\n", s->diameter_links, s->diameter_links - 1,
+           s->diameter_links > 2 ? "es" : "");
     if (s->paths_max > s->paths_min)
         printf("paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
                s->paths_max);
