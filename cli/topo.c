@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft topo: the network of a scenario, before anything runs on it.
-#include <string.h>
-
-#include "cli.h"
 #include "topo.h"
+#include "cli.h"
 #include "weft/sim.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
+
+static struct { bool dot, paths; } form;
+static const struct weft_cli_option own[] = {
+    {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
+    {"paths", NULL, "the way of every flow with all links up, and the links where flows meet", NULL, &form.paths},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "topo",
+    .operands = "SCENARIO",
+    .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
+             "A scenario with variants: the first, or the one that --variant names.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
 
 static void print_layers(const struct topo_view *v) {
     printf("\n%-14s %6s %9s %10s %10s  %s\n", "layer", "nodes", "ports", "down", "up", "oversubscription (down / up)");
@@ -76,15 +91,6 @@ static void print_text(const struct topo_view *v) {
     if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
 }
 
-static enum weft_status read_scenario(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
-                                      struct weft_scenario **ret_scenario, struct weft_error *ret_error) {
-    uint32_t variant;
-    enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, ret_file, ret_error);
-    if (!status) status = weft_cli_variant(o, *ret_file, &variant, ret_error);
-    if (!status) status = weft_scenario_new(*ret_file, variant, ret_scenario, ret_error);
-    return status;
-}
-
 static enum weft_status show_paths(const struct weft_scenario *s, const struct weft_topology *t,
                                    struct weft_error *ret_error) {
     struct weft_workload *w;
@@ -93,11 +99,8 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
-struct form {
-    bool dot, json, paths;
-};
-
-static enum weft_status show(const struct weft_scenario *s, struct form form, struct weft_error *ret_error) {
+static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
+                             struct weft_error *ret_error) {
     struct weft_topology *t;
     enum weft_status status =
         weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
@@ -112,45 +115,25 @@ static enum weft_status show(const struct weft_scenario *s, struct form form, st
     for (uint32_t sw = 0; sw < t->switches; sw++)
         processing[sw] = device[t->switch_node[sw]]->sw.processing_ps;
     struct topo_view view = {s, t, weft_topology_summarise(t, processing, s->arena)};
-    if (form.json)
+    if (o->json)
         topo_print_json(stdout, &view);
     else
         print_text(&view);
     return WEFT_OK;
 }
 
+static enum weft_status topo(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                             struct weft_error *ret_error) {
+    uint32_t variant;
+    struct weft_scenario *scenario;
+    enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
+    if (!status) status = weft_scenario_new(file, variant, &scenario, ret_error);
+    if (status) return status;
+    status = show(scenario, o, ret_error);
+    weft_scenario_free(scenario);
+    return status;
+}
+
 int weft_cli_topo(int argc, char **argv) {
-    struct form form = {0};
-    const struct weft_cli_option own[] = {
-        {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
-        {"paths", NULL, "the way of every flow with all links up, and the links where flows meet", NULL, &form.paths},
-        {0},
-    };
-    const struct weft_cli_command command = {
-        .name = "topo",
-        .operands = "SCENARIO",
-        .about = "Shows the network of a scenario: layers, links, oversubscription, bisection, paths, round trips.\n"
-                 "A scenario with variants: the first, or the one that --variant names.",
-        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
-        .operands_min = 1,
-        .operands_max = 1,
-        .option = own,
-    };
-    struct weft_cli_options o;
-    int exit_status = weft_cli_parse(&command, argc, argv, &o);
-    struct weft_scenario_file *file = NULL;
-    struct weft_scenario *scenario = NULL;
-    struct weft_error error = {0};
-    if (exit_status == WEFT_CLI_GO) {
-        enum weft_status status = read_scenario(&o, &file, &scenario, &error);
-        if (!status) {
-            form.json = o.json;
-            status = show(scenario, form, &error);
-        }
-        exit_status = status ? weft_cli_fail(&error) : WEFT_OK;
-    }
-    if (scenario) weft_scenario_free(scenario);
-    if (file) weft_scenario_file_free(file);
-    weft_cli_options_deinit(&o);
-    return exit_status;
+    return weft_cli_on_scenario(&command, argc, argv, topo);
 }
