@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a scenario: text to tree, variants, settings, every section loaded, and every value listed again.
+#include <assert.h>
+#include <string.h>
+
+#include "weft/scenario.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/// libfyaml 0.7.12 loses some memory when it refuses a quoted text. Our own leaks are still found.
+const char *__lsan_default_suppressions(void) {
+    return "leak:libfyaml.so";
+}
+
+enum { VARIANTS = 4 }; // no more of a file, or it takes too long
+
+static void on_value(void *context, const char *path, const char *value) {
+    size_t *bytes = context;
+    *bytes += strlen(path) + strlen(value);
+}
+
+static void bind(const struct weft_scenario_file *file, uint32_t variant) {
+    struct weft_scenario *scenario = NULL;
+    struct weft_error error = {0};
+    enum weft_status status = weft_scenario_new(file, variant, &scenario, &error);
+    assert(!status == !error.status && !status == !!scenario);
+    assert(!status || *error.text);
+    if (status) return;
+    size_t bytes = 0;
+    weft_scenario_each(scenario, on_value, &bytes);
+    assert(bytes > 0);
+    weft_scenario_free(scenario);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    // what stands behind the first zero byte is a setting
+    const uint8_t *zero = memchr(data, 0, size);
+    size_t text_size = zero ? (size_t)(zero - data) : size;
+    char setting[256] = "";
+    size_t setting_size = zero ? size - text_size - 1 : 0;
+    if (setting_size >= sizeof setting) setting_size = sizeof setting - 1;
+    if (setting_size) memcpy(setting, zero + 1, setting_size);
+    const char *const settings[] = {setting};
+
+    struct weft_scenario_file *file = NULL;
+    struct weft_error error = {0};
+    enum weft_status status =
+        weft_scenario_file_parse("fuzz.yaml", (const char *)data, text_size, settings, *setting ? 1 : 0, &file, &error);
+    assert(!status == !error.status && !status == !!file);
+    for (uint32_t i = 0; !status && i < weft_scenario_variants(file) && i < VARIANTS; i++)
+        bind(file, i);
+    weft_scenario_file_free(file);
+    assert(weft_memory_bytes(WEFT_MEMORY_SCENARIO) == 0);
+    return 0;
+}
