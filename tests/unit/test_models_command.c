@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft models as a user and as an editor calls it: every model and parameter is there, and the schema fits the tables.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenario/scenario.h"
+
+/// What the program prints; NULL if it exits with another status. To be freed.
+static char *output_of(const char *arguments, int expected_status) {
+    char command[4096];
+    snprintf(command, sizeof command, "'%s' %s 2>&1", getenv("WEFT"), arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    enum { ROOM = 1 << 20 };
+    char *text = calloc(1, ROOM);
+    fread(text, 1, ROOM - 1, pipe);
+    int status = pclose(pipe);
+    if (status >> 8 != expected_status) fail_msg("weft %s: exit status %d: %s", arguments, status >> 8, text);
+    return text;
+}
+
+static void assert_holds(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("\"%s\" is not in: %s", part, text);
+}
+
+static void every_model_is_listed(void **state) {
+    (void)state;
+    char *all = output_of("models", 0);
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++) {
+        for (uint32_t i = 0; i < weft_model_count((enum weft_model_kind)kind); i++) {
+            const struct weft_model *model = weft_model_at((enum weft_model_kind)kind, i);
+            assert_holds(all, model->summary);
+            char arguments[128];
+            snprintf(arguments, sizeof arguments, "models %s %s", weft_kind_name(model->kind), model->name);
+            char *one = output_of(arguments, 0);
+            assert_holds(one, model->source);
+            for (uint32_t k = 0; k < model->params->n; k++) {
+                assert_holds(one, model->params->rows[k].name);
+                assert_holds(one, model->params->rows[k].help);
+            }
+            free(one);
+        }
+    }
+    free(all);
+}
+
+static void sections_are_shown(void **state) {
+    (void)state;
+    static const struct {
+        const char *arguments, *part;
+        int status;
+    } cases[] = {
+        {"models switch", "processing: 300ns   (time, 0ns to 1ms)\n", 0},
+        {"models switch", "pfc:   (section: weft models pfc)\n", 0},
+        {"models host", "cc: none   (model: weft models cc)\n", 0},
+        {"models pfc", "watchdog_action: alert   (alert | drop | forward)\n", 0},
+        {"models run", "seed: 1   (whole number, at least 0)\n", 0},
+        {"models topology list", "nodes: [...]   (list)\n", 0},
+        {"models workload incast", "dst: ...   (text; must be given)\n", 0},
+        {"models cc", "  cc         none             no congestion control", 0},
+        {"models cc none", "no parameters", 0},
+        {"models cx", "no kind or section \"cx\"; did you mean \"cc\"?", 2},
+        {"models cc dcqn", "no cc \"dcqn\"; did you mean \"dcqcn\"?", 2},
+        {"models cc none more", "what is \"more\"?", 2},
+        {"models --threads 3", "unrecognized option '--threads'", 2},
+        {"models --help", "usage: weft models [OPTIONS] [KIND [NAME]]", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = output_of(cases[i].arguments, cases[i].status);
+        assert_holds(text, cases[i].part);
+        free(text);
+    }
+}
+
+static void assert_resolves(const json_t *root, const json_t *value) {
+    const char *key;
+    const json_t *child;
+    size_t i;
+    if (json_is_array(value)) json_array_foreach(value, i, child) assert_resolves(root, child);
+    if (!json_is_object(value)) return;
+    const char *target = json_string_value(json_object_get(value, "$ref"));
+    if (target) {
+        static const char prefix[] = "#/$defs/";
+        assert_int_equal(strncmp(target, prefix, strlen(prefix)), 0);
+        if (!json_object_get(json_object_get(root, "$defs"), target + strlen(prefix))) fail_msg("dangling %s", target);
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, child) assert_resolves(root, child);
+}
+
+/// A default written as the user would write it matches the pattern that editors hold it against.
+static void assert_default_matches(const struct weft_param *row, const json_t *property) {
+    const char *pattern = json_string_value(json_object_get(property, "pattern"));
+    if (!pattern || !row->dflt) return;
+    regex_t regex;
+    assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+    if (regexec(&regex, row->dflt, 0, NULL, 0)) fail_msg("%s: %s does not match %s", row->name, row->dflt, pattern);
+    assert_int_not_equal(regexec(&regex, "soon", 0, NULL, 0), 0);
+    regfree(&regex);
+}
+
+static void assert_table(const struct weft_param_table *table, const json_t *definition, bool model) {
+    const json_t *properties = json_object_get(definition, "properties"),
+                 *required = json_object_get(definition, "required");
+    assert_non_null(properties);
+    assert_true(json_is_false(json_object_get(definition, "additionalProperties")));
+    size_t keys = table->n + model, must = 0;
+    for (uint32_t i = 0; i < table->n; i++) {
+        const json_t *property = json_object_get(properties, table->rows[i].name);
+        if (!property) fail_msg("%s.%s is not in the schema", table->name, table->rows[i].name);
+        assert_holds(json_string_value(json_object_get(property, "description")), table->rows[i].help);
+        assert_default_matches(&table->rows[i], property);
+        must += !table->rows[i].dflt;
+    }
+    for (const char *const *list = table->lists; list && *list; list++, keys++)
+        assert_non_null(json_object_get(properties, *list));
+    assert_int_equal(json_object_size(properties), keys);
+    assert_int_equal(json_array_size(required), must);
+}
+
+static void schema_fits_the_tables(void **state) {
+    (void)state;
+    char *text = output_of("models --json", 0);
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s", error.text);
+    assert_string_equal(json_string_value(json_object_get(root, "$schema")),
+                        "https://json-schema.org/draft/2020-12/schema");
+    assert_resolves(root, root);
+    const json_t *definitions = json_object_get(root, "$defs");
+    assert_table(&weft_switch_table, json_object_get(definitions, "switch"), false);
+    assert_table(&weft_host_table, json_object_get(definitions, "host"), false);
+    assert_table(&weft_pfc_table, json_object_get(definitions, "pfc"), false);
+    assert_table(&weft_run_table, json_object_get(definitions, "run"), false);
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        for (uint32_t i = 0; i < weft_model_count((enum weft_model_kind)kind); i++) {
+            const struct weft_model *model = weft_model_at((enum weft_model_kind)kind, i);
+            char name[128];
+            snprintf(name, sizeof name, "%s.%s", weft_kind_name(model->kind), model->name);
+            assert_table(model->params, json_object_get(definitions, name), true);
+        }
+    // the top level and the entries of devices, whose keys the scenario reader lists
+    const json_t *top = json_object_get(root, "properties");
+    size_t keys = 0;
+    for (uint32_t i = 0; i < weft__scenario_table.n; i++, keys++)
+        assert_non_null(json_object_get(top, weft__scenario_table.rows[i].name));
+    for (const char *const *list = weft__scenario_table.lists; *list; list++, keys++)
+        assert_non_null(json_object_get(top, *list));
+    assert_int_equal(json_object_size(top), keys);
+    const json_t *entry = json_object_get(json_object_get(json_object_get(top, "devices"), "items"), "properties");
+    assert_int_equal(json_object_size(entry), weft__device_table.n + 2);
+    assert_non_null(json_object_get(entry, weft__device_table.rows[0].name));
+    for (unsigned i = 0; i < 2; i++)
+        assert_non_null(json_object_get(entry, weft__device_table.lists[i]));
+    json_decref(root);
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_model_is_listed),
+        cmocka_unit_test(sections_are_shown),
+        cmocka_unit_test(schema_fits_the_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
