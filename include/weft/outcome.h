@@ -69,12 +69,28 @@ struct weft_sample {
     bool paused;
 };
 
+/// Where a run spends its time. X(enumerator, name, meaning)
+#define WEFT_PHASES(X)                                                                                                 \
+    X(SETUP, "setup", "queue pairs, routes, devices")                                                                  \
+    X(GATHER, "gather", "what arrives in a window, sorted by node and time")                                           \
+    X(NODES, "nodes", "the models of switches and NICs")                                                               \
+    X(WAIT, "wait", "for the other workers")                                                                           \
+    X(COLLECT, "collect", "sums, watermarks, digest")
+enum weft_phase {
+#define X(e, name, help) WEFT_PHASE_##e,
+    WEFT_PHASES(X)
+#undef X
+    WEFT_PHASE_COUNT
+};
+extern const char *const weft_phase_names[WEFT_PHASE_COUNT];
+
 enum weft_end { WEFT_END_DONE, WEFT_END_UNTIL, WEFT_END_INTERRUPTED, WEFT_END_STALL };
 
 struct weft_outcome {
     enum weft_end end;
     weft_time_ps sim_time_ps; ///< of the last event
     double wall_s, cpu_s;
+    double phase_s[WEFT_PHASE_COUNT]; ///< wall time, summed over workers; 0 unless asked for
     uint32_t threads;
     uint64_t packet_hops; ///< packets of any kind over one link
     uint64_t events;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "weft/memory.h"
@@ -310,7 +311,17 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
     if (events && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
 }
 
-static void run_window(struct weft__worker *w) {
+/// With profiling on: charges the time since *begun to a phase.
+static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
+    if (!w->engine->conf.profile) return;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t now = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    if (*begun) w->phase_ns[phase] += now - *begun;
+    *begun = now;
+}
+
+static void run_window(struct weft__worker *w, uint64_t *begun) {
     struct weft__engine *e = w->engine;
     uint32_t slot = (uint32_t)(w->window % WEFT__RING);
     uint64_t *wake = &w->wake[slot * w->words];
@@ -336,6 +347,8 @@ static void run_window(struct weft__worker *w) {
         first += count;
     }
 
+    charge(w, WEFT_PHASE_GATHER, begun);
+
     for (uint32_t i = 0; i < AHEAD_PREPARE && i < w->gathered; i++)
         prepare(w, i);
     for (uint32_t a = 0, first = 0; a < actives; a++) {
@@ -346,6 +359,7 @@ static void run_window(struct weft__worker *w) {
         schedule_wake(w, node, local);
         first += count;
     }
+    charge(w, WEFT_PHASE_NODES, begun);
 }
 
 // --- all windows --------------------------------------------------------------------------------------------------
@@ -435,10 +449,11 @@ static void take_back(struct weft__worker *w) {
 static void *work(void *context) {
     struct weft__worker *w = context;
     struct weft__engine *e = w->engine;
-    uint64_t windows = 0;
+    uint64_t windows = 0, begun = 0;
     for (;;) {
         publish(w);
         barrier(e);
+        charge(w, WEFT_PHASE_WAIT, &begun);
         struct weft__report all = sum_reports(e, w->parity);
         enum weft_end end;
         if (is_over(e, &all, &end)) {
@@ -457,7 +472,7 @@ static void *work(void *context) {
         w->previous = window;
         far_advance(w);
         w->written &= ~(UINT64_C(1) << window % WEFT__RING);
-        run_window(w);
+        run_window(w, &begun);
         windows++;
         if (w->id == 0 && e->conf.on_progress && windows % 64 == 0)
             e->conf.on_progress(e->conf.context, &all.so_far, window << w->shift);

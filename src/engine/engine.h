@@ -95,6 +95,7 @@ struct weft__worker {
     const struct weft_packet **packet;
     uint32_t *prepared, gathered;
     uint32_t gathered_capacity;
+    uint64_t phase_ns[WEFT_PHASE_COUNT];
     weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
     struct weft_sample *sample;
     uint64_t samples, samples_capacity;
@@ -111,6 +112,7 @@ struct weft__engine_conf {
     weft_time_ps lookahead_ps;
     weft_time_ps until_ps, stall_ps;
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
+    bool profile;
     const volatile sig_atomic_t *interrupt;
     void (*on_progress)(void *context, const struct weft__engine_progress *progress, weft_time_ps now_ps);
     void *context;

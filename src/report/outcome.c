@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/outcome.h"
 
+const char *const weft_phase_names[WEFT_PHASE_COUNT] = {
+#define X(e, name, help) [WEFT_PHASE_##e] = name,
+    WEFT_PHASES(X)
+#undef X
+};
+
 const char *const weft_drop_names[WEFT_DROPS] = {
 #define X(e, name, help) [WEFT_DROP_##e] = name,
     WEFT_DROP_REASONS(X)

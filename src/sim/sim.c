@@ -278,6 +278,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .until_ps = net->scenario->run.until_ps,
         .stall_ps = net->scenario->run.stall_ps,
         .work = net->qps,
+        .profile = options->profile,
         .interrupt = options->interrupt,
         .on_progress = options->on_progress ? on_progress : NULL,
         .context = watcher,
@@ -392,13 +393,22 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     make_epochs(&net);
     start_engine(&net, options, &watcher);
     make_devices(&net);
+    double assembled_s = seconds(CLOCK_MONOTONIC);
     weft__engine_run(&net.engine);
 
     struct weft_outcome *o = net.outcome;
     o->threads = net.engine.conf.workers;
     o->wall_s = seconds(CLOCK_MONOTONIC) - watcher.begun_s;
     o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    double ran_s = seconds(CLOCK_MONOTONIC);
     collect(&net);
+    if (options->profile) {
+        o->phase_s[WEFT_PHASE_SETUP] = assembled_s - watcher.begun_s;
+        o->phase_s[WEFT_PHASE_COLLECT] = seconds(CLOCK_MONOTONIC) - ran_s;
+        for (uint32_t k = 0; k < net.engine.conf.workers; k++)
+            for (uint32_t p = WEFT_PHASE_GATHER; p <= WEFT_PHASE_WAIT; p++)
+                o->phase_s[p] += (double)net.engine.worker[k].phase_ns[p] * 1e-9;
+    }
     for (uint32_t i = 0; i < workload->flows; i++)
         o->flow[i].ideal_ps = weft__calc_ideal_fct(topology, net.device, net.epoch[0].routes, &workload->flow[i]);
     struct rusage usage;

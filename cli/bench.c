@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft bench engine: the engine's own benchmark. Each run is a process of its own, so that its peak memory is its own.
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "simulation.h"
+
+static const char *runs_text = "3", *k_text = "16,32", *threads_text = "1,2", *size_text = "2MiB";
+static const char *save_path, *compare_path;
+
+static const struct weft_cli_option own_options[] = {
+    {"k", "LIST", "ports of a switch of the fat tree (default 16,32: 1024 and 8192 hosts)", &k_text, NULL},
+    {"threads", "LIST", "worker threads (default 1,2)", &threads_text, NULL},
+    {"runs", "N", "runs of each; the median is shown (default 3)", &runs_text, NULL},
+    {"size", "SIZE", "payload of each flow (default 2MiB)", &size_text, NULL},
+    {"save", "FILE", "write the figures to FILE, as JSON", &save_path, NULL},
+    {"compare", "FILE", "show the ratio to figures saved before", &compare_path, NULL},
+    {0},
+};
+
+static const struct weft_cli_command command = {
+    .name = "bench",
+    .operands = "engine",
+    .about =
+        "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
+        "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
+        "packet-hop is a packet of any kind crossing one link.",
+    .accept = WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own_options,
+};
+
+/// DCQCN's and WRED's parameters are those for 25G in HPCC's configuration (Alibaba, SIGCOMM 2019), times 8 for 200G.
+static const char scenario_text[] = "name: bench-engine\n"
+                                    "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
+                                    "switch:\n"
+                                    "  buffer: {kind: static, size: 800KB, xoff: 780KB, xon: 760KB}\n"
+                                    "  aqm: {kind: wred, min: 800KB, max: 3200KB, max_probability: 20%}\n"
+                                    "host:\n"
+                                    "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
+                                    "workload: [{kind: permutation}]\n";
+
+/// What a run says of itself. A plain struct: it goes through a pipe.
+struct figures {
+    bool ok;
+    uint32_t hosts, threads;
+    uint64_t packet_hops, digest, ecn_marked, pauses, cnps;
+    double wall_s, cpu_s, peak_rss_bytes, phase_s[WEFT_PHASE_COUNT];
+};
+
+static double rate_of(const struct figures *f) {
+    return (double)f->packet_hops / f->cpu_s;
+}
+
+static struct figures measure(const char *k, uint32_t threads, struct weft_error *error) {
+    char topology[64], size[64];
+    snprintf(topology, sizeof topology, "topology.k=%s", k);
+    snprintf(size, sizeof size, "workload.0.size=%s", size_text);
+    const char *settings[] = {topology, size};
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation s = {0};
+    struct figures f = {.threads = threads};
+    enum weft_status status =
+        weft_scenario_file_parse("bench", scenario_text, sizeof scenario_text - 1, settings, 2, &file, error);
+    if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
+    if (!status) {
+        struct weft_sim_options options = {.threads = threads, .profile = true};
+        status = weft_simulate(s.scenario, s.topology, s.workload, &options, &s.outcome, error);
+    }
+    if (!status) {
+        const struct weft_outcome *o = s.outcome;
+        f.ok = true;
+        f.hosts = s.topology->hosts;
+        f.packet_hops = o->packet_hops;
+        f.digest = o->digest;
+        f.cnps = o->cnps;
+        f.wall_s = o->wall_s;
+        f.cpu_s = o->cpu_s;
+        f.peak_rss_bytes = (double)o->peak_rss_bytes;
+        memcpy(f.phase_s, o->phase_s, sizeof f.phase_s);
+        for (size_t i = 0; i < (size_t)o->ports * WEFT_PRIORITIES; i++) {
+            f.ecn_marked += o->port[i].ecn_marked;
+            f.pauses += o->port[i].pfc_tx_xoff;
+        }
+    }
+    weft_cli_simulation_deinit(&s);
+    if (file) weft_scenario_file_free(file);
+    return f;
+}
+
+/// measure() in a child process.
+static bool measure_apart(const char *k, uint32_t threads, struct figures *ret_figures) {
+    int pipe_end[2];
+    if (pipe(pipe_end)) return false;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct weft_error error = {0};
+        struct figures f = measure(k, threads, &error);
+        if (!f.ok) weft_cli_fail(&error);
+        bool written = write(pipe_end[1], &f, sizeof f) == (ssize_t)sizeof f;
+        _exit(f.ok && written ? 0 : error.status ? (int)error.status : 1);
+    }
+    close(pipe_end[1]);
+    bool ok = child > 0 && read(pipe_end[0], ret_figures, sizeof *ret_figures) == (ssize_t)sizeof *ret_figures;
+    close(pipe_end[0]);
+    int how;
+    if (child > 0) waitpid(child, &how, 0);
+    return ok && ret_figures->ok;
+}
+
+static int by_rate(const void *a, const void *b) {
+    double x = rate_of(a), y = rate_of(b);
+    return (x > y) - (x < y);
+}
+
+static json_t *to_json(const struct figures *f) {
+    json_t *phases = json_object();
+    for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
+        json_object_set_new(phases, weft_phase_names[p], json_real(f->phase_s[p]));
+    char digest[32];
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)f->digest);
+    return json_pack("{s:i, s:i, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:o}", "hosts", f->hosts, "threads",
+                     f->threads, "digest", digest, "packet_hops", (json_int_t)f->packet_hops, "wall_s", f->wall_s,
+                     "cpu_s", f->cpu_s, "packet_hops_per_cpu_s", rate_of(f), "peak_rss_bytes", f->peak_rss_bytes,
+                     "peak_rss_bytes_per_host", f->peak_rss_bytes / f->hosts, "pfc_xoff_frames", (json_int_t)f->pauses,
+                     "ecn_marked", (json_int_t)f->ecn_marked, "cnp", (json_int_t)f->cnps, "phase_s", phases);
+}
+
+/// The saved figures for as many hosts and threads, or NULL.
+static const json_t *find_saved(const json_t *saved, const struct figures *f) {
+    size_t i;
+    json_t *run;
+    json_array_foreach(json_object_get(saved, "runs"), i, run) {
+        if (json_integer_value(json_object_get(run, "hosts")) == f->hosts &&
+            json_integer_value(json_object_get(run, "threads")) == f->threads)
+            return run;
+    }
+    return NULL;
+}
+
+static void print_figures(const struct figures *f, const json_t *saved) {
+    printf(
+        "%5u hosts %2u thread%s  %6.2f M packet-hops per CPU second  (%.1f M in %.2f s wall, %.2f s CPU)  %5.1f KiB a "
+        "host\n",
+        f->hosts, f->threads, f->threads == 1 ? " " : "s", rate_of(f) * 1e-6, (double)f->packet_hops * 1e-6, f->wall_s,
+        f->cpu_s, f->peak_rss_bytes / f->hosts / 1024);
+    printf("      ");
+    for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
+        printf("  %s %.0f%%", weft_phase_names[p], 100 * f->phase_s[p] / f->wall_s / f->threads);
+    printf("  (%llu pauses, %llu marks, %llu CNPs; digest %016llx)\n", (unsigned long long)f->pauses,
+           (unsigned long long)f->ecn_marked, (unsigned long long)f->cnps, (unsigned long long)f->digest);
+    const json_t *before = saved ? find_saved(saved, f) : NULL;
+    if (before)
+        printf("        %.2f times the saved packet-hops per CPU second, %.2f times its wall time%s\n",
+               rate_of(f) / json_number_value(json_object_get(before, "packet_hops_per_cpu_s")),
+               f->wall_s / json_number_value(json_object_get(before, "wall_s")),
+               (uint64_t)json_integer_value(json_object_get(before, "packet_hops")) == f->packet_hops
+                   ? ""
+                   : " (not the same work: packet-hops differ)");
+}
+
+/// Two threads against one, where both were measured.
+static void print_speedups(const struct figures *f, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            if (f[i].hosts == f[j].hosts && f[i].threads == 1 && f[j].threads > 1)
+                printf("%5u hosts: %u threads take 1/%.2f of the wall time of one%s\n", f[i].hosts, f[j].threads,
+                       f[i].wall_s / f[j].wall_s, f[i].digest == f[j].digest ? "" : "  DIGESTS DIFFER");
+}
+
+enum { MEASURED_MAX = 64, RUNS_MAX = 100 };
+
+static int bench(const struct weft_cli_options *o, const json_t *saved) {
+    uint64_t runs, threads;
+    if (!weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) return WEFT_ERROR_INPUT;
+    static struct figures measured[MEASURED_MAX];
+    uint32_t n = 0;
+    char ks[128], *k_rest = ks;
+    snprintf(ks, sizeof ks, "%s", k_text);
+    for (char *k; (k = strsep(&k_rest, ","));) {
+        char ts[128], *t_rest = ts;
+        snprintf(ts, sizeof ts, "%s", threads_text);
+        for (char *t; (t = strsep(&t_rest, ","));) {
+            if (!weft_cli_number("threads", t, 1, 64, &threads)) return WEFT_ERROR_INPUT;
+            if (n == MEASURED_MAX) break;
+            struct figures run[RUNS_MAX];
+            for (uint64_t r = 0; r < runs; r++)
+                if (!measure_apart(k, (uint32_t)threads, &run[r])) return WEFT_ERROR_INPUT;
+            qsort(run, runs, sizeof *run, by_rate);
+            measured[n] = run[runs / 2];
+            if (!o->json) print_figures(&measured[n], saved);
+            fflush(stdout);
+            n++;
+        }
+    }
+    if (!o->json) print_speedups(measured, n);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(list, to_json(&measured[i]));
+    json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "weft", WEFT_VERSION, "bench", "engine", "runs_each",
+                            (json_int_t)runs, "runs", list);
+    int status = WEFT_OK;
+    if (o->json) {
+        json_dumpf(all, stdout, JSON_COMPACT);
+        putchar('\n');
+    }
+    if (save_path && json_dump_file(all, save_path, JSON_INDENT(2))) {
+        fprintf(stderr, "weft: cannot write '%s'\n", save_path);
+        status = WEFT_ERROR_SYSTEM;
+    }
+    json_decref(all);
+    return status;
+}
+
+int weft_cli_bench(int argc, char **argv) {
+    struct weft_cli_options o;
+    json_t *saved = NULL;
+    json_error_t why;
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO && strcmp(o.operand[0], "engine")) {
+        fprintf(stderr, "weft: no benchmark '%s'; there is 'engine'\n", o.operand[0]);
+        status = WEFT_ERROR_INPUT;
+    }
+    if (status == WEFT_CLI_GO && compare_path && !(saved = json_load_file(compare_path, 0, &why))) {
+        fprintf(stderr, "weft: %s:%d:%d: %s\n", compare_path, why.line, why.column, why.text);
+        status = WEFT_ERROR_INPUT;
+    }
+    if (status == WEFT_CLI_GO) status = bench(&o, saved);
+    json_decref(saved);
+    weft_cli_options_deinit(&o);
+    return status;
+}
