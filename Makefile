@@ -36,7 +36,7 @@ endef
 
 build: setup ## build the program and leave it at build/weft
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESON_OPTIONS)
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) weft
 
 setup: ## install what is missing (apt, as root or by sudo)
 	@tools/setup
@@ -49,9 +49,11 @@ demo: build ## run the incast study of a 1024-GPU fabric and show its result
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
 
 test: build ## run every test but the long ones
+	@ninja -C $(BUILD)
 	@$(call run-tests,$(BUILD),--no-suite long)
 
 test-long: build ## run the long tests
+	@ninja -C $(BUILD)
 	@$(call run-tests,$(BUILD),--suite long)
 
 sanitize: sanitize-address sanitize-thread ## run the tests under the address, undefined and thread sanitizers

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents show is what the program does."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(os.environ["WEFT_ROOT"])
+WEFT = os.environ["WEFT"]
+# What no two runs share: times of the machine.
+MACHINE = re.compile(r"in \S+ of wall time|\S+ \S+ per CPU second")
+
+
+def weft(folder, *arguments):
+    done = subprocess.run([WEFT, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, MACHINE.sub("", done.stdout).strip(), done.stderr.strip()
+
+
+class Readme(unittest.TestCase):
+    def test_first_scenario(self):
+        text = (ROOT / "README.md").read_text()
+        scenario, shown, errors = re.search(
+            r"```yaml\n(.*?)```.*?```\n(first.*?)```.*?```\n(weft: .*?)```", text, re.DOTALL).groups()
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "first.yaml"
+            file.write_text(scenario)
+            self.assertEqual(weft(folder, "run", "first.yaml"), (0, MACHINE.sub("", shown).strip(), ""))
+            for error, (right, wrong) in zip(errors.splitlines(), [("xoff:", "xof:"), ("750KB", "750")], strict=True):
+                file.write_text(scenario.replace(right, wrong))
+                self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", error))
+
+
+class Commands(unittest.TestCase):
+    def test_every_command_is_documented(self):
+        commands = re.findall(r"^WEFT_COMMAND\((\w+),", (ROOT / "cli/commands.def").read_text(), re.MULTILINE)
+        documented = re.findall(r"^\| `weft (\w+)", (ROOT / "docs/cli.md").read_text(), re.MULTILINE)
+        self.assertEqual(sorted(documented), sorted(commands))
+
+    def test_links_lead_somewhere(self):
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+            for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+                self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+
+
+if __name__ == "__main__":
+    unittest.main()
