@@ -118,12 +118,39 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
     if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
 }
 
+/// Discards what waits for `out` at these priorities; of an input queue, what is at its head.
+static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                  uint8_t mask) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(mask >> p & 1)) continue;
+        while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
+            uint32_t in = 0;
+            if (sw->arbitrated) {
+                sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
+                while (!(sw->inputs[in / 64] >> in % 64 & 1))
+                    in++;
+            }
+            struct weft_packet packet;
+            sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
+            drop(sw, w, &packet, out, WEFT_DROP_PFC_WATCHDOG);
+            leave_buffer(node, sw, w, &packet, out);
+            if (sw->arbitrated)
+                weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps); // input queues have new heads
+        }
+    }
+}
+
 // --- arbitration (IQ, VOQ) ----------------------------------------------------------------------------------------
 
 /// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
 static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (port->busy_until_ps > w->now_ps) return false;
+    if (port->busy_until_ps > w->now_ps) {
+        arm(node, sw, w->now_ps, out); // an input queue's new head may be for an output that has begun another frame
+        return false;
+    }
+    if (port->storm && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP)
+        purge(node, sw, w, out, port->storm); // likewise
     uint8_t ready = sw->queueing->ready(sw->queueing_state, out), able = 0;
     uint8_t mask = sendable(sw, w->now_ps, out, ready);
     if (!mask) {
@@ -165,15 +192,25 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     arm(node, sw, w->now_ps, out);
 }
 
+/// Whether anything is queued for `out`, at the head of its queue or behind one.
+static bool has_queued(const struct weft__switch *sw, uint32_t out) {
+    uint32_t any = 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        any |= sw->port[out].queue[p].bytes;
+    return any;
+}
+
 static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     bool any = false;
     find_busy_inputs(sw, w->now_ps);
     for (uint32_t k = 0; k < sw->ports * sw->words; k++)
         sw->requests[k] = 0;
     for (uint32_t k = 0; k < sw->words; k++)
+        sw->requesting[k] = 0;
+    for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->waiting[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (!sw->queueing->ready(sw->queueing_state, out)) {
+            if (!has_queued(sw, out)) {
                 sw->waiting[k] &= ~(UINT64_C(1) << out % 64);
             } else if (request(node, sw, w, out)) {
                 sw->requesting[k] |= UINT64_C(1) << out % 64;
@@ -185,7 +222,11 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
     for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->requesting[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (sw->match[out] != WEFT_ARBITER_NONE) cross(node, sw, w, sw->match[out], out);
+            if (sw->match[out] == WEFT_ARBITER_NONE) continue;
+            if (sw->port[out].busy_until_ps <= w->now_ps)
+                cross(node, sw, w, sw->match[out], out);
+            else // room made by another crossing has just sent a pause frame there
+                weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
         }
 }
 
@@ -341,25 +382,6 @@ static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct 
             p->pfc_pending |= (uint8_t)(1u << priority);
     }
     if (p->pfc_pending) kick(node, sw, w, port);
-}
-
-static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
-                  uint8_t mask) {
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        if (!(mask >> p & 1)) continue;
-        while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
-            uint32_t in = 0;
-            if (sw->arbitrated) {
-                sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
-                while (!(sw->inputs[in / 64] >> in % 64 & 1))
-                    in++;
-            }
-            struct weft_packet packet;
-            sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
-            drop(sw, w, &packet, out, WEFT_DROP_PFC_WATCHDOG);
-            leave_buffer(node, sw, w, &packet, out);
-        }
-    }
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
