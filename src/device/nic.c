@@ -427,7 +427,19 @@ static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now
     if (weft__timer_at(&node->timers, KEY_TX) != at) weft__timer_set(&node->timers, KEY_TX, at);
 }
 
+/// Queue pairs that have nothing to send any more leave the rings: after a timeout that was too early, the packets to
+/// be sent again may be acknowledged while they wait for the port.
+static void skip_acknowledged(struct weft__nic *nic, uint32_t priority) {
+    while (nic->ready_mask >> priority & 1) {
+        uint32_t qp = nic->hosts->sender[nic->backlog[priority].ready_tail].ready_next;
+        if (may_send(&nic->hosts->qp[qp], &nic->hosts->sender[qp])) return;
+        ring_pop(nic, priority);
+    }
+}
+
 static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1)
+        skip_acknowledged(nic, (uint32_t)__builtin_ctz(bits));
     uint8_t paused = weft__port_paused(&nic->port, w->now_ps);
     if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
     uint8_t mask = backlog(nic) & (uint8_t)~paused;
