@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random small networks, settings and workloads: whatever a run is, no byte is lost or invented, every flow is
+// delivered exactly once, no assertion fails, and the digest does not depend on the number of threads.
+// Argument: how many runs (default 40), from which seed.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static uint64_t runs = 40, first_seed = 1;
+
+struct text {
+    char *at;
+    size_t size;
+    FILE *file;
+    struct weft_random random;
+    bool until;
+};
+
+static uint64_t draw(struct text *t, uint64_t n) {
+    return weft_random_u64(&t->random) % n;
+}
+
+static bool chance(struct text *t, unsigned percent) {
+    return draw(t, 100) < percent;
+}
+
+static const char *one_of(struct text *t, const char *const *choice) {
+    uint64_t n = 0;
+    while (choice[n])
+        n++;
+    return choice[draw(t, n)];
+}
+#define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
+
+/// Returns the number of hosts; `hosts` are named host-0 and so on.
+static uint64_t say_topology(struct text *t) {
+    const char *rate = ONE_OF(t, "10Gbps", "100Gbps", "200Gbps", "400Gbps", "106.25Gbps", "3.2Tbps");
+    const char *delay = ONE_OF(t, "1ns", "50ns", "150ns", "1us", "3us", "20us");
+    const char *errors = chance(t, 25) ? "1e-6" : "0";
+    uint64_t a = 2 + draw(t, 3), b = 1 + draw(t, 3), h = 2 + draw(t, 3);
+    switch (draw(t, 4)) {
+    case 0:
+        fprintf(t->file, "topology: {kind: single, hosts: %" PRIu64 ", rate: %s, delay: %s, bit_error_rate: %s}\n",
+                h + 1, rate, delay, errors);
+        return h + 1;
+    case 1:
+        fprintf(t->file,
+                "topology: {kind: leaf_spine, leaves: %" PRIu64 ", spines: %" PRIu64 ", hosts_per_leaf: %" PRIu64
+                ", rate: %s, delay: %s, spine_delay: %s, bit_error_rate: %s}\n",
+                a, b, h, rate, delay, ONE_OF(t, "10ns", "2us", "50us", "300us"), errors);
+        return a * h;
+    case 2:
+        fprintf(t->file,
+                "topology: {kind: clos3, pods: 2, access_per_pod: %" PRIu64 ", aggregation_per_pod: 2, core: %" PRIu64
+                ", hosts_per_access: %" PRIu64 ", rate: %s, delay: %s, core_delay: %s, bit_error_rate: %s}\n",
+                a, b * 2, h, rate, delay, ONE_OF(t, "150ns", "5us", "100us"), errors);
+        return 2 * a * h;
+    default: // a ring of five, one or two hosts each; pauses may make a cycle in it
+        fprintf(t->file, "topology: {kind: list, nodes: [");
+        for (unsigned s = 0; s < 5; s++)
+            fprintf(t->file, "{name: s%u, role: switch}, {name: host-%u, role: host}, ", s, s);
+        fprintf(t->file, "], links: [");
+        for (unsigned s = 0; s < 5; s++)
+            fprintf(t->file,
+                    "{from: s%u, to: host-%u, rate: %s, delay: %s}, {from: s%u, to: s%u, rate: %s, delay: %s, "
+                    "bit_error_rate: %s}, ",
+                    s, s, rate, delay, s, (s + 1) % 5, ONE_OF(t, "100Gbps", "200Gbps"), ONE_OF(t, "150ns", "4us"),
+                    errors);
+        fprintf(t->file, "]}\n");
+        return 5;
+    }
+}
+
+static void say_devices(struct text *t) {
+    const char *pfc = ONE_OF(t, "3", "3", "none", "0-6", "3-4");
+    fprintf(t->file,
+            "switch: {processing: %s, forwarding: %s, queueing: %s, arbiter: %s, scheduler: %s, fabric_speedup: %s, ",
+            ONE_OF(t, "0ns", "300ns", "1us"), ONE_OF(t, "store_and_forward", "cut_through"),
+            ONE_OF(t, "oq", "iq", "voq"), ONE_OF(t, "islip", "round_robin"), ONE_OF(t, "strict", "dwrr"),
+            ONE_OF(t, "1", "1.3", "2"));
+    if (chance(t, 50))
+        fprintf(t->file, "buffer: {kind: static, size: %s, xoff: %s, xon: %s}, ", ONE_OF(t, "40KB", "200KB", "800KB"),
+                ONE_OF(t, "12KB", "30KB"), ONE_OF(t, "0B", "9KB"));
+    else
+        fprintf(t->file, "buffer: {kind: dynamic, total: 4MB, reserve: %s, alpha: %s, headroom: %s, xon_offset: 3KB}, ",
+                ONE_OF(t, "0B", "2KB"), ONE_OF(t, "1/64", "1/8", "2"), ONE_OF(t, "20KB", "30KB"));
+    fprintf(t->file, "aqm: %s, ", ONE_OF(t, "none", "wred", "{kind: wred, min: 10KB, max: 20KB, max_probability: 1}"));
+    fprintf(t->file,
+            "pfc: {priorities: %s, quanta: %s, refresh: %s, reaction: %s, watchdog: %s, restore: 20us, "
+            "watchdog_action: %s}}\n",
+            pfc, ONE_OF(t, "65535", "500", "8"), ONE_OF(t, "0.5", "0.9"), ONE_OF(t, "0ns", "500ns"),
+            ONE_OF(t, "never", "never", "30us"), ONE_OF(t, "alert", "drop", "forward"));
+    fprintf(
+        t->file,
+        "host: {mtu: %s, processing: %s, cc: %s, ack_every: %s, window: %s, timeout: %s, drain_rate: %s, rx_buffer: "
+        "100KB, rx_xoff: 40KB, rx_xon: 20KB, ack_own_priority: %s, cnp_interval: %s, pfc: {priorities: %s}}\n",
+        ONE_OF(t, "256B", "1000B", "4096B", "9000B"), ONE_OF(t, "0ns", "100ns"),
+        ONE_OF(t, "none", "dcqcn", "dcqcn_connectx"), ONE_OF(t, "1", "4", "16"), ONE_OF(t, "0B", "16KB", "64KB"),
+        ONE_OF(t, "20us", "200us", "2ms"), ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"),
+        ONE_OF(t, "0ns", "4us", "50us"), pfc);
+}
+
+static void say_workload(struct text *t, uint64_t hosts) {
+    fprintf(t->file, "workload:\n");
+    for (uint64_t n = 1 + draw(t, 3); n; n--) {
+        const char *verb = ONE_OF(t, "write", "send", "read"), *priority = ONE_OF(t, "3", "3", "4", "0");
+        const char *size = ONE_OF(t, "1B", "4KB", "9KB", "30KB");
+        uint64_t start = draw(t, 20000), qps = 1 + draw(t, 3), dst = draw(t, hosts);
+        fprintf(t->file, "  - {verb: %s, priority: %s, size: %s, start: %" PRIu64 "ns, qps: %" PRIu64 ", ", verb,
+                priority, size, start, qps);
+        switch (draw(t, 4)) {
+        case 0:
+            fprintf(t->file, "kind: incast, sources: \"*\", dst: host-%" PRIu64 "}\n", dst);
+            break;
+        case 1:
+            fprintf(t->file, "kind: permutation}\n");
+            break;
+        case 2:
+            fprintf(t->file, "kind: all_to_all}\n");
+            break;
+        default:
+            fprintf(t->file, "kind: flow, src: host-%" PRIu64 ", dst: host-%" PRIu64 ", repeat: 3, interval: 7us}\n",
+                    dst, (dst + 1) % hosts);
+        }
+    }
+}
+
+static void one_run(uint64_t seed) {
+    struct text t = {.random = weft_random_stream(seed, 0, WEFT_RANDOM_WORKLOAD)};
+    t.file = open_memstream(&t.at, &t.size);
+    assert_non_null(t.file);
+    uint64_t hosts = say_topology(&t);
+    say_devices(&t);
+    say_workload(&t, hosts);
+    fprintf(t.file, "run: {seed: %" PRIu64 ", stall: 20ms", seed);
+    t.until = chance(&t, 15);
+    if (t.until) fprintf(t.file, ", until: %" PRIu64 "ns", 1 + draw(&t, 60000));
+    if (chance(&t, 30)) fprintf(t.file, ", sample_interval: 1us");
+    fprintf(t.file, "}\n");
+    fclose(t.file);
+
+    struct run r = run_once(t.at);
+    run_assert_same(&r, (const uint32_t[]){2, 3, 8}[seed % 3], t.at);
+    uint64_t never = 0;
+    for (uint32_t i = 0; i < r.outcome->flows; i++) {
+        const struct weft_flow_outcome *f = &r.outcome->flow[i];
+        assert_true(f->delivered_bytes <= r.workload->flow[i].bytes);
+        assert_int_equal(f->end_ps != WEFT_TIME_NEVER, f->delivered_bytes == r.workload->flow[i].bytes);
+        never += f->end_ps == WEFT_TIME_NEVER;
+    }
+    if (r.status == WEFT_ERROR_STALL) {
+        if (!strstr(r.outcome->stall, "PFC cycle of")) fail_msg("%s\n%s", t.at, r.outcome->stall);
+    } else if (!t.until) {
+        if (never) fail_msg("%" PRIu64 " flows have not finished:\n%s", never, t.at);
+        assert_int_equal(r.outcome->end, WEFT_END_DONE);
+        assert_int_equal(r.outcome->held_bytes, 0);
+    }
+    run_free(&r);
+    free(t.at);
+}
+
+static void any_run(void **state) {
+    for (uint64_t i = 0; i < runs; i++)
+        one_run(first_seed + i);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) runs = strtoull(argv[1], NULL, 10);
+    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_run)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
