@@ -140,7 +140,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     fill_table(command, table);
     char *name = weft_arena_format(o->arena, "weft %s", command->name);
     argv[0] = name; // getopt's messages begin with it
-    optind = 0; // glibc: begin anew
+    optind = 0;     // glibc: begin anew
     for (int c; (c = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
         if (c == '?') return fail_usage(command);
         int i = c - FIRST_VAL;

@@ -310,6 +310,35 @@ static void fit(void **state) {
     }
 }
 
+/// The example of docs/scenario.md is a scenario, in every variant.
+static void example_in_docs(void **state) {
+    (void)state;
+    char path[4096], *text = calloc(1, 1 << 16);
+    snprintf(path, sizeof path, "%s/docs/scenario.md", getenv("WEFT_ROOT"));
+    FILE *docs = fopen(path, "r");
+    assert_non_null(docs);
+    size_t size = fread(text, 1, (1 << 16) - 1, docs);
+    fclose(docs);
+    assert_true(size > 0);
+    char *begin = strstr(text, "```yaml\n"), *end = begin ? strstr(begin, "\n```\n") : NULL;
+    assert_non_null(end);
+    *end = 0;
+    for (uint32_t variant = 0; variant < 3; variant++) {
+        bind(begin + 8, variant, NULL);
+        struct weft_topology *t;
+        struct weft_workload *w;
+        struct weft_error error = {0};
+        if (weft_topology_new(&scenario->topology, scenario->topology_tree, scenario->events_tree, scenario->arena, &t,
+                              &error) ||
+            weft_simulation_check(scenario, t, &error) ||
+            weft_workload_new(scenario->workload, scenario->workloads, t, 1, scenario->arena, &w, &error))
+            fail_msg("%s", error.text);
+        assert_int_equal(w->flows, 4);
+    }
+    assert_int_equal(weft_scenario_variants(file), 3);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(everything_has_a_default, tear_down),
@@ -319,6 +348,7 @@ int main(void) {
         cmocka_unit_test_teardown(flat_list_reads_back, tear_down),
         cmocka_unit_test_teardown(errors, tear_down),
         cmocka_unit_test_teardown(fit, tear_down),
+        cmocka_unit_test_teardown(example_in_docs, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
