@@ -87,7 +87,7 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
     p.path = weft_paths_trace(scenario, topology, workload, arena, &p.n);
     for (uint32_t g = 0; g < workload->groups; g++)
         if ((int)strlen(workload->group[g]) > p.width) p.width = (int)strlen(workload->group[g]);
-    fprintf(file, "ways of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches, in order\n",
+    fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order\n",
             workload->flows, scenario->run.seed);
     for (uint64_t i = 0; i < p.n; i++)
         print_way(&p, &p.path[i]);
