@@ -86,23 +86,19 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
         weft__timer_set(&node->timers, key_pace(conf->at_src), s->next_send_ps);
 }
 
-enum cc_event { CC_START, CC_CNP, CC_TIMER, CC_SENT, CC_ACK };
+typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
 
-/// Tells the congestion control a fact and does what it answers.
+/// Tells the congestion control a fact and does what it answers. `handler` may be NULL: it does not want to know.
 static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                    enum cc_event event, uint32_t bytes, weft_time_ps rtt) {
-    void (*const handler[])(void *, const void *, const struct weft_cc_fact *, struct weft_cc_act *) = {
-        [CC_START] = nic->cc->on_start, [CC_CNP] = nic->cc->on_cnp, [CC_TIMER] = nic->cc->on_timer,
-        [CC_SENT] = nic->cc->on_sent,   [CC_ACK] = nic->cc->on_ack,
-    };
-    if (!handler[event]) return;
+                    cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
+    if (!handler) return;
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     uint32_t key = key_cc(nic->hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
         .now_ps = w->now_ps, .line_rate_bps = nic->line_rate_bps, .bytes = bytes, .rtt_ps = rtt};
     weft_time_ps timer = weft__timer_at(&node->timers, key);
     struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = UINT64_MAX};
-    handler[event](s->cc, nic->conf->cc.conf, &fact, &act);
+    handler(s->cc, nic->conf->cc.conf, &fact, &act);
     s->rate_bps = act.rate_bps;
     s->window_bytes = nic->conf->window_bytes ? nic->conf->window_bytes : UINT64_MAX;
     if (act.window_bytes < s->window_bytes) s->window_bytes = act.window_bytes;
@@ -121,7 +117,7 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     s->progress_ps = w->now_ps;
     if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) w->tally.started++;
     progress(w);
-    tell_cc(node, nic, w, qp, CC_START, 0, 0);
+    tell_cc(node, nic, w, qp, nic->cc->on_start, 0, 0);
 }
 
 /// After the packet just sent: when the next one may go at the queue pair's rate.
@@ -165,7 +161,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
     if (conf->verb != WEFT_VERB_READ && weft__timer_at(&node->timers, key_timeout(conf->at_src)) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key_timeout(conf->at_src), w->now_ps + nic->conf->timeout_ps);
     uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
-    tell_cc(node, nic, w, qp, CC_SENT, wire, 0);
+    tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
     if (last && conf->verb == WEFT_VERB_READ) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
@@ -200,7 +196,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
             rtt = w->now_ps - s->sample_ps;
             s->sample_ps = 0;
         }
-        tell_cc(node, nic, w, qp, CC_ACK, newly * conf->mtu, rtt);
+        tell_cc(node, nic, w, qp, nic->cc->on_ack, newly * conf->mtu, rtt);
     }
     if (s->una == conf->packets) {
         finish_sender(node, nic, w, qp);
@@ -367,7 +363,7 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
         break;
     case WEFT_PACKET_CNP:
         nic->hosts->outcome[nic->hosts->qp[p->qp].flow].cnps++;
-        if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, CC_CNP, 0, 0);
+        if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
         break;
     case WEFT_PACKET_READ:
         on_read_request(node, nic, w, p->qp, p->psn);
@@ -539,7 +535,7 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
         on_timeout(node, nic, w, qp);
         break;
     case 2:
-        tell_cc(node, nic, w, qp, CC_TIMER, 0, 0);
+        tell_cc(node, nic, w, qp, nic->cc->on_timer, 0, 0);
         break;
     }
 }

@@ -31,9 +31,11 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_worker = (uint8_t)peer->worker,
         .cut_through = peer->cut_through,
         .counters = counters,
+        .faulty = faults != NULL,
         .faults = faults,
         .id = id,
     };
+    port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {

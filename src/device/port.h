@@ -34,25 +34,29 @@ struct weft__port {
     weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
     uint64_t byte_num;                          ///< a byte takes byte_num / byte_den ps
     uint64_t byte_den;
+    uint32_t gap_ps; ///< between packets
     uint32_t peer_node;
     uint16_t peer_port;
     uint8_t peer_worker;
-    bool cut_through;                 ///< the peer is a cut-through switch
-    uint8_t paused;                   ///< priorities under a pause from the peer
-    uint8_t pfc_pending;              ///< priorities to tell the peer about
-    uint8_t pfc_xoff, pfc_told;       ///< priorities that we want paused; that the peer was last told to pause
-    uint8_t storm;                    ///< priorities in a PFC storm, by the watchdog
-    struct weft__port_faults *faults; ///< NULL: a perfect link
+    bool cut_through;           ///< the peer is a cut-through switch
+    uint8_t paused;             ///< priorities under a pause from the peer
+    uint8_t pfc_pending;        ///< priorities to tell the peer about
+    uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
+    uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
+    bool faulty;                ///< faults is not NULL
     // lines 2 to 5: one half a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
     struct weft_scheduler_state scheduler;
-    uint32_t id;                    ///< among all ports
-    uint64_t byte_rem;              ///< carried remainder of back-to-back frames
-    struct weft_counters *counters; ///< [WEFT_PRIORITIES]; what is not in queue[]
+    uint32_t id;                      ///< among all ports
+    uint64_t byte_rem;                ///< carried remainder of back-to-back frames
+    struct weft__port_faults *faults; ///< NULL: a perfect link
+    struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };
+
+_Static_assert(offsetof(struct weft__port, queue) == 64, "what every frame needs is in one line");
 
 /// The link's other end and its timing. `peer` is the node that acts, with its delays.
 struct weft__port_peer {
@@ -91,9 +95,9 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     uint64_t wire = packet->bytes + WEFT_WIRE_OVERHEAD;
     weft_time_ps time = port->byte_den == 1 ? wire * port->byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
-    weft_time_ps last_bit = port->busy_until_ps - weft__port_time(port, WEFT__GAP);
+    weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     w->tally.packet_hops++;
-    if (__builtin_expect(port->faults != NULL, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
+    if (__builtin_expect(port->faulty, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
     if (port->cut_through && packet->kind != WEFT_PACKET_PFC && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;

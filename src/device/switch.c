@@ -13,18 +13,18 @@
 
 #include "weft/memory.h"
 
-/// Timer keys: one block of `ports` each, then two of the switch. At equal times the lower key fires first; arbitration
-/// is the last, so that it sees all that happened at that instant.
-enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEY_BLOCKS };
+/// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
+/// last, so that it sees all that happened at that instant.
+enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEYS_A_PORT = 8 };
 
-static uint32_t key_of(const struct weft__switch *sw, uint32_t block, uint32_t port) {
-    return block * sw->ports + port;
+static uint32_t key_of(const struct weft__switch *sw, uint32_t what, uint32_t port) {
+    return port * KEYS_A_PORT + what;
 }
 static uint32_t key_sample(const struct weft__switch *sw) {
-    return KEY_BLOCKS * sw->ports;
+    return KEYS_A_PORT * sw->ports;
 }
 static uint32_t key_arbitrate(const struct weft__switch *sw) {
-    return KEY_BLOCKS * sw->ports + 1;
+    return KEYS_A_PORT * sw->ports + 1;
 }
 
 static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
@@ -409,7 +409,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 
 static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
-    uint32_t port = key % sw->ports;
+    uint32_t port = key / KEYS_A_PORT;
     if (key == key_sample(sw)) {
         on_sample(node, sw, w);
         return;
@@ -418,7 +418,7 @@ static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uin
         arbitrate(node, sw, w);
         return;
     }
-    switch (key / sw->ports) {
+    switch (key % KEYS_A_PORT) {
     case KEY_TX:
         kick(node, sw, w, port);
         break;
@@ -491,7 +491,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
 
     node->ops = &weft__switch_ops;
     node->state = sw;
-    weft__timers_init(&node->timers, KEY_BLOCKS * sw->ports + 2);
+    weft__timers_init(&node->timers, KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, key_sample(sw), 0);
     return sw;
 }

@@ -172,6 +172,9 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
 
 // --- one window ---------------------------------------------------------------------------------------------------
 
+/// What comes so many packets, or nodes, later is fetched now.
+enum { AHEAD_PACKET = 8, AHEAD_PREPARE = 3, AHEAD_NODE = 6, AHEAD_STATE = 4 };
+
 static void insertion_sort(uint64_t *key, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         uint64_t x = key[i];
@@ -211,8 +214,8 @@ static void sort_keys(uint64_t *key, uint32_t n) {
 }
 
 static void reserve_gather(struct weft__worker *w, uint32_t n) {
-    if (n <= w->gathered_capacity) return;
-    uint32_t old = w->gathered_capacity, capacity = n + n / 2;
+    if (w->gathered_capacity >= n && w->gathered_capacity) return;
+    uint32_t old = w->gathered_capacity, capacity = n + n / 2 + 64;
     w->key = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->key, old * sizeof *w->key, capacity * sizeof *w->key);
     w->sorted =
         weft_memory_resize(WEFT_MEMORY_FLIGHT, w->sorted, old * sizeof *w->sorted, capacity * sizeof *w->sorted);
@@ -221,6 +224,8 @@ static void reserve_gather(struct weft__worker *w, uint32_t n) {
         weft_memory_resize(WEFT_MEMORY_FLIGHT, w->packet, old * sizeof *w->packet, capacity * sizeof *w->packet);
     w->prepared =
         weft_memory_resize(WEFT_MEMORY_FLIGHT, w->prepared, old * sizeof *w->prepared, capacity * sizeof *w->prepared);
+    w->order = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->order, old ? (old + AHEAD_PACKET) * sizeof *w->order : 0,
+                                  (capacity + AHEAD_PACKET) * sizeof *w->order);
     w->gathered_capacity = capacity;
 }
 
@@ -253,32 +258,10 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
     return n;
 }
 
-/// What comes so many packets later is fetched now, in steps, because each step needs what the one before brought.
-enum { AHEAD_PACKET = 12, AHEAD_NODE = 9, AHEAD_STATE = 6, AHEAD_PREPARE = 3 };
-
-static const struct weft_packet *packet_at(const struct weft__worker *w, uint32_t i) {
-    return w->packet[w->sorted[i] & INDEX_MASK];
-}
-
-static struct weft__node *node_of(const struct weft__worker *w, uint32_t i) {
-    return &w->engine->node[packet_at(w, i)->node];
-}
-
 static void prepare(struct weft__worker *w, uint32_t i) {
-    struct weft__node *node = node_of(w, i);
-    if (node->ops->prepare) w->prepared[i] = node->ops->prepare(node, packet_at(w, i));
-}
-
-static void look_ahead(struct weft__worker *w, uint32_t i) {
-    if (i + AHEAD_PACKET < w->gathered) __builtin_prefetch(packet_at(w, i + AHEAD_PACKET));
-    if (i + AHEAD_NODE < w->gathered) __builtin_prefetch(node_of(w, i + AHEAD_NODE));
-    if (i + AHEAD_STATE < w->gathered) {
-        const struct weft__node *node = node_of(w, i + AHEAD_STATE);
-        __builtin_prefetch(node->state);
-        __builtin_prefetch((const char *)node->state + 64);
-        __builtin_prefetch(node->timers.heap);
-    }
-    if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+    const struct weft_packet *p = w->order[i];
+    struct weft__node *node = &w->engine->node[p->node];
+    if (node->ops->prepare) w->prepared[i] = node->ops->prepare(node, p);
 }
 
 /// Runs one node to `end`: its packets, sorted[first..last), merged with its timers.
@@ -288,9 +271,10 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
     for (;;) {
         weft_time_ps timer = weft__timers_next(&node->timers);
         if (i < last) {
-            const struct weft_packet *p = packet_at(w, i);
+            const struct weft_packet *p = w->order[i];
             if (p->time_ps <= timer && p->time_ps < end) {
-                look_ahead(w, i);
+                __builtin_prefetch(w->order[i + AHEAD_PACKET]);
+                if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
                 w->now_ps = p->time_ps;
                 node->ops->on_packet(node, w, p, w->prepared[i]);
                 i++;
@@ -304,8 +288,8 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
         events++;
     }
     for (; i < last; i++) {
-        look_ahead(w, i);
-        w->unread_bytes += packet_at(w, i)->bytes;
+        if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+        w->unread_bytes += w->order[i]->bytes;
     }
     w->tally.events += events;
     if (events && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
@@ -319,6 +303,16 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     uint64_t now = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
     if (*begun) w->phase_ns[phase] += now - *begun;
     *begun = now;
+}
+
+static void fetch_nodes(const struct weft__worker *w, uint32_t a, uint32_t actives) {
+    const struct weft__node *node = &w->engine->node[w->first];
+    if (a + AHEAD_NODE < actives) __builtin_prefetch(&node[w->active[a + AHEAD_NODE]]);
+    if (a + AHEAD_STATE >= actives) return;
+    node += w->active[a + AHEAD_STATE];
+    __builtin_prefetch(node->state);
+    __builtin_prefetch((const char *)node->state + 64);
+    __builtin_prefetch(node->timers.heap);
 }
 
 static void run_window(struct weft__worker *w, uint64_t *begun) {
@@ -346,7 +340,10 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
         if (count > 1) sort_keys(&w->sorted[first], count);
         first += count;
     }
-
+    for (uint32_t k = 0; k < w->gathered; k++)
+        w->order[k] = w->packet[w->sorted[k] & INDEX_MASK];
+    for (uint32_t k = 0; k < AHEAD_PACKET; k++)
+        w->order[w->gathered + k] = NULL; // prefetching it does nothing
     charge(w, WEFT_PHASE_GATHER, begun);
 
     for (uint32_t i = 0; i < AHEAD_PREPARE && i < w->gathered; i++)
@@ -355,6 +352,7 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
         uint32_t local = w->active[a], count = w->count[local];
         struct weft__node *node = &e->node[w->first + local];
         w->count[local] = 0;
+        fetch_nodes(w, a, actives);
         run_node(w, node, first, first + count, end);
         schedule_wake(w, node, local);
         first += count;
@@ -544,6 +542,8 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->key, w->gathered_capacity * sizeof *w->key);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->sorted, w->gathered_capacity * sizeof *w->sorted);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->who, w->gathered_capacity * sizeof *w->who);
+    if (w->order)
+        weft_memory_free(WEFT_MEMORY_FLIGHT, w->order, (w->gathered_capacity + AHEAD_PACKET) * sizeof *w->order);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->prepared, w->gathered_capacity * sizeof *w->prepared);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->packet, w->gathered_capacity * sizeof *w->packet);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);

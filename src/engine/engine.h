@@ -93,6 +93,7 @@ struct weft__worker {
     uint64_t *key, *sorted;
     uint32_t *who, *count, *active, *start;
     const struct weft_packet **packet;
+    const struct weft_packet **order; ///< by node, then in each node's order
     uint32_t *prepared, gathered;
     uint32_t gathered_capacity;
     uint64_t phase_ns[WEFT_PHASE_COUNT];
