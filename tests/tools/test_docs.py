@@ -33,6 +33,12 @@ class Readme(unittest.TestCase):
                 self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", error))
 
 
+    def test_demo(self):
+        shown = re.search(r"```\n(incast: .*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1).strip()
+        scenario = ROOT / "scenarios/foundation/incast.yaml"
+        self.assertEqual(weft(ROOT, "compare", scenario, "--quiet"), (0, shown, ""))
+
+
 class Commands(unittest.TestCase):
     def test_every_command_is_documented(self):
         commands = re.findall(r"^WEFT_COMMAND\((\w+),", (ROOT / "cli/commands.def").read_text(), re.MULTILINE)
