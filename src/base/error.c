@@ -22,6 +22,9 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
     va_start(args, format);
     vsnprintf(ret_error->text + used, sizeof ret_error->text - used, format, args);
     va_end(args);
+    // What the user wrote may be in it: one line, and nothing that a terminal would obey.
+    for (char *c = ret_error->text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     return status;
 }
 

@@ -70,7 +70,7 @@ const char *weft__param_expected(const struct weft_param *row) {
 
 /// "\"x\": expected ..." for the row.
 static bool unexpected(struct parse *p) {
-    snprintf(p->why, sizeof p->why, "\"%s\": expected %s", p->text, weft__param_expected(p->row));
+    snprintf(p->why, sizeof p->why, "\"%.80s\": expected %s", p->text, weft__param_expected(p->row));
     return false;
 }
 
@@ -87,9 +87,9 @@ static uint64_t bound(const struct weft_param *row, const char *text) {
 static bool out_of_range(struct parse *p, const char *text) {
     const struct weft_param *row = p->row;
     if (row->min && row->max)
-        snprintf(p->why, sizeof p->why, "\"%s\" is out of range %s to %s", text, row->min, row->max);
+        snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range %s to %s", text, row->min, row->max);
     else
-        snprintf(p->why, sizeof p->why, "\"%s\" is out of range: %s %s", text, row->min ? "at least" : "at most",
+        snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range: %s %s", text, row->min ? "at least" : "at most",
                  row->min ? row->min : row->max);
     return false;
 }
@@ -149,7 +149,7 @@ static bool parse_choice(struct parse *p, uint32_t *ret) {
     }
     char expected[WHY_MAX / 2];
     weft__names_expected(p->text, p->row->choices, n, expected, sizeof expected);
-    snprintf(p->why, sizeof p->why, "no choice \"%s\"; %s", p->text, expected);
+    snprintf(p->why, sizeof p->why, "no choice \"%.80s\"; %s", p->text, expected);
     return false;
 }
 

@@ -176,7 +176,7 @@ static enum weft_status fail_model(struct load *l, enum weft_model_kind kind, co
     char expected[512];
     weft__names_expected(name ? name : "", names, n, expected, sizeof expected);
     if (!name) return FAIL(l, place, "%s: which kind? %s", path, expected);
-    return FAIL(l, place, "%s: no %s \"%s\"; %s", path, weft_kind_name(kind), name, expected);
+    return FAIL(l, place, "%s: no %s \"%.80s\"; %s", path, weft_kind_name(kind), name, expected);
 }
 
 enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name, const struct weft_tree *tree,

@@ -56,9 +56,9 @@ static enum weft_status list_index(struct override *o, const struct weft_tree *l
         *ret_i = (uint32_t)i;
         return WEFT_OK;
     }
-    if (!list->n) return weft_error_set(o->error, WEFT_ERROR_INPUT, place, "\"%s\": the list here is empty", key);
+    if (!list->n) return weft_error_set(o->error, WEFT_ERROR_INPUT, place, "\"%.80s\": the list here is empty", key);
     return weft_error_set(o->error, WEFT_ERROR_INPUT, place,
-                          "\"%s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
+                          "\"%.80s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
 }
 
 /// Merges `over` into the child `key` of `into`, a copy with room for one more.
@@ -92,7 +92,7 @@ static enum weft_status split_path(struct override *o, const struct weft_tree *o
         dot = strchr(s, '.');
         if (dot) *dot = 0;
         if (!*s)
-            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "%s: a part of this path is empty",
+            return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "%.80s: a part of this path is empty",
                                   over->key);
         if (parts == WEFT__TREE_DEPTH_MAX)
             return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place, "a path of more than %u parts",

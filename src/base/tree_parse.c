@@ -86,7 +86,7 @@ static enum weft_status check_keys(struct reader *r, const struct weft_tree *map
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 1; i < map->n && !status; i++)
         if (!strcmp(sorted[i]->key, sorted[i - 1]->key))
-            status = FAIL(r, sorted[i]->key_place, "%s: this key is in line %d already", sorted[i]->key,
+            status = FAIL(r, sorted[i]->key_place, "%.80s: this key is in line %d already", sorted[i]->key,
                           sorted[i - 1]->key_place.line);
     weft_memory_free(WEFT_MEMORY_SCENARIO, sorted, bytes);
     return status;
@@ -106,7 +106,7 @@ static enum weft_status anchor_add(struct reader *r, struct fy_token *token, str
     bool has_nul;
     const char *name = token_text(r, token, &has_nul);
     struct anchor *a = anchor_find(r, name);
-    if (a && a->open) return FAIL(r, place, "&%s: this anchor is inside an anchor of the same name", name);
+    if (a && a->open) return FAIL(r, place, "&%.80s: this anchor is inside an anchor of the same name", name);
     if (!a) {
         if (r->anchors == WEFT__TREE_ANCHORS_MAX) return FAIL(r, place, "more than %u anchors", WEFT__TREE_ANCHORS_MAX);
         a = &r->anchor[r->anchors++];
@@ -186,12 +186,12 @@ static enum weft_status on_scalar(struct reader *r, struct fy_event *event, stru
 static enum weft_status on_alias(struct reader *r, struct fy_event *event, struct weft_place place) {
     bool has_nul;
     const char *name = token_text(r, event->alias.anchor, &has_nul);
-    if (key_is_due(r)) return FAIL(r, place, "a key must be plain text; found the alias *%s", name);
+    if (key_is_due(r)) return FAIL(r, place, "a key must be plain text; found the alias *%.80s", name);
     const struct anchor *a = anchor_find(r, name);
-    if (!a) return FAIL(r, place, "*%s: no anchor &%s before this", name, name);
-    if (a->open) return FAIL(r, place, "*%s is inside &%s: a cycle", name, name);
+    if (!a) return FAIL(r, place, "*%.80s: no anchor &%.80s before this", name, name);
+    if (a->open) return FAIL(r, place, "*%.80s is inside &%.80s: a cycle", name, name);
     if (r->depth + a->height > WEFT__TREE_DEPTH_MAX)
-        return FAIL(r, place, "*%s: more than %u levels", name, WEFT__TREE_DEPTH_MAX);
+        return FAIL(r, place, "*%.80s: more than %u levels", name, WEFT__TREE_DEPTH_MAX);
     enum weft_status status = count_nodes(r, a->nodes, place);
     if (status) return status;
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);

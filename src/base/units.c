@@ -99,22 +99,22 @@ bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64
     const struct quantity *q = &quantities[quantity];
     const char *start = text + strspn(text, " ");
     if (*start == '-' && isdigit((unsigned char)start[1])) {
-        snprintf(why, size, "\"%s\" is negative; expected %s", text, q->expected);
+        snprintf(why, size, "\"%.80s\" is negative; expected %s", text, q->expected);
         return false;
     }
     struct decimal d;
     const char *end = decimal_read(start, &d);
     if (end == start) {
-        snprintf(why, size, "\"%s\": expected %s", text, q->expected);
+        snprintf(why, size, "\"%.80s\": expected %s", text, q->expected);
         return false;
     }
     const char *unit_text = end + strspn(end, " ");
     const struct unit *unit = unit_find(q, unit_text);
     if (!unit) {
         if (!*unit_text)
-            snprintf(why, size, "\"%s\" has no unit; expected %s", text, q->expected);
+            snprintf(why, size, "\"%.80s\" has no unit; expected %s", text, q->expected);
         else
-            snprintf(why, size, "\"%s\": \"%s\" is not a unit (%s); expected %s", text, unit_text, q->units_text,
+            snprintf(why, size, "\"%.80s\": \"%.80s\" is not a unit (%s); expected %s", text, unit_text, q->units_text,
                      q->expected);
         return false;
     }
@@ -126,11 +126,11 @@ bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64
         value /= 10;
     }
     if (d.overflow || overflow || value > UINT64_MAX - 1) { // UINT64_MAX is "never"
-        snprintf(why, size, "\"%s\" is too large or has too many digits; expected %s", text, q->expected);
+        snprintf(why, size, "\"%.80s\" is too large or has too many digits; expected %s", text, q->expected);
         return false;
     }
     if (!whole) {
-        snprintf(why, size, "\"%s\" is not a whole number of %s", text, base_nouns[quantity]);
+        snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
         return false;
     }
     *ret_value = (uint64_t)value;

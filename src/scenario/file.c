@@ -42,7 +42,7 @@ static enum weft_status read_variants(struct weft_scenario_file *file, const str
         if (variant->type == WEFT_TREE_NULL) continue;
         if (variant->type != WEFT_TREE_MAP)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, variant->place,
-                                  "variants.%s: expected a map of paths and values, such as {host.cc: dcqcn}",
+                                  "variants.%.80s: expected a map of paths and values, such as {host.cc: dcqcn}",
                                   variant->key);
         file->variant[i] = variant;
     }

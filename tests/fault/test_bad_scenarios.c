@@ -208,6 +208,30 @@ static void deep(void **state) {
     free(text);
 }
 
+/// However long and odd what the user wrote, the message is one line that says what was expected.
+static void odd_words(void **state) {
+    (void)state;
+    static const char odd[] = "topology: \"x\\e[31m\\ny\"\n";
+    write_scenario(odd, sizeof odd - 1);
+    refuse("escapes", NULL, ":1:11: topology: no topology \"x?[31m?y\"; expected one of clos3");
+    enum { LONG = 1 << 20 };
+    char *text = malloc(LONG);
+    memset(text, 'a', LONG);
+    memcpy(text, "host: {mtu: ", 12);
+    memcpy(text + LONG - 2, "}\n", 2);
+    write_scenario(text, LONG);
+    refuse("a long word", NULL, "topology is missing");
+    memset(text, 'a', LONG);
+    memcpy(text, "topology: ", 10);
+    write_scenario(text, LONG);
+    refuse("a long word", NULL, "aaaa\"; expected one of clos3");
+    memset(text, 'a', LONG);
+    memcpy(text + LONG - 4, ": 1\n", 4);
+    write_scenario(text, LONG);
+    refuse("a long key", NULL, "aaaa: unknown key; expected one of name");
+    free(text);
+}
+
 static void no_file(void **state) {
     (void)state;
     write_scenario("topology: single\n", 17);
@@ -224,7 +248,7 @@ static void no_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listed), cmocka_unit_test(large_file), cmocka_unit_test(garbage),
-        cmocka_unit_test(deep),   cmocka_unit_test(no_file),
+        cmocka_unit_test(deep),   cmocka_unit_test(odd_words),  cmocka_unit_test(no_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

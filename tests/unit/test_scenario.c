@@ -262,7 +262,7 @@ static void errors(void **state) {
         {"topology: single\n", "=3", "--set =3: expected path=value"},
         {"topology: single\n", "run.sed=3", "--set run.sed=3: run.sed: unknown key; did you mean \"seed\"?"},
         {"topology: single\n", "run.seed=[", "--set run.seed=[: not YAML"},
-        {"topology: single\n", "run.seed=\x01", "--set run.seed=\x01: byte 0x01 is not text"},
+        {"topology: single\n", "run.seed=\x01", "--set run.seed=?: byte 0x01 is not text"},
         {"topology: single\n", "workload.0.size=1MB", "workload.0.size=1MB: workload: expected a list"},
         {"topology: single\nvariants: {a: {}}\n", "variants.a=3", "--set variants.a=3: variants: cannot be overridden"},
         {"topology: single\nhost: {rx_xon: 300KB}\n", NULL, "s.yaml:2:7: host: rx_xon (300000B) is above rx_xoff"},
