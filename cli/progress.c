@@ -16,7 +16,7 @@ static double part_done(const struct weft_progress *now) {
 static void format_left(const struct weft_progress *now, char *text, size_t size) {
     double part = part_done(now);
     text[0] = 0;
-    if (part < 0.005 || now->wall_s <= 0) return;
+    if (part < 0.005 || part >= 1 || now->wall_s <= 0) return;
     double left_s = now->wall_s * (1 - part) / part;
     if (left_s > 1e6) return;
     unsigned s = (unsigned)(left_s + 0.5);
@@ -51,14 +51,25 @@ void weft_cli_progress_init(struct weft_cli_progress *progress, const char *labe
     if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &window) && window.ws_col > 1) progress->columns = window.ws_col - 1u;
 }
 
-void weft_cli_progress_on(void *context, const struct weft_progress *now) {
-    struct weft_cli_progress *progress = context;
-    if (!progress->file || (progress->drawn_s >= 0 && now->wall_s - progress->drawn_s < interval_s)) return;
+static void draw(struct weft_cli_progress *progress, const struct weft_progress *now) {
     char text[LINE];
     weft_cli_progress_format(now, progress->label, progress->columns, text, sizeof text);
     fprintf(progress->file, "\r%s\033[K", text);
     fflush(progress->file);
     progress->drawn_s = now->wall_s;
+}
+
+void weft_cli_progress_on(void *context, const struct weft_progress *now) {
+    struct weft_cli_progress *progress = context;
+    if (!progress->file || (progress->drawn_s >= 0 && now->wall_s - progress->drawn_s < interval_s)) return;
+    draw(progress, now);
+}
+
+void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end) {
+    if (!progress->file) return;
+    draw(progress, end);
+    putc('\n', progress->file);
+    progress->drawn_s = -1;
 }
 
 void weft_cli_progress_deinit(struct weft_cli_progress *progress) {

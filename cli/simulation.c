@@ -45,6 +45,20 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {
     *s = (struct weft_cli_simulation){0};
 }
 
+/// How a run that has ended stands.
+static struct weft_progress end_of(const struct weft_workload *w, const struct weft_outcome *o) {
+    struct weft_progress end = {.now_ps = o->sim_time_ps,
+                                .wall_s = o->wall_s,
+                                .packet_hops = o->packet_hops,
+                                .total_bytes = w->bytes,
+                                .flows = o->flows};
+    for (uint32_t i = 0; i < o->flows; i++) {
+        end.delivered_bytes += o->flow[i].delivered_bytes;
+        end.flows_done += o->flow[i].end_ps != WEFT_TIME_NEVER;
+    }
+    return end;
+}
+
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
@@ -55,6 +69,10 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .context = &progress};
     weft_memory_reset_max();
     enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
+    if (s->outcome) {
+        struct weft_progress end = end_of(s->workload, s->outcome);
+        weft_cli_progress_done(&progress, &end);
+    }
     weft_cli_progress_deinit(&progress);
     *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}};
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)

@@ -109,14 +109,38 @@ static void fill_group(const struct compare *c, const char *name, size_t offset)
     }
 }
 
-static void print_group(struct compare *c, const char *name) {
-    fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
-    struct weft__unit unit = weft__text_unit(largest(c));
+/// Flows of the group if that is the same number wherever there is the group, else 0.
+static uint32_t common_count(const struct compare *c, const char *name) {
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < c->runs; r++) {
+        const struct weft_group_stats *g = find_group(c, r, name);
+        if (g && count && g->count != count) return 0;
+        if (g) count = g->count;
+    }
+    return count;
+}
+
+static void print_finished(struct compare *c, const char *name, uint32_t count) {
+    char metric[TEXT] = "flows finished";
+    if (count) snprintf(metric, sizeof metric, "flows finished of %" PRIu32, count);
     for (uint32_t r = 0; r < c->runs; r++) {
         const struct weft_group_stats *g = find_group(c, r, name);
         c->value[r] = g ? (double)g->finished : (double)NAN;
     }
-    print_row(c, name, "flows finished", (struct weft__unit){0}, 0);
+    print_row(c, name, metric, (struct weft__unit){0}, 0);
+}
+
+static void print_group(struct compare *c, const char *name) {
+    uint32_t count = common_count(c, name);
+    print_finished(c, name, count);
+    fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
+    struct weft__unit unit = weft__text_unit(largest(c));
+    if (count == 1) { // one flow has no distribution
+        print_row(c, "", "FCT", unit, 2);
+        fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
+        print_row(c, "", "slowdown", (struct weft__unit){0}, 2);
+        return;
+    }
     for (size_t m = 0; m < sizeof group_metrics / sizeof *group_metrics; m++) {
         fill_group(c, name, group_metrics[m].offset);
         print_row(c, "", group_metrics[m].name, group_metrics[m].time ? unit : (struct weft__unit){0}, 2);
@@ -153,17 +177,41 @@ static void print_network(struct compare *c) {
     print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->sim_time_ps;
-    print_row(c, "", "simulated", weft__text_unit(largest(c)), 0);
+    print_row(c, "", "simulated time", weft__text_unit(largest(c)), 0);
+}
+
+/// Whether all runs have as many hosts, switches and flows.
+static bool alike(const struct compare *c) {
+    const struct weft_run *first = &c->run[0];
+    for (uint32_t r = 1; r < c->runs; r++)
+        if (c->run[r].topology->hosts != first->topology->hosts ||
+            c->run[r].topology->switches != first->topology->switches ||
+            c->run[r].workload->flows != first->workload->flows)
+            return false;
+    return true;
 }
 
 static void print_head(struct compare *c) {
     const struct weft_run *first = &c->run[0];
-    fprintf(c->file, "%s: %" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n", first->scenario->name,
-            c->runs, c->runs == 1 ? "" : "s", first->scenario->run.seed, variant_name(first));
+    const struct weft_scenario *s = first->scenario;
+    fprintf(c->file, "%s%s%s\n", s->name, *s->about ? ": " : "", s->about);
+    if (alike(c))
+        fprintf(c->file, "%" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s; ", first->topology->hosts,
+                first->topology->switches, first->topology->switches == 1 ? "" : "es", first->workload->flows,
+                first->workload->flows == 1 ? "" : "s");
+    fprintf(c->file, "%" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n", c->runs,
+            c->runs == 1 ? "" : "s", s->run.seed, variant_name(first));
     fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
     for (uint32_t r = 0; r < c->runs; r++)
         fprintf(c->line, " %*s%*s", c->width[r], variant_name(&c->run[r]), r ? CHANGE : 0, "");
     print_line(c);
+}
+
+static void print_legend(const struct compare *c) {
+    fputs(
+        "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
+        "flow\nalone in the network. PFC paused: time that ports were not allowed to send, all ports added up.\n",
+        c->file);
 }
 
 static void print_ends(const struct compare *c) {
@@ -200,6 +248,7 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) 
     print_head(&c);
     print_groups(&c);
     print_network(&c);
+    print_legend(&c);
     print_ends(&c);
     fclose(c.line);
     free(c.line_text);

@@ -137,7 +137,8 @@ static void same_digest_on_any_number_of_threads(void **state) {
 static void compare(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "compare s.yaml"), 0);
-    assert_ptr_equal(strstr(f->out, "small: 2 variants, seed 1; changes are against pfc\n"), f->out);
+    assert_ptr_equal(
+        strstr(f->out, "small\n8 hosts, 4 switches, 4 flows; 2 variants, seed 1; changes are against pfc\n"), f->out);
     assert_string_equal(f->err, "");
     assert_int_equal(weft(f, "compare s.yaml --json --out results"), 0);
     json_t *root = json(f->out), *variants = json_object_get(root, "variants");

@@ -27,7 +27,7 @@ static void line(void **state) {
     struct weft_progress p = half;
     p.delivered_bytes = 1000;
     weft_cli_progress_format(&p, "", 200, text, sizeof text);
-    assert_string_equal(text, "[########################] 100%  612us simulated, 9.1 M packet-hops/s, 0:00 left");
+    assert_string_equal(text, "[########################] 100%  612us simulated, 9.1 M packet-hops/s");
     p.delivered_bytes = 10;
     weft_cli_progress_format(&p, "", 200, text, sizeof text);
     assert_non_null(strstr(text, "  1%  "));
@@ -59,6 +59,23 @@ static void ten_times_a_second_and_cleared(void **state) {
     free(text);
 }
 
+static void stays_when_done(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    struct weft_cli_progress progress = {
+        .file = open_memstream(&text, &size), .label = "pfc", .drawn_s = -1, .columns = 60};
+    struct weft_progress end = half;
+    end.delivered_bytes = end.total_bytes;
+    weft_cli_progress_done(&progress, &end);
+    weft_cli_progress_deinit(&progress);
+    fclose(progress.file);
+    assert_ptr_equal(strstr(text, "\rpfc [########################] 100%  "), text);
+    assert_null(strstr(text, "left"));
+    assert_int_equal(text[size - 1], '\n');
+    free(text);
+}
+
 static void silent_if_told(void **state) {
     (void)state;
     struct weft_cli_progress progress;
@@ -72,6 +89,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line),
         cmocka_unit_test(ten_times_a_second_and_cleared),
+        cmocka_unit_test(stays_when_done),
         cmocka_unit_test(silent_if_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
