@@ -60,7 +60,7 @@ static const struct weft_param host_rows[] = {
     WEFT_MODEL_PARAM(struct weft_host_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
                      "which priority the NIC sends next"),
     WEFT_BYTES(struct weft_host_conf, window_bytes, "window", "0B", "0B", "1TB",
-               "payload in flight of a queue pair at most; 0B: no limit"),
+               "payload in flight of a queue pair at most, but not of READ responses; 0B: no limit"),
     WEFT_UINT(struct weft_host_conf, ack_every, "ack_every", "1", "1", "65535", "packets that one ACK acknowledges"),
     WEFT_BOOL(struct weft_host_conf, ack_own_priority, "ack_own_priority", "false",
               "ACKs and NAKs have ack_priority rather than the priority of their data"),

@@ -5,8 +5,9 @@
 // is answered by one NAK, and everything until the missing packet is discarded.
 //
 // Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
-// READ responses need no ACK, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15 (CNP, notification
-// point). Differences: PSNs do not wrap; one message a queue pair; a READ request asks for all that is still missing.
+// READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
+// (CNP, notification point). Differences: PSNs do not wrap; one message a queue pair; a READ request asks for all that
+// is still missing.
 #include "device/nic.h"
 
 #include "weft/memory.h"
@@ -88,6 +89,12 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
 
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
 
+/// Responses to a READ have no window, for nothing acknowledges them.
+static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_bytes window) {
+    if (nic->hosts->qp[qp].verb == WEFT_VERB_READ) return UINT64_MAX;
+    return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
+}
+
 /// Tells the congestion control a fact and does what it answers. `handler` may be NULL: it does not want to know.
 static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                     cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
@@ -97,11 +104,10 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
     struct weft_cc_fact fact = {
         .now_ps = w->now_ps, .line_rate_bps = nic->line_rate_bps, .bytes = bytes, .rtt_ps = rtt};
     weft_time_ps timer = weft__timer_at(&node->timers, key);
-    struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = UINT64_MAX};
+    struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
     s->rate_bps = act.rate_bps;
-    s->window_bytes = nic->conf->window_bytes ? nic->conf->window_bytes : UINT64_MAX;
-    if (act.window_bytes < s->window_bytes) s->window_bytes = act.window_bytes;
+    s->window_bytes = limit_window(nic, qp, act.window_bytes);
     if (act.timer_ps == timer) return;
     if (act.timer_ps == WEFT_TIME_NEVER)
         weft__timer_cancel(&node->timers, key);
@@ -113,7 +119,7 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     s->started = true;
     s->rate_bps = nic->line_rate_bps;
-    s->window_bytes = nic->conf->window_bytes ? nic->conf->window_bytes : UINT64_MAX;
+    s->window_bytes = limit_window(nic, qp, UINT64_MAX);
     s->progress_ps = w->now_ps;
     if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) w->tally.started++;
     progress(w);
@@ -133,6 +139,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     bool again = s->next < s->highest, last = s->next + 1 == conf->packets;
     bool reth = conf->verb == WEFT_VERB_WRITE && s->next == 0;
+    bool full = (weft_bytes)(s->next + 1 - s->una) * conf->mtu >= s->window_bytes; // nothing more before an ACK
     struct weft_packet p = {
         .bytes = (uint16_t)weft__qp_frame_bytes(conf, s->next),
         .dst = conf->dst,
@@ -142,7 +149,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         .kind = WEFT_PACKET_DATA,
         .priority = conf->priority & 7u,
         .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
-        .flags = ((last ? WEFT_PACKET_ACK_REQUEST : 0u) | (reth ? WEFT_PACKET_RETH : 0u) |
+        .flags = ((last || full ? WEFT_PACKET_ACK_REQUEST : 0u) | (reth ? WEFT_PACKET_RETH : 0u) |
                   (again ? WEFT_PACKET_AGAIN : 0u)) &
                  7u,
     };
