@@ -28,11 +28,12 @@ static inline void run_free(struct run *r) {
     *r = (struct run){0};
 }
 
-static inline struct weft_outcome *run_again(struct run *r, uint32_t threads) {
+static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, const char *text) {
     struct weft_sim_options options = {.threads = threads};
     struct weft_outcome *o = NULL;
     r->status = weft_simulate(r->scenario, r->topology, r->workload, &options, &o, &r->error);
-    if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL) fail_msg("%u threads: %s", threads, r->error.text);
+    if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL)
+        fail_msg("%u threads: %s\n%s", threads, r->error.text, text);
     assert_true(weft_outcome_conserves(o));
     return o;
 }
@@ -48,13 +49,13 @@ static inline struct run run_once(const char *text) {
     if (!status)
         status = weft_workload_new(s->workload, s->workloads, r.topology, s->run.seed, s->arena, &r.workload, &r.error);
     if (status) fail_msg("%s\n%s", r.error.text, text);
-    r.outcome = run_again(&r, 1);
+    r.outcome = run_again(&r, 1, text);
     return r;
 }
 
 /// Runs once more and compares digests.
 static inline void run_assert_same(struct run *r, uint32_t threads, const char *text) {
-    struct weft_outcome *o = run_again(r, threads);
+    struct weft_outcome *o = run_again(r, threads, text);
     if (o->digest != r->outcome->digest)
         fail_msg("digest %016" PRIx64 " with 1 thread, %016" PRIx64 " with %u:\n%s", r->outcome->digest, o->digest,
                  threads, text);
