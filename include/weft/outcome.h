@@ -80,7 +80,7 @@ enum weft_phase {
 #define X(e, name, help) WEFT_PHASE_##e,
     WEFT_PHASES(X)
 #undef X
-    WEFT_PHASE_COUNT
+        WEFT_PHASE_COUNT
 };
 extern const char *const weft_phase_names[WEFT_PHASE_COUNT];
 

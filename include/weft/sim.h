@@ -17,8 +17,8 @@ struct weft_progress {
 };
 
 struct weft_sim_options {
-    bool profile; ///< measure where the time goes; costs some time itself where windows hold little
-    uint32_t threads;                       ///< 0: 1
+    bool profile;     ///< measure where the time goes; costs some time itself where windows hold little
+    uint32_t threads; ///< 0: 1
     const volatile sig_atomic_t *interrupt; ///< non-zero stops the run; may be NULL
     void (*on_progress)(void *context, const struct weft_progress *progress);
     void *context;
