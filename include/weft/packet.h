@@ -26,16 +26,19 @@ enum weft_packet_flag {
 };
 
 struct weft_packet {
-    weft_time_ps time_ps; ///< when it arrives at `node`; in a queue: when it got there
-    uint32_t node;        ///< the node it arrives at
-    uint16_t port;        ///< that node's port, from 0
-    uint16_t bytes;       ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
-    uint32_t dst;         ///< destination host (index among hosts)
-    uint32_t qp;          ///< queue pair, global
-    uint32_t psn;         ///< packet sequence number; not wrapped to 24 bits
-    uint16_t entropy;     ///< digest of the 5-tuple, input of every ECMP hash
-    uint8_t kind;         ///< enum weft_packet_kind
-    uint8_t priority : 3, ecn : 2, flags : 3;
+    weft_time_ps time_ps;  ///< when it arrives at `node`; in a queue: when it got there
+    uint32_t node;         ///< the node it arrives at
+    uint16_t port;         ///< that node's port, from 0
+    uint16_t bytes;        ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
+    uint32_t dst;          ///< destination host (index among hosts)
+    uint32_t qp;           ///< queue pair, global
+    uint32_t psn;          ///< packet sequence number; not wrapped to 24 bits
+    uint32_t entropy : 14; ///< of the UDP source port, 0xC000 to 0xFFFF: with `dst` the input of every ECMP hash
+    uint32_t kind : 4;     ///< enum weft_packet_kind
+    uint32_t priority : 3; ///< where it is now: a switch sets it from dscp by its own map
+    uint32_t ecn : 2;      ///< enum weft_ecn
+    uint32_t flags : 3;    ///< enum weft_packet_flag
+    uint32_t dscp : 6;
 };
 _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
 

@@ -68,6 +68,9 @@ static const struct weft_param host_rows[] = {
               "priority of ACKs and NAKs if ack_own_priority (assumed)"),
     WEFT_UINT(struct weft_host_conf, cnp_priority, "cnp_priority", "7", "0", "7",
               "priority of CNPs (DSCP 48; assumed)"),
+    WEFT_WEIGHTS(struct weft_host_conf, dscp, "dscp", "0,8,16,24,32,40,50,48", "0", "63",
+                 "code point that packets of each priority are sent with; switches go by it (24 and 48 for RoCE data "
+                 "and CNPs are common, the others assumed)"),
     WEFT_TIME(struct weft_host_conf, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
               "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
     WEFT_TIME(struct weft_host_conf, timeout_ps, "timeout", "16777216ns", "1us", "never",
@@ -76,7 +79,7 @@ static const struct weft_param host_rows[] = {
     WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
               "at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
     WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",
-               "receive buffer of the NIC, for each priority (assumed)"),
+               "receive buffer of the NIC for each priority, if drain_rate is set (assumed)"),
     WEFT_BYTES(struct weft_host_conf, rx_xoff_bytes, "rx_xoff", "200KB", "0B", "1TB",
                "the NIC pauses its switch above this level (assumed)"),
     WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",

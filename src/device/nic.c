@@ -145,9 +145,10 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         .dst = conf->dst,
         .qp = qp,
         .psn = s->next,
-        .entropy = conf->entropy,
+        .entropy = conf->entropy & 0x3fffu,
         .kind = WEFT_PACKET_DATA,
         .priority = conf->priority & 7u,
+        .dscp = nic->conf->dscp[conf->priority] & 63u,
         .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
         .flags = ((last || full ? WEFT_PACKET_ACK_REQUEST : 0u) | (reth ? WEFT_PACKET_RETH : 0u) |
                   (again ? WEFT_PACKET_AGAIN : 0u)) &
@@ -258,9 +259,10 @@ static void send_control(struct weft__node *node, struct weft__nic *nic, struct 
         .dst = conf->src, // control packets go against the data
         .qp = qp,
         .psn = psn,
-        .entropy = conf->entropy,
-        .kind = (uint8_t)kind,
+        .entropy = conf->entropy & 0x3fffu,
+        .kind = kind & 15u,
         .priority = priority & 7u,
+        .dscp = nic->conf->dscp[priority] & 63u,
     };
     weft__fifo_push(&nic->backlog[priority].control, nic->pool, &p);
     nic->control_mask |= (uint8_t)(1u << priority);
@@ -392,15 +394,14 @@ static weft_time_ps drain_time(const struct weft__nic *nic, uint32_t bytes) {
 
 static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                            const struct weft_packet *p) {
-    if (nic->received_all_bytes + p->bytes > nic->conf->rx_buffer_bytes) {
+    uint32_t *level = &nic->received_bytes[p->priority];
+    if (*level + p->bytes > nic->conf->rx_buffer_bytes) {
         weft__count_drop(w, WEFT_DROP_NIC_BUFFER, p->bytes);
         nic->port.counters[p->priority].drops++;
         return;
     }
     if (!nic->received.n) weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
     weft__fifo_push(&nic->received, nic->pool, p);
-    uint32_t *level = &nic->received_bytes[p->priority];
-    nic->received_all_bytes += p->bytes;
     *level += p->bytes;
     if (*level > nic->received_bytes_max[p->priority]) nic->received_bytes_max[p->priority] = *level;
     if (*level > nic->conf->rx_xoff_bytes) want_pause(node, nic, w, p->priority, true);
@@ -409,7 +410,6 @@ static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struc
 static void on_drain(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft_packet p;
     weft__fifo_pop(&nic->received, nic->pool, &p);
-    nic->received_all_bytes -= p.bytes;
     nic->received_bytes[p.priority] -= p.bytes;
     if (nic->received.n)
         weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, weft__fifo_head(&nic->received)->bytes));
@@ -617,5 +617,8 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
 }
 
 weft_bytes weft__nic_held(const struct weft__nic *nic) {
-    return nic->received_all_bytes;
+    weft_bytes bytes = 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        bytes += nic->received_bytes[p];
+    return bytes;
 }

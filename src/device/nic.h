@@ -74,7 +74,6 @@ struct weft__nic {
     // a host slower than its link
     struct weft__fifo received;
     uint32_t received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
-    weft_bytes received_all_bytes;
     weft_time_ps sample_interval_ps;
 };
 

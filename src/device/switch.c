@@ -345,12 +345,13 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
 /// The next hop, and its port on the way into the cache.
 static uint32_t switch_prepare(struct weft__node *node, const struct weft_packet *p) {
     struct weft__switch *sw = node->state;
+    uint32_t priority = sw->conf->dscp_map[p->dscp];
     if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
     uint32_t out = route(sw, p);
     if (out != WEFT_NONE) {
         __builtin_prefetch(&sw->port[out]);
-        __builtin_prefetch(&sw->port[out].queue[p->priority]);
-        if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, p->priority);
+        __builtin_prefetch(&sw->port[out].queue[priority]);
+        if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, priority);
     }
     return out;
 }
@@ -363,6 +364,7 @@ static void switch_on_packet(struct weft__node *node, struct weft__worker *w, co
         return;
     }
     struct weft_packet p = *packet;
+    p.priority = sw->conf->dscp_map[p.dscp] & 7u;
     if (out == WEFT_NONE)
         drop(sw, w, &p, p.port, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, &p, out))

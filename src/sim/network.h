@@ -32,7 +32,7 @@ struct weft__port *weft__network_port(const struct weft__network *net, uint32_t 
 static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint32_t at_src) {
     struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
     entropy.drawn = at_src;
-    return (uint16_t)weft_random_u64(&entropy);
+    return weft_random_u64(&entropy) & 0x3fff;
 }
 
 /// Text of who waits for whom, in the outcome's arena.

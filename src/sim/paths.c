@@ -27,7 +27,7 @@ static uint32_t choose(const struct tracer *tr, uint32_t node, const struct weft
 
 static void trace(const struct tracer *tr, const struct weft_flow *f, uint16_t entropy, struct weft_path *path) {
     const struct weft_topology *t = tr->t;
-    struct weft_packet packet = {.dst = f->dst, .entropy = entropy, .priority = f->priority & 7u};
+    struct weft_packet packet = {.dst = f->dst, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
     uint32_t port[HOPS_MAX], node = t->host[f->src];
     while (node != t->host[f->dst] && path->hops < HOPS_MAX) {
         uint32_t k = t->node[node].role == WEFT_NODE_SWITCH ? choose(tr, node, &packet) : 0;

@@ -17,7 +17,7 @@ static void chooses(const struct weft_model *model, const void *conf) {
         assert_int_equal(seed, ops->hash_seed(conf, 42, k));
         for (unsigned i = 0; i < 100 * sizes[k]; i++) {
             struct weft_packet p = {.dst = (uint32_t)weft_random_below(&random, 10000),
-                                    .entropy = (uint16_t)weft_random_u64(&random)};
+                                    .entropy = weft_random_u64(&random) & 0x3fff};
             struct weft_route_query query = {&p, seed, sizes[k], ports};
             uint32_t choice = ops->select(conf, &query);
             assert_true(choice < sizes[k]);

@@ -71,7 +71,7 @@ static struct throw throw_flows(const struct weft_route_ops *ops, const void *co
     struct throw t = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
         struct weft_packet p = {.dst = (uint32_t)weft_random_below(random, 4096),
-                                .entropy = (uint16_t)weft_random_u64(random)};
+                                .entropy = weft_random_u64(random) & 0x3fff};
         struct weft_route_query query = {&p, seed, m, ports};
         uint32_t port = ops->select(conf, &query);
         if (++load[port] > t.max) t.max = load[port];
@@ -145,7 +145,7 @@ static uint32_t links_used_by_second_layer(const char *yaml, uint32_t links) {
     uint32_t used = 0, load[128] = {0};
     for (unsigned i = 0; i < 400 * links; i++) {
         struct weft_packet p = {.dst = (uint32_t)weft_random_below(&random, 4096),
-                                .entropy = (uint16_t)weft_random_u64(&random)};
+                                .entropy = weft_random_u64(&random) & 0x3fff};
         struct weft_route_query first = {&p, seed[0], links, ports}, second = {&p, seed[1], links, ports};
         if (ops->select(conf, &first) == 0) load[ops->select(conf, &second)]++;
     }
