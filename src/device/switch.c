@@ -40,7 +40,7 @@ static void want_pause(struct weft__node *node, struct weft__switch *sw, struct 
                        uint32_t priority, bool xoff) {
     if (!(sw->lossless >> priority & 1) || (!xoff && !sw->xoffs[priority])) return;
     if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
-    sw->xoffs[priority] += xoff ? 1 : UINT32_MAX;
+    sw->xoffs[priority] += xoff ? 1u : UINT32_MAX;
     if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
 }
 

@@ -326,7 +326,7 @@ static void example_in_docs(void **state) {
     for (uint32_t variant = 0; variant < 3; variant++) {
         bind(begin + 8, variant, NULL);
         struct weft_topology *t;
-        struct weft_workload *w;
+        struct weft_workload *w = NULL;
         struct weft_error error = {0};
         if (weft_topology_new(&scenario->topology, scenario->topology_tree, scenario->events_tree, scenario->arena, &t,
                               &error) ||
