@@ -18,7 +18,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
-        lint clean
+        lint readme clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -83,6 +83,9 @@ format-check: ## say which files clang-format 14 would change
 
 lint: format-check ## check layers, licence lines, file sizes and words
 	@tools/check-layers
+
+readme: build ## write what the demo and the first scenario print now into README.md
+	@tools/readme $(WEFT)
 
 clean: ## remove every build directory
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
