@@ -435,6 +435,7 @@ static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uin
         break;
     case KEY_DEFERRED: {
         struct weft_packet p = sw->deferred[port];
+        sw->deferred[port].bytes = 0; // no longer held there
         forward(node, sw, w, &p, p.node);
         break;
     }
@@ -514,5 +515,7 @@ static void add_bytes(void *context, const struct weft_packet *packet, uint32_t 
 weft_bytes weft__switch_held(const struct weft__switch *sw) {
     weft_bytes bytes = 0;
     sw->queueing->each(sw->queueing_state, add_bytes, &bytes);
+    for (uint32_t port = 0; sw->deferred && port < sw->ports; port++)
+        bytes += sw->deferred[port].bytes;
     return bytes;
 }

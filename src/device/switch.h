@@ -77,7 +77,7 @@ extern const struct weft__node_ops weft__switch_ops;
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
 /// Watermarks and lasting pauses into the counters, at the end of a run.
 void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
-/// Bytes waiting in queues.
+/// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const struct weft__switch *sw);
 
 #endif
