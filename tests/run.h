@@ -32,8 +32,10 @@ static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, co
     struct weft_sim_options options = {.threads = threads};
     struct weft_outcome *o = NULL;
     r->status = weft_simulate(r->scenario, r->topology, r->workload, &options, &o, &r->error);
-    if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL)
-        fail_msg("%u threads: %s\n%s", threads, r->error.text, text);
+    if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL) {
+        fputs(text, stderr); // cmocka cuts long messages
+        fail_msg("%u threads: %s", threads, r->error.text);
+    }
     assert_true(weft_outcome_conserves(o));
     return o;
 }
@@ -56,9 +58,10 @@ static inline struct run run_once(const char *text) {
 /// Runs once more and compares digests.
 static inline void run_assert_same(struct run *r, uint32_t threads, const char *text) {
     struct weft_outcome *o = run_again(r, threads, text);
-    if (o->digest != r->outcome->digest)
-        fail_msg("digest %016" PRIx64 " with 1 thread, %016" PRIx64 " with %u:\n%s", r->outcome->digest, o->digest,
-                 threads, text);
+    if (o->digest != r->outcome->digest) {
+        fputs(text, stderr);
+        fail_msg("digest %016" PRIx64 " with 1 thread, %016" PRIx64 " with %u", r->outcome->digest, o->digest, threads);
+    }
     weft_outcome_free(o);
 }
 
