@@ -95,6 +95,17 @@ static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_by
     return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
 }
 
+/// The rate has changed: what was left of the wait for the next packet goes at the new one, as in a token bucket. Else
+/// a queue pair cut to a trickle would sleep through its increases.
+static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
+                        weft_rate_bps rate_before) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    uint32_t key = key_pace(nic->hosts->qp[qp].at_src);
+    if (s->rate_bps == rate_before || s->next_send_ps <= now) return;
+    s->next_send_ps = now + (weft_time_ps)((unsigned __int128)(s->next_send_ps - now) * rate_before / s->rate_bps);
+    if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
+}
+
 /// Tells the congestion control a fact and does what it answers. `handler` may be NULL: it does not want to know.
 static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                     cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
@@ -106,7 +117,9 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
     weft_time_ps timer = weft__timer_at(&node->timers, key);
     struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
+    weft_rate_bps rate_before = s->rate_bps;
     s->rate_bps = act.rate_bps;
+    change_pace(node, nic, qp, w->now_ps, rate_before);
     s->window_bytes = limit_window(nic, qp, act.window_bytes);
     if (act.timer_ps == timer) return;
     if (act.timer_ps == WEFT_TIME_NEVER)
