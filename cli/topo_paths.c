@@ -13,24 +13,24 @@ struct paths {
     const struct weft_workload *w;
     const struct weft_path *path;
     uint64_t n;
-    int width;
+    int width, ends_width;
 };
 
 static const char *host_name(const struct paths *p, uint32_t host) {
     return p->t->node[p->t->host[host]].name;
 }
 
-static void print_ends(const struct paths *p, const struct weft_path *path) {
+static void print_ends(const struct paths *p, const struct weft_path *path, int width) {
     const struct weft_flow *f = &p->w->flow[path->flow];
     char ends[160];
-    snprintf(ends, sizeof ends, "%s -> %s", host_name(p, f->src), host_name(p, f->dst));
-    fprintf(p->file, "%-*s  %-24s", p->width, p->w->group[f->group], ends);
-    if (f->qps > 1) fprintf(p->file, " queue pair %" PRIu32, path->qp);
+    int n = snprintf(ends, sizeof ends, "%s -> %s", host_name(p, f->src), host_name(p, f->dst));
+    if (f->qps > 1) n += snprintf(ends + n, sizeof ends - (size_t)n, " queue pair %" PRIu32, path->qp);
+    fprintf(p->file, "%-*s  %-*s", p->width, p->w->group[f->group], width, ends);
 }
 
 static void print_way(const struct paths *p, const struct weft_path *path) {
     const char *before = "  ";
-    print_ends(p, path);
+    print_ends(p, path, p->ends_width);
     for (uint32_t i = 1; i < path->hops; i++) {
         fprintf(p->file, "%s%s", before, p->t->node[p->t->port[path->port[i]].node].name);
         before = " > ";
@@ -56,7 +56,7 @@ static void print_meeting(const struct paths *p, const struct step *step, uint64
     fprintf(p->file, "%s to %s\n", name, p->t->node[p->t->port[p->t->port[step->port].peer].node].name);
     for (uint64_t i = 0; i < n; i++) {
         fputs("  ", p->file);
-        print_ends(p, &p->path[step[i].path]);
+        print_ends(p, &p->path[step[i].path], 0);
         putc('\n', p->file);
     }
 }
@@ -83,10 +83,12 @@ static void print_meetings(const struct paths *p, struct weft_arena *arena) {
 void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
                       const struct weft_workload *workload) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct paths p = {.file = file, .t = topology, .w = workload};
+    struct paths p = {.file = file, .t = topology, .w = workload, .ends_width = 24};
     p.path = weft_paths_trace(scenario, topology, workload, arena, &p.n);
     for (uint32_t g = 0; g < workload->groups; g++)
         if ((int)strlen(workload->group[g]) > p.width) p.width = (int)strlen(workload->group[g]);
+    for (uint32_t i = 0; i < workload->flows; i++)
+        if (workload->flow[i].qps > 1) p.ends_width = 40;
     fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order\n",
             workload->flows, scenario->run.seed);
     for (uint64_t i = 0; i < p.n; i++)

@@ -132,15 +132,15 @@ static void print_finished(struct compare *c, const char *name, uint32_t count) 
 
 static void print_group(struct compare *c, const char *name) {
     uint32_t count = common_count(c, name);
-    print_finished(c, name, count);
     fill_group(c, name, offsetof(struct weft_group_stats, fct_ps.max));
     struct weft__unit unit = weft__text_unit(largest(c));
     if (count == 1) { // one flow has no distribution
-        print_row(c, "", "FCT", unit, 2);
+        print_row(c, name, "FCT", unit, 2);
         fill_group(c, name, offsetof(struct weft_group_stats, slowdown.max));
         print_row(c, "", "slowdown", (struct weft__unit){0}, 2);
         return;
     }
+    print_finished(c, name, count);
     for (size_t m = 0; m < sizeof group_metrics / sizeof *group_metrics; m++) {
         fill_group(c, name, group_metrics[m].offset);
         print_row(c, "", group_metrics[m].name, group_metrics[m].time ? unit : (struct weft__unit){0}, 2);
@@ -210,7 +210,8 @@ static void print_head(struct compare *c) {
 static void print_legend(const struct compare *c) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
-        "flow\nalone in the network. PFC paused: time that ports were not allowed to send, all ports added up.\n",
+        "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports added "
+          "up.\n",
         c->file);
 }
 
