@@ -43,6 +43,10 @@ static void progress(struct weft__worker *w) {
     w->tally.progress_ps = w->now_ps;
 }
 
+static weft_time_ps timeout_after(const struct weft__nic *nic, weft_time_ps time) {
+    return nic->conf->timeout_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + nic->conf->timeout_ps;
+}
+
 // --- sender -------------------------------------------------------------------------------------------------------
 
 static void ring_push(struct weft__nic *nic, uint32_t qp) {
@@ -180,7 +184,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
     }
     s->next++;
     if (conf->verb != WEFT_VERB_READ && weft__timer_at(&node->timers, key_timeout(conf->at_src)) == WEFT_TIME_NEVER)
-        weft__timer_set(&node->timers, key_timeout(conf->at_src), w->now_ps + nic->conf->timeout_ps);
+        weft__timer_set(&node->timers, key_timeout(conf->at_src), timeout_after(nic, w->now_ps));
     uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
     tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
     if (last && conf->verb == WEFT_VERB_READ) // nothing will acknowledge it; a new request starts again
@@ -235,13 +239,13 @@ static void on_timeout(struct weft__node *node, struct weft__nic *nic, struct we
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     uint32_t key = key_timeout(nic->hosts->qp[qp].at_src);
     if (s->una == s->next) return; // nothing outstanding; the next packet sent sets it again
-    weft_time_ps due = s->progress_ps + nic->conf->timeout_ps;
+    weft_time_ps due = timeout_after(nic, s->progress_ps);
     if (due > w->now_ps) {
         weft__timer_set(&node->timers, key, due);
         return;
     }
     s->progress_ps = w->now_ps;
-    weft__timer_set(&node->timers, key, w->now_ps + nic->conf->timeout_ps);
+    weft__timer_set(&node->timers, key, timeout_after(nic, w->now_ps));
     acknowledged(node, nic, w, qp, s->una, true);
 }
 
@@ -291,7 +295,7 @@ static uint32_t ack_priority(const struct weft__nic *nic, uint32_t data_priority
 static void request_read(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     send_control(node, nic, w, qp, WEFT_PACKET_READ, nic->hosts->receiver[qp].expected, conf->priority);
-    weft__timer_set(&node->timers, key_read(nic, conf->at_dst), w->now_ps + nic->conf->timeout_ps);
+    weft__timer_set(&node->timers, key_read(nic, conf->at_dst), timeout_after(nic, w->now_ps));
 }
 
 static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -299,9 +303,8 @@ static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct
     if (r->progress_ps == WEFT_TIME_NEVER) { // the start of the flow
         w->tally.started++;
         progress(w);
-    } else if (r->progress_ps + nic->conf->timeout_ps > w->now_ps) {
-        weft__timer_set(&node->timers, key_read(nic, nic->hosts->qp[qp].at_dst),
-                        r->progress_ps + nic->conf->timeout_ps);
+    } else if (timeout_after(nic, r->progress_ps) > w->now_ps) {
+        weft__timer_set(&node->timers, key_read(nic, nic->hosts->qp[qp].at_dst), timeout_after(nic, r->progress_ps));
         return;
     }
     r->progress_ps = w->now_ps;
