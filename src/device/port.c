@@ -145,6 +145,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
     *ret_ended = 0;
     *ret_next = WEFT_TIME_NEVER;
     if (pfc->watchdog_ps == WEFT_TIME_NEVER) return 0;
+    weft__port_expire(port, now);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         uint8_t bit = (uint8_t)(1u << p);
         weft_time_ps next = WEFT_TIME_NEVER;
