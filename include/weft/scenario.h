@@ -15,9 +15,9 @@
 
 struct weft_run_conf {
     uint64_t seed;
-    weft_time_ps until_ps;           ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
-    weft_time_ps stall_ps;           ///< no progress for this long ends the run
-    weft_time_ps detection_ps;       ///< link failure to new routes
+    weft_time_ps until_ps;     ///< WEFT_TIME_NEVER: until every flow is done and the network is empty
+    weft_time_ps stall_ps;     ///< no progress for this long, beyond what timeouts and links explain, ends the run
+    weft_time_ps detection_ps; ///< link failure to new routes
     weft_time_ps sample_interval_ps; ///< 0: no time series
     const char *sample_ports;        ///< glob over port names
 };

@@ -433,7 +433,8 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->next_window == NO_WINDOW || begin >= e->conf.until_ps) return true;
     *ret_end = WEFT_END_STALL;
     bool active = all->started > all->finished || all->under_way_bytes;
-    return active && begin > all->progress_ps && begin - all->progress_ps > e->conf.stall_ps;
+    weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
+    return active && begin > since && begin - since > e->conf.stall_ps;
 }
 
 /// What a worker wrote for a window that all have read is taken back.

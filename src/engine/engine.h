@@ -111,7 +111,8 @@ struct weft__engine_progress {
 struct weft__engine_conf {
     uint32_t nodes, workers;
     weft_time_ps lookahead_ps;
-    weft_time_ps until_ps, stall_ps;
+    weft_time_ps until_ps;
+    weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
     bool profile;
     const volatile sig_atomic_t *interrupt;

@@ -5,8 +5,10 @@ static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", NULL, "of everything random"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
               "end of the run; never: when every flow is done and the network is empty"),
-    WEFT_TIME(struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
-              "no progress for this long ends the run (assumed)"),
+    WEFT_TIME(
+        struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
+        "no progress for this long ends the run (assumed); the longest timeout, long links and what events: still has "
+        "in store are added"),
     WEFT_TIME(struct weft_run_conf, detection_ps, "detection", "10ms", "0ns", "1000s",
               "from the failure or return of a link to new routes (assumed)"),
     WEFT_TIME(struct weft_run_conf, sample_interval_ps, "sample_interval", "0ns", "0ns", "1000s",

@@ -108,6 +108,22 @@ static weft_time_ps calc_lookahead(const struct weft__network *net) {
     return least;
 }
 
+/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout) or a long way (request and
+/// response over HOPS links) explains.
+static weft_time_ps calc_patience(const struct weft__network *net) {
+    enum { HOPS = 16 };
+    const struct weft_topology *t = net->topology;
+    if (net->scenario->run.stall_ps == WEFT_TIME_NEVER) return WEFT_TIME_NEVER;
+    weft_time_ps delay = 0, timeout = 0;
+    for (uint32_t i = 0; i < t->links; i++)
+        if (t->link[i].delay_ps > delay) delay = t->link[i].delay_ps;
+    for (uint32_t i = 0; i < t->hosts; i++) {
+        weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
+        if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
+    }
+    return net->scenario->run.stall_ps + timeout + HOPS * delay;
+}
+
 static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
     const struct weft_run_conf *run = &net->scenario->run;
     const struct weft_node_info *info = &net->topology->node[node];
@@ -276,7 +292,8 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .workers = options->threads,
         .lookahead_ps = calc_lookahead(net),
         .until_ps = net->scenario->run.until_ps,
-        .stall_ps = net->scenario->run.stall_ps,
+        .stall_ps = calc_patience(net),
+        .settled_ps = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0,
         .work = net->qps,
         .profile = options->profile,
         .interrupt = options->interrupt,

@@ -146,7 +146,9 @@ static void say_flows(FILE *text, const struct weft__network *net) {
         const struct weft__qp_conf *qp = &net->qp[i];
         const struct weft__qp_sender *s = &net->hosts.sender[i];
         uint32_t got = net->hosts.receiver[i].expected;
-        if (!s->started || (got == qp->packets && s->una == qp->packets)) continue;
+        bool read = qp->verb == WEFT_VERB_READ; // begun by its receiver, and never acknowledged
+        bool started = read ? net->hosts.receiver[i].progress_ps != WEFT_TIME_NEVER : s->started;
+        if (!started || (got == qp->packets && (read || s->una == qp->packets))) continue;
         if (lines == LINES_MAX) {
             more++;
             continue;
