@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PFC deadlock ends the run and is named; what is merely slow is not called one.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+// Five switches in a ring, a host each; host i sends to host i + 2, two hops clockwise (the other way is three). Every
+// link between switches carries two flows, a switch's ingress from the ring waits for its egress to the ring, and so
+// round: a cyclic buffer dependency (Dally and Seitz, IEEE ToC 1987; for PFC: S. Hu et al., "Deadlocks in datacenter
+// networks", HotNets 2016).
+#define RING                                                                                                           \
+    "topology:\n"                                                                                                      \
+    "  kind: list\n"                                                                                                   \
+    "  nodes: [{name: s0, role: switch}, {name: s1, role: switch}, {name: s2, role: switch}, {name: s3, role: "        \
+    "switch}, "                                                                                                        \
+    "{name: s4, role: switch}, {name: h0, role: host}, {name: h1, role: host}, {name: h2, role: host}, "               \
+    "{name: h3, role: host}, {name: h4, role: host}]\n"                                                                \
+    "  links: [{from: s0, to: s1}, {from: s1, to: s2}, {from: s2, to: s3}, {from: s3, to: s4}, {from: s4, to: s0}, "   \
+    "{from: h0, to: s0}, {from: h1, to: s1}, {from: h2, to: s2}, {from: h3, to: s3}, {from: h4, to: s4}]\n"            \
+    "workload: [{kind: permutation, hosts: \"h0,h1,h2,h3,h4\", mode: shift, shift: 2, size: 2MB}]\n"
+
+static void deadlock_is_found_and_named(void **state) {
+    for (unsigned i = 0; i < 3; i++) {
+        struct run r = RUN(run_text,
+                           RING "switch: {queueing: %s, buffer: {kind: static, size: 200KB, xoff: 40KB, xon: "
+                                "20KB}}\nrun: {stall: 1ms}\n",
+                           (const char *[]){"oq", "iq", "voq"}[i]);
+        assert_int_equal(r.status, WEFT_ERROR_STALL);
+        assert_int_equal(r.outcome->end, WEFT_END_STALL);
+        assert_int_equal(run_drops(&r), 0);
+        assert_true(r.outcome->held_bytes > 0);
+        const char *text = r.outcome->stall;
+        assert_non_null(text);
+        assert_non_null(strstr(text, "PFC cycle of 5 ports (a deadlock):"));
+        for (unsigned s = 0; s < 5; s++) { // s0's first port is to s1; the others' second, but s4's second is to s0
+            char line[80];
+            snprintf(line, sizeof line, "s%u/%u priority 3 waits for room at s%u/%u\n", s, s ? 1 : 0, (s + 1) % 5,
+                     s == 4 ? 1 : 0);
+            if (!strstr(text, line)) fail_msg("no '%s' in\n%s", line, text);
+        }
+        // It is not found late: the last byte moved at the latest a stall time and a timeout before the end.
+        assert_true(r.outcome->sim_time_ps < 30 * WEFT_PS_PER_MS);
+        run_free(&r);
+    }
+}
+
+// Without PFC there is nothing to wait for in a circle: packets are dropped and sent again.
+static void no_deadlock_without_pfc(void **state) {
+    struct run r =
+        run_text(RING "switch: {buffer: {kind: static, size: 200KB, xoff: 40KB, xon: 20KB}, pfc: {priorities: "
+                      "none}}\nhost: {pfc: {priorities: none}, timeout: 200us}\n");
+    run_assert_complete(&r);
+    run_free(&r);
+}
+
+static void program_exits_4_and_prints_the_cycle(void **state) {
+    const char *weft = getenv("WEFT");
+    if (!weft) skip();
+    char path[] = "/tmp/weft-stall-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    fputs(RING "switch: {buffer: {kind: static, size: 200KB, xoff: 40KB, xon: 20KB}}\nrun: {stall: 1ms}\n", file);
+    fclose(file);
+    char command[512];
+    snprintf(command, sizeof command, "'%s' run --quiet %s 2>&1", weft, path);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    char line[512];
+    bool named = false;
+    while (fgets(line, sizeof line, out))
+        named |= strstr(line, "PFC cycle of 5 ports") != NULL;
+    int status = pclose(out);
+    remove(path);
+    assert_int_equal(status >> 8, 4);
+    assert_true(named);
+}
+
+// run.stall is 100 ms by default. These take longer than that without any byte arriving, and yet are done.
+static void slow_is_not_stalled(void **state) {
+    static const char *const text[] = {
+        // light needs 300 ms
+        "topology: {kind: single, hosts: 2, delay: 150ms}\nhost: {timeout: 1s}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 10KB}, "
+        "{kind: flow, src: host-0, dst: host-1, size: 10KB, verb: read}]\n",
+        // the second flow starts after 2 s
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 10KB, repeat: 2, interval: 2s}]\n",
+        // the only link is down for 700 ms
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: 10ms}\n"
+        "events: [{at: 1us, link: switch-0/1, state: down}, {at: 700ms, link: switch-0/1, state: up}]\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n",
+        // everything is lost once, and the timeout is 400 ms
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: 400ms}\nrun: {detection: 0ns}\n"
+        "events: [{at: 1us, link: switch-0/1, state: down}, {at: 100us, link: switch-0/1, state: up}]\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 10KB}]\n",
+        // a host that takes a packet every 67 ms
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: 10s}\n"
+        "devices: [{match: host-1, host: {drain_rate: 500kbps, rx_xoff: 10KB, rx_xon: 5KB}}]\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 40KB}]\n",
+        // no timeout at all
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: never}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 40KB}, "
+        "{kind: flow, src: host-0, dst: host-1, size: 40KB, verb: read}]\n",
+    };
+    for (unsigned i = 0; i < sizeof text / sizeof *text; i++) {
+        struct run r = run_text(text[i]);
+        if (r.status != WEFT_OK) fail_msg("%s%s", text[i], r.outcome->stall);
+        run_assert_complete(&r);
+        run_free(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deadlock_is_found_and_named),
+        cmocka_unit_test(no_deadlock_without_pfc),
+        cmocka_unit_test(program_exits_4_and_prints_the_cycle),
+        cmocka_unit_test(slow_is_not_stalled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
