@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Go-back-N under bit errors and failing links: every byte is delivered exactly once, whatever is lost.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static const char *const verbs[] = {"write", "send", "read"};
+
+// A frame of n bytes is lost with probability 1 - (1 - BER)^(8 n). Of the frames that host-0 sends, so many are lost
+// within four standard deviations.
+static void assert_loss(const struct run *r, const char *port, double bit_error_rate, double bytes) {
+    const struct weft_counters *c = run_counters(r, port, 3);
+    double p = -expm1(8 * bytes * log1p(-bit_error_rate)), expected = p * (double)c->tx_packets;
+    if (fabs((double)c->drops - expected) > 4 * sqrt(expected) + 1)
+        fail_msg("%s: %" PRIu64 " of %" PRIu64 " lost, expected %.1f", port, c->drops, c->tx_packets, expected);
+}
+
+static void bit_errors(void **state) {
+    for (unsigned v = 0; v < 3; v++)
+        for (unsigned e = 0; e < 3; e++)
+            for (unsigned every = 1; every <= 16; every += 15) {
+                double rate = (const double[]){1e-7, 3e-7, 1e-6}[e];
+                struct run r = RUN(run_text,
+                                   "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 1, rate: "
+                                   "100Gbps, delay: 150ns, bit_error_rate: %g}\n"
+                                   "host: {timeout: 50us, window: 256KiB, ack_every: %u}\n"
+                                   "workload: [{kind: flow, src: host-0, dst: host-1, size: 4MB, verb: %s, qps: 3}]\n",
+                                   rate, every, verbs[v]);
+                run_assert_complete(&r);
+                assert_loss(&r, "host-0/0", rate, 4158);
+                assert_true(r.outcome->drops[WEFT_DROP_BIT_ERROR] > 0);
+                assert_true(r.outcome->flow[0].packets_again > 0);
+                // What was sent again is what was lost, or came out of order, or twice.
+                uint64_t lost = r.outcome->drops[WEFT_DROP_BIT_ERROR] + r.outcome->drops[WEFT_DROP_OUT_OF_ORDER] +
+                                r.outcome->drops[WEFT_DROP_DUPLICATE];
+                assert_true(r.outcome->flow[0].packets_again <= lost);
+                assert_int_equal(run_drops(&r), lost);
+                run_free(&r);
+            }
+}
+
+// Without errors nothing is sent again: neither the timeout nor a NAK comes by itself.
+static void nothing_is_sent_again_without_need(void **state) {
+    for (unsigned v = 0; v < 3; v++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: single, hosts: 9, rate: 100Gbps}\nhost: {timeout: 2ms, ack_every: 16}\n"
+                           "workload: [{kind: incast, sources: \"*\", dst: host-0, size: 1MB, verb: %s}]\n",
+                           verbs[v]);
+        run_assert_complete(&r);
+        for (uint32_t i = 0; i < r.outcome->flows; i++)
+            assert_int_equal(r.outcome->flow[i].packets_again, 0);
+        assert_int_equal(run_drops(&r), 0);
+        run_free(&r);
+    }
+}
+
+// One of two uplinks fails at 200 us. Until the routes avoid it, 100 us later, what goes there is lost (reason
+// link_down); the first packet by the other way is out of order, and the sender goes back. 10 MB take 816 us; so the
+// flow ends 100 us later, give or take a few round trips.
+static void routes_avoid_a_failed_link(void **state) {
+    for (unsigned v = 0; v < 3; v++) {
+        unsigned used = 0;
+        for (unsigned spine = 0; spine < 2; spine++) {
+            struct run r = RUN(run_text,
+                               "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 1, rate: 100Gbps, "
+                               "delay: 150ns}\nhost: {timeout: 2ms}\n"
+                               "events: [{at: 200us, link: leaf-0--spine-%u, state: down}]\n"
+                               "workload: [{kind: flow, src: host-0, dst: host-1, size: 10MB, verb: %s}]\n"
+                               "run: {detection: 100us}\n",
+                               spine, verbs[v]);
+            run_assert_complete(&r);
+            uint64_t lost = r.outcome->drops[WEFT_DROP_LINK_DOWN];
+            double us = (double)run_fct(&r, 0) * 1e-6;
+            if (lost) {
+                used++;
+                double packets = 100e-6 * 100e9 / 8 / 4178; // of the data; a little more for what was on the link
+                assert_true((double)lost > packets - 2 && (double)lost < packets * 1.1 + 10);
+                assert_true(us > 915 && us < 925);
+                char other[40];
+                snprintf(other, sizeof other, "leaf-0->spine-%u", 1 - spine);
+                assert_true(run_counters(&r, other, 3)->tx_packets > 1500);
+            } else {
+                assert_true(us > 815 && us < 825);
+            }
+            run_free(&r);
+        }
+        assert_in_range(used, 1, 2); // 2: its ACKs, or the request of a READ, go by the other
+    }
+}
+
+// The only uplink is away from 100 us to 1 ms. First packets are lost on it, then (50 us later) there is no route, and
+// every timeout of 200 us sends into nothing, until 50 us after it is back. 1.25 MB take 102 us.
+static void no_route_until_the_link_is_back(void **state) {
+    for (unsigned v = 0; v < 3; v++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1, rate: 100Gbps, "
+                           "delay: 150ns}\nhost: {timeout: 200us, window: 64KiB}\n"
+                           "events: [{at: 50us, link: leaf-0--spine-0, state: down}, "
+                           "{at: 1ms, link: leaf-0--spine-0, state: up}]\n"
+                           "workload: [{kind: flow, src: host-0, dst: host-1, size: 1250000B, verb: %s}]\n"
+                           "run: {detection: 50us}\n",
+                           verbs[v]);
+        run_assert_complete(&r);
+        assert_true(r.outcome->drops[WEFT_DROP_LINK_DOWN] > 0);
+        assert_true(r.outcome->drops[WEFT_DROP_NO_ROUTE] > 0);
+        // Of 1250 us at the latest (the next timeout) plus the rest of the transfer.
+        assert_in_range(run_fct(&r, 0), 1050 * WEFT_PS_PER_US, 1400 * WEFT_PS_PER_US);
+        run_free(&r);
+    }
+}
+
+// A link that flaps twenty times, 20 us down and 60 us up, with routes that follow after 5 us.
+static void flapping_link(void **state) {
+    char events[4096] = "";
+    for (unsigned i = 0; i < 20; i++)
+        sprintf(events + strlen(events),
+                "{at: %uus, link: leaf-0--spine-0, state: down}, {at: %uus, link: leaf-0--spine-0, state: up}, ",
+                10 + 80 * i, 30 + 80 * i);
+    for (unsigned v = 0; v < 3; v++) {
+        struct run r =
+            RUN(run_text,
+                "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4, rate: 100Gbps, delay: "
+                "150ns}\nhost: {timeout: 100us}\nevents: [%s]\n"
+                "workload: [{kind: all_to_all, size: 500KB, verb: %s}]\nrun: {detection: 5us}\n",
+                events, verbs[v]);
+        run_assert_complete(&r);
+        assert_true(r.outcome->drops[WEFT_DROP_LINK_DOWN] > 0);
+        run_free(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bit_errors),
+        cmocka_unit_test(nothing_is_sent_again_without_need),
+        cmocka_unit_test(routes_avoid_a_failed_link),
+        cmocka_unit_test(no_route_until_the_link_is_back),
+        cmocka_unit_test(flapping_link),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
