@@ -84,7 +84,7 @@ format-check: ## say which files clang-format 14 would change
 lint: format-check ## check layers, licence lines, file sizes and words
 	@tools/check-layers
 
-readme: build ## write what the demo and the first scenario print now into README.md
+readme: build ## write what the program prints now into README.md and docs/
 	@tools/readme $(WEFT)
 
 clean: ## remove every build directory

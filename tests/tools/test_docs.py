@@ -3,6 +3,8 @@
 """What the documents show is what the program does."""
 import os
 import re
+import shlex
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -39,6 +41,38 @@ class Readme(unittest.TestCase):
         self.assertEqual(weft(ROOT, "compare", scenario, "--quiet"), (0, shown, ""))
 
 
+class Consoles(unittest.TestCase):
+    """```console blocks: after each line "$ command", run from the root, stands what it prints."""
+
+    def test_they_print_that(self):
+        blocks = 0
+        for page in sorted(ROOT.glob("docs/**/*.md")):
+            for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+                for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+                    done = subprocess.run(command.replace("build/weft", shlex.quote(WEFT)), shell=True, cwd=ROOT,
+                                          capture_output=True, text=True, check=False)
+                    with self.subTest(page=page.name, command=command):
+                        self.assertEqual(done.stdout.rstrip(), shown.rstrip())
+                blocks += 1
+        self.assertGreater(blocks, 0)
+
+
+class Study(unittest.TestCase):
+    def test_first_pauses(self):
+        text = (ROOT / "docs/studies/incast.md").read_text()
+        shown = re.findall(r"^\| `(\S+)` \|.*\| (\S+) us \|$", text, re.MULTILINE)
+        self.assertGreater(len(shown), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            scenario = str(ROOT / "scenarios/foundation/incast.yaml")
+            weft(folder, "run", scenario, "--variant", "pfc", "--out", "out", "--set", "run.sample_interval=500ns")
+            results = sqlite3.connect(Path(folder) / "out/results.sqlite")
+            for port, first in shown:
+                (time_us,) = results.execute("select min(time_ps) / 1e6 from series join ports using (run, port) "
+                                             "where paused and name = ?", (port,)).fetchone()
+                self.assertEqual(f"{time_us:.1f}", first, port)
+            results.close()
+
+
 class Commands(unittest.TestCase):
     def test_every_command_is_documented(self):
         commands = re.findall(r"^WEFT_COMMAND\((\w+),", (ROOT / "cli/commands.def").read_text(), re.MULTILINE)
@@ -46,7 +80,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(sorted(documented), sorted(commands))
 
     def test_links_lead_somewhere(self):
-        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
             for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
                 self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
 
