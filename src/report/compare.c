@@ -210,8 +210,9 @@ static void print_head(struct compare *c) {
 static void print_legend(const struct compare *c) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
-        "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports added "
-          "up.\n",
+        "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports "
+        "added "
+        "up.\n",
         c->file);
 }
 
