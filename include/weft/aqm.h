@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Active queue management of an egress queue (per port and priority): mark or drop on enqueue.
+// Active queue management of an egress queue (per port and priority): mark or drop.
 #ifndef WEFT_AQM_H
 #define WEFT_AQM_H
 
@@ -12,6 +12,11 @@ struct weft_aqm_ops {
     /// Required, hot. `queue_bytes`: waiting for that output and priority before this packet, over all inputs.
     /// `ecn_capable`: ECT or CE. MARK is answered only for capable packets.
     enum weft_aqm_verdict (*on_enqueue)(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
+                                        struct weft_random *random);
+    /// Optional, both or neither. Is on_dequeue to be asked under this configuration?
+    bool (*wants_dequeue)(const void *conf);
+    /// Hot. A packet leaves for the wire and `queue_bytes` stay behind it. PASS or, for capable packets, MARK.
+    enum weft_aqm_verdict (*on_dequeue)(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
                                         struct weft_random *random);
 };
 

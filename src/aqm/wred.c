@@ -5,14 +5,21 @@
 //   p = 0 for q <= min;  max_probability (q - min) / (max - min) up to max;  1 above max.
 // min = max is a step. Packets that are not ECN-capable pass, or are dropped with the same probability (RFC 3168,
 // section 5). Above the drop threshold everything is dropped.
+// A packet is judged by the queue that it joins, as the paper has it, or (mark_at: departure) marked by the queue that
+// it leaves behind, as alibaba-edu/High-Precision-Congestion-Control does it (switch-node.cc): the mark then does not
+// wait in the queue that it tells of.
 #include <stdio.h>
 
 #include "weft/aqm.h"
+
+enum { ARRIVAL, DEPARTURE };
+static const char *const mark_at_names[] = {"arrival", "departure", NULL};
 
 struct wred_conf {
     weft_bytes min_bytes, max_bytes, drop_bytes;
     double max_probability;
     bool drop_incapable;
+    uint32_t mark_at;
 };
 
 static const struct weft_param wred_rows[] = {
@@ -24,6 +31,8 @@ static const struct weft_param wred_rows[] = {
                "packets are dropped above this depth; the default is never"),
     WEFT_BOOL(struct wred_conf, drop_incapable, "drop_incapable", "false",
               "drop packets that are not ECN-capable where others are marked (RFC 3168)"),
+    WEFT_CHOICE(struct wred_conf, mark_at, "mark_at", "arrival", mark_at_names,
+                "mark by the depth that a packet meets, or by the one that it leaves behind"),
 };
 
 static const char *wred_conf_check(const void *conf, char *text, size_t size) {
@@ -46,21 +55,36 @@ static double calc_probability(const struct wred_conf *c, weft_bytes q) {
     return c->max_probability * (double)(q - c->min_bytes) / (double)(c->max_bytes - c->min_bytes);
 }
 
+/// Whether the lot falls on the packet, at a depth above min. No draw where the answer is certain, so that streams do
+/// not depend on it.
+static bool draw(const struct wred_conf *c, weft_bytes q, struct weft_random *random) {
+    if (q > c->max_bytes) return true;
+    double p = calc_probability(c, q);
+    return p >= 1 || (p > 0 && weft_random_unit(random) < p);
+}
+
 static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
                                              struct weft_random *random) {
     const struct wred_conf *c = conf;
     if (queue_bytes <= c->min_bytes) return WEFT_AQM_PASS;
     if (queue_bytes > c->drop_bytes) return WEFT_AQM_DROP;
-    if (!ecn_capable && !c->drop_incapable) return WEFT_AQM_PASS;
-    if (queue_bytes <= c->max_bytes) {
-        double p = calc_probability(c, queue_bytes);
-        // No draw where the answer is certain, so that streams do not depend on it.
-        if (p <= 0 || (p < 1 && weft_random_unit(random) >= p)) return WEFT_AQM_PASS;
-    }
+    if (ecn_capable ? c->mark_at == DEPARTURE : !c->drop_incapable) return WEFT_AQM_PASS;
+    if (!draw(c, queue_bytes, random)) return WEFT_AQM_PASS;
     return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
-static const struct weft_aqm_ops wred_ops = {.on_enqueue = wred_on_enqueue};
+static bool wred_wants_dequeue(const void *conf) {
+    return ((const struct wred_conf *)conf)->mark_at == DEPARTURE;
+}
+
+static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_bytes, bool ecn_capable,
+                                             struct weft_random *random) {
+    const struct wred_conf *c = conf;
+    return ecn_capable && queue_bytes > c->min_bytes && draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
+}
+
+static const struct weft_aqm_ops wred_ops = {
+    .on_enqueue = wred_on_enqueue, .wants_dequeue = wred_wants_dequeue, .on_dequeue = wred_on_dequeue};
 
 const struct weft_model weft__aqm_wred = {
     .kind = WEFT_KIND_AQM,

@@ -83,9 +83,21 @@ static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mas
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
-static void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                     const struct weft_packet *p, uint32_t out) {
+/// The AQM judges by what stays behind.
+static void mark_leaving(struct weft__switch *sw, struct weft_packet *p, uint32_t out) {
+    struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
+    if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
+    if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random) !=
+        WEFT_AQM_MARK)
+        return;
+    p->ecn = WEFT_ECN_CE;
+    queue->ecn_marked++;
+}
+
+static void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                     uint32_t out) {
     struct weft__port *port = &sw->port[out];
+    if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, p, out);
     weft__port_send(port, w, p);
     if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
@@ -476,6 +488,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->scheduler = conf->scheduler.model->ops;
     sw->route = conf->route.model->ops;
     sw->aqm = conf->aqm.model->ops;
+    sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
     sw->lossless = conf->pfc.priorities;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
     sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);

@@ -17,11 +17,18 @@ static uint64_t run(const struct weft_aqm_ops *ops, const void *conf, uint64_t s
         if (!capable) assert_int_not_equal(verdict, WEFT_AQM_MARK);
         if (!depth) assert_int_equal(verdict, WEFT_AQM_PASS);
         digest = digest * 31 + verdict;
+        if (!ops->on_dequeue) continue;
+        verdict = ops->on_dequeue(conf, depth, capable, &marks);
+        assert_int_not_equal(verdict, WEFT_AQM_DROP);
+        if (!capable || !depth) assert_int_equal(verdict, WEFT_AQM_PASS);
+        digest = digest * 31 + verdict;
     }
     return digest;
 }
 
 static void judges(const struct weft_model *model, const void *conf) {
+    const struct weft_aqm_ops *ops = model->ops;
+    assert_int_equal(!ops->on_dequeue, !ops->wants_dequeue);
     assert_int_equal(run(model->ops, conf, 1), run(model->ops, conf, 1));
     run(model->ops, conf, 2);
 }

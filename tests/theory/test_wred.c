@@ -49,6 +49,26 @@ static void is_certain_outside_the_curve(void **state) {
     free(conf);
 }
 
+/// Marked at departure: nothing is at arrival but what is dropped, and the same curve decides at the other end.
+static void marks_at_departure(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_AQM, "wred");
+    const struct weft_aqm_ops *ops = model->ops;
+    void *conf = conf_of(model, "{min: 100KB, max: 400KB, max_probability: 0.2, drop: 1MB, mark_at: departure}");
+    struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_ECN);
+    assert_true(ops->wants_dequeue(conf));
+    assert_int_equal(count(ops, conf, 900000, true, WEFT_AQM_PASS, 100, &random), 100);
+    assert_int_equal(count(ops, conf, 1000001, true, WEFT_AQM_DROP, 100, &random), 100);
+    assert_int_equal(ops->on_dequeue(conf, 100000, true, &random), WEFT_AQM_PASS);
+    assert_int_equal(ops->on_dequeue(conf, 400001, true, &random), WEFT_AQM_MARK);
+    assert_int_equal(ops->on_dequeue(conf, 400001, false, &random), WEFT_AQM_PASS);
+    assert_int_equal(random.drawn, 0);
+    double trials = 20000, p = .1, n = 0;
+    for (unsigned i = 0; i < 20000; i++)
+        n += ops->on_dequeue(conf, 250000, true, &random) == WEFT_AQM_MARK;
+    assert_true(fabs(n / trials - p) <= 4 * sqrt(p * (1 - p) / trials));
+    free(conf);
+}
+
 static void min_equal_max_is_a_step(void **state) {
     const struct weft_model *model = model_of(WEFT_KIND_AQM, "wred");
     void *conf = conf_of(model, "{min: 200KB, max: 200KB}");
@@ -75,6 +95,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_along_the_curve),
         cmocka_unit_test(is_certain_outside_the_curve),
+        cmocka_unit_test(marks_at_departure),
         cmocka_unit_test(min_equal_max_is_a_step),
         cmocka_unit_test(incapable_packets_are_dropped_alike),
     };

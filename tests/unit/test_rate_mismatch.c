@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue pair that waits for its pace when its rate rises does not wait on at the old rate.
+// One flow from a fast link into a slow one: when marks are made, and what a rate that rises does to the pace.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +31,28 @@ static void a_raised_rate_wakes(void **state) {
     run_free(&r);
 }
 
+/// 120 full packets arrive every T and leave every 2T. Packet i, leaving at 2iT, leaves min(i, 119 - i) behind; packet
+/// j, arriving at jT, meets floor(j / 2). 100 KB are passed by 25 frames of 4158: i from 25 to 94, j from 50 to 119.
+static void marks_at_both_ends(void **state) {
+    for (unsigned departure = 0; departure < 2; departure++) {
+        struct run r = RUN(run_text,
+                           "topology:\n"
+                           "  kind: list\n"
+                           "  nodes: [{name: s, role: switch}, {name: a, role: host}, {name: b, role: host}]\n"
+                           "  links: [{from: a, to: s, rate: 200Gbps}, {from: b, to: s, rate: 100Gbps}]\n"
+                           "switch: {aqm: {kind: wred, min: 100KB, max: 100KB, mark_at: %s}}\n"
+                           "workload: [{kind: flow, src: a, dst: b, size: 491520B}]\n",
+                           departure ? "departure" : "arrival");
+        run_assert_complete(&r);
+        assert_int_equal(run_counters(&r, "s->b", 3)->ecn_marked, 70);
+        run_free(&r);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_raised_rate_wakes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_raised_rate_wakes),
+        cmocka_unit_test(marks_at_both_ends),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
