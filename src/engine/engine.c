@@ -30,7 +30,9 @@ struct weft__far_wake {
     uint32_t node; ///< local
 };
 
-enum { WINDOW_BITS_MAX = 20, PORT_BITS = 16, INDEX_BITS = 64 - WINDOW_BITS_MAX - PORT_BITS };
+// A word to sort packets by: offset in the window, port (and there a pause frame after the data frame that it overtook:
+// the two may have come by different ways, the ring and the heap), index.
+enum { WINDOW_BITS_MAX = 20, PORT_BITS = 17, INDEX_BITS = 64 - WINDOW_BITS_MAX - PORT_BITS };
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
 #define NO_WINDOW UINT64_MAX
 
@@ -249,7 +251,8 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
                 uint32_t local = p->node - w->first;
                 w->packet[k] = p;
                 w->who[k] = local;
-                w->key[k] = (p->time_ps - begin) << (PORT_BITS + INDEX_BITS) | (uint64_t)p->port << INDEX_BITS | k;
+                uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC);
+                w->key[k] = (p->time_ps - begin) << (PORT_BITS + INDEX_BITS) | port << INDEX_BITS | k;
                 w->count[local]++;
                 wake[local / 64] |= UINT64_C(1) << local % 64;
             }

@@ -57,16 +57,17 @@ static void virtual_output_queued(void **state) {
 // 6720 ps of processing at 100G both act at the same picosecond at the same port. The data frame is sent beyond the
 // ring of windows (64 of 4.096 ns), the pause frame within it, so they take different ways through the engine.
 static void data_and_pause_at_one_instant(void **state) {
-    for (unsigned b = 0; b < 2; b++)
-        for (unsigned hosts = 5; hosts <= 8; hosts++) {
-            struct run r = RUN(run_text,
-                               "topology: {kind: single, hosts: %u, rate: 100Gbps, delay: 1ns}\n"
-                               "switch: {processing: 6720ps, buffer: %s}\n"
-                               "host: {processing: 6720ps, drain_rate: 90Gbps, rx_xoff: 20KB, rx_xon: 8KB}\n"
-                               "workload:\n"
-                               "  - {kind: all_to_all, size: 60KB, verb: send}\n"
-                               "  - {kind: incast, sources: \"*\", dst: host-1, size: 100KB, verb: send}\n",
-                               hosts, buffers[b]);
+    for (unsigned window = 4; window <= 12; window += 4)
+        for (unsigned hosts = 3; hosts <= 10; hosts++) {
+            struct run r =
+                RUN(run_text,
+                    "topology: {kind: single, hosts: %u, rate: 100Gbps, delay: 1ns}\n"
+                    "switch: {processing: 6720ps, buffer: {kind: static, size: 100KB, xoff: 4KB, xon: 4KB}}\n"
+                    "host: {processing: 6720ps, window: %uKiB}\n"
+                    "workload:\n"
+                    "  - {kind: all_to_all, size: 60KB, verb: send}\n"
+                    "  - {kind: incast, sources: \"*\", dst: host-1, size: 100KB, verb: send}\n",
+                    hosts, window);
             run_assert_complete(&r);
             run_free(&r);
         }
