@@ -97,7 +97,12 @@ weft_time_ps weft__calc_ideal_fct(const struct weft_topology *t, const struct we
         if (qp.packets > 1) sum += weft__qp_frame_bytes(&qp, qp.packets - 1);
         if (qp.packets > 2) sum += (uint64_t)(qp.packets - 2) * weft__qp_frame_bytes(&qp, 1);
     }
-    uint32_t first = weft__qp_frame_bytes(&big, 0), last = weft__qp_frame_bytes(&big, big.packets - 1);
+    // The last frame of all is that of the last queue pair with most packets.
+    struct weft__qp_conf end = big;
+    end.bytes = flow->bytes < flow->qps ? 1 : flow->bytes / flow->qps;
+    end.packets = (uint32_t)((end.bytes + end.mtu - 1) / end.mtu);
+    if (end.packets < big.packets) end = big;
+    uint32_t first = weft__qp_frame_bytes(&big, 0), last = weft__qp_frame_bytes(&end, end.packets - 1);
     uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) : first;
     if (frames == 1) return request + one_frame(hop, hops, first);
 
