@@ -203,28 +203,38 @@ static void any_path(struct weft_random *random, bool whole) {
         back[i].processing = last ? host_processing : forth[switches - i - 1].processing;
         back[i].cut_through = last ? false : forth[switches - i - 1].cut_through;
     }
-    uint64_t start = draw(random, 1000000), now = start, n = (size + mtu - 1) / mtu, end = 0;
+    uint64_t start = draw(random, 1000000), now = start, end = 0;
+    uint64_t qps = strcmp(verb, "read") ? 1 + draw(random, 4) : 1; // served in turn
+    if (qps > size) qps = size;
     if (!strcmp(verb, "read")) now = cross(back, hops, now, 78);
-    for (uint64_t k = 0; k < n; k++)
-        end = cross(forth, hops, now, frame_bytes(size, mtu, verb, k, n));
+    // The first one has sent a frame before the others start, at the same instant.
+    uint64_t sent[4] = {0};
+    for (uint64_t turn = 0, left = qps; left; turn++) {
+        uint64_t q = turn ? (turn - 1) % qps : 0, own = size / qps + (q < size % qps), n = (own + mtu - 1) / mtu;
+        if (sent[q] == n) continue;
+        uint64_t arrival = cross(forth, hops, now, frame_bytes(own, mtu, verb, sent[q], n));
+        if (arrival > end) end = arrival;
+        left -= ++sent[q] == n;
+    }
 
-    struct run r =
-        RUN(run_once,
-            "topology: {kind: list, nodes: [%s{name: src, role: host}, {name: dst, role: host}], links: "
-            "[%s]}\ndevices: [%s]\nhost: {mtu: %" PRIu64 "B, processing: %" PRIu64 "ps}\n"
-            "workload: [{kind: flow, src: src, dst: dst, size: %" PRIu64 "B, verb: %s, start: %" PRIu64 "ps}]\n",
-            nodes, links, devices, mtu, host_processing, size, verb, start);
+    struct run r = RUN(run_once,
+                       "topology: {kind: list, nodes: [%s{name: src, role: host}, {name: dst, role: host}], links: "
+                       "[%s]}\ndevices: [%s]\nhost: {mtu: %" PRIu64 "B, processing: %" PRIu64 "ps}\n"
+                       "workload: [{kind: flow, src: src, dst: dst, size: %" PRIu64 "B, verb: %s, qps: %" PRIu64
+                       ", start: %" PRIu64 "ps}]\n",
+                       nodes, links, devices, mtu, host_processing, size, verb, qps, start);
     run_assert_complete(&r);
     uint64_t ideal = weft_calc_ideal_fct(r.scenario, r.topology, &r.workload->flow[0]);
     if (run_fct(&r, 0) != end - start || ideal != r.outcome->flow[0].ideal_ps)
         fail_msg("%s %" PRIu64 " B in %" PRIu64 " B: %" PRIu64 " ps, expected %" PRIu64 "\n%s\n%s", verb, size, mtu,
                  run_fct(&r, 0), end - start, links, devices);
     // The closed form rounds each of its three terms on each hop once; with whole picoseconds a byte there is nothing
-    // to round.
+    // to round. Of several queue pairs it takes all but the very last frame for long ones: 1 %.
     uint64_t off = ideal > end - start ? ideal - (end - start) : end - start - ideal;
-    if (off > (whole ? 0 : 3 * hops))
-        fail_msg("%s %" PRIu64 " B in %" PRIu64 " B: ideal %" PRIu64 " ps, expected %" PRIu64 "\n%s\n%s", verb, size,
-                 mtu, ideal, end - start, links, devices);
+    if (off > (qps > 1 ? (end - start) / 100 : whole ? 0 : 3 * hops))
+        fail_msg("%s %" PRIu64 " B in %" PRIu64 " B, %" PRIu64 " qps: ideal %" PRIu64 " ps, expected %" PRIu64
+                 "\n%s\n%s",
+                 verb, size, mtu, qps, ideal, end - start, links, devices);
     run_free(&r);
 }
 

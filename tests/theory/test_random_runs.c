@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random small networks, settings and workloads: whatever a run is, no byte is lost or invented, every flow is
 // delivered exactly once, no assertion fails, and the digest does not depend on the number of threads.
-// Argument: how many runs (default 40), from which seed.
+// Arguments: how many runs, from which seed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,10 @@
 
 #include "run.h"
 
-static uint64_t runs = 40, first_seed = 1;
+#ifndef RUNS
+#define RUNS 40
+#endif
+static uint64_t runs = RUNS, first_seed = 1;
 
 struct text {
     char *at;
@@ -37,6 +40,16 @@ static const char *one_of(struct text *t, const char *const *choice) {
 }
 #define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
 
+/// A link between switches that fails, comes back and fails for good, or a host's that comes back.
+static void say_events(struct text *t, const char *link, bool spare) {
+    uint64_t at = 1 + draw(t, 60);
+    fprintf(t->file, "events: [{at: %" PRIu64 "us, link: \"%s\", state: down}, ", at, link);
+    at += 1 + draw(t, 100);
+    fprintf(t->file, "{at: %" PRIu64 "us, link: \"%s\", state: up}, ", at, link);
+    if (spare) fprintf(t->file, "{at: %" PRIu64 "us, link: \"%s\", state: down}", at + 1 + draw(t, 100), link);
+    fprintf(t->file, "]\n");
+}
+
 /// Returns the number of hosts; `hosts` are named host-0 and so on.
 static uint64_t say_topology(struct text *t) {
     const char *rate = ONE_OF(t, "10Gbps", "100Gbps", "200Gbps", "400Gbps", "106.25Gbps", "3.2Tbps");
@@ -47,18 +60,21 @@ static uint64_t say_topology(struct text *t) {
     case 0:
         fprintf(t->file, "topology: {kind: single, hosts: %" PRIu64 ", rate: %s, delay: %s, bit_error_rate: %s}\n",
                 h + 1, rate, delay, errors);
+        if (chance(t, 20)) say_events(t, "switch-0/1", false);
         return h + 1;
     case 1:
         fprintf(t->file,
                 "topology: {kind: leaf_spine, leaves: %" PRIu64 ", spines: %" PRIu64 ", hosts_per_leaf: %" PRIu64
                 ", rate: %s, delay: %s, spine_delay: %s, bit_error_rate: %s}\n",
                 a, b, h, rate, delay, ONE_OF(t, "10ns", "2us", "50us", "300us"), errors);
+        if (chance(t, 30)) say_events(t, "leaf-1--spine-0", b > 1);
         return a * h;
     case 2:
         fprintf(t->file,
                 "topology: {kind: clos3, pods: 2, access_per_pod: %" PRIu64 ", aggregation_per_pod: 2, core: %" PRIu64
                 ", hosts_per_access: %" PRIu64 ", rate: %s, delay: %s, core_delay: %s, bit_error_rate: %s}\n",
                 a, b * 2, h, rate, delay, ONE_OF(t, "150ns", "5us", "100us"), errors);
+        if (chance(t, 30)) say_events(t, "access-0--aggregation-1", true);
         return 2 * a * h;
     default: // a ring of five, one or two hosts each; pauses may make a cycle in it
         fprintf(t->file, "topology: {kind: list, nodes: [");
@@ -72,6 +88,7 @@ static uint64_t say_topology(struct text *t) {
                     s, s, rate, delay, s, (s + 1) % 5, ONE_OF(t, "100Gbps", "200Gbps"), ONE_OF(t, "150ns", "4us"),
                     errors);
         fprintf(t->file, "]}\n");
+        if (chance(t, 30)) say_events(t, "s2--s3", true);
         return 5;
     }
 }
@@ -106,6 +123,11 @@ static void say_devices(struct text *t) {
 }
 
 static void say_workload(struct text *t, uint64_t hosts) {
+    if (chance(t, 25))
+        fprintf(t->file,
+                "devices: [{match: \"%s\", switch: {forwarding: cut_through, processing: 50ns}, host: {mtu: 512B, "
+                "processing: 1us}}]\n",
+                ONE_OF(t, "*1", "*[02]", "host-*"));
     fprintf(t->file, "workload:\n");
     for (uint64_t n = 1 + draw(t, 3); n; n--) {
         const char *verb = ONE_OF(t, "write", "send", "read"), *priority = ONE_OF(t, "3", "3", "4", "0");
@@ -118,7 +140,7 @@ static void say_workload(struct text *t, uint64_t hosts) {
             fprintf(t->file, "kind: incast, sources: \"*\", dst: host-%" PRIu64 "}\n", dst);
             break;
         case 1:
-            fprintf(t->file, "kind: permutation}\n");
+            fprintf(t->file, "kind: permutation, mode: %s}\n", ONE_OF(t, "random", "shift, shift: 2"));
             break;
         case 2:
             fprintf(t->file, "kind: all_to_all}\n");
@@ -138,6 +160,7 @@ static void one_run(uint64_t seed) {
     say_devices(&t);
     say_workload(&t, hosts);
     fprintf(t.file, "run: {seed: %" PRIu64 ", stall: 20ms", seed);
+    if (chance(&t, 50)) fprintf(t.file, ", detection: %s", ONE_OF(&t, "0ns", "3us", "30us"));
     t.until = chance(&t, 15);
     if (t.until) fprintf(t.file, ", until: %" PRIu64 "ns", 1 + draw(&t, 60000));
     if (chance(&t, 30)) fprintf(t.file, ", sample_interval: 1us");
