@@ -22,6 +22,7 @@ struct text {
     FILE *file;
     struct weft_random random;
     bool until;
+    bool hasty; ///< a timeout that may be below the round trip: when packets are dropped too, nothing may ever arrive
 };
 
 static uint64_t draw(struct text *t, uint64_t n) {
@@ -112,14 +113,15 @@ static void say_devices(struct text *t) {
             "watchdog_action: %s}}\n",
             pfc, ONE_OF(t, "65535", "500", "8"), ONE_OF(t, "0.5", "0.9"), ONE_OF(t, "0ns", "500ns"),
             ONE_OF(t, "never", "never", "30us"), ONE_OF(t, "alert", "drop", "forward"));
+    const char *timeout = ONE_OF(t, "20us", "200us", "2ms");
+    t->hasty = strcmp(timeout, "2ms");
     fprintf(
         t->file,
         "host: {mtu: %s, processing: %s, cc: %s, ack_every: %s, window: %s, timeout: %s, drain_rate: %s, rx_buffer: "
         "100KB, rx_xoff: 40KB, rx_xon: 20KB, ack_own_priority: %s, cnp_interval: %s, pfc: {priorities: %s}}\n",
         ONE_OF(t, "256B", "1000B", "4096B", "9000B"), ONE_OF(t, "0ns", "100ns"),
         ONE_OF(t, "none", "dcqcn", "dcqcn_connectx"), ONE_OF(t, "1", "4", "16"), ONE_OF(t, "0B", "16KB", "64KB"),
-        ONE_OF(t, "20us", "200us", "2ms"), ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"),
-        ONE_OF(t, "0ns", "4us", "50us"), pfc);
+        timeout, ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"), ONE_OF(t, "0ns", "4us", "50us"), pfc);
 }
 
 static void say_workload(struct text *t, uint64_t hosts) {
@@ -177,7 +179,8 @@ static void one_run(uint64_t seed) {
         never += f->end_ps == WEFT_TIME_NEVER;
     }
     if (r.status == WEFT_ERROR_STALL) {
-        if (!strstr(r.outcome->stall, "PFC cycle of")) {
+        bool collapsed = t.hasty && run_drops(&r);
+        if (!collapsed && !strstr(r.outcome->stall, "PFC cycle of")) {
             fputs(t.at, stderr);
             fail_msg("%s", r.outcome->stall);
         }
