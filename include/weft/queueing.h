@@ -21,6 +21,10 @@ struct weft_queueing_ops {
     /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else: the set of inputs
     /// with a head for (out, priority), as ceil(ports / 64) words.
     void (*inputs)(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set);
+    /// Optional, hot: (in, out, priority) will be pushed to soon, or `out` popped: bring its queues into the cache,
+    /// then, some time later, their heads.
+    void (*fetch)(const void *state, uint32_t in, uint32_t out, uint32_t priority);
+    void (*fetch_heads)(const void *state, uint32_t out);
     /// Required: calls on_packet for everything that waits, for accounting and diagnosis.
     void (*each)(const void *state, void (*on_packet)(void *context, const struct weft_packet *packet, uint32_t out),
                  void *context);

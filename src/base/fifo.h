@@ -11,7 +11,7 @@
 enum { WEFT__CHUNK_PACKETS = 15 };
 
 struct weft__chunk {
-    struct weft__chunk *next; ///< in a FIFO: circular, the tail's next is the head; in the pool: the next free one
+    struct weft__chunk *next; ///< in a FIFO: towards the tail; in the pool: the next free one
     uint64_t unused[3];       ///< packets start on a 32-byte boundary and never straddle a cache line
     struct weft_packet packet[WEFT__CHUNK_PACKETS];
 };
@@ -23,7 +23,7 @@ struct weft_packet_pool {
 };
 
 struct weft__fifo {
-    struct weft__chunk *tail; ///< NULL if empty
+    struct weft__chunk *head, *tail; ///< valid while n > 0
     uint32_t n;
     uint8_t first, end; ///< first packet in the head chunk; one past the last in the tail chunk
 };
@@ -40,13 +40,11 @@ static inline struct weft__chunk *weft__pool_take(struct weft_packet_pool *pool)
 }
 
 static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool *pool, const struct weft_packet *p) {
-    if (!f->tail) {
-        f->tail = weft__pool_take(pool);
-        f->tail->next = f->tail;
+    if (!f->n) {
+        f->head = f->tail = weft__pool_take(pool);
         f->first = f->end = 0;
     } else if (f->end == WEFT__CHUNK_PACKETS) {
         struct weft__chunk *c = weft__pool_take(pool);
-        c->next = f->tail->next;
         f->tail->next = c;
         f->tail = c;
         f->end = 0;
@@ -57,23 +55,28 @@ static inline void weft__fifo_push(struct weft__fifo *f, struct weft_packet_pool
 
 static inline const struct weft_packet *weft__fifo_head(const struct weft__fifo *f) {
     assert(f->n);
-    return &f->tail->next->packet[f->first];
+    return &f->head->packet[f->first];
 }
 
 static inline void weft__fifo_pop(struct weft__fifo *f, struct weft_packet_pool *pool, struct weft_packet *ret_packet) {
     *ret_packet = *weft__fifo_head(f);
-    struct weft__chunk *head = f->tail->next;
+    struct weft__chunk *head = f->head;
     f->first++;
     if (--f->n == 0) {
-        f->tail = NULL;
+        f->head = f->tail = NULL;
     } else if (f->first == WEFT__CHUNK_PACKETS) {
-        f->tail->next = head->next;
+        f->head = head->next;
         f->first = 0;
     } else {
         return;
     }
     head->next = pool->free;
     pool->free = head;
+}
+
+/// Brings the head into the cache. Whatever `head` is, prefetching it is harmless.
+static inline void weft__fifo_fetch(const struct weft__fifo *f) {
+    __builtin_prefetch(&f->head->packet[f->first]);
 }
 
 /// Walks a FIFO without changing it.
@@ -84,7 +87,7 @@ struct weft__fifo_cursor {
 };
 
 static inline struct weft__fifo_cursor weft__fifo_begin(const struct weft__fifo *f) {
-    return (struct weft__fifo_cursor){f->n ? f->tail->next : NULL, f->n, f->first};
+    return (struct weft__fifo_cursor){f->head, f->n, f->first};
 }
 
 /// The next packet, or NULL at the end.

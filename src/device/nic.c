@@ -506,8 +506,9 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
     kick(node, nic, w);
 }
 
-static uint32_t nic_prepare(struct weft__node *node, const struct weft_packet *p) {
-    struct weft__nic *nic = node->state;
+static void nic_fetch(const struct weft__node *node, const struct weft_packet *p) {
+    const struct weft__nic *nic = node->state;
+    if (p->kind == WEFT_PACKET_PFC) return;
     __builtin_prefetch(&nic->hosts->qp[p->qp]);
     if (p->kind == WEFT_PACKET_DATA)
         __builtin_prefetch(&nic->hosts->receiver[p->qp]);
@@ -516,7 +517,21 @@ static uint32_t nic_prepare(struct weft__node *node, const struct weft_packet *p
     __builtin_prefetch(&nic->port);
     __builtin_prefetch(&nic->port.queue[p->priority]);
     __builtin_prefetch(&nic->backlog[p->priority]);
-    return 0;
+}
+
+static void nic_fetch_timer(const struct weft__node *node, uint32_t key, uint32_t step) {
+    const struct weft__nic *nic = node->state;
+    if (key != KEY_TX) return;
+    for (uint32_t mask = nic->control_mask | nic->ready_mask; mask; mask &= mask - 1) {
+        const struct weft__nic_backlog *backlog = &nic->backlog[__builtin_ctz(mask)];
+        if (step == 0) {
+            __builtin_prefetch(backlog);
+            __builtin_prefetch(&nic->port);
+        } else {
+            weft__fifo_fetch(&backlog->control);
+            if (backlog->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[backlog->ready_tail]);
+        }
+    }
 }
 
 static void nic_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p,
@@ -588,7 +603,7 @@ static void nic_on_timer(struct weft__node *node, struct weft__worker *w, uint32
 }
 
 static const struct weft__node_ops nic_ops = {
-    .prepare = nic_prepare, .on_packet = nic_on_packet, .on_timer = nic_on_timer};
+    .fetch = nic_fetch, .fetch_timer = nic_fetch_timer, .on_packet = nic_on_packet, .on_timer = nic_on_timer};
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);

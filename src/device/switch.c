@@ -354,18 +354,36 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     return true;
 }
 
-/// The next hop, and its port on the way into the cache.
+static void switch_fetch(const struct weft__node *node, const struct weft_packet *p) {
+    const struct weft__switch *sw = node->state;
+    if (p->kind == WEFT_PACKET_PFC) return;
+    uint32_t edge = sw->edge_of_host[p->dst];
+    if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
+    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, sw->conf->dscp_map[p->dscp]);
+}
+
+/// The next hop, and its port and queue on the way into the cache.
 static uint32_t switch_prepare(struct weft__node *node, const struct weft_packet *p) {
     struct weft__switch *sw = node->state;
-    uint32_t priority = sw->conf->dscp_map[p->dscp];
     if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
-    uint32_t out = route(sw, p);
-    if (out != WEFT_NONE) {
-        __builtin_prefetch(&sw->port[out]);
-        __builtin_prefetch(&sw->port[out].queue[priority]);
-        if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, priority);
-    }
+    uint32_t out = route(sw, p), priority = sw->conf->dscp_map[p->dscp];
+    if (out == WEFT_NONE) return out;
+    __builtin_prefetch(&sw->port[out]);
+    __builtin_prefetch(&sw->port[out].queue[priority]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, priority);
     return out;
+}
+
+static void switch_fetch_timer(const struct weft__node *node, uint32_t key, uint32_t step) {
+    const struct weft__switch *sw = node->state;
+    uint32_t port = key / KEYS_A_PORT;
+    if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
+    if (step == 0) {
+        __builtin_prefetch(&sw->port[port]);
+        if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, 3);
+    } else if (sw->queueing->fetch_heads) {
+        sw->queueing->fetch_heads(sw->queueing_state, port);
+    }
 }
 
 static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet,
@@ -454,8 +472,11 @@ static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uin
     }
 }
 
-const struct weft__node_ops weft__switch_ops = {
-    .prepare = switch_prepare, .on_packet = switch_on_packet, .on_timer = switch_on_timer};
+const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch,
+                                                .fetch_timer = switch_fetch_timer,
+                                                .prepare = switch_prepare,
+                                                .on_packet = switch_on_packet,
+                                                .on_timer = switch_on_timer};
 
 // --- making and ending --------------------------------------------------------------------------------------------
 

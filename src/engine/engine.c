@@ -175,7 +175,8 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
 // --- one window ---------------------------------------------------------------------------------------------------
 
 /// What comes so many packets, or nodes, later is fetched now.
-enum { AHEAD_PACKET = 8, AHEAD_PREPARE = 3, AHEAD_NODE = 6, AHEAD_STATE = 4 };
+enum { AHEAD_PACKET = 10, AHEAD_FETCH = 6, AHEAD_PREPARE = 3 };
+enum { AHEAD_NODE = 8, AHEAD_STATE = 6, AHEAD_TIMERS = 2 };
 
 static void insertion_sort(uint64_t *key, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
@@ -267,6 +268,18 @@ static void prepare(struct weft__worker *w, uint32_t i) {
     if (node->ops->prepare) w->prepared[i] = node->ops->prepare(node, p);
 }
 
+static void fetch(const struct weft__worker *w, uint32_t i) {
+    const struct weft_packet *p = w->order[i];
+    const struct weft__node *node = &w->engine->node[p->node];
+    if (node->ops->fetch) node->ops->fetch(node, p);
+}
+
+static void look_ahead(struct weft__worker *w, uint32_t i) {
+    __builtin_prefetch(w->order[i + AHEAD_PACKET]);
+    if (i + AHEAD_FETCH < w->gathered) fetch(w, i + AHEAD_FETCH);
+    if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+}
+
 /// Runs one node to `end`: its packets, sorted[first..last), merged with its timers.
 static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t first, uint32_t last, weft_time_ps end) {
     uint32_t i = first;
@@ -276,8 +289,7 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
         if (i < last) {
             const struct weft_packet *p = w->order[i];
             if (p->time_ps <= timer && p->time_ps < end) {
-                __builtin_prefetch(w->order[i + AHEAD_PACKET]);
-                if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+                look_ahead(w, i);
                 w->now_ps = p->time_ps;
                 node->ops->on_packet(node, w, p, w->prepared[i]);
                 i++;
@@ -291,7 +303,7 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
         events++;
     }
     for (; i < last; i++) {
-        if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
+        look_ahead(w, i);
         w->unread_bytes += w->order[i]->bytes;
     }
     w->tally.events += events;
@@ -308,14 +320,23 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
-static void fetch_nodes(const struct weft__worker *w, uint32_t a, uint32_t actives) {
+static void fetch_timers(const struct weft__node *node, uint32_t step, weft_time_ps end) {
+    if (!node->ops->fetch_timer) return;
+    for (uint32_t i = 0; i < node->timers.n; i++)
+        if (node->timers.heap[i].time_ps < end) node->ops->fetch_timer(node, node->timers.heap[i].key, step);
+}
+
+static void fetch_nodes(const struct weft__worker *w, uint32_t a, uint32_t actives, weft_time_ps end) {
     const struct weft__node *node = &w->engine->node[w->first];
     if (a + AHEAD_NODE < actives) __builtin_prefetch(&node[w->active[a + AHEAD_NODE]]);
-    if (a + AHEAD_STATE >= actives) return;
-    node += w->active[a + AHEAD_STATE];
-    __builtin_prefetch(node->state);
-    __builtin_prefetch((const char *)node->state + 64);
-    __builtin_prefetch(node->timers.heap);
+    if (a + AHEAD_STATE < actives) {
+        const struct weft__node *next = &node[w->active[a + AHEAD_STATE]];
+        __builtin_prefetch(next->state);
+        __builtin_prefetch((const char *)next->state + 64);
+        __builtin_prefetch(next->timers.heap);
+    }
+    if (a + AHEAD_TIMERS < actives) fetch_timers(&node[w->active[a + AHEAD_TIMERS]], 0, end);
+    if (a + 1 < actives) fetch_timers(&node[w->active[a + 1]], 1, end);
 }
 
 static void run_window(struct weft__worker *w, uint64_t *begun) {
@@ -355,7 +376,7 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
         uint32_t local = w->active[a], count = w->count[local];
         struct weft__node *node = &e->node[w->first + local];
         w->count[local] = 0;
-        fetch_nodes(w, a, actives);
+        fetch_nodes(w, a, actives, end);
         run_node(w, node, first, first + count, end);
         schedule_wake(w, node, local);
         first += count;

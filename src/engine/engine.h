@@ -21,6 +21,11 @@ struct weft__worker;
 struct weft__node;
 
 struct weft__node_ops {
+    /// Optional, hot: what comes soon, to be fetched into the cache. `fetch` some packets before `prepare`;
+    /// `fetch_timer` for the timers that are due in the window, in two steps (0, then 1), so that the second can use
+    /// what the first has fetched. They change nothing.
+    void (*fetch)(const struct weft__node *node, const struct weft_packet *packet);
+    void (*fetch_timer)(const struct weft__node *node, uint32_t key, uint32_t step);
     /// Optional. Called once for each packet, in order, some packets before on_packet: the place to prefetch and to
     /// decide what depends on nothing but the packet and its time. What it returns comes back as `prepared`.
     uint32_t (*prepare)(struct weft__node *node, const struct weft_packet *packet);

@@ -49,6 +49,17 @@ static uint8_t oq_ready(const void *state, uint32_t out) {
     return ((const struct oq *)state)->ready[out];
 }
 
+static void oq_fetch(const void *state, uint32_t in, uint32_t out, uint32_t priority) {
+    const struct oq *q = state;
+    __builtin_prefetch(&q->output[out].fifo[priority]);
+}
+
+static void oq_fetch_heads(const void *state, uint32_t out) {
+    const struct oq *q = state;
+    for (uint32_t ready = q->ready[out]; ready; ready &= ready - 1)
+        weft__fifo_fetch(&q->output[out].fifo[__builtin_ctz(ready)]);
+}
+
 static void oq_each(const void *state, void (*on_packet)(void *, const struct weft_packet *, uint32_t), void *context) {
     const struct oq *q = state;
     for (uint32_t out = 0; out < q->ports; out++)
@@ -65,6 +76,8 @@ static const struct weft_queueing_ops oq_ops = {
     .push = oq_push,
     .pop = oq_pop,
     .ready = oq_ready,
+    .fetch = oq_fetch,
+    .fetch_heads = oq_fetch_heads,
     .each = oq_each,
 };
 

@@ -84,7 +84,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     pass_on(n, w, HOPS / 2 + key % 13);
 }
 
-static const struct weft__node_ops ops = {prepare, on_packet, on_timer};
+static const struct weft__node_ops ops = {.prepare = prepare, .on_packet = on_packet, .on_timer = on_timer};
 
 struct result {
     uint64_t history, events, windows;

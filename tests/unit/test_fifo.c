@@ -48,6 +48,7 @@ static void an_empty_fifo_holds_no_chunk(void **state) {
         for (int i = 0; i < 40; i++)
             weft__fifo_pop(&fifo, &pool, &p);
         assert_null(fifo.tail);
+        assert_null(fifo.head);
     }
     weft_bytes held = weft_memory_bytes(WEFT_MEMORY_QUEUE);
     assert_in_range(held, 1, 100 * 1024); // one slab, however many rounds
