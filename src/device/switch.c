@@ -359,6 +359,8 @@ static void switch_fetch(const struct weft__node *node, const struct weft_packet
     if (p->kind == WEFT_PACKET_PFC) return;
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
+    __builtin_prefetch(sw->set);
+    __builtin_prefetch(sw->set + 8);
     if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, sw->conf->dscp_map[p->dscp]);
 }
 
@@ -380,10 +382,12 @@ static void switch_fetch_timer(const struct weft__node *node, uint32_t key, uint
     if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
     if (step == 0) {
         __builtin_prefetch(&sw->port[port]);
-        if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, 3);
-    } else if (sw->queueing->fetch_heads) {
-        sw->queueing->fetch_heads(sw->queueing_state, port);
+        if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
+        return;
     }
+    for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
+        __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
+    if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
 }
 
 static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet,
@@ -511,6 +515,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->aqm = conf->aqm.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
     sw->lossless = conf->pfc.priorities;
+    sw->fetched_priority = sw->lossless ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
     sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
     sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));

@@ -37,6 +37,7 @@ struct weft__switch {
     // line 3
     uint32_t ports, index; ///< index: among switches
     uint8_t lossless;
+    uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft_random ecn_random;

@@ -176,7 +176,7 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
 
 /// What comes so many packets, or nodes, later is fetched now.
 enum { AHEAD_PACKET = 10, AHEAD_FETCH = 6, AHEAD_PREPARE = 3 };
-enum { AHEAD_NODE = 8, AHEAD_STATE = 6, AHEAD_TIMERS = 2 };
+enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_TIMERS = 5, AHEAD_HEADS = 2 };
 
 static void insertion_sort(uint64_t *key, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
@@ -336,7 +336,7 @@ static void fetch_nodes(const struct weft__worker *w, uint32_t a, uint32_t activ
         __builtin_prefetch(next->timers.heap);
     }
     if (a + AHEAD_TIMERS < actives) fetch_timers(&node[w->active[a + AHEAD_TIMERS]], 0, end);
-    if (a + 1 < actives) fetch_timers(&node[w->active[a + 1]], 1, end);
+    if (a + AHEAD_HEADS < actives) fetch_timers(&node[w->active[a + AHEAD_HEADS]], 1, end);
 }
 
 static void run_window(struct weft__worker *w, uint64_t *begun) {
