@@ -2,8 +2,9 @@
 // Virtual time. The unit is the node; nodes influence each other only by packets, and a packet takes at least the
 // lookahead from node to node. Time is cut into windows of a power of two of picoseconds no longer than the lookahead;
 // within a window nodes are independent, so the engine runs them one after the other, each to the end of the window
-// while its state is in cache. At a node events have one order: (time, packets by port before timers by key), whatever
-// the number of workers. Windows without work are skipped. Packets and timers beyond the ring of windows wait in heaps.
+// while its state is in cache. At a node events have one order, whatever the number of workers: by time; packets before
+// timers; packets by port, a pause frame after data; timers by key. Windows without work are skipped. Packets and
+// timers beyond the ring of windows wait in heaps.
 //
 // Between workers (threads) packets travel in logs: log[from][to][window]. In a window a worker appends only to logs of
 // later windows and reads only those of this one, so one barrier a window is all the synchronisation there is.
