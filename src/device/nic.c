@@ -534,8 +534,7 @@ static void nic_fetch_timer(const struct weft__node *node, uint32_t key, uint32_
     }
 }
 
-static void nic_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p,
-                          uint32_t prepared) {
+static void nic_on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint32_t prepared) {
     struct weft__nic *nic = node->state;
     if (__builtin_expect(p->kind == WEFT_PACKET_PFC, 0)) {
         w->tally.delivered_bytes += p->bytes;

@@ -44,6 +44,7 @@ struct weft__port {
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
     bool faulty;                ///< faults is not NULL
+    uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often

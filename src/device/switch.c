@@ -94,8 +94,8 @@ static void mark_leaving(struct weft__switch *sw, struct weft_packet *p, uint32_
     queue->ecn_marked++;
 }
 
-static void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                     uint32_t out) {
+static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                            struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, p, out);
     weft__port_send(port, w, p);
@@ -113,6 +113,7 @@ static void serve(struct weft__node *node, struct weft__switch *sw, struct weft_
     uint32_t priority = pick_priority(sw, out, mask);
     struct weft_packet p;
     sw->queueing->pop(sw->queueing_state, 0, out, priority, &p);
+    sw->port[out].waiting--;
     transmit(node, sw, w, &p, out);
 }
 
@@ -144,6 +145,7 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
             }
             struct weft_packet packet;
             sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
+            sw->port[out].waiting--;
             drop(sw, w, &packet, out, WEFT_DROP_PFC_WATCHDOG);
             leave_buffer(node, sw, w, &packet, out);
             if (sw->arbitrated)
@@ -196,6 +198,7 @@ static void find_busy_inputs(struct weft__switch *sw, weft_time_ps now) {
 static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
     struct weft_packet p;
     sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
+    sw->port[out].waiting--;
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
     sw->input_busy_ps[in] = w->now_ps + time;
@@ -273,8 +276,8 @@ static uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
 }
 
 /// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
-static bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
-                         bool *ret_xoff) {
+static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
+                                bool *ret_xoff) {
     struct weft__port *port = &sw->port[out];
     uint32_t priority = p->priority;
     struct weft__port_queue *queue = &port->queue[priority];
@@ -312,19 +315,20 @@ static bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct
     return true;
 }
 
-static void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
-                    uint32_t out) {
+static inline void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                           struct weft_packet *p, uint32_t out) {
     bool xoff;
     if (!enter_buffer(sw, w, p, out, &xoff)) return;
     struct weft__port *port = &sw->port[out];
     bool free = port->busy_until_ps <= w->now_ps;
-    if (!sw->arbitrated && free && !port->pfc_pending && !sw->queueing->ready(sw->queueing_state, out) &&
+    if (!sw->arbitrated && free && !port->pfc_pending && !port->waiting &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
         transmit(node, sw, w, p, out); // never waited, so it pauses nobody
         return;
     }
     if (xoff) want_pause(node, sw, w, p->port, p->priority, true);
     sw->queueing->push(sw->queueing_state, p, out);
+    port->waiting++;
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
     if (free)
         kick(node, sw, w, out);
@@ -390,19 +394,18 @@ static void switch_fetch_timer(const struct weft__node *node, uint32_t key, uint
     if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
 }
 
-static void switch_on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *packet,
+static void switch_on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
                              uint32_t out) {
     struct weft__switch *sw = node->state;
     if (__builtin_expect(packet->kind == WEFT_PACKET_PFC, 0)) {
         on_pause(node, sw, w, packet);
         return;
     }
-    struct weft_packet p = *packet;
-    p.priority = sw->conf->dscp_map[p.dscp] & 7u;
+    packet->priority = sw->conf->dscp_map[packet->dscp] & 7u;
     if (out == WEFT_NONE)
-        drop(sw, w, &p, p.port, WEFT_DROP_NO_ROUTE);
-    else if (!sw->has_cut_through || !defer(node, sw, w, &p, out))
-        forward(node, sw, w, &p, out);
+        drop(sw, w, packet, packet->port, WEFT_DROP_NO_ROUTE);
+    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward(node, sw, w, packet, out);
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------

@@ -246,7 +246,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
         const struct weft__log *log = &e->worker[from].log[w->id * WEFT__RING + slot];
         for (uint32_t b = 0, left = log->n; left; b++) {
             uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
-            const struct weft_packet *p = log->block[b];
+            struct weft_packet *p = log->block[b];
             left -= here;
             for (uint32_t i = 0; i < here; i++, p++, k++) {
                 uint32_t local = p->node - w->first;
@@ -287,7 +287,7 @@ static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t f
     for (;;) {
         weft_time_ps timer = weft__timers_next(&node->timers);
         if (i < last) {
-            const struct weft_packet *p = w->order[i];
+            struct weft_packet *p = w->order[i];
             if (p->time_ps <= timer && p->time_ps < end) {
                 look_ahead(w, i);
                 w->now_ps = p->time_ps;

@@ -30,7 +30,8 @@ struct weft__node_ops {
     /// Optional. Called once for each packet, in order, some packets before on_packet: the place to prefetch and to
     /// decide what depends on nothing but the packet and its time. What it returns comes back as `prepared`.
     uint32_t (*prepare)(struct weft__node *node, const struct weft_packet *packet);
-    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, const struct weft_packet *packet,
+    /// The packet is the node's to change and copy.
+    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, struct weft_packet *packet,
                       uint32_t prepared);
     void (*on_timer)(struct weft__node *node, struct weft__worker *worker, uint32_t key);
 };
@@ -98,8 +99,8 @@ struct weft__worker {
     // scratch for gathering a window
     uint64_t *key, *sorted;
     uint32_t *who, *count, *active, *start;
-    const struct weft_packet **packet;
-    const struct weft_packet **order; ///< by node, then in each node's order
+    struct weft_packet **packet;
+    struct weft_packet **order; ///< by node, then in each node's order
     uint32_t *prepared, gathered;
     uint32_t gathered_capacity;
     uint64_t phase_ns[WEFT_PHASE_COUNT];

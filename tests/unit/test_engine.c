@@ -51,7 +51,7 @@ static uint32_t prepare(struct weft__node *node, const struct weft_packet *p) {
     return (uint32_t)(p->time_ps * 31 + p->psn) ^ ++n->prepared << 20;
 }
 
-static void on_packet(struct weft__node *node, struct weft__worker *w, const struct weft_packet *p, uint32_t prepared) {
+static void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint32_t prepared) {
     struct token_node *n = node->state;
     assert_int_equal(p->node, n->id);
     assert_int_equal(p->time_ps, w->now_ps);
