@@ -4,6 +4,7 @@ BUILD ?= build
 MESON_OPTIONS ?=
 DEMO_SCENARIO ?= scenarios/foundation/incast.yaml
 DEMO_ARGS ?=
+DEMO_LARGE := $(foreach i,0 1 2 3,--set workload.$(i).size=80MB)
 FUZZ_SECONDS ?= 20
 BENCH_ARGS ?= engine
 
@@ -46,7 +47,10 @@ help: ## list the targets
 
 demo: build ## run the incast study of a 1024-GPU fabric and show its result
 	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
+	@echo "== 5 MB a flow =="
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
+	@echo && echo "== the same with 80 MB a flow: time for DCQCN to settle =="
+	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_LARGE) $(DEMO_ARGS)
 
 test: build ## run every test but the long ones
 	@ninja -C $(BUILD)
