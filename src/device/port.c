@@ -116,7 +116,8 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
 
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host) {
-    uint8_t classes = port->pfc_pending, xoff = classes & port->pfc_xoff;
+    // Pauses that last are repeated with every frame, because there is one time to refresh for all.
+    uint8_t classes = port->pfc_pending | (port->pfc_told & port->pfc_xoff), xoff = classes & port->pfc_xoff;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (xoff >> p & 1)
             port->counters[p].pfc_tx_xoff++;
