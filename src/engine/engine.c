@@ -320,9 +320,12 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
+enum { TIMERS_FETCHED_MAX = 64 };
+
 static void fetch_timers(const struct weft__node *node, uint32_t step, weft_time_ps end) {
     if (!node->ops->fetch_timer) return;
-    for (uint32_t i = 0; i < node->timers.n; i++)
+    uint32_t n = node->timers.n < TIMERS_FETCHED_MAX ? node->timers.n : TIMERS_FETCHED_MAX;
+    for (uint32_t i = 0; i < n; i++) // what is due stands near the top of the heap
         if (node->timers.heap[i].time_ps < end) node->ops->fetch_timer(node, node->timers.heap[i].key, step);
 }
 
