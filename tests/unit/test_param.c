@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arena.h"
 #include "weft/model.h"
 
 struct inner {
@@ -60,20 +61,6 @@ static const struct weft_param rows[] = {
     WEFT_MODEL_PARAM(struct conf, cc, "cc", WEFT_KIND_CC, "none", "a model"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE_LISTS("box", struct conf, rows, NULL, lists);
-
-static struct weft_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    weft_arena_free(arena);
-    return 0;
-}
 
 static enum weft_status load(const char *text, struct conf *conf, struct weft_error *ret_error) {
     struct weft_tree *tree = NULL;

@@ -11,22 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "weft/tree.h"
-
-static struct weft_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    weft_arena_free(arena);
-    assert_int_equal(weft_memory_bytes(WEFT_MEMORY_SCENARIO), 0); // nothing is left over, errors included
-    return 0;
-}
 
 static struct weft_tree *parse(const char *text) {
     struct weft_tree *tree = NULL;

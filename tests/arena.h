@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// An arena for each group of tests, and nothing left over when they are done. Include after cmocka.
+#ifndef WEFT_TESTS_ARENA_H
+#define WEFT_TESTS_ARENA_H
+
+#include "weft/memory.h"
+
+static struct weft_arena *arena;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    weft_arena_free(arena);
+    assert_int_equal(weft_memory_bytes(WEFT_MEMORY_SCENARIO), 0); // errors included
+    return 0;
+}
+
+#endif
