@@ -161,7 +161,8 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
             } else if (backlog & bit) {
                 begun |= bit;
                 port->counters[p].watchdog_storms++;
-                next = port->pause_last_ps[p] + pfc->restore_ps;
+                port->pause_last_ps[p] = now; // a storm lasts for the restoration time at least
+                next = now + pfc->restore_ps;
             } else {
                 next = now + pfc->watchdog_ps; // paused, but nothing waits: look again
             }
