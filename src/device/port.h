@@ -82,6 +82,11 @@ static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64
                                : (weft_time_ps)((unsigned __int128)bytes * port->byte_num / port->byte_den);
 }
 
+/// Whether a's link has a higher rate than b's.
+static inline bool weft__port_is_faster(const struct weft__port *a, const struct weft__port *b) {
+    return (unsigned __int128)a->byte_num * b->byte_den < (unsigned __int128)b->byte_num * a->byte_den;
+}
+
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);

@@ -207,14 +207,6 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     arm(node, sw, w->now_ps, out);
 }
 
-/// Whether anything is queued for `out`, at the head of its queue or behind one.
-static bool has_queued(const struct weft__switch *sw, uint32_t out) {
-    uint32_t any = 0;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        any |= sw->port[out].queue[p].bytes;
-    return any;
-}
-
 static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     bool any = false;
     find_busy_inputs(sw, w->now_ps);
@@ -225,7 +217,7 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
     for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->waiting[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (!has_queued(sw, out)) {
+            if (!sw->port[out].waiting) { // neither at the head of a queue nor behind one
                 sw->waiting[k] &= ~(UINT64_C(1) << out % 64);
             } else if (request(node, sw, w, out)) {
                 sw->requesting[k] |= UINT64_C(1) << out % 64;
@@ -349,8 +341,8 @@ static void on_pause(struct weft__node *node, struct weft__switch *sw, struct we
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
 static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
                   uint32_t out) {
-    const struct weft__port *from = &sw->port[p->port], *to = &sw->port[out];
-    if (p->bytes <= WEFT__HEADER || from->byte_num * to->byte_den <= to->byte_num * from->byte_den) return false;
+    const struct weft__port *from = &sw->port[p->port];
+    if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
     sw->deferred[p->port] = *p;
     sw->deferred[p->port].node = out;
     weft__timer_set(&node->timers, key_of(sw, KEY_DEFERRED, p->port),

@@ -53,8 +53,7 @@ static uint32_t find_path(const struct weft_topology *t, const struct weft_devic
     }
     // A faster next hop must have the whole frame first.
     for (uint32_t i = 0; i + 1 < hops; i++)
-        if (hop[i].port.byte_num * hop[i + 1].port.byte_den > hop[i + 1].port.byte_num * hop[i].port.byte_den)
-            hop[i].cut_through = false;
+        if (weft__port_is_faster(&hop[i + 1].port, &hop[i].port)) hop[i].cut_through = false;
     return hops;
 }
 
