@@ -32,7 +32,8 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
     enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
     if (status) return status;
     struct weft_scenario *c = s->scenario;
-    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, c->arena, &s->topology, ret_error);
+    s->arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
+    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, s->arena, &s->topology, ret_error);
     if (status) return status;
     status = weft_simulation_check(c, s->topology, ret_error);
     if (status) return status;
@@ -41,6 +42,7 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
 
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {
     if (s->outcome) weft_outcome_free(s->outcome);
+    if (s->arena) weft_arena_free(s->arena);
     if (s->scenario) weft_scenario_free(s->scenario);
     *s = (struct weft_cli_simulation){0};
 }

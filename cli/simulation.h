@@ -8,8 +8,9 @@
 
 struct weft_cli_simulation {
     struct weft_scenario *scenario;
-    struct weft_topology *topology; ///< lives in the scenario, as the workload does
-    struct weft_workload *workload;
+    struct weft_topology *topology; ///< in `arena`
+    struct weft_workload *workload; ///< lives in the scenario
+    struct weft_arena *arena;
     struct weft_outcome *outcome; ///< NULL before it ran
 };
 
