@@ -92,8 +92,9 @@ uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name
 int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size);
 /// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.
 bool weft_glob_match(const char *pattern, const char *name);
-/// Hosts chosen by text: "host-3", "host-0..15", "host-*", several joined by ","; in the order written, duplicates kept
-/// out. An empty choice or an unknown name is an error at `place`. Host indices, in the arena.
+/// Hosts chosen by text: "host-3", "host-0..15", "host-*", several joined by ","; in the order written, what
+/// patterns choose again kept out. An empty choice, an unknown name or a name already chosen is an error at `place`.
+/// Host indices, in the arena.
 enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error);
 

@@ -410,7 +410,7 @@ static weft_time_ps drain_time(const struct weft__nic *nic, uint32_t bytes) {
 
 static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                            const struct weft_packet *p) {
-    uint32_t *level = &nic->received_bytes[p->priority];
+    weft_bytes *level = &nic->received_bytes[p->priority];
     if (*level + p->bytes > nic->conf->rx_buffer_bytes) {
         weft__count_drop(w, WEFT_DROP_NIC_BUFFER, p->bytes);
         nic->port.counters[p->priority].drops++;
@@ -463,8 +463,9 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
     if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
     uint8_t mask = backlog(nic) & (uint8_t)~paused;
     if (!mask) return;
-    uint32_t priority = mask & (mask - 1) ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
-                                          : (uint32_t)__builtin_ctz(mask);
+    bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted
+    uint32_t priority = choice ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
+                               : (uint32_t)__builtin_ctz(mask);
     weft_bytes before = nic->port.queue[priority].tx_bytes;
     if (nic->control_mask >> priority & 1) {
         struct weft_packet p;

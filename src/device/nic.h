@@ -73,7 +73,7 @@ struct weft__nic {
     const uint32_t *send_qp, *receive_qp;
     // a host slower than its link
     struct weft__fifo received;
-    uint32_t received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
+    weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
 };
 

@@ -109,7 +109,7 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
     port->pfc_xoff = (uint8_t)(xoff ? port->pfc_xoff | bit : port->pfc_xoff & ~bit);
     if ((port->pfc_told ^ port->pfc_xoff) & bit)
         port->pfc_pending |= bit;
-    else
+    else if (!xoff)
         port->pfc_pending &= (uint8_t)~bit; // changed its mind before the frame went out
     return port->pfc_pending != 0;
 }
@@ -173,7 +173,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
     return begun;
 }
 
-void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes) {
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         uint64_t sent = port->queue[p].tx_bytes;
         if (!sent && !ingress_bytes[p] && !port->queue[p].bytes) continue;
@@ -204,7 +204,6 @@ void weft__port_finish(struct weft__port *port, weft_time_ps now) {
         const struct weft__port_queue *q = &port->queue[p];
         port->counters[p].tx_packets = q->tx_packets;
         port->counters[p].tx_bytes = q->tx_bytes;
-        port->counters[p].ecn_marked = q->ecn_marked;
         port->counters[p].queue_bytes_max = q->bytes_max;
     }
 }

@@ -24,8 +24,8 @@ struct weft__port_faults {
 
 /// What an egress queue is asked for every frame; two to a cache line.
 struct weft__port_queue {
-    uint32_t bytes, bytes_max; ///< depth over all inputs, and its watermark
-    uint64_t tx_packets, tx_bytes, ecn_marked;
+    weft_bytes bytes, bytes_max; ///< depth over all inputs, and its watermark
+    uint64_t tx_packets, tx_bytes;
 };
 
 struct weft__port {
@@ -146,7 +146,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
                             uint8_t *ret_ended, weft_time_ps *ret_next);
 
 /// Appends one sample a lossless or used priority.
-void weft__port_sample(struct weft__port *port, struct weft__worker *w, const uint32_t *ingress_bytes);
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
 /// At the end of a run: everything into the counters; pauses that last are counted up to now.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
 

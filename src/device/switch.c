@@ -79,7 +79,7 @@ static uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out,
 }
 
 static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
-    if (!(mask & (mask - 1))) return (uint32_t)__builtin_ctz(mask);
+    if (!(mask & (mask - 1)) && !sw->scheduler->on_sent) return (uint32_t)__builtin_ctz(mask); // nothing is charged
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
@@ -91,7 +91,7 @@ static void mark_leaving(struct weft__switch *sw, struct weft_packet *p, uint32_
         WEFT_AQM_MARK)
         return;
     p->ecn = WEFT_ECN_CE;
-    queue->ecn_marked++;
+    sw->port[out].counters[p->priority].ecn_marked++;
 }
 
 static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
@@ -300,7 +300,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     }
     if (mark) {
         p->ecn = WEFT_ECN_CE;
-        queue->ecn_marked++;
+        port->counters[priority].ecn_marked++;
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
@@ -315,6 +315,7 @@ static inline void forward(struct weft__node *node, struct weft__switch *sw, str
     bool free = port->busy_until_ps <= w->now_ps;
     if (!sw->arbitrated && free && !port->pfc_pending && !port->waiting &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
+        pick_priority(sw, out, (uint8_t)(1u << p->priority));
         transmit(node, sw, w, p, out); // never waited, so it pauses nobody
         return;
     }
@@ -430,9 +431,9 @@ static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct
 static void on_sample(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     for (uint32_t port = 0; port < sw->ports; port++) {
         if (!sw->sampled[port]) continue;
-        uint32_t ingress[WEFT_PRIORITIES];
+        weft_bytes ingress[WEFT_PRIORITIES];
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            ingress[p] = (uint32_t)sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, p);
+            ingress[p] = sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, p);
         weft__port_sample(&sw->port[port], w, ingress);
     }
     weft__timer_set(&node->timers, key_sample(sw), w->now_ps + sw->sample_interval_ps);

@@ -459,7 +459,8 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
     if (all->next_window == NO_WINDOW || begin >= e->conf.until_ps) return true;
     *ret_end = WEFT_END_STALL;
-    bool active = all->started > all->finished || all->under_way_bytes;
+    // While a flow is still to start, there is something to wait for.
+    bool active = (all->started > all->finished || all->under_way_bytes) && all->started >= e->conf.work;
     weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
     return active && begin > since && begin - since > e->conf.stall_ps;
 }

@@ -2,6 +2,8 @@
 // What can be wrong only once configuration and topology meet.
 #include "sim/network.h"
 
+#define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
+
 static enum weft_status check_switch(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
                                      struct weft_error *ret_error) {
     const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
@@ -32,6 +34,10 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
+    if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "
+                                "at least 100ns");
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];
         status =

@@ -155,7 +155,7 @@ static void say_flows(FILE *text, const struct weft__network *net) {
         }
         if (!lines++) fprintf(text, "queue pairs that have not finished:\n");
         fprintf(text, "  %s -> %s (flow %u): %u of %u packets received, %u sent, %u acknowledged\n",
-                t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, qp->packets, s->next,
+                t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, qp->packets, s->highest,
                 s->una);
     }
     if (more) fprintf(text, "  and %u more\n", more);

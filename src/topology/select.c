@@ -86,21 +86,28 @@ struct choice {
     const struct weft_topology *t;
     struct weft_place place;
     struct weft_error *ret_error;
-    bool *chosen; ///< by host index
+    uint8_t *chosen; ///< by host index: not, by a pattern, or by its own name
     uint32_t *host, n;
 };
 
+enum how { NOT_CHOSEN, BY_PATTERN, BY_NAME };
+
 static void choose(struct choice *c, uint32_t host) {
     if (c->chosen[host]) return;
-    c->chosen[host] = true;
+    c->chosen[host] = BY_PATTERN;
     c->host[c->n++] = host;
 }
 
-static enum weft_status choose_name(struct choice *c, const char *name) {
+static enum weft_status choose_name(struct choice *c, const char *name, enum how how) {
     const struct weft_topology *t = c->t;
     uint32_t node = weft_topology_find_node(t, name);
     if (node != WEFT_NONE && t->node[node].role == WEFT_NODE_HOST) {
-        choose(c, t->node[node].index);
+        uint32_t host = t->node[node].index;
+        if (how == BY_NAME && c->chosen[host] == BY_NAME)
+            return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                                  "'%s' is chosen twice; expected each host once", name);
+        choose(c, host);
+        if (how == BY_NAME) c->chosen[host] = BY_NAME;
         return WEFT_OK;
     }
     const char *first = t->node[t->host[0]].name, *last = t->node[t->host[t->hosts - 1]].name;
@@ -149,7 +156,7 @@ static enum weft_status choose_range(struct choice *c, const char *text, const c
                               "'%s' is not a range; expected a first and a last number, as in host-0..15", text);
     for (uint32_t i = from; i <= to; i++) {
         snprintf(name, sizeof name, "%.*s%u", (int)(digits - text), text, i);
-        enum weft_status status = choose_name(c, name);
+        enum weft_status status = choose_name(c, name, BY_PATTERN);
         if (status) return status;
     }
     return WEFT_OK;
@@ -161,7 +168,7 @@ static enum weft_status choose_item(struct choice *c, const char *item) {
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
     if (strpbrk(item, "*?[")) return choose_glob(c, item);
-    return dots ? choose_range(c, item, dots) : choose_name(c, item);
+    return dots ? choose_range(c, item, dots) : choose_name(c, item, BY_NAME);
 }
 
 enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,

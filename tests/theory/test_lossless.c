@@ -91,7 +91,29 @@ static void nothing_is_lost(void **state) {
     }
 }
 
+// A refresh falls due while the port is busy, then the group asks for XON, and for XOFF again before the frame is over:
+// the refresh must not be forgotten. It needs pauses of a few frame times, refreshed often, and xon equal to xoff.
+static void a_refresh_survives_a_change_of_mind(void **state) {
+    struct run r = run_once(
+        "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, rate: 25Gbps, host_rate: 10Gbps, "
+        "delay: 2000ns}\n"
+        "switch: {buffer: {kind: static, size: 70434B, xoff: 20000B, xon: 20000B}, queueing: voq, "
+        "pfc: {priorities: all, quanta: 600, refresh: 0.1}}\n"
+        "host: {mtu: 9000B, timeout: 50ms, pfc: {priorities: all}}\n"
+        "workload:\n"
+        "  - {kind: all_to_all, size: 100KB, priority: 4}\n"
+        "  - {kind: incast, sources: 'host-1..7', dst: host-0, size: 200KB, priority: 1}\n"
+        "  - {kind: permutation, size: 300KB, priority: 2}\n"
+        "run: {seed: 399}\n");
+    run_assert_complete(&r);
+    assert_int_equal(run_drops(&r), 0);
+    run_free(&r);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(a_refresh_survives_a_change_of_mind),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,31 @@ static void ports_are_shared(void **state) {
     assert_shares("{kind: dwrr, weights: [1, 1, 3, 1, 1, 1, 1, 1], quantum: 64B}", 1. / 5, 3. / 5, 1. / 5);
 }
 
+// Who had the port alone owes nothing: a flow of another priority that comes later gets half of it with equal weights,
+// so that its slowdown is 2, at a switch as at a NIC.
+static void sending_alone_is_not_held_against_a_priority(void **state) {
+    static const char *const text[] = {
+        "topology: {kind: single, hosts: 3, rate: 100Gbps, delay: 150ns}\n"
+        "switch: {scheduler: dwrr, pfc: {priorities: none}, buffer: {kind: static, size: 1GB, xoff: 1GB, xon: 1GB}}\n"
+        "host: {pfc: {priorities: none}}\n"
+        "workload:\n"
+        "  - {kind: flow, src: host-0, dst: host-2, size: 40MB, priority: 1}\n"
+        "  - {kind: flow, src: host-1, dst: host-2, size: 10MB, priority: 2, start: 1600us}\n",
+        "topology: {kind: single, hosts: 3, rate: 100Gbps, delay: 150ns}\n"
+        "host: {scheduler: dwrr}\n"
+        "workload:\n"
+        "  - {kind: flow, src: host-0, dst: host-1, size: 40MB, priority: 1}\n"
+        "  - {kind: flow, src: host-0, dst: host-2, size: 10MB, priority: 2, start: 1600us}\n",
+    };
+    for (unsigned i = 0; i < sizeof text / sizeof *text; i++) {
+        struct run r = run_once(text[i]);
+        const struct weft_flow_outcome *late = &r.outcome->flow[1];
+        double slowdown = (double)(late->end_ps - r.workload->flow[1].start_ps) / (double)late->ideal_ps;
+        if (slowdown < 1.98 || slowdown > 2.02) fail_msg("%u: slowdown %.3f, expected 2", i, slowdown);
+        run_free(&r);
+    }
+}
+
 /// When host-1 has its first CNP, by bisection of run.until. host-1 and host-2 overload host-0's port from 100 us on.
 /// `busy`: host-0 and host-3 have been sending to host-1 since 0, so that 1.2 MB wait in front of host-1.
 static weft_time_ps first_cnp(int priority, bool busy) {
@@ -87,6 +112,7 @@ static void cnp_is_not_behind_data(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ports_are_shared),
+        cmocka_unit_test(sending_alone_is_not_held_against_a_priority),
         cmocka_unit_test(cnp_is_not_behind_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

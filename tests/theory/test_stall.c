@@ -116,12 +116,23 @@ static void slow_is_not_stalled(void **state) {
     }
 }
 
+// host-1 is cut off for good and its flow makes no progress; another, in 500 ms, has nothing to do with it.
+static void a_dead_flow_does_not_end_others(void **state) {
+    struct run r = run_once("topology: {kind: single, hosts: 3}\nhost: {timeout: 10ms}\nrun: {detection: 0ns}\n"
+                            "events: [{at: 1us, link: switch-0/1, state: down}]\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 10KB}, "
+                            "{kind: flow, src: host-0, dst: host-2, size: 10KB, start: 500ms}]\n");
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    assert_true(r.outcome->flow[0].end_ps == WEFT_TIME_NEVER);
+    assert_true(r.outcome->flow[1].end_ps != WEFT_TIME_NEVER);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deadlock_is_found_and_named),
-        cmocka_unit_test(no_deadlock_without_pfc),
-        cmocka_unit_test(program_exits_4_and_prints_the_cycle),
-        cmocka_unit_test(slow_is_not_stalled),
+        cmocka_unit_test(deadlock_is_found_and_named),          cmocka_unit_test(no_deadlock_without_pfc),
+        cmocka_unit_test(program_exits_4_and_prints_the_cycle), cmocka_unit_test(slow_is_not_stalled),
+        cmocka_unit_test(a_dead_flow_does_not_end_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

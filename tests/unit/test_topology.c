@@ -432,6 +432,7 @@ static void select_hosts(void **state) {
     } bad[] = {
         {"", "empty"},
         {"host-1,,host-2", "empty"},
+        {"host-1,host-2,host-1", "chosen twice"},
         {"host-1024", "host-0 to host-1023"},
         {"hots-3", "nearest: 'host-3'"},
         {"core-1", "is a switch"},
