@@ -36,7 +36,8 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error);
 void weft_outcome_free(struct weft_outcome *outcome);
 
-/// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path.
+/// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path, with
+/// all links up, as its sender's first queue pair would be routed.
 weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                  const struct weft_flow *flow);
 

@@ -27,18 +27,15 @@ static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t 
     return done - occupancy(h, WEFT__GAP) + h->reach_ps;
 }
 
-static uint32_t find_path(const struct weft_topology *t, const struct weft_device_conf *const *device,
-                          const struct weft_routes *routes, uint32_t src, uint32_t dst, struct hop *hop) {
+static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint16_t entropy,
+                          struct hop *hop) {
+    const struct weft_topology *t = ways->t;
+    const struct weft_device_conf *const *device = ways->device;
+    struct weft_packet packet = {.dst = dst, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
     while (node != t->host[dst]) {
-        uint32_t k = 0;
-        if (t->node[node].role == WEFT_NODE_SWITCH) {
-            uint32_t n;
-            const uint16_t *ports = weft_routes_at(routes, t->node[node].index, dst, &n);
-            if (!n) return 0;
-            k = ports[0];
-        }
-        if (hops == HOPS_MAX) return 0;
+        uint32_t k = weft__ways_port(ways, node, &packet);
+        if (k == WEFT_NONE || hops == HOPS_MAX) return 0;
         const struct weft_port_info *port = weft_topology_port(t, node, k);
         const struct weft_link_info *link = &t->link[port->link];
         node = t->port[port->peer].node;
@@ -68,17 +65,16 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-weft_time_ps weft__calc_ideal_fct(const struct weft_topology *t, const struct weft_device_conf *const *device,
-                                  const struct weft_routes *routes, const struct weft_flow *flow) {
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint16_t entropy) {
     struct hop hop[HOPS_MAX];
-    const struct weft_host_conf *conf = &device[t->host[flow->src]]->host;
+    const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
     if (flow->verb == WEFT_VERB_READ) {
-        uint32_t hops = find_path(t, device, routes, flow->dst, flow->src, hop);
+        uint32_t hops = find_path(ways, flow->dst, flow->src, entropy, hop);
         if (!hops) return WEFT_TIME_NEVER;
         request = one_frame(hop, hops, WEFT_FRAME_READ);
     }
-    uint32_t hops = find_path(t, device, routes, flow->src, flow->dst, hop);
+    uint32_t hops = find_path(ways, flow->src, flow->dst, entropy, hop);
     if (!hops) return WEFT_TIME_NEVER;
 
     // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
@@ -124,8 +120,9 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
                                  const struct weft_flow *flow) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_routes *routes = weft_routes_new(topology, NULL);
-    const struct weft_device_conf **device = weft_device_confs(scenario, topology, arena);
-    weft_time_ps time = weft__calc_ideal_fct(topology, device, routes, flow);
+    struct weft__ways ways =
+        weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
+    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, weft__qp_entropy(scenario->run.seed, flow->src, 0));
     weft_routes_free(routes);
     weft_arena_free(arena);
     return time;

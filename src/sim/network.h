@@ -38,8 +38,19 @@ static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint32_t at
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 
-/// See weft_calc_ideal_fct; for many flows of one network.
-weft_time_ps weft__calc_ideal_fct(const struct weft_topology *topology, const struct weft_device_conf *const *device,
-                                  const struct weft_routes *routes, const struct weft_flow *flow);
+/// Where packets go with the links in one state: the same routes, seeds and route models as in a run.
+struct weft__ways {
+    const struct weft_topology *t;
+    const struct weft_device_conf **device;
+    const struct weft_routes *routes;
+    uint32_t *hash_seed; ///< of a switch
+};
+struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
+                                 const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);
+/// The port (from 0) by which a packet leaves `node`, towards packet->dst; WEFT_NONE: no route.
+uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet);
+
+/// See weft_calc_ideal_fct; for many flows of one network. `entropy`: of the flow's first queue pair.
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint16_t entropy);
 
 #endif

@@ -381,6 +381,17 @@ static void network_free(struct weft__network *net) {
     weft_arena_free(net->arena_qp);
 }
 
+static void calc_ideals(const struct weft__network *net) {
+    struct weft__ways ways =
+        weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
+    uint32_t flow = WEFT_NONE;
+    for (uint32_t q = 0; q < net->qps; q++) {
+        if (net->qp[q].flow == flow) continue; // not its first
+        flow = net->qp[q].flow;
+        net->outcome->flow[flow].ideal_ps = weft__calc_ideal_fct(&ways, &net->workload->flow[flow], net->qp[q].entropy);
+    }
+}
+
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
@@ -426,8 +437,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
             for (uint32_t p = WEFT_PHASE_GATHER; p <= WEFT_PHASE_WAIT; p++)
                 o->phase_s[p] += (double)net.engine.worker[k].phase_ns[p] * 1e-9;
     }
-    for (uint32_t i = 0; i < workload->flows; i++)
-        o->flow[i].ideal_ps = weft__calc_ideal_fct(topology, net.device, net.epoch[0].routes, &workload->flow[i]);
+    calc_ideals(&net);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
