@@ -27,13 +27,15 @@ struct weft__network {
 /// The port structure of a port of the topology.
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 
-/// What stands for the UDP source port of a queue pair: its host's `at_src`-th. One more flow of another host changes
-/// nothing here.
-static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint32_t at_src) {
+/// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
+/// destinations may see the same; ECMP hashes them as well.
+static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint64_t k) {
     struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
-    entropy.drawn = at_src;
+    entropy.drawn = k;
     return weft_random_u64(&entropy) & 0x3fff;
 }
+/// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
+uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
 
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);

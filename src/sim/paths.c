@@ -2,6 +2,8 @@
 // The ways that data takes with all links up: the same routes, seeds and route model as in a run, one packet at a time.
 #include "sim/network.h"
 
+#include <stdlib.h>
+
 #include "weft/memory.h"
 
 enum { HOPS_MAX = 64 };
@@ -44,20 +46,43 @@ static void trace(const struct weft__ways *ways, const struct weft_flow *f, uint
         path->port[i] = port[i];
 }
 
+struct pair {
+    uint64_t hosts; ///< source << 32 | destination
+    uint32_t flow;
+};
+
+static int by_pair(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->hosts != y->hosts) return x->hosts < y->hosts ? -1 : 1;
+    return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+uint64_t *weft__qps_before(const struct weft_workload *w, struct weft_arena *arena) {
+    uint64_t *before = weft_arena_alloc(arena, w->flows, sizeof *before);
+    struct pair *pair = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *pair);
+    for (uint32_t i = 0; i < w->flows; i++)
+        pair[i] = (struct pair){(uint64_t)w->flow[i].src << 32 | w->flow[i].dst, i};
+    if (w->flows) qsort(pair, w->flows, sizeof *pair, by_pair);
+    for (uint32_t i = 1; i < w->flows; i++)
+        if (pair[i].hosts == pair[i - 1].hosts)
+            before[pair[i].flow] = before[pair[i - 1].flow] + w->flow[pair[i - 1].flow].qps;
+    weft_memory_free(WEFT_MEMORY_QP, pair, w->flows * sizeof *pair);
+    return before;
+}
+
 struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                    const struct weft_workload *w, struct weft_arena *arena, uint64_t *ret_paths) {
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    uint32_t *sends = weft_arena_alloc(arena, topology->hosts, sizeof *sends);
+    const uint64_t *before = weft__qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);
     *ret_paths = 0;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
-            trace(&ways, f, weft__qp_entropy(scenario->run.seed, f->src, sends[f->src]++), arena,
-                  &path[(*ret_paths)++]);
+            trace(&ways, f, weft__qp_entropy(scenario->run.seed, f->src, before[i] + q), arena, &path[(*ret_paths)++]);
         }
     }
     weft_routes_free(routes);

@@ -148,6 +148,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
     struct weft__qp_sender *sender = weft_arena_alloc(arena, net->qps, sizeof *sender);
+    const uint64_t *before = weft__qps_before(w, arena);
     uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
     uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
     uint32_t *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
@@ -176,7 +177,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
                 .mtu = (uint16_t)conf->mtu_bytes,
-                .entropy = weft__qp_entropy(net->scenario->run.seed, f->src, at_src),
+                .entropy = weft__qp_entropy(net->scenario->run.seed, f->src, before[i] + k),
                 .priority = f->priority,
                 .verb = f->verb,
             };
