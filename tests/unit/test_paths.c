@@ -60,10 +60,32 @@ static void test_independent(void **state) {
     run_free(&b);
 }
 
+/// Nor does a flow, of however many queue pairs, from the same host to another one, written before it.
+static void test_independent_of_the_same_host(void **state) {
+    struct run with = run_once("topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 8, spines: 8}\n"
+                               "workload: [{kind: flow, src: host-0, dst: host-10, size: 1MB, qps: 5}, "
+                               "{kind: flow, src: host-0, dst: host-9, size: 1MB}]\n");
+    struct run without = run_once("topology: {kind: leaf_spine, leaves: 2, hosts_per_leaf: 8, spines: 8}\n"
+                                  "workload: [{kind: flow, src: host-0, dst: host-9, size: 1MB}]\n");
+    uint64_t n;
+    struct weft_path *x = trace(&with, &n);
+    assert_int_equal(n, 6);
+    struct weft_path *y = trace(&without, &n);
+    assert_int_equal(x[5].hops, y->hops);
+    assert_memory_equal(x[5].port, y->port, y->hops * sizeof *y->port);
+    bool spread = false;
+    for (unsigned q = 1; q < 5; q++)
+        spread |= x[q].port[1] != x[0].port[1];
+    assert_true(spread); // five queue pairs of one flow do not all go one way
+    run_free(&with);
+    run_free(&without);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_goes_there),
         cmocka_unit_test(test_independent),
+        cmocka_unit_test(test_independent_of_the_same_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
