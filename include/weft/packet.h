@@ -21,8 +21,6 @@ enum weft_ecn { WEFT_ECN_NOT_ECT = 0, WEFT_ECN_ECT1 = 1, WEFT_ECN_ECT0 = 2, WEFT
 
 enum weft_packet_flag {
     WEFT_PACKET_ACK_REQUEST = 1, ///< BTH AckReq
-    WEFT_PACKET_RETH = 2,        ///< first or only packet of a WRITE
-    WEFT_PACKET_AGAIN = 4,       ///< sent before
 };
 
 struct weft_packet {

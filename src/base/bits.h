@@ -15,10 +15,6 @@ static inline void weft__bits_set(uint64_t *set, uint32_t i) {
     set[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-static inline void weft__bits_clear(uint64_t *set, uint32_t i) {
-    set[i / 64] &= ~(UINT64_C(1) << (i % 64));
-}
-
 static inline bool weft__bits_has(const uint64_t *set, uint32_t i) {
     return set[i / 64] >> (i % 64) & 1;
 }

@@ -13,7 +13,8 @@ struct static_conf {
 
 static const struct weft_param static_rows[] = {
     WEFT_BYTES(struct static_conf, size_bytes, "size", "800KB", "64B", "1TB", "buffer of each port and priority"),
-    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB", "pause the sender above this level"),
+    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
+               "pause the sender above this level (assumed)"),
     WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", "1TB",
                "let it go on at or below this level (assumed)"),
 };
@@ -130,7 +131,8 @@ const struct weft_model weft__buffer_static = {
     .kind = WEFT_KIND_BUFFER,
     .name = "static",
     .summary = "a fixed buffer for every port and priority",
-    .source = "IEEE 802.1Qbb; the sizes of the IEEE 802.1Qdw simulations (800 KB, PFC threshold 780 KB)",
+    .source =
+        "IEEE 802.1Qbb; size as in the IEEE 802.1Qdw simulations, whose threshold leaves no room for frames under way",
     .params = &static_params,
     .ops = &static_ops,
 };

@@ -155,7 +155,6 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     bool again = s->next < s->highest, last = s->next + 1 == conf->packets;
-    bool reth = conf->verb == WEFT_VERB_WRITE && s->next == 0;
     bool full = (weft_bytes)(s->next + 1 - s->una) * conf->mtu >= s->window_bytes; // nothing more before an ACK
     struct weft_packet p = {
         .bytes = (uint16_t)weft__qp_frame_bytes(conf, s->next),
@@ -167,9 +166,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         .priority = conf->priority & 7u,
         .dscp = nic->conf->dscp[conf->priority] & 63u,
         .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
-        .flags = ((last || full ? WEFT_PACKET_ACK_REQUEST : 0u) | (reth ? WEFT_PACKET_RETH : 0u) |
-                  (again ? WEFT_PACKET_AGAIN : 0u)) &
-                 7u,
+        .flags = last || full ? WEFT_PACKET_ACK_REQUEST : 0u,
     };
     w->tally.injected_bytes += p.bytes;
     weft__port_send(&nic->port, w, &p);

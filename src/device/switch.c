@@ -210,8 +210,6 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
 static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
     bool any = false;
     find_busy_inputs(sw, w->now_ps);
-    for (uint32_t k = 0; k < sw->ports * sw->words; k++)
-        sw->requests[k] = 0;
     for (uint32_t k = 0; k < sw->words; k++)
         sw->requesting[k] = 0;
     for (uint32_t k = 0; k < sw->words; k++)
