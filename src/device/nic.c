@@ -504,8 +504,7 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
     kick(node, nic, w);
 }
 
-static void nic_fetch(const struct weft__node *node, const struct weft_packet *p) {
-    const struct weft__nic *nic = node->state;
+static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_PFC) return;
     __builtin_prefetch(&nic->hosts->qp[p->qp]);
     if (p->kind == WEFT_PACKET_DATA)
@@ -517,22 +516,37 @@ static void nic_fetch(const struct weft__node *node, const struct weft_packet *p
     __builtin_prefetch(&nic->backlog[p->priority]);
 }
 
-static void nic_fetch_timer(const struct weft__node *node, uint32_t key, uint32_t step) {
-    const struct weft__nic *nic = node->state;
+static inline void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__nic *nic = state;
     if (key != KEY_TX) return;
-    for (uint32_t mask = nic->control_mask | nic->ready_mask; mask; mask &= mask - 1) {
-        const struct weft__nic_backlog *backlog = &nic->backlog[__builtin_ctz(mask)];
-        if (step == 0) {
-            __builtin_prefetch(backlog);
-            __builtin_prefetch(&nic->port);
-        } else {
-            weft__fifo_fetch(&backlog->control);
-            if (backlog->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[backlog->ready_tail]);
-        }
+    __builtin_prefetch(&nic->port);
+    for (uint32_t mask = backlog(nic); mask; mask &= mask - 1)
+        __builtin_prefetch(&nic->backlog[__builtin_ctz(mask)]);
+}
+
+static void nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                      weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, fetch_timer);
+}
+
+/// What will be sent when the port's timer is due.
+static inline void prepare_timer(const void *state, uint32_t key) {
+    const struct weft__nic *nic = state;
+    if (key != KEY_TX) return;
+    for (uint32_t mask = backlog(nic); mask; mask &= mask - 1) {
+        const struct weft__nic_backlog *waiting = &nic->backlog[__builtin_ctz(mask)];
+        weft__fifo_fetch(&waiting->control);
+        if (waiting->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[waiting->ready_tail]);
     }
 }
 
-static void nic_on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint32_t prepared) {
+static void nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    weft__timers_fetch(node, end, prepare_timer);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__nic *nic = node->state;
     if (__builtin_expect(p->kind == WEFT_PACKET_PFC, 0)) {
         w->tally.delivered_bytes += p->bytes;
@@ -575,7 +589,7 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
     }
 }
 
-static void nic_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
     switch (key) {
     case KEY_TX:
@@ -599,8 +613,12 @@ static void nic_on_timer(struct weft__node *node, struct weft__worker *w, uint32
     }
 }
 
-static const struct weft__node_ops nic_ops = {
-    .fetch = nic_fetch, .fetch_timer = nic_fetch_timer, .on_packet = nic_on_packet, .on_timer = nic_on_timer};
+static void nic_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                    weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+static const struct weft__node_ops nic_ops = {.fetch = nic_fetch, .prepare = nic_prepare, .run = nic_run};
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);

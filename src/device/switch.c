@@ -349,8 +349,7 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     return true;
 }
 
-static void switch_fetch(const struct weft__node *node, const struct weft_packet *p) {
-    const struct weft__switch *sw = node->state;
+static inline void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_PFC) return;
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
@@ -359,9 +358,23 @@ static void switch_fetch(const struct weft__node *node, const struct weft_packet
     if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, sw->conf->dscp_map[p->dscp]);
 }
 
+static inline void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
+    uint32_t port = key / KEYS_A_PORT;
+    if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
+    __builtin_prefetch(&sw->port[port]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
+}
+
+static void switch_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                         weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, fetch_timer);
+}
+
 /// The next hop, and its port and queue on the way into the cache.
-static uint32_t switch_prepare(struct weft__node *node, const struct weft_packet *p) {
-    struct weft__switch *sw = node->state;
+static inline uint32_t prepare_packet(struct weft__switch *sw, const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
     uint32_t out = route(sw, p), priority = sw->conf->dscp_map[p->dscp];
     if (out == WEFT_NONE) return out;
@@ -371,23 +384,26 @@ static uint32_t switch_prepare(struct weft__node *node, const struct weft_packet
     return out;
 }
 
-static void switch_fetch_timer(const struct weft__node *node, uint32_t key, uint32_t step) {
-    const struct weft__switch *sw = node->state;
+/// What waits at a port whose timer is due.
+static inline void prepare_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
     uint32_t port = key / KEYS_A_PORT;
     if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
-    if (step == 0) {
-        __builtin_prefetch(&sw->port[port]);
-        if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
-        return;
-    }
     for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
         __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
     if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
 }
 
-static void switch_on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint32_t out) {
+static void switch_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        arrival[i].word = prepare_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, prepare_timer);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
     struct weft__switch *sw = node->state;
+    uint32_t out = (uint32_t)word;
     if (__builtin_expect(packet->kind == WEFT_PACKET_PFC, 0)) {
         on_pause(node, sw, w, packet);
         return;
@@ -437,7 +453,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
     weft__timer_set(&node->timers, key_sample(sw), w->now_ps + sw->sample_interval_ps);
 }
 
-static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
     uint32_t port = key / KEYS_A_PORT;
     if (key == key_sample(sw)) {
@@ -470,11 +486,12 @@ static void switch_on_timer(struct weft__node *node, struct weft__worker *w, uin
     }
 }
 
-const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch,
-                                                .fetch_timer = switch_fetch_timer,
-                                                .prepare = switch_prepare,
-                                                .on_packet = switch_on_packet,
-                                                .on_timer = switch_on_timer};
+static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                       weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};
 
 // --- making and ending --------------------------------------------------------------------------------------------
 

@@ -30,10 +30,17 @@ struct weft__far_wake {
     uint32_t node; ///< local
 };
 
+/// Nodes to visit in a window, with their arrivals.
+struct weft__active {
+    uint32_t node; ///< local
+    uint32_t first, n;
+};
+
 // A word to sort packets by: offset in the window, port (and there a pause frame after the data frame that it overtook:
-// the two may have come by different ways, the ring and the heap), index.
-enum { WINDOW_BITS_MAX = 20, PORT_BITS = 17, INDEX_BITS = 64 - WINDOW_BITS_MAX - PORT_BITS };
-#define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
+// the two may have come by different ways, the ring and the heap).
+enum { PORT_BITS = 17 };
+/// A longer window would save nothing and keep more packets waiting.
+enum { WINDOW_BITS_MAX = 20 };
 #define NO_WINDOW UINT64_MAX
 
 // --- logs ---------------------------------------------------------------------------------------------------------
@@ -174,140 +181,104 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
 
 // --- one window ---------------------------------------------------------------------------------------------------
 
-/// What comes so many packets, or nodes, later is fetched now.
-enum { AHEAD_PACKET = 10, AHEAD_FETCH = 6, AHEAD_PREPARE = 3 };
-enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_TIMERS = 5, AHEAD_HEADS = 2 };
+/// What comes so many nodes later is fetched now.
+enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 3, AHEAD_PREPARE = 1 };
 
-static void insertion_sort(uint64_t *key, uint32_t n) {
+static void insertion_sort(struct weft__arrival *arrival, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
-        uint64_t x = key[i];
+        struct weft__arrival x = arrival[i];
         uint32_t k = i;
-        for (; k && key[k - 1] > x; k--)
-            key[k] = key[k - 1];
-        key[k] = x;
+        for (; k && arrival[k - 1].word > x.word; k--)
+            arrival[k] = arrival[k - 1];
+        arrival[k] = x;
     }
 }
 
-static void sort_keys(uint64_t *key, uint32_t n) {
+static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
     while (n > 32) { // quicksort, median of three; recursion on the smaller part
-        uint64_t a = key[0], b = key[n / 2], c = key[n - 1];
+        uint64_t a = arrival[0].word, b = arrival[n / 2].word, c = arrival[n - 1].word;
         uint64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
         uint32_t i = 0, k = n - 1;
         for (;;) {
-            while (key[i] < pivot)
+            while (arrival[i].word < pivot)
                 i++;
-            while (key[k] > pivot)
+            while (arrival[k].word > pivot)
                 k--;
             if (i >= k) break;
-            uint64_t x = key[i];
-            key[i++] = key[k];
-            key[k--] = x;
+            struct weft__arrival x = arrival[i];
+            arrival[i++] = arrival[k];
+            arrival[k--] = x;
         }
         uint32_t left = k + 1;
         if (left < n - left) {
-            sort_keys(key, left);
-            key += left;
+            sort_arrivals(arrival, left);
+            arrival += left;
             n -= left;
         } else {
-            sort_keys(key + left, n - left);
+            sort_arrivals(arrival + left, n - left);
             n = left;
         }
     }
-    insertion_sort(key, n);
+    insertion_sort(arrival, n);
 }
 
-static void reserve_gather(struct weft__worker *w, uint32_t n) {
-    if (w->gathered_capacity >= n && w->gathered_capacity) return;
-    uint32_t old = w->gathered_capacity, capacity = n + n / 2 + 64;
-    w->key = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->key, old * sizeof *w->key, capacity * sizeof *w->key);
-    w->sorted =
-        weft_memory_resize(WEFT_MEMORY_FLIGHT, w->sorted, old * sizeof *w->sorted, capacity * sizeof *w->sorted);
-    w->who = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->who, old * sizeof *w->who, capacity * sizeof *w->who);
-    w->packet =
-        weft_memory_resize(WEFT_MEMORY_FLIGHT, w->packet, old * sizeof *w->packet, capacity * sizeof *w->packet);
-    w->prepared =
-        weft_memory_resize(WEFT_MEMORY_FLIGHT, w->prepared, old * sizeof *w->prepared, capacity * sizeof *w->prepared);
-    w->order = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->order, old ? (old + AHEAD_PACKET) * sizeof *w->order : 0,
-                                  (capacity + AHEAD_PACKET) * sizeof *w->order);
-    w->gathered_capacity = capacity;
+/// One log of this worker's for this window, block by block.
+static inline __attribute__((always_inline)) void
+each_packet(const struct weft__log *log, struct weft__worker *w, uint64_t *wake,
+            void (*on_packet)(struct weft__worker *, uint64_t *wake, struct weft_packet *)) {
+    for (uint32_t b = 0, left = log->n; left; b++) {
+        uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
+        struct weft_packet *p = log->block[b];
+        left -= here;
+        for (uint32_t i = 0; i < here; i++)
+            on_packet(w, wake, &p[i]);
+    }
 }
 
-/// Keys of all packets of this window that come to this worker: offset in the window, port, index, in one word.
+static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
+    uint32_t local = p->node - w->first;
+    w->end[local]++;
+    wake[local / 64] |= UINT64_C(1) << local % 64;
+}
+
+static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
+    weft_time_ps offset = p->time_ps - (w->window << w->shift);
+    uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC);
+    w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << PORT_BITS | port, p};
+}
+
+/// The nodes to visit in this window and, by node and in its order, the packets that come to them.
 static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
     struct weft__engine *e = w->engine;
-    uint32_t slot = (uint32_t)(w->window % WEFT__RING), n = 0;
-    for (uint32_t from = 0; from < e->conf.workers; from++)
-        n += e->worker[from].log[w->id * WEFT__RING + slot].n;
-    assert(n < INDEX_MASK);
-    reserve_gather(w, n);
-    weft_time_ps begin = w->window << w->shift;
-    uint32_t k = 0;
+    uint32_t slot = (uint32_t)(w->window % WEFT__RING), n = 0, actives = 0, packets = 0;
     for (uint32_t from = 0; from < e->conf.workers; from++) {
         const struct weft__log *log = &e->worker[from].log[w->id * WEFT__RING + slot];
-        for (uint32_t b = 0, left = log->n; left; b++) {
-            uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
-            struct weft_packet *p = log->block[b];
-            left -= here;
-            for (uint32_t i = 0; i < here; i++, p++, k++) {
-                uint32_t local = p->node - w->first;
-                w->packet[k] = p;
-                w->who[k] = local;
-                uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC);
-                w->key[k] = (p->time_ps - begin) << (PORT_BITS + INDEX_BITS) | port << INDEX_BITS | k;
-                w->count[local]++;
-                wake[local / 64] |= UINT64_C(1) << local % 64;
-            }
+        each_packet(log, w, wake, count_packet);
+        n += log->n;
+    }
+    if (n > w->gathered_capacity || !w->arrival) {
+        uint32_t capacity = n + n / 2 + 64;
+        w->arrival = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival,
+                                        capacity * sizeof *w->arrival);
+        w->gathered_capacity = capacity;
+    }
+    for (uint32_t word = 0; word < w->words; word++) {
+        for (uint64_t bits = wake[word]; bits; bits &= bits - 1) {
+            uint32_t local = word * 64 + (uint32_t)__builtin_ctzll(bits), count = w->end[local];
+            w->active[actives++] = (struct weft__active){local, packets, count};
+            w->end[local] = packets;
+            packets += count;
         }
+        wake[word] = 0;
     }
-    return n;
-}
-
-static void prepare(struct weft__worker *w, uint32_t i) {
-    const struct weft_packet *p = w->order[i];
-    struct weft__node *node = &w->engine->node[p->node];
-    if (node->ops->prepare) w->prepared[i] = node->ops->prepare(node, p);
-}
-
-static void fetch(const struct weft__worker *w, uint32_t i) {
-    const struct weft_packet *p = w->order[i];
-    const struct weft__node *node = &w->engine->node[p->node];
-    if (node->ops->fetch) node->ops->fetch(node, p);
-}
-
-static void look_ahead(struct weft__worker *w, uint32_t i) {
-    __builtin_prefetch(w->order[i + AHEAD_PACKET]);
-    if (i + AHEAD_FETCH < w->gathered) fetch(w, i + AHEAD_FETCH);
-    if (i + AHEAD_PREPARE < w->gathered) prepare(w, i + AHEAD_PREPARE);
-}
-
-/// Runs one node to `end`: its packets, sorted[first..last), merged with its timers.
-static void run_node(struct weft__worker *w, struct weft__node *node, uint32_t first, uint32_t last, weft_time_ps end) {
-    uint32_t i = first;
-    uint64_t events = 0;
-    for (;;) {
-        weft_time_ps timer = weft__timers_next(&node->timers);
-        if (i < last) {
-            struct weft_packet *p = w->order[i];
-            if (p->time_ps <= timer && p->time_ps < end) {
-                look_ahead(w, i);
-                w->now_ps = p->time_ps;
-                node->ops->on_packet(node, w, p, w->prepared[i]);
-                i++;
-                events++;
-                continue;
-            }
-        }
-        if (timer >= end) break;
-        w->now_ps = timer;
-        node->ops->on_timer(node, w, weft__timers_pop(&node->timers));
-        events++;
+    for (uint32_t from = 0; from < e->conf.workers; from++)
+        each_packet(&e->worker[from].log[w->id * WEFT__RING + slot], w, wake, place_packet);
+    for (uint32_t a = 0; a < actives; a++) {
+        const struct weft__active *active = &w->active[a];
+        w->end[active->node] = 0;
+        if (active->n > 1) sort_arrivals(&w->arrival[active->first], active->n);
     }
-    for (; i < last; i++) {
-        look_ahead(w, i);
-        w->unread_bytes += w->order[i]->bytes;
-    }
-    w->tally.events += events;
-    if (events && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+    return actives;
 }
 
 /// With profiling on: charges the time since *begun to a phase.
@@ -320,69 +291,63 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
-enum { TIMERS_FETCHED_MAX = 64 };
-
-static void fetch_timers(const struct weft__node *node, uint32_t step, weft_time_ps end) {
-    if (!node->ops->fetch_timer) return;
-    uint32_t n = node->timers.n < TIMERS_FETCHED_MAX ? node->timers.n : TIMERS_FETCHED_MAX;
-    for (uint32_t i = 0; i < n; i++) // what is due stands near the top of the heap
-        if (node->timers.heap[i].time_ps < end) node->ops->fetch_timer(node, node->timers.heap[i].key, step);
+/// What is to be done for nodes that come later, while the node at `a` is still to be run.
+static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t actives, weft_time_ps end) {
+    struct weft__node *first = &w->engine->node[w->first];
+    if (a + AHEAD_NODE < actives) __builtin_prefetch(&first[w->active[a + AHEAD_NODE].node]);
+    if (a + AHEAD_STATE < actives) {
+        const struct weft__node *node = &first[w->active[a + AHEAD_STATE].node];
+        __builtin_prefetch(node->state);
+        __builtin_prefetch((const char *)node->state + 64);
+        __builtin_prefetch(node->timers.heap);
+    }
+    if (a + AHEAD_PACKETS < actives) {
+        const struct weft__active *active = &w->active[a + AHEAD_PACKETS];
+        for (uint32_t i = 0; i < active->n; i++)
+            __builtin_prefetch(w->arrival[active->first + i].packet);
+    }
+    if (a + AHEAD_FETCH < actives) {
+        const struct weft__active *active = &w->active[a + AHEAD_FETCH];
+        const struct weft__node *node = &first[active->node];
+        node->ops->fetch(node, &w->arrival[active->first], active->n, end);
+    }
+    if (a + AHEAD_PREPARE < actives) {
+        const struct weft__active *active = &w->active[a + AHEAD_PREPARE];
+        struct weft__node *node = &first[active->node];
+        node->ops->prepare(node, &w->arrival[active->first], active->n, end);
+    }
 }
 
-static void fetch_nodes(const struct weft__worker *w, uint32_t a, uint32_t actives, weft_time_ps end) {
-    const struct weft__node *node = &w->engine->node[w->first];
-    if (a + AHEAD_NODE < actives) __builtin_prefetch(&node[w->active[a + AHEAD_NODE]]);
-    if (a + AHEAD_STATE < actives) {
-        const struct weft__node *next = &node[w->active[a + AHEAD_STATE]];
-        __builtin_prefetch(next->state);
-        __builtin_prefetch((const char *)next->state + 64);
-        __builtin_prefetch(next->timers.heap);
+/// The run ends within this window: what arrives later stays unread.
+static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) {
+    for (uint32_t a = 0; a < actives; a++) {
+        struct weft__active *active = &w->active[a];
+        for (; active->n && w->arrival[active->first + active->n - 1].packet->time_ps >= end; active->n--)
+            w->unread_bytes += w->arrival[active->first + active->n - 1].packet->bytes;
     }
-    if (a + AHEAD_TIMERS < actives) fetch_timers(&node[w->active[a + AHEAD_TIMERS]], 0, end);
-    if (a + AHEAD_HEADS < actives) fetch_timers(&node[w->active[a + AHEAD_HEADS]], 1, end);
 }
 
 static void run_window(struct weft__worker *w, uint64_t *begun) {
     struct weft__engine *e = w->engine;
-    uint32_t slot = (uint32_t)(w->window % WEFT__RING);
-    uint64_t *wake = &w->wake[slot * w->words];
     weft_time_ps end = (w->window + 1) << w->shift;
-    if (end > e->conf.until_ps) end = e->conf.until_ps;
-
-    uint32_t actives = 0, running = 0;
-    w->gathered = gather(w, wake);
-    for (uint32_t word = 0; word < w->words; word++) {
-        for (uint64_t bits = wake[word]; bits; bits &= bits - 1) {
-            uint32_t local = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            w->active[actives++] = local;
-            w->start[local] = running;
-            running += w->count[local];
-        }
-        wake[word] = 0;
+    uint32_t actives = gather(w, &w->wake[w->window % WEFT__RING * w->words]);
+    if (end > e->conf.until_ps) {
+        end = e->conf.until_ps;
+        cut_off(w, actives, end);
     }
-    for (uint32_t k = 0; k < w->gathered; k++)
-        w->sorted[w->start[w->who[k]]++] = w->key[k];
-    for (uint32_t a = 0, first = 0; a < actives; a++) {
-        uint32_t count = w->count[w->active[a]];
-        if (count > 1) sort_keys(&w->sorted[first], count);
-        first += count;
-    }
-    for (uint32_t k = 0; k < w->gathered; k++)
-        w->order[k] = w->packet[w->sorted[k] & INDEX_MASK];
-    for (uint32_t k = 0; k < AHEAD_PACKET; k++)
-        w->order[w->gathered + k] = NULL; // prefetching it does nothing
     charge(w, WEFT_PHASE_GATHER, begun);
 
-    for (uint32_t i = 0; i < AHEAD_PREPARE && i < w->gathered; i++)
-        prepare(w, i);
-    for (uint32_t a = 0, first = 0; a < actives; a++) {
-        uint32_t local = w->active[a], count = w->count[local];
-        struct weft__node *node = &e->node[w->first + local];
-        w->count[local] = 0;
-        fetch_nodes(w, a, actives, end);
-        run_node(w, node, first, first + count, end);
-        schedule_wake(w, node, local);
-        first += count;
+    for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++) {
+        const struct weft__active *active = &w->active[a];
+        struct weft__node *node = &e->node[w->first + active->node];
+        node->ops->prepare(node, &w->arrival[active->first], active->n, end);
+    }
+    for (uint32_t a = 0; a < actives; a++) {
+        const struct weft__active *active = &w->active[a];
+        struct weft__node *node = &e->node[w->first + active->node];
+        look_ahead(w, a, actives, end);
+        node->ops->run(node, w, &w->arrival[active->first], active->n, end);
+        schedule_wake(w, node, active->node);
     }
     charge(w, WEFT_PHASE_NODES, begun);
 }
@@ -527,7 +492,7 @@ void weft__engine_run(struct weft__engine *e) {
 
 // --- init, deinit, sums -------------------------------------------------------------------------------------------
 
-/// Window length: the largest power of two within the lookahead that the sort key has room for.
+/// Window length: the largest power of two within the lookahead.
 static uint32_t calc_shift(weft_time_ps lookahead) {
     assert(lookahead > 0);
     uint32_t shift = 63 - (uint32_t)__builtin_clzll(lookahead);
@@ -545,9 +510,8 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->conf.workers, sizeof *w->log);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *w->far[p]);
-    w->count = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->count);
+    w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
     w->active = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->active);
-    w->start = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->start);
     weft__pool_init(&w->pool);
 }
 
@@ -565,16 +529,9 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->log, (size_t)WEFT__RING * e->conf.workers * sizeof *w->log);
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->count, w->n * sizeof *w->count);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->active, w->n * sizeof *w->active);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->start, w->n * sizeof *w->start);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->key, w->gathered_capacity * sizeof *w->key);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->sorted, w->gathered_capacity * sizeof *w->sorted);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->who, w->gathered_capacity * sizeof *w->who);
-    if (w->order)
-        weft_memory_free(WEFT_MEMORY_FLIGHT, w->order, (w->gathered_capacity + AHEAD_PACKET) * sizeof *w->order);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->prepared, w->gathered_capacity * sizeof *w->prepared);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->packet, w->gathered_capacity * sizeof *w->packet);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
     weft_memory_free(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample);

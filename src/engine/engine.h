@@ -21,19 +21,24 @@
 struct weft__worker;
 struct weft__node;
 
+/// A packet that arrives in the window. `word` is the engine's until the node has prepared the packet, then the node's.
+struct weft__arrival {
+    uint64_t word;
+    struct weft_packet *packet;
+};
+
+/// What the engine asks of a node in a window, all packets at once: n arrivals in order, before `end`. They are hot,
+/// and a call a node, not a packet, lets the compiler see the whole of a node's work.
 struct weft__node_ops {
-    /// Optional, hot: what comes soon, to be fetched into the cache. `fetch` some packets before `prepare`;
-    /// `fetch_timer` for the timers that are due in the window, in two steps (0, then 1), so that the second can use
-    /// what the first has fetched. They change nothing.
-    void (*fetch)(const struct weft__node *node, const struct weft_packet *packet);
-    void (*fetch_timer)(const struct weft__node *node, uint32_t key, uint32_t step);
-    /// Optional. Called once for each packet, in order, some packets before on_packet: the place to prefetch and to
-    /// decide what depends on nothing but the packet and its time. What it returns comes back as `prepared`.
-    uint32_t (*prepare)(struct weft__node *node, const struct weft_packet *packet);
-    /// The packet is the node's to change and copy.
-    void (*on_packet)(struct weft__node *node, struct weft__worker *worker, struct weft_packet *packet,
-                      uint32_t prepared);
-    void (*on_timer)(struct weft__node *node, struct weft__worker *worker, uint32_t key);
+    /// Brings into the cache what the packets, and the timers due before `end`, will need. Some nodes before `prepare`.
+    /// Changes nothing.
+    void (*fetch)(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+    /// Once for each packet, in order, a node or more before `run`: the place to fetch what `fetch` could not know yet,
+    /// and to decide what depends on nothing but the packet and its time; the answer goes into arrival->word.
+    void (*prepare)(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+    /// Runs the node to `end`; weft__node_run is its loop.
+    void (*run)(struct weft__node *node, struct weft__worker *worker, const struct weft__arrival *arrival, uint32_t n,
+                weft_time_ps end);
 };
 
 struct weft__node {
@@ -97,12 +102,10 @@ struct weft__worker {
     uint32_t far_packets, far_packets_capacity, far_wakes, far_wakes_capacity;
     uint64_t previous; ///< window whose logs are to be taken back
     // scratch for gathering a window
-    uint64_t *key, *sorted;
-    uint32_t *who, *count, *active, *start;
-    struct weft_packet **packet;
-    struct weft_packet **order; ///< by node, then in each node's order
-    uint32_t *prepared, gathered;
+    struct weft__arrival *arrival; ///< by node, then in each node's order
     uint32_t gathered_capacity;
+    uint32_t *end;               ///< [node]: of its arrivals
+    struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
     weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
     struct weft_sample *sample;
@@ -149,6 +152,43 @@ uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node
 struct weft__tally weft__engine_tally(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
+
+/// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
+/// is the node's to change and copy. Both are known where this is called, and so become part of it.
+static inline __attribute__((always_inline)) void
+weft__node_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+               weft_time_ps end,
+               void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
+               void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
+    const struct weft__arrival *last = arrival + n;
+    uint64_t timers = 0;
+    for (;;) {
+        weft_time_ps timer = weft__timers_next(&node->timers);
+        if (arrival < last && arrival->packet->time_ps <= timer) {
+            w->now_ps = arrival->packet->time_ps;
+            on_packet(node, w, arrival->packet, arrival->word);
+            arrival++;
+            continue;
+        }
+        if (timer >= end) break;
+        w->now_ps = timer;
+        on_timer(node, w, weft__timers_pop(&node->timers));
+        timers++;
+    }
+    w->tally.events += n + timers;
+    if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+}
+
+/// Calls fetch(state, key) for the timers due before `end`: what is due stands at the top of the heap.
+static inline __attribute__((always_inline)) void weft__timers_fetch(const struct weft__node *node, weft_time_ps end,
+                                                                     void (*fetch)(const void *state, uint32_t key)) {
+    const struct weft__timers *t = &node->timers;
+    for (uint32_t i = 0, reach = 1; i < reach && i < t->n; i++)
+        if (t->heap[i].time_ps < end) {
+            fetch(node->state, t->heap[i].key);
+            reach = 2 * i + 3; // its children
+        }
+}
 
 void weft__log_grow(struct weft__worker *w, struct weft__log *log);
 

@@ -44,14 +44,23 @@ static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops)
     w->tally.injected_bytes += 100;
 }
 
-/// Once for each packet, in order, before it is delivered.
-static uint32_t prepare(struct weft__node *node, const struct weft_packet *p) {
-    struct token_node *n = node->state;
-    assert_int_equal(p->node, n->id);
-    return (uint32_t)(p->time_ps * 31 + p->psn) ^ ++n->prepared << 20;
+static void fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    const struct token_node *t = node->state;
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(arrival[i].packet->node, t->id);
 }
 
-static void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint32_t prepared) {
+/// Once for each packet, in order, before it is delivered.
+static void prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct token_node *t = node->state;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        assert_int_equal(p->node, t->id);
+        arrival[i].word = (uint32_t)(p->time_ps * 31 + p->psn) ^ ++t->prepared << 20;
+    }
+}
+
+static void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t prepared) {
     struct token_node *n = node->state;
     assert_int_equal(p->node, n->id);
     assert_int_equal(p->time_ps, w->now_ps);
@@ -84,7 +93,12 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     pass_on(n, w, HOPS / 2 + key % 13);
 }
 
-static const struct weft__node_ops ops = {.prepare = prepare, .on_packet = on_packet, .on_timer = on_timer};
+static void run_node(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                     weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+static const struct weft__node_ops ops = {.fetch = fetch, .prepare = prepare, .run = run_node};
 
 struct result {
     uint64_t history, events, windows;
