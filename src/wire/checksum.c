@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two 32-bit CRCs of a RoCEv2 frame. Both are the CRC-32 of IEEE 802.3 (reflected, preset and inverted), which is
+// zlib's crc32, and both leave with their lowest octet first. FCS: IEEE 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause
+// 7.8.1 with annex A17: it is computed as if a local route header of eight octets of ones stood in front of IP.
+#include <assert.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "weft/wire.h"
+#include "wire/bytes.h"
+
+enum { LRH = 8, HEAD_MAX = LRH + WEFT_IPV4_BYTES + 40 + WEFT_UDP_BYTES + WEFT_BTH_BYTES };
+
+static uint32_t crc(uint32_t so_far, const uint8_t *bytes, size_t size) {
+    return (uint32_t)crc32_z(so_far, bytes, size);
+}
+
+/// The IP header of `ip`, its bytes or 0; `ret_status` says what is wrong.
+static size_t ip_header(const uint8_t *ip, size_t size, enum weft_wire_status *ret_status) {
+    *ret_status = WEFT_WIRE_TRUNCATED;
+    if (size < WEFT_IPV4_BYTES) return 0;
+    size_t bytes = ip[0] >> 4 == 4 ? 4u * (ip[0] & 15) : WEFT_IPV6_BYTES;
+    if (size < bytes + WEFT_UDP_BYTES + WEFT_BTH_BYTES) return 0;
+    *ret_status = WEFT_WIRE_MALFORMED;
+    if (ip[0] >> 4 == 4) return bytes >= WEFT_IPV4_BYTES && ip[9] == WEFT_IP_UDP ? bytes : 0;
+    return ip[0] >> 4 == 6 && ip[6] == WEFT_IP_UDP ? bytes : 0;
+}
+
+static void mask(uint8_t *ip, size_t header_bytes) {
+    if (ip[0] >> 4 == 4) {
+        ip[1] = ip[8] = ip[10] = ip[11] = 0xff; // TOS, TTL, checksum
+    } else {
+        ip[0] = 0x6f; // traffic class and flow label
+        ip[1] = ip[2] = ip[3] = ip[7] = 0xff;
+    }
+    uint8_t *udp = ip + header_bytes, *bth = udp + WEFT_UDP_BYTES;
+    udp[6] = udp[7] = bth[4] = 0xff;
+}
+
+enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *ret_icrc) {
+    enum weft_wire_status status;
+    size_t header_bytes = ip_header(ip, size, &status);
+    if (!header_bytes) return status;
+    uint8_t head[HEAD_MAX];
+    size_t head_bytes = header_bytes + WEFT_UDP_BYTES + WEFT_BTH_BYTES;
+    assert(LRH + head_bytes <= sizeof head);
+    memset(head, 0xff, LRH);
+    memcpy(head + LRH, ip, head_bytes);
+    mask(head + LRH, header_bytes);
+    uint32_t value = crc(0, head, LRH + head_bytes);
+    *ret_icrc = size > head_bytes ? crc(value, ip + head_bytes, size - head_bytes) : value;
+    return WEFT_WIRE_OK;
+}
+
+uint32_t weft_fcs_calc(const uint8_t *frame, size_t size) {
+    return size ? crc(0, frame, size) : 0;
+}
