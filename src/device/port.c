@@ -19,7 +19,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, struct weft_counters *counters,
-                     struct weft__port_faults *faults) {
+                     struct weft__port_faults *faults, struct weft__port_tap *tap) {
     uint64_t num = 8 * WEFT_PS_PER_S, divisor = gcd(num, link->rate_bps);
     *port = (struct weft__port){
         .delay_data_ps = link->delay_ps + peer->processing_ps,
@@ -31,8 +31,9 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .peer_worker = (uint8_t)peer->worker,
         .cut_through = peer->cut_through,
         .counters = counters,
-        .faulty = faults != NULL,
+        .special = faults || tap,
         .faults = faults,
+        .tap = tap,
         .id = id,
     };
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
@@ -45,27 +46,49 @@ weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, 
     return num / port->byte_den;
 }
 
-bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                        weft_time_ps last_bit) {
-    struct weft__port_faults *f = port->faults;
+/// Why the link loses the frame; WEFT_DROPS: it does not.
+static enum weft_drop calc_loss(struct weft__port_faults *f, const struct weft_packet *packet, weft_time_ps now,
+                                weft_time_ps last_bit) {
     // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
     // lost if the link is down at any time between its first bit sent and its last bit received.
     weft_time_ps arrival = last_bit + f->link_delay_ps;
     for (uint32_t i = 0; i < f->downs; i++)
-        if (w->now_ps < f->down[i].to_ps && arrival >= f->down[i].from_ps) {
-            weft__count_drop(w, WEFT_DROP_LINK_DOWN, packet->bytes);
-            port->counters[packet->priority].drops++;
-            return true;
-        }
-    if (f->bit_error_rate > 0) {
-        double good = exp(log1p(-f->bit_error_rate) * 8.0 * packet->bytes);
-        if (weft_random_unit(&f->random) >= good) {
-            weft__count_drop(w, WEFT_DROP_BIT_ERROR, packet->bytes);
-            port->counters[packet->priority].drops++;
-            return true;
-        }
+        if (now < f->down[i].to_ps && arrival >= f->down[i].from_ps) return WEFT_DROP_LINK_DOWN;
+    if (f->bit_error_rate <= 0) return WEFT_DROPS;
+    double good = exp(log1p(-f->bit_error_rate) * 8.0 * packet->bytes);
+    return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
+}
+
+static void note(struct weft__tap_log *log, const struct weft_packet *packet, uint32_t interface, weft_time_ps time,
+                 uint32_t mark) {
+    if (time < log->from_ps || time >= log->to_ps) return;
+    if (log->noted < log->limit) {
+        if (time > log->last_ps) log->last_ps = time;
+    } else if (time > log->last_ps) { // this worker alone has as many earlier ones as are wanted
+        log->left_out++;
+        return;
     }
-    return false;
+    log->noted++;
+    struct weft_packet *record = weft__spool_add(log->spool);
+    *record = *packet;
+    record->time_ps = time;
+    record->node = interface;
+    record->port = (uint16_t)mark;
+}
+
+bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                        weft_time_ps last_bit) {
+    enum weft_drop loss = port->faults ? calc_loss(port->faults, packet, w->now_ps, last_bit) : WEFT_DROPS;
+    bool lost = loss != WEFT_DROPS;
+    const struct weft__port_tap *tap = port->tap;
+    if (tap && tap->sent_on != WEFT_NONE)
+        note(tap->log, packet, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
+    if (tap && tap->received_on != WEFT_NONE && !lost)
+        note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
+    if (!lost) return false;
+    weft__count_drop(w, loss, packet->bytes);
+    port->counters[packet->priority].drops++;
+    return true;
 }
 
 static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at) {

@@ -8,6 +8,7 @@
 #ifndef WEFT_DEVICE_PORT_H
 #define WEFT_DEVICE_PORT_H
 
+#include "base/spool.h"
 #include "engine/engine.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
@@ -21,6 +22,25 @@ struct weft__port_faults {
         weft_time_ps from_ps, to_ps;
     } down[];
 };
+
+/// Where a worker's frames on captured ports are noted.
+struct weft__tap_log {
+    struct weft__spool *spool;   ///< of struct weft_packet, see weft__port_tap
+    uint64_t limit, left_out;    ///< frames wanted at most; not noted
+    weft_time_ps from_ps, to_ps; ///< frames complete from ... to before ... are wanted
+    weft_time_ps last_ps;        ///< latest of those noted up to the limit
+    uint64_t noted;
+};
+
+/// Both directions of captured ports are noted where frames are sent, one record an interface and frame: time_ps is
+/// when the frame is complete there, node the interface, port the direction and loss (enum weft__tap_mark).
+struct weft__port_tap {
+    struct weft__tap_log *log;
+    uint32_t sent_on, received_on; ///< interface of this port, of its peer; WEFT_NONE: not captured
+    weft_time_ps link_delay_ps;
+};
+/// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
+enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
 
 /// What an egress queue is asked for every frame; two to a cache line.
 struct weft__port_queue {
@@ -43,7 +63,7 @@ struct weft__port {
     uint8_t pfc_pending;        ///< priorities to tell the peer about
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool faulty;                ///< faults is not NULL
+    bool special;               ///< has faults or a tap
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
@@ -52,6 +72,7 @@ struct weft__port {
     uint32_t id;                      ///< among all ports
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
     struct weft__port_faults *faults; ///< NULL: a perfect link
+    struct weft__port_tap *tap;       ///< NULL: not captured
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
@@ -68,7 +89,7 @@ struct weft__port_peer {
 };
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, struct weft_counters *counters,
-                     struct weft__port_faults *faults);
+                     struct weft__port_faults *faults, struct weft__port_tap *tap);
 
 /// From an arena, on a cache line boundary.
 static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {
@@ -87,6 +108,7 @@ static inline bool weft__port_is_faster(const struct weft__port *a, const struct
     return (unsigned __int128)a->byte_num * b->byte_den < (unsigned __int128)b->byte_num * a->byte_den;
 }
 
+/// What a frame meets on a special port. True: lost on the link, and counted so.
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
@@ -103,7 +125,7 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     port->busy_until_ps = now + time;
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     w->tally.packet_hops++;
-    if (__builtin_expect(port->faulty, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
+    if (__builtin_expect(port->special, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
     if (port->cut_through && packet->kind != WEFT_PACKET_PFC && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;

@@ -44,7 +44,7 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
             .processing_ps = is_switch ? device[node]->sw.processing_ps : device[node]->host.processing_ps,
         };
         struct hop *h = &hop[hops++];
-        weft__port_init(&h->port, 0, link, &peer, NULL, NULL);
+        weft__port_init(&h->port, 0, link, &peer, NULL, NULL, NULL);
         h->reach_ps = h->port.delay_data_ps;
         h->cut_through = is_switch && device[node]->sw.forwarding == WEFT_CUT_THROUGH;
     }

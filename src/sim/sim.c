@@ -86,7 +86,7 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
         .pause_reaction_ps = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps,
     };
     weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
-                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena));
+                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), NULL);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what

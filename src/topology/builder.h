@@ -58,6 +58,9 @@ enum weft_status weft__topology_override(struct weft_topology *t, const struct w
                                          struct weft_error *ret_error);
 /// The node name nearest to `name`, or NULL.
 const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length);
+/// The next of the names and patterns that a text joins with commas, into `item` (as long as the text), without blanks
+/// around it; *text moves on, and is NULL after the last. False: there was none.
+bool weft__choice_next(const char **text, char *item);
 
 /// Rate, delay and bit error rate of the links between two layers.
 struct weft__line {

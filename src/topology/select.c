@@ -82,6 +82,16 @@ bool weft_glob_match(const char *pattern, const char *name) {
     }
 }
 
+bool weft__choice_next(const char **text, char *item) {
+    if (!*text) return false;
+    const char *end = alternative_end(*text), *first = *text, *last = end;
+    trim(&first, &last);
+    memcpy(item, first, (size_t)(last - first));
+    item[last - first] = 0;
+    *text = *end ? end + 1 : NULL;
+    return true;
+}
+
 struct choice {
     const struct weft_topology *t;
     struct weft_place place;
@@ -179,15 +189,8 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
     size_t size = strlen(text) + 1;
     char *item = weft_memory_new(WEFT_MEMORY_TOPOLOGY, size, 1);
     enum weft_status status = WEFT_OK;
-    for (const char *p = text; !status; p++) {
-        const char *end = alternative_end(p), *first = p, *last = end;
-        trim(&first, &last);
-        memcpy(item, first, (size_t)(last - first));
-        item[last - first] = 0;
+    for (const char *rest = text; !status && weft__choice_next(&rest, item);)
         status = choose_item(&c, item);
-        if (!*end) break;
-        p = end;
-    }
     if (!status) {
         *ret_hosts = weft_arena_alloc(t->arena, c.n, sizeof **ret_hosts);
         memcpy(*ret_hosts, c.host, c.n * sizeof *c.host);

@@ -451,6 +451,57 @@ static void select_hosts(void **state) {
     built_free(&b);
 }
 
+static void assert_ports(const struct weft_topology *t, const char *text, const char *wanted) {
+    uint32_t *port, n;
+    struct weft_error error = {0};
+    char names[256] = "", name[32];
+    if (weft_topology_select_ports(t, text, WEFT_NOWHERE, &port, &n, &error)) fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < n; i++) {
+        weft_topology_port_name(t, port[i], name, sizeof name);
+        strcat(names, i ? " " : "");
+        strcat(names, name);
+    }
+    assert_string_equal(names, wanted);
+}
+
+static void select_ports(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 100Gbps}");
+    assert_ports(t, "host-3", "host-3/0");
+    assert_ports(t, "leaf-1/2,leaf-0/3,leaf-1/2", "leaf-0/3 leaf-1/2");
+    assert_ports(t, "spine-0", "spine-0/0 spine-0/1");
+    assert_ports(t, "leaf-0->spine-1 , spine-1->leaf-0", "leaf-0/3 spine-1/0");
+    assert_ports(t, "leaf-*->spine-1", "leaf-0/3 leaf-1/3");
+    assert_ports(t, "leaf-[1]/[01]", "leaf-1/0 leaf-1/1");
+    assert_ports(t, "host-?", "host-0/0 host-1/0 host-2/0 host-3/0");
+    uint32_t *port, n;
+    assert_int_equal(weft_topology_select_ports(t, "*", WEFT_NOWHERE, &port, &n, NULL), 0);
+    assert_int_equal(n, t->ports);
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"", "empty"},
+        {"host-1,", "empty"},
+        {"host-1/1", "host-1 has ports host-1/0 to host-1/0"},
+        {"leaf-0/x", "leaf-0 has ports leaf-0/0 to leaf-0/3"},
+        {"leef-0/1", "no node 'leef-0'; there are"},
+        {"leef-0/1", "nearest: 'leaf-0'"},
+        {"leaf-0->spin-1", "nearest: 'spine-1'"},
+        {"host-0->spine-1", "host-0 has no link to spine-1"},
+        {"host-0,core-*/1", "no port matches 'core-*/1'; ports are"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct weft_error error = {0};
+        const struct weft_place place = {"x", 3, 5};
+        assert_int_equal(weft_topology_select_ports(t, bad[i].text, place, &port, &n, &error), WEFT_ERROR_INPUT);
+        if (strncmp(error.text, "x:3:5: ", 7) || !strstr(error.text, bad[i].words))
+            fail_msg("'%s' said: %s", bad[i].text, error.text);
+    }
+    built_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fabric_of_1024),
@@ -466,6 +517,7 @@ int main(void) {
         cmocka_unit_test(names),
         cmocka_unit_test(globs),
         cmocka_unit_test(select_hosts),
+        cmocka_unit_test(select_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures as Wireshark reads them: writer of pcapng (draft-ietf-opsawg-pcapng). One section: first its header, then
+// its interfaces, then names and packets in any order. Little-endian everywhere, so the same calls give the same file
+// on every machine. What goes wrong with the file shows in ferror.
+#ifndef WEFT_PCAPNG_H
+#define WEFT_PCAPNG_H
+
+#include <stdio.h>
+
+#include "weft/types.h"
+
+enum weft_pcapng_direction { WEFT_PCAPNG_UNKNOWN = 0, WEFT_PCAPNG_INBOUND = 1, WEFT_PCAPNG_OUTBOUND = 2 };
+
+/// Ethernet frames without FCS, stamped in nanoseconds.
+struct weft_pcapng_interface {
+    const char *name, *description;
+    weft_rate_bps rate_bps;
+    uint32_t snaplen;   ///< bytes of a frame kept at most; 0: all
+    const uint8_t *mac; ///< 6 bytes, or NULL
+    uint32_t ipv4;      ///< 0: none
+};
+
+struct weft_pcapng_packet {
+    uint32_t interface; ///< by order in the file, from 0
+    uint64_t time_ns;
+    uint32_t bytes;    ///< of the frame
+    uint32_t captured; ///< of them in `frame`
+    const uint8_t *frame;
+    enum weft_pcapng_direction direction; ///< as seen from the interface
+    const char *comment;                  ///< may be NULL
+};
+
+/// `application`: who writes; `comment` may be NULL. Texts are cut at 65535 bytes.
+void weft_pcapng_write_section(FILE *file, const char *application, const char *comment);
+void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface *interface);
+/// That an IPv4 address is shown by this name.
+void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name);
+void weft_pcapng_write_packet(FILE *file, const struct weft_pcapng_packet *packet);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // O_TMPFILE, mkostemp
+#include "base/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { CAPACITY_FIRST = 1024, BUFFER_RECORDS = 1024 };
+
+void weft__spool_init(struct weft__spool *spool, size_t record_bytes, size_t records_max,
+                      int (*compare)(const void *a, const void *b), const char *folder) {
+    *spool = (struct weft__spool){
+        .folder = folder, .compare = compare, .record_bytes = record_bytes, .capacity_max = records_max, .file = -1};
+}
+
+void weft__spool_deinit(struct weft__spool *spool) {
+    if (spool->file >= 0) close(spool->file);
+    weft_memory_free(WEFT_MEMORY_SERIES, spool->record, spool->capacity * spool->record_bytes);
+    *spool = (struct weft__spool){.file = -1};
+}
+
+static void fail(struct weft__spool *spool) {
+    if (!spool->error) spool->error = errno ? errno : EIO;
+}
+
+/// A file that is gone when the process is, however it ends.
+static int open_nameless(const char *folder) {
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0) return file;
+    char path[4096]; // a file system without such files
+    if (snprintf(path, sizeof path, "%s/weft-spool-XXXXXX", folder) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) unlink(path);
+    return file;
+}
+
+static void write_all(struct weft__spool *spool, const uint8_t *bytes, size_t size) {
+    while (size && !spool->error) {
+        ssize_t done = write(spool->file, bytes, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) {
+            fail(spool);
+            return;
+        }
+        bytes += done;
+        size -= (size_t)done;
+    }
+}
+
+static void sort(struct weft__spool *spool) {
+    if (spool->n) qsort(spool->record, spool->n, spool->record_bytes, spool->compare);
+}
+
+void weft__spool_make_room(struct weft__spool *spool) {
+    if (spool->n < spool->capacity_max) {
+        size_t capacity = spool->capacity ? spool->capacity * 4 : CAPACITY_FIRST;
+        if (capacity > spool->capacity_max) capacity = spool->capacity_max;
+        spool->record = weft_memory_resize(WEFT_MEMORY_SERIES, spool->record, spool->capacity * spool->record_bytes,
+                                           capacity * spool->record_bytes);
+        spool->capacity = capacity;
+        return;
+    }
+    if (spool->file < 0 && !spool->error) spool->file = open_nameless(spool->folder);
+    if (spool->file < 0) fail(spool);
+    sort(spool);
+    write_all(spool, spool->record, spool->n * spool->record_bytes);
+    if (!spool->error) spool->written += spool->n;
+    spool->n = 0;
+}
+
+/// A sorted run: on disk behind a buffer, or what was left in memory.
+struct source {
+    struct weft__spool *spool;
+    uint8_t *buffer; ///< NULL: in memory
+    const uint8_t *next;
+    size_t buffered;     ///< records from `next` on
+    uint64_t from, left; ///< records in the file not yet buffered
+};
+
+struct weft__merge {
+    struct source *source;
+    struct source **heap; ///< least record first
+    size_t sources, n;
+    bool taken; ///< the top's head was handed out
+};
+
+static void refill(struct source *s) {
+    size_t bytes = s->spool->record_bytes, records = s->left < BUFFER_RECORDS ? (size_t)s->left : BUFFER_RECORDS;
+    size_t done = 0;
+    while (done < records * bytes) {
+        ssize_t got = pread(s->spool->file, s->buffer + done, records * bytes - done, (off_t)(s->from * bytes + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) {
+            fail(s->spool);
+            s->left = 0;
+            return;
+        }
+        done += (size_t)got;
+    }
+    s->next = s->buffer;
+    s->buffered = records;
+    s->from += records;
+    s->left -= records;
+}
+
+static bool is_less(const struct source *a, const struct source *b) {
+    return a->spool->compare(a->next, b->next) < 0;
+}
+
+static void sift_down(struct weft__merge *m, size_t i) {
+    struct source *s = m->heap[i];
+    for (size_t child; (child = 2 * i + 1) < m->n; i = child) {
+        if (child + 1 < m->n && is_less(m->heap[child + 1], m->heap[child])) child++;
+        if (!is_less(m->heap[child], s)) break;
+        m->heap[i] = m->heap[child];
+    }
+    m->heap[i] = s;
+}
+
+static size_t runs_of(const struct weft__spool *spool) {
+    return (size_t)((spool->written + spool->capacity_max - 1) / spool->capacity_max);
+}
+
+struct weft__merge *weft__merge_new(struct weft__spool *spool, uint32_t spools) {
+    struct weft__merge *m = weft_memory_new(WEFT_MEMORY_SERIES, 1, sizeof *m);
+    for (uint32_t i = 0; i < spools; i++)
+        m->sources += runs_of(&spool[i]) + 1;
+    m->source = weft_memory_new(WEFT_MEMORY_SERIES, m->sources, sizeof *m->source);
+    m->heap = weft_memory_new(WEFT_MEMORY_SERIES, m->sources, sizeof *m->heap);
+    struct source *s = m->source;
+    for (uint32_t i = 0; i < spools; i++) {
+        sort(&spool[i]);
+        *s++ = (struct source){.spool = &spool[i], .next = spool[i].record, .buffered = spool[i].n};
+        for (uint64_t from = 0; from < spool[i].written; from += spool[i].capacity_max, s++) {
+            uint64_t left = spool[i].written - from;
+            *s = (struct source){.spool = &spool[i], .from = from};
+            s->left = left < spool[i].capacity_max ? left : spool[i].capacity_max;
+            s->buffer = weft_memory_new(WEFT_MEMORY_SERIES, BUFFER_RECORDS, spool[i].record_bytes);
+            refill(s);
+        }
+    }
+    for (size_t i = 0; i < m->sources; i++)
+        if (m->source[i].buffered) m->heap[m->n++] = &m->source[i];
+    for (size_t i = m->n / 2; i-- > 0;)
+        sift_down(m, i);
+    return m;
+}
+
+const void *weft__merge_next(struct weft__merge *m) {
+    if (m->taken) {
+        struct source *s = m->heap[0];
+        s->next += s->spool->record_bytes;
+        if (--s->buffered == 0 && s->left) refill(s);
+        if (!s->buffered) m->heap[0] = m->heap[--m->n];
+        if (m->n) sift_down(m, 0);
+    }
+    m->taken = m->n != 0;
+    return m->n ? m->heap[0]->next : NULL;
+}
+
+void weft__merge_free(struct weft__merge *m) {
+    for (size_t i = 0; i < m->sources; i++)
+        if (m->source[i].buffer)
+            weft_memory_free(WEFT_MEMORY_SERIES, m->source[i].buffer,
+                             BUFFER_RECORDS * m->source[i].spool->record_bytes);
+    weft_memory_free(WEFT_MEMORY_SERIES, m->heap, m->sources * sizeof *m->heap);
+    weft_memory_free(WEFT_MEMORY_SERIES, m->source, m->sources * sizeof *m->source);
+    weft_memory_free(WEFT_MEMORY_SERIES, m, sizeof *m);
+}

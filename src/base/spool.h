@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of one size, added in any order and read back sorted, in bounded memory: when a spool is full it is sorted
+// and written to a nameless temporary file, and reading merges what was written so (an external merge sort). One spool
+// a worker; the merge of several is in one order whatever was added to which, as long as no two records are equal.
+#ifndef WEFT_BASE_SPOOL_H
+#define WEFT_BASE_SPOOL_H
+
+#include "weft/memory.h"
+
+struct weft__spool {
+    const char *folder; ///< where the temporary file goes
+    int (*compare)(const void *a, const void *b);
+    size_t record_bytes;
+    uint8_t *record;
+    size_t n, capacity, capacity_max; ///< records in memory
+    int file;                         ///< -1: nothing was written yet
+    uint64_t written;                 ///< records; in runs of capacity_max
+    int error;                        ///< errno of the first failure; records are lost from then on
+};
+
+/// Holds at most so many records in memory. `folder` is borrowed.
+void weft__spool_init(struct weft__spool *spool, size_t record_bytes, size_t records_max,
+                      int (*compare)(const void *a, const void *b), const char *folder);
+void weft__spool_deinit(struct weft__spool *spool);
+void weft__spool_make_room(struct weft__spool *spool); ///< when it is full
+
+/// Room for a record; the caller writes all of it.
+static inline void *weft__spool_add(struct weft__spool *spool) {
+    if (__builtin_expect(spool->n == spool->capacity, 0)) weft__spool_make_room(spool);
+    return spool->record + spool->n++ * spool->record_bytes;
+}
+
+/// All records of `spool[0..spools)` in order. The spools take no more. A failure to read ends the records early and
+/// is in the `error` of its spool.
+struct weft__merge *weft__merge_new(struct weft__spool *spool, uint32_t spools);
+const void *weft__merge_next(struct weft__merge *merge); ///< NULL at the end; valid until the next call
+void weft__merge_free(struct weft__merge *merge);
+
+#endif
