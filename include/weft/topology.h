@@ -20,7 +20,8 @@ struct weft_node_info {
     uint32_t index; ///< among hosts, or among switches
 };
 
-/// One end of a link. Port k of node n is topology->port[node[n].port0 + k], and is called "access-3/7" (k = 7).
+/// One end of a link. Port k of node n is topology->port[node[n].port0 + k], and is called "access-3/7" (k = 7) or, if
+/// the user gave it a name, "access-3/E1/24".
 struct weft_port_info {
     uint32_t node;
     uint32_t peer; ///< port at the other end
@@ -50,6 +51,7 @@ struct weft_topology {
     struct weft_link_event *event; ///< by time, then link
     uint32_t *host;                ///< host index -> node
     uint32_t *switch_node;         ///< switch index -> node
+    const char **port_name;        ///< [ports], NULL where a port has its number for a name; NULL: all have
     const char *wiring;            ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
     uint32_t *name_table;          ///< names hashed to nodes, for weft_topology_find_node
     uint32_t name_mask;            ///< its size less one
@@ -64,6 +66,8 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
                                 uint8_t tier, uint32_t pod, const char *name);
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate);
+/// Names a port of the link added last: end 0 is that of `from`. Copied. Bad names are found by weft_topology_new.
+void weft_topology_name_port(struct weft_topology_builder *b, uint32_t end, const char *name);
 
 struct weft_topology_ops {
     /// Required. Adds every node and link of `conf`. `tree` is the user's section, for kinds that hold lists (may be
@@ -75,20 +79,21 @@ struct weft_topology_ops {
 };
 
 /// Builds and validates: at least two hosts, every host with exactly one link and that to a switch, no node without
-/// links, no self-link, names unique, every node reachable from every other, rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24
-/// nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:`
-/// and `events:` sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link:
-/// NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port names ("core-0/*": all its links).
+/// links, no self-link, names unique (of ports: at their node), every node reachable from every other, rates 1 Gbit/s
+/// to 3.2 Tbit/s, at most 2^24 nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and `events`
+/// are the user's `topology:` and `events:` sections or NULL. Place of errors: the user's line where there is one. An
+/// event is {at: 1ms, link: NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port names
+/// ("core-0/*": all its links).
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
                                    const struct weft_tree *events, struct weft_arena *arena,
                                    struct weft_topology **ret_topology, struct weft_error *ret_error);
 
-/// Node by name, WEFT_NONE if absent. Port by "name/k" or "name->peer" (first link to that peer). Link by either of its
-/// ports' names or "a--b".
+/// Node by name, WEFT_NONE if absent. Port by "node/name", "node/k" or "node->peer" (first link to that peer). Link by
+/// either of its ports' names or "a--b".
 uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name);
 uint32_t weft_topology_find_port(const struct weft_topology *t, const char *name);
 uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name);
-/// "access-3/7" into text.
+/// "access-3/7" into text; 128 bytes are enough.
 int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size);
 /// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.
 bool weft_glob_match(const char *pattern, const char *name);

@@ -21,6 +21,13 @@ struct weft__link {
     struct weft_place place;
 };
 
+/// What the user calls a port; in the builder's arena.
+struct weft__port_name {
+    struct weft__port_name *next;
+    const char *name;
+    uint32_t link, end;
+};
+
 struct weft_topology_builder {
     struct weft_arena *arena; ///< of names and layers
     struct weft_place place;  ///< in the user's text, of whatever is added next
@@ -28,7 +35,8 @@ struct weft_topology_builder {
     struct weft_node_info *node;
     struct weft_place *node_place;
     struct weft__link *link;
-    const char *layer[16]; ///< names seen, so that nodes share them
+    struct weft__port_name *port_name; ///< last first
+    const char *layer[16];             ///< names seen, so that nodes share them
 };
 
 /// An error if so much is more than anybody can mean; asked before anything is allocated.
@@ -45,6 +53,9 @@ enum weft_status weft__topology_validate(const struct weft_topology_builder *b, 
                                          struct weft_error *ret_error);
 /// Fills t->name_table. A name used twice: an error at the second.
 enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
+                                           struct weft_error *ret_error);
+/// Fills t->port_name. A bad name, or one used twice at a node: an error at the link.
+enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct weft_topology_builder *b,
                                            struct weft_error *ret_error);
 enum weft_status weft__topology_read_events(struct weft_topology *t, const struct weft_tree *events,
                                             struct weft_error *ret_error);

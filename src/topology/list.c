@@ -36,7 +36,7 @@ static const struct weft_param node_rows[] = {
 static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struct node_conf, node_rows);
 
 struct link_conf {
-    const char *from, *to;
+    const char *from, *to, *port[2];
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     double bit_error_rate;
@@ -48,6 +48,8 @@ static const struct weft_param link_rows[] = {
     WEFT_RATE(struct link_conf, rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps", "rate, each direction"),
     WEFT_TIME(struct link_conf, delay_ps, "delay", "150ns", "1ps", "1s", "propagation delay, one way"),
     WEFT_REAL(struct link_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "after FEC"),
+    WEFT_TEXT(struct link_conf, port[0], "from_port", "", "name of the port at from (E1/24); empty: its number"),
+    WEFT_TEXT(struct link_conf, port[1], "to_port", "", "name of the port at to; empty: its number"),
     WEFT_UINT(struct link_conf, count, "count", "1", "1", "65535", "so many parallel links"),
 };
 static const struct weft_param_table link_table = WEFT_PARAM_TABLE("link", struct link_conf, link_rows);
@@ -156,6 +158,11 @@ static enum weft_status add_links(const struct weft_tree *list, struct weft_topo
         if (status) return status;
         for (uint64_t n = 0; n < conf.count; n++)
             weft_topology_add_link(b, from, to, conf.rate_bps, conf.delay_ps, conf.bit_error_rate);
+        if (conf.count > 1 && (*conf.port[0] || *conf.port[1]))
+            return BAD(entry->place, "%llu links with one port name; expected 'count: 1' or no name",
+                       (unsigned long long)conf.count);
+        for (uint32_t end = 0; end < 2; end++)
+            if (*conf.port[end]) weft_topology_name_port(b, end, conf.port[end]);
         index->pair[i] = (struct pair){from < to ? from : to, from < to ? to : from, i};
     }
     return WEFT_OK;

@@ -74,6 +74,13 @@ static uint32_t port_towards(const struct weft_topology *t, uint32_t from, uint3
     return WEFT_NONE;
 }
 
+static uint32_t named_port(const struct weft_topology *t, uint32_t node, const char *name) {
+    if (node == WEFT_NONE || !t->port_name) return WEFT_NONE;
+    for (uint32_t p = t->node[node].port0, end = p + t->node[node].ports; p < end; p++)
+        if (t->port_name[p] && !strcmp(t->port_name[p], name)) return p;
+    return WEFT_NONE;
+}
+
 static uint32_t numbered_port(const struct weft_topology *t, uint32_t node, const char *digits) {
     char *end;
     if (node == WEFT_NONE || *digits < '0' || *digits > '9') return WEFT_NONE;
@@ -85,7 +92,9 @@ uint32_t weft_topology_find_port(const struct weft_topology *t, const char *name
     const char *mark = strstr(name, "->");
     if (mark) return port_towards(t, find_node(t, name, (size_t)(mark - name)), weft_topology_find_node(t, mark + 2));
     mark = strchr(name, '/');
-    return mark ? numbered_port(t, find_node(t, name, (size_t)(mark - name)), mark + 1) : WEFT_NONE;
+    if (!mark) return WEFT_NONE;
+    uint32_t node = find_node(t, name, (size_t)(mark - name)), port = named_port(t, node, mark + 1);
+    return port == WEFT_NONE ? numbered_port(t, node, mark + 1) : port;
 }
 
 uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name) {
@@ -98,5 +107,6 @@ uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name
 
 int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size) {
     const struct weft_node_info *node = &t->node[t->port[port].node];
+    if (t->port_name && t->port_name[port]) return snprintf(text, size, "%s/%s", node->name, t->port_name[port]);
     return snprintf(text, size, "%s/%u", node->name, port - node->port0);
 }

@@ -143,6 +143,7 @@ static enum weft_status validate_and_finish(const struct weft_topology_builder *
         *ret_topology = finish(b, degree);
         status = weft__topology_hash_names(*ret_topology, b->node_place, ret_error);
     }
+    if (!status) status = weft__topology_name_ports(*ret_topology, b, ret_error);
     weft_memory_free(KIND, degree, b->nodes * sizeof *degree);
     return status;
 }

@@ -198,6 +198,30 @@ static void a_list(void **state) {
     built_free(&b);
 }
 
+static void named_ports(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(
+        &b, "topology: {kind: list, nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host},"
+            " {name: z, role: switch}], links: [{from: h, to: s, to_port: E1/24}, {from: i, to: z, from_port: eth0,"
+            " to_port: E1/24}, {from: s, to: z, from_port: E3/24}]}\n"
+            "events: [{at: 1ms, link: s/E3/24, state: down}, {at: 2ms, link: \"z/E1/*\", state: down}]");
+    static const char *const names[] = {"s/E1/24", "s/E3/24", "h/0", "i/eth0", "z/E1/24", "z/1"};
+    for (uint32_t p = 0; p < t->ports; p++) {
+        char name[128];
+        weft_topology_port_name(t, p, name, sizeof name);
+        assert_string_equal(name, names[p]);
+        assert_int_equal(weft_topology_find_port(t, name), p);
+    }
+    assert_int_equal(weft_topology_find_port(t, "s/1"), 1);
+    assert_int_equal(weft_topology_find_port(t, "s->z"), 1);
+    assert_int_equal(weft_topology_find_port(t, "s/E9/24"), WEFT_NONE);
+    assert_int_equal(weft_topology_find_port(t, "z/E3/24"), WEFT_NONE);
+    assert_int_equal(t->event[0].link, 2);
+    assert_int_equal(t->event[1].link, 1);
+    built_free(&b);
+}
+
 #define NODES "topology: {kind: list, nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host}]"
 
 static void bad_input(void **state) {
@@ -222,6 +246,13 @@ static void bad_input(void **state) {
         {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, bit_error_rate: 2}]}", "t.yaml:3:", "bit_error_rate"},
         {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, speed: 1Gbps}]}", "t.yaml:3:", "speed"},
         {NODES ",\n links: [{from: h, to: s},\n {from: i}]}", "t.yaml:3:", "to"},
+        {NODES ",\n links: [{from: h, to: s, to_port: E1},\n {from: i, to: s, to_port: E1}]}",
+         "t.yaml:3:", "second port E1 at s (the first is on line 2)"},
+        {NODES ",\n links: [{from: h, to: s, to_port: 7},\n {from: i, to: s}]}", "t.yaml:2:", "bad port name '7'"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, to_port: a--b}]}",
+         "t.yaml:3:", "bad port name 'a--b'"},
+        {NODES ",\n links: [{from: h, to: s},\n {from: i, to: s, count: 2, to_port: E1}]}",
+         "t.yaml:3:", "one port name"},
         {NODES "}", "t.yaml:1:", "'links'"},
         {NODES ", links: 7}", "t.yaml:1:", "'links'"},
         {NODES ", links: []}", "t.yaml:1:", "'links'"},
@@ -510,6 +541,7 @@ int main(void) {
         cmocka_unit_test(fat_trees),
         cmocka_unit_test(two_layers_and_one),
         cmocka_unit_test(a_list),
+        cmocka_unit_test(named_ports),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(single_links_differ),
         cmocka_unit_test(events_are_sorted),

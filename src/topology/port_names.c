@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that the user gives to ports, as a switch's own interfaces are called: E1/24, Ethernet12/24.
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/builder.h"
+
+enum { NAME_MAX = 31 };
+
+void weft_topology_name_port(struct weft_topology_builder *b, uint32_t end, const char *name) {
+    struct weft__port_name *n = weft_arena_alloc(b->arena, 1, sizeof *n);
+    *n = (struct weft__port_name){b->port_name, weft_arena_text(b->arena, name), b->links - 1, end};
+    b->port_name = n;
+}
+
+/// Stands after "node/"; must not look like a number, nor like "a--b".
+static bool name_is_good(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strlen(name);
+    if (!n || n > NAME_MAX || !strchr(letters, name[0]) || strstr(name, "--") || strstr(name, "..")) return false;
+    return strspn(name + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:/") == n - 1;
+}
+
+struct named {
+    uint32_t node;
+    const struct weft__port_name *name;
+};
+
+/// By node, then name; of equal ones the first written first.
+static int by_node_and_name(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    int order = strcmp(x->name->name, y->name->name);
+    if (order) return order;
+    return x->name->link < y->name->link ? -1 : x->name->link > y->name->link;
+}
+
+static enum weft_status check_unique(const struct weft_topology_builder *b, struct named *named, uint32_t n,
+                                     struct weft_error *ret_error) {
+    qsort(named, n, sizeof *named, by_node_and_name);
+    for (uint32_t i = 1; i < n; i++)
+        if (named[i].node == named[i - 1].node && !strcmp(named[i].name->name, named[i - 1].name->name))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->link[named[i].name->link].place,
+                                  "a second port %s at %s (the first is on line %d)", named[i].name->name,
+                                  b->node[named[i].node].name, b->link[named[i - 1].name->link].place.line);
+    return WEFT_OK;
+}
+
+enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct weft_topology_builder *b,
+                                           struct weft_error *ret_error) {
+    uint32_t names = 0, i = 0;
+    for (const struct weft__port_name *n = b->port_name; n; n = n->next, names++)
+        if (!name_is_good(n->name))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->link[n->link].place,
+                                  "bad port name '%s'; expected up to %d letters, digits and _ - . : / beginning with "
+                                  "a letter, without '--' or '..'",
+                                  n->name, NAME_MAX);
+    if (!names) return WEFT_OK;
+    struct named *named = weft_memory_new(WEFT_MEMORY_TOPOLOGY, names, sizeof *named);
+    t->port_name = weft_arena_alloc(t->arena, t->ports, sizeof *t->port_name);
+    for (const struct weft__port_name *n = b->port_name; n; n = n->next) {
+        named[i++] = (struct named){b->link[n->link].node[n->end], n};
+        t->port_name[t->link[n->link].port[n->end]] = n->name;
+    }
+    enum weft_status status = check_unique(b, named, names, ret_error);
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, named, names * sizeof *named);
+    return status;
+}
