@@ -38,17 +38,20 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
 /// Tells the neighbour at `port` to pause or resume a priority.
 static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
                        uint32_t priority, bool xoff) {
-    if (!(sw->lossless >> priority & 1) || (!xoff && !sw->xoffs[priority])) return;
+    if (!(sw->lossless >> priority & 1)) return;
     if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
     sw->xoffs[priority] += xoff ? 1u : UINT32_MAX;
     if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
 }
 
 /// The packet's first bit leaves: it is no longer in the accounts.
-static void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                         const struct weft_packet *p, uint32_t out) {
+static inline __attribute__((always_inline)) void leave_buffer(struct weft__node *node, struct weft__switch *sw,
+                                                               struct weft__worker *w, const struct weft_packet *p,
+                                                               uint32_t out) {
     sw->port[out].queue[p->priority].bytes -= p->bytes;
-    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) == WEFT_BUFFER_XON)
+    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) ==
+            WEFT_BUFFER_XON &&
+        sw->xoffs[p->priority])
         want_pause(node, sw, w, p->port, p->priority, false);
 }
 
@@ -305,8 +308,8 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     return true;
 }
 
-static inline void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                           struct weft_packet *p, uint32_t out) {
+static inline __attribute__((always_inline)) void forward(struct weft__node *node, struct weft__switch *sw,
+                                                          struct weft__worker *w, struct weft_packet *p, uint32_t out) {
     bool xoff;
     if (!enter_buffer(sw, w, p, out, &xoff)) return;
     struct weft__port *port = &sw->port[out];
@@ -453,6 +456,14 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
     weft__timer_set(&node->timers, key_sample(sw), w->now_ps + sw->sample_interval_ps);
 }
 
+/// All of a frame that was deferred is there.
+static __attribute__((noinline)) void on_deferred(struct weft__node *node, struct weft__switch *sw,
+                                                  struct weft__worker *w, uint32_t port) {
+    struct weft_packet p = sw->deferred[port];
+    sw->deferred[port].bytes = 0; // no longer held there
+    forward(node, sw, w, &p, p.node);
+}
+
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
     uint32_t port = key / KEYS_A_PORT;
@@ -477,12 +488,9 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     case KEY_INPUT:
         weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
         break;
-    case KEY_DEFERRED: {
-        struct weft_packet p = sw->deferred[port];
-        sw->deferred[port].bytes = 0; // no longer held there
-        forward(node, sw, w, &p, p.node);
+    case KEY_DEFERRED:
+        on_deferred(node, sw, w, port);
         break;
-    }
     }
 }
 
