@@ -542,7 +542,17 @@ static inline void prepare_timer(const void *state, uint32_t key) {
     }
 }
 
+/// What only the queue pair knows.
+static inline void prepare_packet(const struct weft__nic *nic, const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_DATA)
+        __builtin_prefetch(&nic->hosts->outcome[nic->hosts->qp[p->qp].flow]);
+    else if (p->kind == WEFT_PACKET_ACK)
+        __builtin_prefetch(nic->hosts->sender[p->qp].cc);
+}
+
 static void nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        prepare_packet(node->state, arrival[i].packet);
     weft__timers_fetch(node, end, prepare_timer);
 }
 

@@ -376,14 +376,16 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
     weft__timers_fetch(node, end, fetch_timer);
 }
 
-/// The next hop, and its port and queue on the way into the cache.
-static inline uint32_t prepare_packet(struct weft__switch *sw, const struct weft_packet *p) {
+/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
+/// waited for when it is copied.)
+static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
-    uint32_t out = route(sw, p), priority = sw->conf->dscp_map[p->dscp];
+    p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+    uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
-    __builtin_prefetch(&sw->port[out].queue[priority]);
-    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, priority);
+    __builtin_prefetch(&sw->port[out].queue[p->priority]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
     return out;
 }
 
@@ -411,7 +413,6 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         on_pause(node, sw, w, packet);
         return;
     }
-    packet->priority = sw->conf->dscp_map[packet->dscp] & 7u;
     if (out == WEFT_NONE)
         drop(sw, w, packet, packet->port, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
