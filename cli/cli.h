@@ -11,12 +11,13 @@
 
 /// Options that more than one subcommand takes; --help is always there.
 enum weft_cli_accept {
-    WEFT_CLI_SET = 1,     ///< --set path=value, repeated; and --seed N, which is --set run.seed=N
-    WEFT_CLI_VARIANT = 2, ///< --variant NAME
-    WEFT_CLI_THREADS = 4, ///< --threads N
-    WEFT_CLI_OUT = 8,     ///< --out DIR
-    WEFT_CLI_JSON = 16,   ///< --json
-    WEFT_CLI_QUIET = 32,  ///< --quiet
+    WEFT_CLI_SET = 1,      ///< --set path=value, repeated; and --seed N, which is --set run.seed=N
+    WEFT_CLI_VARIANT = 2,  ///< --variant NAME
+    WEFT_CLI_THREADS = 4,  ///< --threads N
+    WEFT_CLI_OUT = 8,      ///< --out DIR
+    WEFT_CLI_JSON = 16,    ///< --json
+    WEFT_CLI_QUIET = 32,   ///< --quiet
+    WEFT_CLI_CAPTURE = 64, ///< --capture PORTS, which is --set capture.ports=PORTS
 };
 
 /// An option of one subcommand. With `argument` (its name in the help) it stores its value, without it true.

@@ -43,7 +43,7 @@ static enum weft_status compare(const struct weft_cli_options *o, const struct w
     struct weft_run *run = weft_arena_alloc(o->arena, n, sizeof *run);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < n && !status; i++)
-        status = weft_cli_simulation_init(&s[i], file, i, error);
+        if (!(status = weft_cli_simulation_init(&s[i], file, i, error))) s[i].one_of_several = n > 1;
     if (!status) {
         weft_cli_catch_interrupt();
         uint32_t ran = run_all(o, s, run, n, &status, error);

@@ -17,6 +17,7 @@ static const struct {
     {&weft_host_table, "the host's RDMA NIC"},
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
     {&weft_run_table, "the run itself"},
+    {&weft_capture_table, "frames of chosen ports, for Wireshark"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };
 

@@ -10,7 +10,7 @@
 #include "cli.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OUT, JSON, QUIET, HELP, COMMONS };
+enum common { SET, SEED, VARIANT, THREADS, OUT, CAPTURE, JSON, QUIET, HELP, COMMONS };
 
 static const struct {
     const char *name, *argument, *help;
@@ -21,6 +21,8 @@ static const struct {
     [VARIANT] = {"variant", "NAME", "this variant of the scenario only", WEFT_CLI_VARIANT},
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write results.sqlite into DIR", WEFT_CLI_OUT},
+    [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
+                 WEFT_CLI_CAPTURE},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
     [HELP] = {"help", NULL, "this text", 0},
@@ -80,6 +82,18 @@ bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_
     return true;
 }
 
+/// As YAML in single quotes, in which nothing but the quote is special.
+static const char *quoted(struct weft_arena *arena, const char *text) {
+    char *quoted = weft_arena_alloc(arena, 2 * strlen(text) + 3, 1), *at = quoted;
+    *at++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') *at++ = '\'';
+        *at++ = *text;
+    }
+    *at = '\'';
+    return quoted;
+}
+
 static bool take_common(enum common which, const char *value, struct weft_cli_options *o) {
     uint64_t number;
     switch (which) {
@@ -98,6 +112,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case OUT:
         o->out = value;
+        return true;
+    case CAPTURE:
+        o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted(o->arena, value));
         return true;
     case JSON:
         o->json = true;

@@ -206,7 +206,7 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {&weft_switch_table, &weft_host_table, &weft_pfc_table,
-                                                     &weft_run_table};
+                                                     &weft_run_table, &weft_capture_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -278,6 +278,7 @@ void weft_cli_schema(FILE *file) {
     devices(&j);
     workload(&j);
     key_reference(&j, "run", "run");
+    key_reference(&j, "capture", "capture");
     key_type(&j, "variants", "object");
     weft__json_end_object(&j);
     weft__json_key(&j, "required");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,6 +62,32 @@ static struct weft_progress end_of(const struct weft_workload *w, const struct w
     return end;
 }
 
+/// Where the capture goes: into --out DIR unless it has a folder of its own. "capture-NAME.pcapng" of several variants,
+/// with every character of the name that does not belong into a file's name as '_'. NULL: none is wanted.
+static const char *capture_file(const struct weft_cli_simulation *s, const char *out) {
+    const struct weft_capture_conf *capture = &s->scenario->capture;
+    if (!*capture->ports) return NULL;
+    const char *file = capture->file, *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+    if (s->one_of_several) {
+        char *name = weft_arena_text(s->scenario->arena, s->scenario->variant);
+        for (char *c = name; *c; c++)
+            if (!isalnum((unsigned char)*c) && !strchr("+-.=_", *c)) *c = '_';
+        size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - file) : strlen(file);
+        file = weft_arena_format(s->scenario->arena, "%.*s-%s%s", (int)stem, file, name, file + stem);
+    }
+    return out && *file != '/' ? weft_arena_format(s->scenario->arena, "%s/%s", out, file) : file;
+}
+
+/// What became of the capture, where somebody reads it; a capture that is not whole is said in any case.
+static void mention_capture(const struct weft_cli_options *options, const char *file, const struct weft_outcome *o) {
+    bool quiet = options->quiet || options->json;
+    if (!o->capture_left_out && quiet) return;
+    fprintf(stderr, "weft: %llu frames in %s", (unsigned long long)o->captured, file);
+    if (o->capture_left_out)
+        fprintf(stderr, "; capture.limit left out the %llu after them", (unsigned long long)o->capture_left_out);
+    fputc('\n', stderr);
+}
+
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
@@ -68,14 +95,19 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     struct weft_sim_options sim = {.threads = options->threads,
                                    .interrupt = &interrupted,
                                    .on_progress = weft_cli_progress_on,
-                                   .context = &progress};
+                                   .context = &progress,
+                                   .capture_file = capture_file(s, options->out)};
     weft_memory_reset_max();
-    enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
+    enum weft_status status = WEFT_OK;
+    if (sim.capture_file && options->out) status = weft_report_folder(options->out, ret_error);
+    if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
     if (s->outcome) {
         struct weft_progress end = end_of(s->workload, s->outcome);
         weft_cli_progress_done(&progress, &end);
     }
     weft_cli_progress_deinit(&progress);
+    if (s->outcome && sim.capture_file && status != WEFT_ERROR_SYSTEM)
+        mention_capture(options, sim.capture_file, s->outcome);
     *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}};
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);

@@ -12,6 +12,7 @@ struct weft_cli_simulation {
     struct weft_workload *workload; ///< lives in the scenario
     struct weft_arena *arena;
     struct weft_outcome *outcome; ///< NULL before it ran
+    bool one_of_several;          ///< files that it writes itself bear the variant's name
 };
 
 /// Everything short of running. Deinit whatever it returns.

@@ -111,6 +111,8 @@ struct weft_outcome {
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority
 
+    uint64_t captured, capture_left_out; ///< frames written, and beyond the limit
+
     char *stall; ///< who waits for whom; NULL if the run did not stall
     uint64_t digest;
     struct weft_arena *arena; ///< owns all of it

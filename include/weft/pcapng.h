@@ -35,6 +35,8 @@ void weft_pcapng_write_section(FILE *file, const char *application, const char *
 void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface *interface);
 /// That an IPv4 address is shown by this name.
 void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name);
+/// So many bytes of the file, always.
+uint32_t weft_pcapng_packet_bytes(const struct weft_pcapng_packet *packet);
 void weft_pcapng_write_packet(FILE *file, const struct weft_pcapng_packet *packet);
 
 #endif

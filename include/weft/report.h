@@ -34,6 +34,8 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// Makes a folder, and those above it, where they are absent.
+enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);
 /// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error
 /// the older one stays. The schema is in docs/results.md.
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,

@@ -5,7 +5,7 @@
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
 //   switch: {...}                     host: {...}
 //   devices: [{match: "core-*", switch: {...}}]
-//   workload: [{kind: incast, ...}]   run: {...}
+//   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
 #ifndef WEFT_SCENARIO_H
 #define WEFT_SCENARIO_H
@@ -22,6 +22,18 @@ struct weft_run_conf {
     const char *sample_ports;        ///< glob over port names
 };
 extern const struct weft_param_table weft_run_table;
+
+/// Ports whose frames are recorded: docs/capture.md.
+struct weft_capture_conf {
+    const char *ports; ///< as for weft_topology_select_ports; "": none
+    const char *file;
+    uint32_t content;  ///< enum weft_capture_content
+    uint32_t cnp_mark; ///< enum weft_cnp_mark
+    weft_bytes limit_bytes;
+    weft_time_ps from_ps, until_ps;
+};
+enum weft_capture_content { WEFT_CAPTURE_HEADERS, WEFT_CAPTURE_FULL };
+extern const struct weft_param_table weft_capture_table;
 
 /// Configuration of some devices: those whose node name matches, or all (match == NULL; always the first).
 struct weft_device_conf {
@@ -40,7 +52,9 @@ struct weft_scenario {
     struct weft_model_conf *workload;
     uint32_t workloads;
     struct weft_run_conf run;
-    struct weft_arena *arena; ///< owns everything here, and what topology and workload make
+    struct weft_capture_conf capture;
+    struct weft_place capture_place; ///< of its ports
+    struct weft_arena *arena;        ///< owns everything here, and what topology and workload make
 };
 
 /// A scenario file read but not yet bound to a variant. It must outlive its scenarios: places of errors point into it.

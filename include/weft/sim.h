@@ -22,6 +22,7 @@ struct weft_sim_options {
     const volatile sig_atomic_t *interrupt; ///< non-zero stops the run; may be NULL
     void (*on_progress)(void *context, const struct weft_progress *progress);
     void *context;
+    const char *capture_file; ///< of what the scenario's `capture` asks for; NULL: nothing is captured
 };
 
 /// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail
@@ -29,8 +30,9 @@ struct weft_sim_options {
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error);
 
-/// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (the outcome is filled all the same), WEFT_ERROR_CONSERVATION (likewise)
-/// or WEFT_ERROR_INPUT (no outcome). Free with weft_outcome_free.
+/// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (the outcome is filled all the same), WEFT_ERROR_CONSERVATION (likewise),
+/// WEFT_ERROR_INPUT (no outcome) or WEFT_ERROR_SYSTEM (the capture cannot be written; an outcome if it ran). Free with
+/// weft_outcome_free.
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error);
@@ -44,6 +46,13 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology, struct weft_arena *arena);
+
+/// Addresses of what is simulated, the same wherever bytes are shown. A port's MAC address: 02-00 and its number among
+/// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. A queue pair's
+/// number at both of its ends, 2 to 0xfffffe.
+void weft_address_mac(uint32_t port, uint8_t *ret_mac);
+uint32_t weft_address_ipv4(uint32_t host);
+uint32_t weft_address_qp(uint32_t qp);
 
 /// The way of a queue pair's data: the ports (among all) that it leaves by, its host's first.
 struct weft_path {

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sqlite_schema.h"
@@ -216,25 +215,10 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
     execute(w, "COMMIT");
 }
 
-/// Makes `path` and the folders above it.
-static enum weft_status make_folders(const char *path, struct weft_arena *arena, struct weft_error *ret_error) {
-    char *part = weft_arena_text(arena, path);
-    for (char *at = part + (*part != 0);; at++) { // not before a leading slash
-        if (*at && *at != '/') continue;
-        char was = *at;
-        *at = 0;
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot make the folder '%s': %s", part,
-                                  strerror(errno));
-        *at = was;
-        if (!was) return WEFT_OK;
-    }
-}
-
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
                                     struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    enum weft_status status = make_folders(dir, arena, ret_error);
+    enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) {
         const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
         const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());

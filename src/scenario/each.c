@@ -58,4 +58,5 @@ void weft_scenario_each(const struct weft_scenario *scenario,
         weft__model_each(&scenario->workload[i], path, on_value, context);
     }
     weft_params_each(&weft_run_table, &scenario->run, "run", on_value, context);
+    weft_params_each(&weft_capture_table, &scenario->capture, "capture", on_value, context);
 }

@@ -10,8 +10,8 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology", "events", "switch",   "host", "devices",
-                                       "workload", "run",    "variants", NULL};
+static const char *const sections[] = {"topology", "events", "switch",  "host",     "devices",
+                                       "workload", "run",    "capture", "variants", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -145,6 +145,12 @@ static enum weft_status load_workload(struct bind *b) {
     return status;
 }
 
+static enum weft_status load_capture(struct bind *b) {
+    const struct weft_tree *tree = section(b->root, "capture"), *ports = section(tree, "ports");
+    b->scenario->capture_place = ports ? ports->place : WEFT_NOWHERE;
+    return weft__params_load_at(&weft_capture_table, tree, "capture", &b->scenario->capture, b->arena, b->error);
+}
+
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b);
     if (!status) status = load_topology(b);
@@ -153,6 +159,7 @@ static enum weft_status bind_all(struct bind *b) {
     if (!status)
         status = weft__params_load_at(&weft_run_table, section(b->root, "run"), "run", &b->scenario->run, b->arena,
                                       b->error);
+    if (!status) status = load_capture(b);
     return status;
 }
 

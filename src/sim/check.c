@@ -38,6 +38,10 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "
                                 "at least 100ns");
+    uint32_t *port, n;
+    if (!status && *scenario->capture.ports)
+        status = weft_topology_select_ports(topology, scenario->capture.ports, scenario->capture_place, &port, &n,
+                                            ret_error);
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];
         status =

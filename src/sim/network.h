@@ -21,6 +21,7 @@ struct weft__network {
     uint32_t qps;
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
+    struct weft__capture *capture; ///< NULL: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 

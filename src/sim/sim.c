@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "sim/capture.h"
 #include "sim/network.h"
 
 static double seconds(clockid_t clock) {
@@ -77,6 +78,9 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
     const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
     const struct weft_device_conf *device = net->device[far->node];
     bool is_switch = t->node[far->node].role == WEFT_NODE_SWITCH;
+    struct weft__port_tap *tap =
+        net->capture ? weft__capture_tap(net->capture, port, weft__engine_worker_of(&net->engine, info->node), arena)
+                     : NULL;
     struct weft__port_peer peer = {
         .node = far->node,
         .worker = weft__engine_worker_of(&net->engine, far->node),
@@ -86,7 +90,7 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
         .pause_reaction_ps = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps,
     };
     weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
-                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), NULL);
+                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), tap);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
@@ -375,6 +379,7 @@ void weft_outcome_free(struct weft_outcome *outcome) {
 }
 
 static void network_free(struct weft__network *net) {
+    weft__capture_free(net->capture);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
     weft_arena_free(net->arena_switch);
@@ -421,6 +426,14 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
     start_engine(&net, options, &watcher);
+    if (options->capture_file && *scenario->capture.ports)
+        status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);
+    if (status) {
+        weft__engine_deinit(&net.engine);
+        network_free(&net);
+        weft_outcome_free(net.outcome);
+        return status;
+    }
     make_devices(&net);
     double assembled_s = seconds(CLOCK_MONOTONIC);
     weft__engine_run(&net.engine);
@@ -439,6 +452,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                 o->phase_s[p] += (double)net.engine.worker[k].phase_ns[p] * 1e-9;
     }
     calc_ideals(&net);
+    if (net.capture) status = weft__capture_finish(net.capture, o, ret_error);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
@@ -450,5 +464,6 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
                               (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
                               (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
+    if (status) return status; // the capture
     return o->end == WEFT_END_STALL ? WEFT_ERROR_STALL : WEFT_OK;
 }

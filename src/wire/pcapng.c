@@ -130,9 +130,13 @@ void weft_pcapng_write_name(FILE *file, uint32_t ipv4, const char *name) {
     put(file, bytes, 4);
 }
 
+uint32_t weft_pcapng_packet_bytes(const struct weft_pcapng_packet *packet) {
+    return EMPTY_BLOCK + 20 + padded(packet->captured) + text_option_bytes(packet->comment) + option_bytes(4) +
+           option_bytes(0);
+}
+
 void weft_pcapng_write_packet(FILE *file, const struct weft_pcapng_packet *packet) {
-    uint32_t bytes = EMPTY_BLOCK + 20 + padded(packet->captured) + text_option_bytes(packet->comment) +
-                     option_bytes(4) + option_bytes(0);
+    uint32_t bytes = weft_pcapng_packet_bytes(packet);
     begin(file, PACKET, bytes);
     put(file, packet->interface, 4);
     put(file, packet->time_ns >> 32, 4);

@@ -141,6 +141,7 @@ static void schema_fits_the_tables(void **state) {
     assert_table(&weft_host_table, json_object_get(definitions, "host"), false);
     assert_table(&weft_pfc_table, json_object_get(definitions, "pfc"), false);
     assert_table(&weft_run_table, json_object_get(definitions, "run"), false);
+    assert_table(&weft_capture_table, json_object_get(definitions, "capture"), false);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
         for (uint32_t i = 0; i < weft_model_count((enum weft_model_kind)kind); i++) {
             const struct weft_model *model = weft_model_at((enum weft_model_kind)kind, i);

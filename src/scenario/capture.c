@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "weft/scenario.h"
+
+static const char *const contents[] = {"headers", "full", NULL}; // enum weft_capture_content
+static const char *const marks[] = {"becn", "fecn", NULL};       // enum weft_cnp_mark
+
+static const struct weft_param rows[] = {
+    WEFT_TEXT(struct weft_capture_conf, ports, "ports", "",
+              "both directions of these are recorded: names, globs over names or over node->node; none if empty"),
+    WEFT_TEXT(struct weft_capture_conf, file, "file", "capture.pcapng",
+              "to write, in --out DIR if there is one; weft compare puts the variant's name into it"),
+    WEFT_CHOICE(struct weft_capture_conf, content, "content", "full", contents,
+                "of data frames: all, with payload and ICRC, or headers only"),
+    WEFT_BYTES(struct weft_capture_conf, limit_bytes, "limit", "1GB", "1KB", "1000TB",
+               "of the frames in the file; it holds the first ones"),
+    WEFT_TIME(struct weft_capture_conf, from_ps, "from", "0s", "0s", "never", "frames complete from this time on"),
+    WEFT_TIME(struct weft_capture_conf, until_ps, "until", "never", "0s", "never", "frames complete before this time"),
+    WEFT_CHOICE(struct weft_capture_conf, cnp_mark, "cnp", "becn", marks,
+                "bit of the BTH by which a CNP speaks of congestion"),
+};
+const struct weft_param_table weft_capture_table = WEFT_PARAM_TABLE("capture", struct weft_capture_conf, rows);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/frames.h"
+#include "weft/pcapng.h"
+
+/// What a frame takes in the file at least: that of a pause frame.
+static const struct weft_pcapng_packet least = {.captured = WEFT_FRAME_MIN - WEFT_FCS_BYTES};
+
+enum {
+    RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
+    HEADERS_SNAPLEN = 256,  // headers take less, and control frames are kept whole
+    NAMED_HOSTS_MAX = 65536 // with more, names would be most of a small file
+};
+
+struct weft__capture {
+    const struct weft__network *net;
+    char *path, *draft, *folder;
+    FILE *file;
+    uint32_t ports;
+    uint32_t *port;      ///< of an interface
+    uint32_t *interface; ///< of a port, or WEFT_NONE
+    struct weft__spool *spool;
+    struct weft__tap_log *log; ///< of a worker
+    weft_bytes left_bytes;     ///< of the limit
+    struct weft__frames frames;
+    struct weft_arena *arena;
+};
+
+/// Records are packets: see struct weft__port_tap. No two frames are complete at one time in one direction of a port.
+static int by_time(const void *a, const void *b) {
+    const struct weft_packet *x = a, *y = b;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return (x->port > y->port) - (x->port < y->port);
+}
+
+static const char *folder_of(struct weft_arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    return slash == path ? "/" : weft_arena_format(arena, "%.*s", (int)(slash - path), path);
+}
+
+static enum weft_status cannot_write(const struct weft__capture *c, int number, struct weft_error *ret_error) {
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", c->path,
+                          strerror(number));
+}
+
+enum weft_status weft__capture_new(const struct weft__network *net, const char *path,
+                                   struct weft__capture **ret_capture, struct weft_error *ret_error) {
+    const struct weft_scenario *scenario = net->scenario;
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SERIES);
+    struct weft__capture *c = weft_arena_alloc(arena, 1, sizeof *c);
+    c->net = net;
+    c->arena = arena;
+    c->path = weft_arena_text(arena, path);
+    c->draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    enum weft_status status =
+        weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
+    if (!status && !(c->file = fopen(c->draft, "wb"))) status = cannot_write(c, errno, ret_error);
+    if (status) {
+        weft_arena_free(arena);
+        return status;
+    }
+    c->interface = weft_arena_alloc(arena, t->ports, sizeof *c->interface);
+    memset(c->interface, 0xff, t->ports * sizeof *c->interface);
+    for (uint32_t i = 0; i < c->ports; i++)
+        c->interface[c->port[i]] = i;
+    uint32_t workers = net->engine.conf.workers;
+    weft_time_ps to = scenario->capture.until_ps;
+    if (scenario->run.until_ps < to) to = scenario->run.until_ps;
+    c->spool = weft_arena_alloc(arena, workers, sizeof *c->spool);
+    c->log = weft__arena_lines(arena, workers, sizeof *c->log);
+    for (uint32_t w = 0; w < workers; w++) {
+        weft__spool_init(&c->spool[w], sizeof(struct weft_packet), RECORDS_MAX, by_time, folder_of(arena, path));
+        c->log[w] = (struct weft__tap_log){
+            .spool = &c->spool[w],
+            .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(&least) + 1,
+            .from_ps = scenario->capture.from_ps,
+            .to_ps = to, // a frame that ends later is still under way when the run ends
+        };
+    }
+    c->left_bytes = scenario->capture.limit_bytes;
+    weft__frames_init(&c->frames);
+    c->frames.topology = t;
+    c->frames.qp = net->qp;
+    c->frames.cnp_mark = scenario->capture.cnp_mark;
+    c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;
+    *ret_capture = c;
+    return WEFT_OK;
+}
+
+struct weft__port_tap *weft__capture_tap(struct weft__capture *c, uint32_t port, uint32_t worker,
+                                         struct weft_arena *arena) {
+    const struct weft_topology *t = c->net->topology;
+    uint32_t sent_on = c->interface[port], received_on = c->interface[t->port[port].peer];
+    if (sent_on == WEFT_NONE && received_on == WEFT_NONE) return NULL;
+    struct weft__port_tap *tap = weft_arena_alloc(arena, 1, sizeof *tap);
+    *tap = (struct weft__port_tap){
+        .log = &c->log[worker],
+        .sent_on = sent_on,
+        .received_on = received_on,
+        .link_delay_ps = t->link[t->port[port].link].delay_ps,
+    };
+    return tap;
+}
+
+static void write_head(struct weft__capture *c) {
+    const struct weft_scenario *s = c->net->scenario;
+    const struct weft_topology *t = c->net->topology;
+    struct weft_arena *arena = c->arena;
+    const char *comment =
+        weft_arena_format(arena, "%s%s%s, seed %llu; simulated time from 0; frames stamped when complete at the port",
+                          s->name, *s->variant ? ", variant " : "", s->variant, (unsigned long long)s->run.seed);
+    weft_pcapng_write_section(c->file, "weft " WEFT_VERSION, comment);
+    for (uint32_t i = 0; i < c->ports; i++) {
+        const struct weft_port_info *port = &t->port[c->port[i]];
+        const struct weft_node_info *node = &t->node[port->node];
+        char name[160], peer[160], rate[32], delay[32];
+        uint8_t mac[6];
+        weft_topology_port_name(t, c->port[i], name, sizeof name);
+        weft_topology_port_name(t, port->peer, peer, sizeof peer);
+        weft_format_rate(t->link[port->link].rate_bps, rate, sizeof rate);
+        weft_format_time(t->link[port->link].delay_ps, delay, sizeof delay);
+        weft_address_mac(c->port[i], mac);
+        struct weft_pcapng_interface interface = {
+            .name = name,
+            .description = weft_arena_format(arena, "to %s, %s, %s", peer, rate, delay),
+            .rate_bps = t->link[port->link].rate_bps,
+            .snaplen = c->frames.headers ? HEADERS_SNAPLEN : 0,
+            .mac = mac,
+            .ipv4 = node->role == WEFT_NODE_HOST ? weft_address_ipv4(node->index) : 0,
+        };
+        weft_pcapng_write_interface(c->file, &interface);
+    }
+    for (uint32_t h = 0; h < t->hosts && t->hosts <= NAMED_HOSTS_MAX; h++)
+        weft_pcapng_write_name(c->file, weft_address_ipv4(h), t->node[t->host[h]].name);
+}
+
+/// False: the limit is reached. No later frame is written then, be it smaller.
+static bool write_frame(struct weft__capture *c, const struct weft_packet *record, uint8_t *bytes) {
+    bool sent = record->port >= WEFT__TAP_SENT;
+    uint32_t port = c->port[record->node], loss = record->port - (sent ? WEFT__TAP_SENT : 0u);
+    size_t written = weft__frames_build(&c->frames, record, sent ? port : c->net->topology->port[port].peer, bytes);
+    char comment[64];
+    if (loss) snprintf(comment, sizeof comment, "lost on the link: %s", weft_drop_names[loss - 1]);
+    struct weft_pcapng_packet packet = {
+        .interface = record->node,
+        .time_ns = record->time_ps / WEFT_PS_PER_NS,
+        .bytes = record->bytes - WEFT_FCS_BYTES,
+        .captured = (uint32_t)written,
+        .frame = bytes,
+        .direction = sent ? WEFT_PCAPNG_OUTBOUND : WEFT_PCAPNG_INBOUND,
+        .comment = loss ? comment : NULL,
+    };
+    if (weft_pcapng_packet_bytes(&packet) > c->left_bytes) {
+        c->left_bytes = 0;
+        return false;
+    }
+    c->left_bytes -= weft_pcapng_packet_bytes(&packet);
+    weft_pcapng_write_packet(c->file, &packet);
+    return true;
+}
+
+enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outcome *outcome,
+                                      struct weft_error *ret_error) {
+    uint32_t workers = c->net->engine.conf.workers;
+    uint8_t *bytes = weft_arena_alloc(c->arena, WEFT__FRAME_BYTES_MAX, 1);
+    write_head(c);
+    struct weft__merge *merge = weft__merge_new(c->spool, workers);
+    for (const struct weft_packet *record; (record = weft__merge_next(merge));)
+        if (c->left_bytes && write_frame(c, record, bytes))
+            outcome->captured++;
+        else
+            outcome->capture_left_out++;
+    weft__merge_free(merge);
+    int number = 0;
+    for (uint32_t w = 0; w < workers; w++) {
+        outcome->capture_left_out += c->log[w].left_out;
+        if (c->spool[w].error) number = c->spool[w].error;
+    }
+    errno = 0;
+    bool written = !ferror(c->file);
+    written &= !fclose(c->file);
+    c->file = NULL;
+    if (!number && (!written || rename(c->draft, c->path))) number = errno ? errno : EIO;
+    return number ? cannot_write(c, number, ret_error) : WEFT_OK;
+}
+
+void weft__capture_free(struct weft__capture *c) {
+    if (!c) return;
+    if (c->file) fclose(c->file);
+    unlink(c->draft); // it is gone if all went well
+    for (uint32_t w = 0; w < c->net->engine.conf.workers; w++)
+        weft__spool_deinit(&c->spool[w]);
+    weft_arena_free(c->arena);
+}

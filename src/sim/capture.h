@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scenario's `capture` asks for: frames noted at ports while the network runs, written as pcapng when it has
+// ended. What is noted is a packet of 32 bytes; in memory there are at most so many a worker, the rest is in a
+// temporary file beside the capture. The file does not depend on the number of workers.
+#ifndef WEFT_SIM_CAPTURE_H
+#define WEFT_SIM_CAPTURE_H
+
+#include "sim/network.h"
+
+/// Begins to write `path`: fails here rather than after the run. Nothing is at `path` before weft__capture_finish.
+enum weft_status weft__capture_new(const struct weft__network *net, const char *path,
+                                   struct weft__capture **ret_capture, struct weft_error *ret_error);
+/// What a port notes for it; NULL: nothing. The port's node belongs to `worker`.
+struct weft__port_tap *weft__capture_tap(struct weft__capture *capture, uint32_t port, uint32_t worker,
+                                         struct weft_arena *arena);
+enum weft_status weft__capture_finish(struct weft__capture *capture, struct weft_outcome *outcome,
+                                      struct weft_error *ret_error);
+void weft__capture_free(struct weft__capture *capture); ///< NULL: nothing
+
+#endif

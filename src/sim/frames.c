@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a packet of 32 bytes does not carry is derived, so that the same run gives the same frames: addresses and queue
+// pair numbers from indices, opcodes from verb and PSN, the payload from its place in the message (octet k is k mod
+// 256). The fabric is drawn as a bridged one: MAC addresses are those of the hosts, and nothing counts down the TTL.
+//
+// Sources: as in weft/wire.h. ACK: PSN of the last packet it acknowledges; NAK: of the packet expected. MSN: messages
+// completed, and of a READ one more as soon as its request is being answered (IBTA vol. 1, C9-148).
+#include "sim/frames.h"
+
+#include <string.h>
+
+#include "weft/sim.h"
+
+enum { TTL = 64, PORT_FIRST = 0xc000 };
+
+void weft__frames_init(struct weft__frames *frames) {
+    for (size_t i = 0; i < sizeof frames->payload; i++)
+        frames->payload[i] = (uint8_t)i;
+}
+
+static uint32_t clip(weft_bytes length) {
+    return length < UINT32_MAX ? (uint32_t)length : UINT32_MAX; // messages beyond 4 GiB have no RETH in the real world
+}
+
+/// From `psn` on: all that is left of the message.
+static struct weft_reth reth_of(const struct weft__qp_conf *qp, uint32_t index, uint32_t psn) {
+    weft_bytes before = (weft_bytes)psn * qp->mtu;
+    return (struct weft_reth){
+        .address = ((uint64_t)index + 1) << 32 | clip(before),
+        .rkey = index + 1,
+        .length = clip(qp->bytes - before),
+    };
+}
+
+/// The four opcodes of a verb stand in this order, but for those with immediate data or a key.
+static uint8_t data_opcode(const struct weft__qp_conf *qp, uint32_t psn) {
+    static const uint8_t opcodes[][4] = {
+        [WEFT_VERB_WRITE] = {WEFT_RC_WRITE_MIDDLE, WEFT_RC_WRITE_FIRST, WEFT_RC_WRITE_LAST, WEFT_RC_WRITE_ONLY},
+        [WEFT_VERB_SEND] = {WEFT_RC_SEND_MIDDLE, WEFT_RC_SEND_FIRST, WEFT_RC_SEND_LAST, WEFT_RC_SEND_ONLY},
+        [WEFT_VERB_READ] = {WEFT_RC_READ_RESPONSE_MIDDLE, WEFT_RC_READ_RESPONSE_FIRST, WEFT_RC_READ_RESPONSE_LAST,
+                            WEFT_RC_READ_RESPONSE_ONLY},
+    };
+    bool first = psn == 0, last = psn + 1 == qp->packets;
+    return opcodes[qp->verb][first + 2 * last];
+}
+
+static void fill_data(struct weft_frame *f, const struct weft__frames *frames, const struct weft__qp_conf *qp,
+                      const struct weft_packet *p) {
+    f->bth.opcode = data_opcode(qp, p->psn);
+    f->bth.ack_request = qp->verb != WEFT_VERB_READ && p->flags & WEFT_PACKET_ACK_REQUEST;
+    f->reth = reth_of(qp, p->qp, p->psn);
+    f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
+    f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
+    f->payload_bytes = weft__qp_payload(qp, p->psn);
+}
+
+static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const struct weft_packet *p) {
+    bool ack = p->kind == WEFT_PACKET_ACK;
+    f->bth.opcode = WEFT_RC_ACK;
+    f->bth.psn = (ack ? p->psn - 1 : p->psn) & WEFT_PSN_MASK;
+    f->aeth = (struct weft_aeth){.code = ack ? WEFT_AETH_ACK : WEFT_AETH_NAK,
+                                 .value = ack ? WEFT_AETH_NO_CREDITS : WEFT_NAK_PSN_SEQUENCE,
+                                 .msn = p->psn == qp->packets};
+}
+
+/// Everything on top of Ethernet that a queue pair sends.
+static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
+    const struct weft__qp_conf *qp = &frames->qp[p->qp];
+    const struct weft_topology *t = frames->topology;
+    uint32_t src = p->dst == qp->dst ? qp->src : qp->dst;
+    weft_address_mac(t->node[t->host[src]].port0, f->ethernet.src);
+    weft_address_mac(t->node[t->host[p->dst]].port0, f->ethernet.dst);
+    f->ipv4 = (struct weft_ipv4){
+        .dscp = p->dscp,
+        .ecn = p->ecn,
+        .identification = (uint16_t)p->psn,
+        .dont_fragment = true,
+        .ttl = TTL,
+        .src = weft_address_ipv4(src),
+        .dst = weft_address_ipv4(p->dst),
+    };
+    f->udp.src_port = (uint16_t)(PORT_FIRST | p->entropy);
+    f->bth = (struct weft_bth){
+        .migration = true,
+        .pkey = 0xffff,
+        .dest_qp = weft_address_qp(p->qp),
+        .psn = p->psn & WEFT_PSN_MASK,
+    };
+    switch (p->kind) {
+    case WEFT_PACKET_DATA:
+        fill_data(f, frames, qp, p);
+        break;
+    case WEFT_PACKET_READ:
+        f->bth.opcode = WEFT_RC_READ_REQUEST;
+        f->bth.ack_request = true;
+        f->reth = reth_of(qp, p->qp, p->psn);
+        break;
+    case WEFT_PACKET_CNP:
+        f->bth = weft_bth_cnp(weft_address_qp(p->qp), frames->cnp_mark);
+        f->payload_bytes = WEFT_CNP_RESERVED_BYTES;
+        break;
+    default:
+        fill_ack(f, qp, p);
+        break;
+    }
+    f->layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP | WEFT_LAYER_BTH | WEFT_LAYER_ICRC |
+                weft_roce_opcode_find(f->bth.opcode)->layers;
+}
+
+static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t sender) {
+    weft_address_mac(sender, f->ethernet.src);
+    memcpy(f->ethernet.dst, WEFT_MAC_CONTROL_ADDRESS, sizeof f->ethernet.dst);
+    f->layers = WEFT_LAYER_PFC;
+    f->pfc.classes = weft_packet_pfc_classes(p);
+    for (unsigned i = 0; i < WEFT_PRIORITIES; i++)
+        f->pfc.quanta[i] = (uint16_t)weft_packet_pfc_quanta(p, i);
+}
+
+size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, uint32_t sender,
+                          uint8_t *ret) {
+    struct weft_frame f = {0};
+    if (p->kind == WEFT_PACKET_PFC)
+        fill_pfc(&f, p, sender);
+    else
+        fill_roce(&f, frames, p);
+    size_t written;
+    if (frames->headers && p->kind == WEFT_PACKET_DATA) {
+        weft_frame_complete(&f);
+        written = weft_frame_encode_headers(&f, ret, WEFT__FRAME_BYTES_MAX);
+    } else {
+        written = weft_frame_build(&f, ret, WEFT__FRAME_BYTES_MAX);
+    }
+    assert(written && weft_frame_bytes(&f) == p->bytes - WEFT_FCS_BYTES);
+    return written;
+}

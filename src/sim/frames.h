@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A packet of the simulator as the frame that an engineer would see. See frames.c and docs/capture.md.
+#ifndef WEFT_SIM_FRAMES_H
+#define WEFT_SIM_FRAMES_H
+
+#include "device/nic.h"
+#include "weft/wire.h"
+
+enum {
+    WEFT__FRAME_BYTES_MAX = UINT16_MAX, // as in struct weft_packet
+    WEFT__PAYLOAD_PERIOD = 256,
+};
+
+struct weft__frames {
+    const struct weft_topology *topology;
+    const struct weft__qp_conf *qp; ///< of every queue pair
+    enum weft_cnp_mark cnp_mark;
+    bool headers; ///< of data, only the headers
+    uint8_t payload[WEFT__PAYLOAD_PERIOD + WEFT__FRAME_BYTES_MAX];
+};
+
+/// Fills in the payload; the rest is the caller's.
+void weft__frames_init(struct weft__frames *frames);
+
+/// The frame without FCS into `ret`, of WEFT__FRAME_BYTES_MAX bytes; `sender`: the port that sends it. Returns how many
+/// bytes were written: packet->bytes - WEFT_FCS_BYTES unless only headers are wanted.
+size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *packet, uint32_t sender,
+                          uint8_t *ret);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft run --capture and the scenario's capture: which file, the same whatever the number of threads, and its limits.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Pauses, CNPs, READ requests and frames lost on a bad link.
+static const char scenario[] =
+    "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
+    "switch: {pfc: {priorities: [3]}, buffer: {size: 100KB, xoff: 60KB, xon: 50KB}, aqm: {kind: wred, min: 5KB, max: "
+    "20KB}}\n"
+    "host: {cc: dcqcn, timeout: 100us}\n"
+    "workload:\n"
+    "  - {kind: incast, sources: host-0..2, dst: host-4, size: 100KB}\n"
+    "  - {kind: flow, src: host-3, dst: host-5, size: 100KB, verb: read}\n"
+    "variants:\n"
+    "  pfc: {}\n"
+    "  a/b: {topology.rate: 50Gbps}\n";
+
+static char dir[64];
+static char err[1 << 14];
+
+static int weft(const char *arguments) {
+    char command[1024], path[128];
+    snprintf(command, sizeof command, "cd %s && \"$WEFT\" %s >out.txt 2>err.txt </dev/null", dir, arguments);
+    int status = system(command);
+    snprintf(path, sizeof path, "%s/err.txt", dir);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    err[fread(err, 1, sizeof err - 1, file)] = 0;
+    fclose(file);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void succeed(const char *arguments) {
+    int status = weft(arguments);
+    if (status) fail_msg("weft %s: %d, %s", arguments, status, err);
+}
+
+struct bytes {
+    size_t size;
+    uint8_t *at;
+};
+
+static struct bytes slurp(const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("there is no %s: %s", name, err);
+    struct bytes b = {.at = malloc(1 << 26)};
+    b.size = fread(b.at, 1, 1 << 26, file);
+    fclose(file);
+    return b;
+}
+
+static void assert_same(const char *a, const char *b) {
+    struct bytes x = slurp(a), y = slurp(b);
+    assert_int_equal(x.size, y.size);
+    assert_memory_equal(x.at, y.at, x.size);
+    free(x.at);
+    free(y.at);
+}
+
+static uint32_t word(const uint8_t *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/// Frames of a capture, which must be blocks from end to end, in order of time.
+struct content {
+    uint32_t interfaces, frames, inbound, comments;
+    uint64_t first_ns, last_ns;
+    size_t frame_bytes; ///< of their blocks
+};
+
+static struct content read_capture(const char *name) {
+    struct bytes b = slurp(name);
+    struct content c = {0};
+    size_t at = 0;
+    for (uint32_t length; at < b.size; at += length) {
+        assert_true(b.size - at >= 12);
+        length = word(b.at + at + 4);
+        assert_true(length >= 12 && length % 4 == 0 && length <= b.size - at);
+        assert_int_equal(word(b.at + at + length - 4), length);
+        c.interfaces += word(b.at + at) == 1;
+        if (word(b.at + at) != 6) continue;
+        uint64_t time = (uint64_t)word(b.at + at + 12) << 32 | word(b.at + at + 16);
+        assert_true(word(b.at + at + 8) < c.interfaces);
+        assert_true(time >= c.last_ns);
+        if (!c.frames++) c.first_ns = time;
+        c.last_ns = time;
+        c.frame_bytes += length;
+        const uint8_t *options = b.at + at + 28 + ((word(b.at + at + 20) + 3) & ~3u);
+        if (*options == 1) {
+            c.comments++;
+            options += 4 + ((options[2] + 3) & ~3);
+        }
+        c.inbound += options[0] == 2 && options[4] == 1;
+    }
+    free(b.at);
+    return c;
+}
+
+static unsigned files(void) {
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    unsigned n = 0;
+    for (struct dirent *entry; (entry = readdir(d)) != NULL;)
+        n += entry->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void any_number_of_threads(void **state) {
+    (void)state;
+    const char *more = "s.yaml --capture '*' --quiet --set topology.bit_error_rate=1e-7";
+    char arguments[256];
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        snprintf(arguments, sizeof arguments, "run %s --threads %u --set capture.file=%u.pcapng", more, threads,
+                 threads);
+        succeed(arguments);
+    }
+    assert_same("1.pcapng", "2.pcapng");
+    assert_same("1.pcapng", "3.pcapng");
+    struct content all = read_capture("1.pcapng");
+    assert_int_equal(all.interfaces, 24);
+    assert_true(all.comments > 0); // lost on the link
+    // every port is captured: what was sent and not lost was received
+    assert_int_equal(all.inbound * 2 + all.comments, all.frames);
+    // a limit cuts the same frames off, also those that a single worker could have left out at once
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        snprintf(arguments, sizeof arguments,
+                 "run %s --threads %u --set capture.file=l%u.pcapng --set capture.limit=20KB", more, threads, threads);
+        succeed(arguments);
+    }
+    assert_same("l1.pcapng", "l2.pcapng");
+    assert_same("l1.pcapng", "l3.pcapng");
+    struct content cut = read_capture("l1.pcapng");
+    assert_true(cut.frame_bytes <= 20000 && cut.frame_bytes > 20000 - 5000);
+    char wanted[128];
+    snprintf(wanted, sizeof wanted, "weft: %u frames in l3.pcapng; capture.limit left out the %u after them",
+             cut.frames, all.frames - cut.frames);
+    assert_non_null(strstr(err, wanted));
+}
+
+static void what_and_when(void **state) {
+    (void)state;
+    succeed("run s.yaml --capture host-4,leaf-0/1 --set capture.content=headers --out r");
+    struct content all = read_capture("r/capture.pcapng");
+    assert_int_equal(all.interfaces, 2);
+    assert_true(all.frame_bytes < all.frames * 130); // 70 of headers, 74 of the longest control frame
+    assert_non_null(strstr(err, " frames in r/capture.pcapng\n"));
+    assert_int_equal(
+        weft("run s.yaml --capture host-4,leaf-0/1 --quiet --set capture.from=5us --set capture.until=7us"), 0);
+    struct content some = read_capture("capture.pcapng");
+    assert_true(some.frames > 0 && some.frames < all.frames);
+    assert_true(some.first_ns >= 5000 && some.last_ns < 7000);
+    assert_string_equal(err, "");
+    succeed("run s.yaml --capture host-4 --quiet --set run.until=6us");
+    some = read_capture("capture.pcapng");
+    assert_true(some.last_ns > 5000 && some.last_ns < 6000);
+}
+
+static void variants(void **state) {
+    (void)state;
+    succeed("compare s.yaml --set capture.ports=host-4 --set capture.file=c.pcapng --out r");
+    assert_int_equal(read_capture("r/c-pfc.pcapng").interfaces, 1);
+    assert_int_equal(read_capture("r/c-a_b.pcapng").interfaces, 1);
+    succeed("run s.yaml --variant a/b --capture host-4 --quiet");
+    assert_same("r/c-a_b.pcapng", "capture.pcapng");
+}
+
+static void errors_leave_nothing(void **state) {
+    (void)state;
+    const unsigned before = files();
+    assert_int_equal(weft("run s.yaml --capture hots-4"), 2);
+    assert_non_null(strstr(err, "nearest: 'host-4'"));
+    assert_int_equal(weft("check s.yaml --set capture.ports=host-99/0"), 2);
+    assert_int_equal(weft("run s.yaml --capture 'core-*'"), 2);
+    assert_non_null(strstr(err, "no port matches 'core-*'"));
+    assert_int_equal(weft("run s.yaml --capture host-4 --set capture.file=no/such/folder/c.pcapng"), 1);
+    assert_non_null(strstr(err, "cannot write 'no/such/folder/c.pcapng'"));
+    assert_int_equal(files(), before + 2); // out.txt, err.txt
+}
+
+static int set_up(void **state) {
+    (void)state;
+    strcpy(dir, "/tmp/weft-capture-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    char path[128];
+    snprintf(path, sizeof path, "%s/s.yaml", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(scenario, file);
+    return fclose(file);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(errors_leave_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_number_of_threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_and_when, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(variants, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
