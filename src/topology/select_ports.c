@@ -55,9 +55,12 @@ static enum weft_status refuse(struct choice *c, const char *name) {
     uint32_t node = weft_topology_find_node(t, node_name);
     if (node != WEFT_NONE && arrow && weft_topology_find_node(t, arrow + 2) != WEFT_NONE)
         return FAIL(c, "no port '%s': %s has no link to %s", name, node_name, arrow + 2);
-    if (node != WEFT_NONE && !arrow)
-        return FAIL(c, "no port '%s'; %s has ports %s/0 to %s/%u", name, node_name, node_name, node_name,
-                    t->node[node].ports - 1);
+    if (node != WEFT_NONE && !arrow) {
+        char first[160], last[160];
+        weft_topology_port_name(t, t->node[node].port0, first, sizeof first);
+        weft_topology_port_name(t, t->node[node].port0 + t->node[node].ports - 1, last, sizeof last);
+        return FAIL(c, "no port '%s'; %s has ports %s to %s", name, node_name, first, last);
+    }
     const char *wrong = node != WEFT_NONE ? arrow + 2 : node_name;
     const char *nearest = weft__topology_nearest_node(t, wrong, strlen(wrong));
     return FAIL(c, "no port '%s': no node '%s'; there are %s to %s%s%s%s", name, wrong, t->node[0].name,
