@@ -257,6 +257,10 @@ const struct weft_roce_opcode *weft_roce_opcode_find(uint8_t opcode);
 /// MALFORMED or TRUNCATED if these are not there.
 enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *ret_icrc);
 
+/// The UDP checksum of a packet from its IP header to the end of the datagram, whatever its field says; never 0.
+/// MALFORMED or TRUNCATED if these are not there.
+enum weft_wire_status weft_udp_checksum_calc(const uint8_t *ip, size_t size, uint16_t *ret_checksum);
+
 /// The frame check sequence of the frame without it. It stands on the wire lowest octet first.
 uint32_t weft_fcs_calc(const uint8_t *frame, size_t size);
 
@@ -332,17 +336,20 @@ size_t weft_frame_bytes(const struct weft_frame *);
 size_t weft_frame_header_bytes(const struct weft_frame *);
 
 /// Fills in what follows from the rest: ethertypes and the next protocol from `layers`, UDP port 4791 below a BTH,
-/// lengths, IPv4 checksum, pad count (zeros), Ethernet padding (zeros) up to 60 bytes. Not ICRC and FCS, which need
-/// the bytes. A length that its field cannot hold becomes 0xffff: such a frame does not exist.
+/// lengths, IPv4 checksum, no UDP checksum, pad count (zeros), Ethernet padding (zeros) up to 60 bytes. Not what needs
+/// the bytes: ICRC, FCS, and the UDP checksum that IPv6 demands. A length that its field cannot hold becomes 0xffff:
+/// such a frame does not exist.
 void weft_frame_complete(struct weft_frame *);
 
-/// weft_frame_complete, weft_frame_encode, and the ICRC and FCS if `layers` has them, in the struct and in `ret`.
+/// weft_frame_complete, weft_frame_encode, and what needs the bytes, in the struct and in `ret`: the ICRC and the FCS
+/// if `layers` has them, and the UDP checksum over IPv6.
 size_t weft_frame_build(struct weft_frame *, uint8_t *ret, size_t size);
 
 enum weft_frame_fault {
     WEFT_FAULT_IPV4_CHECKSUM = 1,
     WEFT_FAULT_ICRC = 2,
     WEFT_FAULT_FCS = 4,
+    WEFT_FAULT_UDP_CHECKSUM = 8, ///< not of a datagram that is cut off or has none
 };
 
 /// Which check sums that are there do not agree with `bytes`, which weft_frame_decode took apart into `frame`.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two 32-bit CRCs of a RoCEv2 frame. Both are the CRC-32 of IEEE 802.3 (reflected, preset and inverted), which is
-// zlib's crc32, and both leave with their lowest octet first. FCS: IEEE 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause
-// 7.8.1 with annex A17: it is computed as if a local route header of eight octets of ones stood in front of IP.
+// The sum of RFC 1071 that IPv4 and UDP use, and the two 32-bit CRCs of a RoCEv2 frame. Both CRCs are the CRC-32 of
+// IEEE 802.3 (reflected, preset and inverted), which is zlib's crc32, and both leave with their lowest octet first.
+// FCS: IEEE 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause 7.8.1 with annex A17: it is computed as if a local route
+// header of eight octets of ones stood in front of IP.
 #include <assert.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "weft/wire.h"
 #include "wire/bytes.h"
+#include "wire/checksum.h"
 
 enum { LRH = 8, HEAD_MAX = LRH + WEFT_IPV4_BYTES + 40 + WEFT_UDP_BYTES + WEFT_BTH_BYTES };
 
@@ -15,12 +17,12 @@ static uint32_t crc(uint32_t so_far, const uint8_t *bytes, size_t size) {
     return (uint32_t)crc32_z(so_far, bytes, size);
 }
 
-/// The IP header of `ip`, its bytes or 0; `ret_status` says what is wrong.
-static size_t ip_header(const uint8_t *ip, size_t size, enum weft_wire_status *ret_status) {
+/// The bytes of the IP header, or 0 if it is none that is followed by UDP and `behind` bytes; `ret_status` says why.
+static size_t ip_header(const uint8_t *ip, size_t size, size_t behind, enum weft_wire_status *ret_status) {
     *ret_status = WEFT_WIRE_TRUNCATED;
     if (size < WEFT_IPV4_BYTES) return 0;
     size_t bytes = ip[0] >> 4 == 4 ? 4u * (ip[0] & 15) : WEFT_IPV6_BYTES;
-    if (size < bytes + WEFT_UDP_BYTES + WEFT_BTH_BYTES) return 0;
+    if (size < bytes + WEFT_UDP_BYTES + behind) return 0;
     *ret_status = WEFT_WIRE_MALFORMED;
     if (ip[0] >> 4 == 4) return bytes >= WEFT_IPV4_BYTES && ip[9] == WEFT_IP_UDP ? bytes : 0;
     return ip[0] >> 4 == 6 && ip[6] == WEFT_IP_UDP ? bytes : 0;
@@ -39,7 +41,7 @@ static void mask(uint8_t *ip, size_t header_bytes) {
 
 enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *ret_icrc) {
     enum weft_wire_status status;
-    size_t header_bytes = ip_header(ip, size, &status);
+    size_t header_bytes = ip_header(ip, size, WEFT_BTH_BYTES, &status);
     if (!header_bytes) return status;
     uint8_t head[HEAD_MAX];
     size_t head_bytes = header_bytes + WEFT_UDP_BYTES + WEFT_BTH_BYTES;
@@ -49,6 +51,29 @@ enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *r
     mask(head + LRH, header_bytes);
     uint32_t value = crc(0, head, LRH + head_bytes);
     *ret_icrc = size > head_bytes ? crc(value, ip + head_bytes, size - head_bytes) : value;
+    return WEFT_WIRE_OK;
+}
+
+uint16_t weft__internet_checksum(const uint8_t *bytes, size_t size, uint64_t sum) {
+    for (size_t i = 0; i + 1 < size; i += 2)
+        sum += weft__get16(bytes + i);
+    if (size % 2) sum += (uint32_t)bytes[size - 1] << 8;
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+enum weft_wire_status weft_udp_checksum_calc(const uint8_t *ip, size_t size, uint16_t *ret_checksum) {
+    enum weft_wire_status status;
+    size_t header_bytes = ip_header(ip, size, 0, &status);
+    if (!header_bytes) return status;
+    // the pseudo header, less its addresses, and less the old checksum
+    size_t datagram = size - header_bytes;
+    uint64_t sum = WEFT_IP_UDP + datagram + (uint16_t)~weft__get16(ip + header_bytes + 6);
+    size_t addresses = ip[0] >> 4 == 4 ? 12 : 8, addresses_bytes = ip[0] >> 4 == 4 ? 8 : 32;
+    sum += (uint16_t)~weft__internet_checksum(ip + addresses, addresses_bytes, 0);
+    uint16_t checksum = weft__internet_checksum(ip + header_bytes, datagram, sum);
+    *ret_checksum = checksum ? checksum : 0xffff;
     return WEFT_WIRE_OK;
 }
 

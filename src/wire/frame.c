@@ -45,6 +45,10 @@ size_t weft_frame_header_bytes(const struct weft_frame *f) {
     return bytes + (f->layers & WEFT_LAYER_IPV4 ? f->ipv4.options_bytes : 0);
 }
 
+static size_t ethernet_bytes(const struct weft_frame *f) {
+    return WEFT_ETHERNET_BYTES + (f->layers & WEFT_LAYER_VLAN ? WEFT_VLAN_BYTES : 0);
+}
+
 static size_t trailer_bytes(const struct weft_frame *f) {
     return f->layers & WEFT_LAYER_ICRC ? f->bth.pad_count + WEFT_ICRC_BYTES : 0;
 }
@@ -129,15 +133,15 @@ void weft_frame_complete(struct weft_frame *f) {
         f->udp.dst_port = WEFT_UDP_PORT_ROCE;
         memset(f->pad, 0, sizeof f->pad);
     }
-    size_t ethernet = WEFT_ETHERNET_BYTES + (f->layers & WEFT_LAYER_VLAN ? WEFT_VLAN_BYTES : 0);
     size_t bytes = weft_frame_header_bytes(f) + f->payload_bytes + trailer_bytes(f);
     f->padding = NULL;
     f->padding_bytes = bytes < WEFT_FRAME_MIN_NO_FCS ? WEFT_FRAME_MIN_NO_FCS - bytes : 0;
-    size_t packet = bytes - ethernet; // from the IP header on
+    size_t packet = bytes - ethernet_bytes(f); // from the IP header on
     if (f->layers & WEFT_LAYER_IPV6) packet -= WEFT_IPV6_BYTES;
     size_t datagram = f->layers & WEFT_LAYER_IPV4 ? packet - WEFT_IPV4_BYTES - f->ipv4.options_bytes : packet;
     if (f->layers & WEFT_LAYER_UDP) {
         f->udp.length = length16(datagram);
+        f->udp.checksum = 0;
         f->ipv4.protocol = f->ipv6.next_header = WEFT_IP_UDP;
     }
     f->ipv6.payload_length = length16(datagram);
@@ -145,17 +149,26 @@ void weft_frame_complete(struct weft_frame *f) {
     f->ipv4.checksum = weft_ipv4_calc_checksum(&f->ipv4);
 }
 
+/// UDP over IPv6 must have a checksum (RFC 8200); over IPv4 it is left out, as RoCEv2 senders do.
+static bool build_udp_checksum(struct weft_frame *f, uint8_t *ip, size_t size) {
+    if (weft_udp_checksum_calc(ip, size, &f->udp.checksum)) return false;
+    weft__put16(ip + WEFT_IPV6_BYTES + 6, f->udp.checksum);
+    return true;
+}
+
 size_t weft_frame_build(struct weft_frame *f, uint8_t *ret, size_t size) {
     weft_frame_complete(f);
     size_t bytes = weft_frame_encode(f, ret, size);
     if (!bytes) return 0;
     size_t fcs_at = bytes - (f->layers & WEFT_LAYER_FCS ? WEFT_FCS_BYTES : 0);
+    uint8_t *ip = ret + ethernet_bytes(f), *ip_end = ret + fcs_at - f->padding_bytes;
     if (f->layers & WEFT_LAYER_ICRC) {
-        size_t ip_at = WEFT_ETHERNET_BYTES + (f->layers & WEFT_LAYER_VLAN ? WEFT_VLAN_BYTES : 0);
-        size_t icrc_at = fcs_at - f->padding_bytes - WEFT_ICRC_BYTES;
-        if (weft_icrc_calc(ret + ip_at, icrc_at - ip_at, &f->icrc)) return 0;
-        weft__put32_low_first(ret + icrc_at, f->icrc);
+        uint8_t *icrc = ip_end - WEFT_ICRC_BYTES;
+        if (weft_icrc_calc(ip, (size_t)(icrc - ip), &f->icrc)) return 0;
+        weft__put32_low_first(icrc, f->icrc);
     }
+    uint32_t udp_ipv6 = WEFT_LAYER_UDP | WEFT_LAYER_IPV6;
+    if ((f->layers & udp_ipv6) == udp_ipv6 && !build_udp_checksum(f, ip, (size_t)(ip_end - ip))) return 0;
     if (f->layers & WEFT_LAYER_FCS) {
         f->fcs = weft_fcs_calc(ret, fcs_at);
         weft__put32_low_first(ret + fcs_at, f->fcs);

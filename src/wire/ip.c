@@ -4,6 +4,7 @@
 
 #include "weft/wire.h"
 #include "wire/bytes.h"
+#include "wire/checksum.h"
 
 size_t weft_ipv4_encode(const struct weft_ipv4 *ip, uint8_t *ret, size_t size) {
     size_t bytes = WEFT_IPV4_BYTES + ip->options_bytes;
@@ -55,13 +56,7 @@ uint16_t weft_ipv4_calc_checksum(const struct weft_ipv4 *ip) {
     copy.checksum = 0;
     uint8_t header[WEFT_IPV4_BYTES + sizeof ip->options];
     size_t bytes = weft_ipv4_encode(&copy, header, sizeof header);
-    if (!bytes) return 0;
-    uint32_t sum = 0;
-    for (size_t i = 0; i < bytes; i += 2)
-        sum += weft__get16(header + i);
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
+    return bytes ? weft__internet_checksum(header, bytes, 0) : 0;
 }
 
 size_t weft_ipv6_encode(const struct weft_ipv6 *ip, uint8_t *ret, size_t size) {

@@ -90,10 +90,41 @@ static void connectx_cnp(void **state) {
     assert_memory_equal(bytes + size - 4, icrc, 4);
 }
 
+static void scapy_uc_send(void **state) {
+    (void)state;
+    static const uint8_t payload[18] = {0x46, 0x30, 0x81, 0x8b, 0xe2, 0x89, 0x35, 0xd9, 0x0e,
+                                        0x9a, 0x95, 0x50, 0x54, 0x01, 0xbe, 0x88, 0x5e, 0x50};
+    static const uint8_t icrc[4] = {0x78, 0xf3, 0x53, 0xf3};
+    struct weft_frame frame = {
+        .layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP | WEFT_LAYER_BTH | WEFT_LAYER_ICRC,
+        .ipv4 = {.ecn = WEFT_ECN_ECT1,
+                 .identification = 1144,
+                 .dont_fragment = true,
+                 .ttl = 64,
+                 .src = 0xc0a80007,
+                 .dst = 0xc0a80007},
+        .udp = {.src_port = 49152},
+        .bth = {.opcode = 0x24, .migration = true, .pkey = 0xffff, .dest_qp = 211, .psn = 13571856},
+        .payload = payload,
+        .payload_bytes = sizeof payload,
+    };
+    uint8_t bytes[128];
+    uint16_t checksum;
+    size_t size = weft_frame_build(&frame, bytes, sizeof bytes);
+    assert_int_equal(size, WEFT_ETHERNET_BYTES + 64);
+    assert_int_equal(frame.bth.pad_count, 2);
+    assert_int_equal(frame.ipv4.checksum, 0xb4d5);
+    assert_memory_equal(bytes + size - 4, icrc, 4);
+    assert_int_equal(weft_udp_checksum_calc(bytes + WEFT_ETHERNET_BYTES, size - WEFT_ETHERNET_BYTES, &checksum),
+                     WEFT_WIRE_OK);
+    assert_int_equal(checksum, 0xaca2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linux_rxe),
         cmocka_unit_test(connectx_cnp),
+        cmocka_unit_test(scapy_uc_send),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

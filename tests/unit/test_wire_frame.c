@@ -267,6 +267,55 @@ static void icrc_by_hand(void **state) {
     assert_int_equal(frame.icrc, slow_crc(v4, sizeof v4));
 }
 
+/// Right over IPv6, found wrong over both; left out over IPv4.
+static void udp_checksum(void **state) {
+    (void)state;
+    uint32_t roce = WEFT_LAYER_UDP | WEFT_LAYER_BTH | WEFT_LAYER_AETH | WEFT_LAYER_ICRC;
+    struct weft_frame f = sample(WEFT_LAYER_IPV6 | roce, WEFT_RC_ACK, 0);
+    uint8_t bytes[FRAME_MAX];
+    size_t size = weft_frame_build(&f, bytes, sizeof bytes);
+    assert_int_not_equal(f.udp.checksum, 0);
+    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    f.udp.checksum ^= 1;
+    weft_frame_encode(&f, bytes, sizeof bytes);
+    assert_int_equal(weft_frame_faults(&f, bytes, size), WEFT_FAULT_UDP_CHECKSUM);
+    f.udp.checksum = 0; // as rdma_rxe sends it
+    weft_frame_encode(&f, bytes, sizeof bytes);
+    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+
+    f = sample(WEFT_LAYER_IPV4 | roce, WEFT_RC_ACK, 0);
+    size = weft_frame_build(&f, bytes, sizeof bytes);
+    assert_int_equal(f.udp.checksum, 0);
+    uint16_t checksum;
+    size_t packet = size - f.padding_bytes - WEFT_ETHERNET_BYTES;
+    assert_int_equal(weft_udp_checksum_calc(bytes + WEFT_ETHERNET_BYTES, packet, &checksum), WEFT_WIRE_OK);
+    f.udp.checksum = checksum;
+    weft_frame_encode(&f, bytes, sizeof bytes);
+    assert_int_equal(weft_frame_faults(&f, bytes, size), 0);
+    f.udp.checksum++;
+    weft_frame_encode(&f, bytes, sizeof bytes);
+    assert_int_equal(weft_frame_faults(&f, bytes, size), WEFT_FAULT_UDP_CHECKSUM);
+}
+
+/// RFC 768: the words of the pseudo header and of a datagram of 11 bytes added up by hand; and a sum of 0 goes as ffff.
+static void udp_checksum_by_hand(void **state) {
+    (void)state;
+    uint8_t ip[] = {0x45, 0, 0, 31, 0,    0,    0, 0, 64, 17, 0,    0,    10, 0, 0, 1,
+                    10,   0, 0, 2,  0xc1, 0x23, 0, 7, 0,  11, 0xaa, 0xaa, 1,  2, 3};
+    uint16_t checksum;
+    assert_int_equal(weft_udp_checksum_calc(ip, sizeof ip, &checksum), WEFT_WIRE_OK);
+    uint32_t sum = 0x0a00 + 0x0001 + 0x0a00 + 0x0002 + 0x0011 + 0x000b + 0xc123 + 0x0007 + 0x000b + 0x0102 + 0x0300;
+    assert_int_equal(checksum, 0xffff - sum);
+    ip[28] = (uint8_t)((0xffff - sum + 0x0102) >> 8);
+    ip[29] = (uint8_t)(0xffff - sum + 0x0102);
+    assert_int_equal(weft_udp_checksum_calc(ip, sizeof ip, &checksum), WEFT_WIRE_OK);
+    assert_int_equal(checksum, 0xffff);
+    for (size_t n = 0; n < 28; n++)
+        assert_int_equal(weft_udp_checksum_calc(ip, n, &checksum), WEFT_WIRE_TRUNCATED);
+    ip[9] = 6;
+    assert_int_equal(weft_udp_checksum_calc(ip, sizeof ip, &checksum), WEFT_WIRE_MALFORMED);
+}
+
 static void icrc_of_something_else(void **state) {
     (void)state;
     uint8_t ip[64] = {0x45, [9] = WEFT_IP_UDP};
@@ -343,12 +392,19 @@ static void zeros(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),   cmocka_unit_test(truncation),
-        cmocka_unit_test(bit_flips),    cmocka_unit_test(random_bytes),
-        cmocka_unit_test(pfc_bytes),    cmocka_unit_test(fcs),
-        cmocka_unit_test(icrc_by_hand), cmocka_unit_test(icrc_of_something_else),
-        cmocka_unit_test(sizes),        cmocka_unit_test(layers_that_do_not_stack),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(truncation),
+        cmocka_unit_test(bit_flips),
+        cmocka_unit_test(random_bytes),
+        cmocka_unit_test(pfc_bytes),
+        cmocka_unit_test(fcs),
+        cmocka_unit_test(icrc_by_hand),
+        cmocka_unit_test(icrc_of_something_else),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(layers_that_do_not_stack),
         cmocka_unit_test(zeros),
+        cmocka_unit_test(udp_checksum),
+        cmocka_unit_test(udp_checksum_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
