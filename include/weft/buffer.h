@@ -14,8 +14,10 @@ enum weft_buffer_answer {
 };
 
 struct weft_buffer_ops {
-    /// Optional. Does the configuration fit a switch with so many ports? NULL, or why not (in `text`): bad input.
-    const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, char *text, size_t size);
+    /// Required. Does the configuration fit a switch with so many ports, and can frames of `frame_bytes` be admitted at
+    /// all? NULL, or why not (in `text`): bad input.
+    const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
+                       size_t size);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
     /// Required, hot. A packet of `bytes` wants in at (port, priority).

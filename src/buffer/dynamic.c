@@ -60,19 +60,6 @@ static weft_bytes calc_dedicated(const struct dynamic_conf *c, uint32_t ports, u
     return ports * (WEFT_PRIORITIES * c->reserve_bytes + lossless * c->headroom_bytes);
 }
 
-static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, char *text, size_t size) {
-    const struct dynamic_conf *c = conf;
-    weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
-    if (dedicated <= c->total_bytes) return NULL;
-    snprintf(text, size,
-             "total is %llu B, but %u ports need %llu B of their own: 8 priorities x reserve %llu B and %d lossless x "
-             "headroom %llu B each",
-             (unsigned long long)c->total_bytes, ports, (unsigned long long)dedicated,
-             (unsigned long long)c->reserve_bytes, __builtin_popcount(lossless_mask),
-             (unsigned long long)c->headroom_bytes);
-    return text;
-}
-
 static size_t dynamic_state_size(const void *conf, uint32_t ports) {
     return sizeof(struct dynamic_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct dynamic_group);
 }
@@ -105,6 +92,38 @@ static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dyna
     weft_bytes threshold = (weft_bytes)(c->alpha * (double)free_bytes);
     if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
     return threshold < c->threshold_bytes_max ? threshold : c->threshold_bytes_max;
+}
+
+/// Whether an empty switch takes the frame at some priority.
+static bool takes_frame(const struct dynamic_conf *c, weft_bytes shared_size, uint8_t lossless_mask,
+                        uint32_t frame_bytes) {
+    const struct dynamic_state empty = {.shared_size = shared_size};
+    weft_bytes shared = calc_shared(c, frame_bytes);
+    if (!shared || (shared <= calc_threshold(c, &empty) && shared <= shared_size)) return true;
+    return lossless_mask && frame_bytes <= c->headroom_bytes;
+}
+
+static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes,
+                               char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
+    if (dedicated > c->total_bytes)
+        snprintf(
+            text, size,
+            "total is %llu B, but %u ports need %llu B of their own: 8 priorities x reserve %llu B and %d lossless "
+            "x headroom %llu B each",
+            (unsigned long long)c->total_bytes, ports, (unsigned long long)dedicated,
+            (unsigned long long)c->reserve_bytes, __builtin_popcount(lossless_mask),
+            (unsigned long long)c->headroom_bytes);
+    else if (!takes_frame(c, c->total_bytes - dedicated, lossless_mask, frame_bytes))
+        snprintf(text, size,
+                 "not even an empty switch would take one full frame (%u B, by host.mtu): reserve is %llu B, and alpha "
+                 "%g of a shared pool of %llu B leaves too little",
+                 frame_bytes, (unsigned long long)c->reserve_bytes, c->alpha,
+                 (unsigned long long)(c->total_bytes - dedicated));
+    else
+        return NULL;
+    return text;
 }
 
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,

@@ -50,6 +50,15 @@ static const struct static_group *group_of(const void *state, uint32_t port, uin
     return &((const struct static_state *)state)->group[port * WEFT_PRIORITIES + priority];
 }
 
+static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
+                              size_t size) {
+    const struct static_conf *c = conf;
+    if (frame_bytes <= c->size_bytes) return NULL;
+    snprintf(text, size, "size (%llu B) is less than one full frame (%u B, by host.mtu): it would be dropped for ever",
+             (unsigned long long)c->size_bytes, frame_bytes);
+    return text;
+}
+
 static size_t static_state_size(const void *conf, uint32_t ports) {
     return sizeof(struct static_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct static_group);
 }
@@ -116,6 +125,7 @@ static const char *static_check(const void *state, const void *conf) {
 }
 
 static const struct weft_buffer_ops static_ops = {
+    .fit = static_fit,
     .state_size = static_state_size,
     .init = static_init,
     .admit = static_admit,

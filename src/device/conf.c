@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "weft/device.h"
+#include "weft/packet.h"
 
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
@@ -24,7 +25,21 @@ static const struct weft_param pfc_rows[] = {
     WEFT_TIME(struct weft_pfc_conf, restore_ps, "restore", "100ms", "1us", "1000s",
               "no pause received for this long ends the storm (SONiC: 100ms to 60s)"),
 };
-const struct weft_param_table weft_pfc_table = WEFT_PARAM_TABLE("pfc", struct weft_pfc_conf, pfc_rows);
+
+/// A pause that has to be repeated before its own frame is out would leave the line to pause frames alone.
+static const char *pfc_check(const void *conf, char *text, size_t size) {
+    const struct weft_pfc_conf *c = conf;
+    double repeat_bits = c->refresh * (double)c->quanta * 512, frame_bits = (WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD) * 8;
+    if (!c->priorities || repeat_bits >= frame_bits) return NULL;
+    snprintf(text, size,
+             "refresh (%g) x quanta (%" PRIu64
+             ") repeats a pause every %.0f bit times, and its frame takes %.0f: nothing "
+             "else would be sent; expected more quanta",
+             c->refresh, c->quanta, repeat_bits, frame_bits);
+    return text;
+}
+const struct weft_param_table weft_pfc_table =
+    WEFT_PARAM_TABLE_CHECKED("pfc", struct weft_pfc_conf, pfc_rows, pfc_check);
 
 static const struct weft_param switch_rows[] = {
     WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
@@ -96,6 +111,10 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     else if (c->rx_xoff_bytes > c->rx_buffer_bytes)
         snprintf(text, size, "rx_xoff (%" PRIu64 "B) is above rx_buffer (%" PRIu64 "B)", c->rx_xoff_bytes,
                  c->rx_buffer_bytes);
+    else if (c->drain_rate_bps && c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH)
+        snprintf(text, size,
+                 "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
+                 c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH);
     else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
         snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
                  c->window_bytes, c->mtu_bytes);

@@ -4,12 +4,23 @@
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 
+/// The largest frame that a host would send.
+static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const struct weft_topology *t) {
+    uint32_t bytes = WEFT_FRAME_MIN;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_host_conf *conf = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
+        uint32_t own = WEFT_FRAME_DATA + WEFT_FRAME_RETH + (((uint32_t)conf->mtu_bytes + 3) & ~3u);
+        if (own > bytes) bytes = own;
+    }
+    return bytes;
+}
+
 static enum weft_status check_switch(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
-                                     struct weft_error *ret_error) {
+                                     uint32_t frame_bytes, struct weft_error *ret_error) {
     const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
     char text[512];
-    if (!buffer->fit) return WEFT_OK;
-    const char *wrong = buffer->fit(conf->buffer.conf, t->node[node].ports, conf->pfc.priorities, text, sizeof text);
+    const char *wrong =
+        buffer->fit(conf->buffer.conf, t->node[node].ports, conf->pfc.priorities, frame_bytes, text, sizeof text);
     if (!wrong) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->buffer.place, "switch.buffer of %s: %s",
                           t->node[node].name, wrong);
@@ -42,10 +53,11 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status && *scenario->capture.ports)
         status = weft_topology_select_ports(topology, scenario->capture.ports, scenario->capture_place, &port, &n,
                                             ret_error);
+    uint32_t frame_bytes = find_frame_bytes(scenario, topology);
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];
-        status =
-            check_switch(topology, node, &weft_scenario_device(scenario, topology->node[node].name)->sw, ret_error);
+        status = check_switch(topology, node, &weft_scenario_device(scenario, topology->node[node].name)->sw,
+                              frame_bytes, ret_error);
     }
     return status;
 }

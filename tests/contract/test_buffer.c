@@ -109,7 +109,7 @@ static uint64_t run(const struct weft_model *model, const void *conf, uint64_t s
 static void holds(const struct weft_model *model, const void *conf) {
     const struct weft_buffer_ops *ops = model->ops;
     char text[256];
-    if (ops->fit) assert_null(ops->fit(conf, PORTS, LOSSLESS, text, sizeof text));
+    assert_null(ops->fit(conf, PORTS, LOSSLESS, 64, text, sizeof text));
     for (uint64_t seed = 1; seed <= 3; seed++)
         assert_int_equal(run(model, conf, seed), run(model, conf, seed));
 }

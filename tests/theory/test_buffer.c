@@ -131,10 +131,21 @@ static void a_pool_too_small_does_not_fit(void **state) {
     const struct weft_buffer_ops *ops = model->ops;
     void *conf = conf_of(model, "{total: 20000B, reserve: 1000B, headroom: 5000B}");
     char text[300];
-    assert_null(ops->fit(conf, 1, LOSSLESS, text, sizeof text));
-    const char *why = ops->fit(conf, 2, LOSSLESS, text, sizeof text);
+    assert_null(ops->fit(conf, 1, LOSSLESS, 1, text, sizeof text));
+    const char *why = ops->fit(conf, 2, LOSSLESS, 1, text, sizeof text);
     assert_non_null(why);
     assert_non_null(strstr(why, "26000"));
+    free(conf);
+    // Reserve 1000, of the shared 7000 a quarter: 2750. The headroom takes more, but only lossless priorities have it.
+    conf = conf_of(model, "{total: 20000B, reserve: 1000B, headroom: 5000B, alpha: 1/4}");
+    assert_null(ops->fit(conf, 1, LOSSLESS, 5000, text, sizeof text));
+    why = ops->fit(conf, 1, LOSSLESS, 5001, text, sizeof text);
+    assert_non_null(why);
+    assert_non_null(strstr(why, "5001 B"));
+    free(conf);
+    conf = conf_of(model, "{total: 15000B, reserve: 1000B, headroom: 5000B, alpha: 1/4}");
+    assert_null(ops->fit(conf, 1, 0, 2750, text, sizeof text));
+    assert_non_null(ops->fit(conf, 1, 0, 2751, text, sizeof text));
     free(conf);
 }
 

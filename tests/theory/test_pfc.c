@@ -117,7 +117,7 @@ static void pause_lasts_its_quanta(void **state) {
         const char *rate;
         uint64_t byte_ps, quanta;
     } row[] = {
-        {"100Gbps", 80, 1}, {"100Gbps", 80, 1000}, {"400Gbps", 20, 1}, {"400Gbps", 20, 8000}, {"25Gbps", 320, 777}};
+        {"100Gbps", 80, 2}, {"100Gbps", 80, 1000}, {"400Gbps", 20, 2}, {"400Gbps", 20, 8000}, {"25Gbps", 320, 777}};
     for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
         uint64_t first = 2 * ((FRAME + 8) * row[i].byte_ps + 50000) + SWITCH; // the first frame is at host-1
         struct run r = RUN(run_once,
