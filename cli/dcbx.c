@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft dcbx: what the LLDP frames of a real capture say, and what a port would negotiate with their senders.
+#include "dcbx.h"
+
+#include <pcap/pcap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char *pfc_text, *ets_text, *app_text, *mac_text, *capability_text;
+static bool willing;
+
+static const struct weft_cli_option options[] = {
+    {"pfc", "PRIORITIES", "negotiate as a port with PFC on these, such as 3,4 or none", &pfc_text, NULL},
+    {"willing", NULL, "... that takes over what the neighbour is configured to", NULL, &willing},
+    {"ets", "SHARES", "... with these per cent of bandwidth for priorities 0 to 7, or s: 50,0,0,50,s,s,s,s", &ets_text,
+     NULL},
+    {"apps", "LIST", "... with these applications, such as udp:4791:3,ethertype:0x8906:4", &app_text, NULL},
+    {"capability", "N", "... that can do PFC on N priorities at once (default 8)", &capability_text, NULL},
+    {"mac", "ADDRESS", "... with this MAC address (default 02:00:00:00:00:00); if both are willing the lower one wins",
+     &mac_text, NULL},
+    {0},
+};
+
+static const struct weft_cli_command command = {
+    .name = "dcbx",
+    .operands = "FILE",
+    .about = "Reads a capture (pcap or pcapng) and prints what each LLDP sender says of DCBX; with --pfc also what a\n"
+             "port so configured would negotiate with it, and what a difference would cost.",
+    .accept = WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = options,
+};
+
+// --- the own port -------------------------------------------------------------------------------------------------
+
+static enum weft_status fail(struct weft_error *ret_error, const char *option, const char *text, const char *expected) {
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s %s: expected %s", option, text, expected);
+}
+
+static enum weft_status parse_mac(const char *text, uint8_t ret_mac[6], struct weft_error *ret_error) {
+    int used = 0;
+    unsigned octet[6];
+    if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &octet[0], &octet[1], &octet[2], &octet[3], &octet[4], &octet[5],
+               &used) != 6 ||
+        text[used])
+        return fail(ret_error, "--mac", text, "six octets, such as 02:00:00:00:00:01");
+    for (unsigned i = 0; i < 6; i++)
+        ret_mac[i] = (uint8_t)octet[i];
+    return WEFT_OK;
+}
+
+/// Eight shares of 100 in all; "s" is strict.
+static enum weft_status parse_ets(const char *text, struct weft_ets_table *ret_table, struct weft_error *ret_error) {
+    static const char expected[] =
+        "eight shares in per cent that add up to 100, s for strict, such as 50,0,0,50,s,s,s,s";
+    *ret_table = (struct weft_ets_table){.class_of = {0, 1, 2, 3, 4, 5, 6, 7}};
+    unsigned long sum = 0;
+    const char *at = text;
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
+        char *end = (char *)at + 1;
+        if (*at != 's') {
+            unsigned long percent = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 101;
+            if (percent > 100) return fail(ret_error, "--ets", text, expected);
+            ret_table->algorithm[p] = WEFT_ETS_SHARE;
+            ret_table->percent[p] = (uint8_t)percent;
+            sum += percent;
+        }
+        if (*end != (p + 1 < WEFT_PRIORITIES ? ',' : '\0')) return fail(ret_error, "--ets", text, expected);
+        at = end + 1;
+    }
+    bool all_strict = !memcmp(ret_table->algorithm, (uint8_t[WEFT_PRIORITIES]){0}, WEFT_PRIORITIES);
+    return sum == 100 || all_strict ? WEFT_OK : fail(ret_error, "--ets", text, expected);
+}
+
+static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *arena, struct weft_error *ret_error) {
+    static const struct weft_param row =
+        WEFT_PRIORITY_SET(struct weft_dcbx_end, says.pfc.enabled, "--pfc", "none", "priorities with PFC");
+    uint64_t capability = WEFT_PRIORITIES;
+    char why[256];
+    *own = (struct weft_dcbx_end){.mac = {2}, .says.has = WEFT_DCBX_PFC};
+    enum weft_status status = weft_param_parse(&row, pfc_text, WEFT_NOWHERE, own, arena, ret_error);
+    if (!status && mac_text) status = parse_mac(mac_text, own->mac, ret_error);
+    if (!status && ets_text) {
+        own->says.has |= WEFT_DCBX_ETS | WEFT_DCBX_ETS_RECOMMENDATION;
+        own->says.ets = (struct weft_ets_configuration){.willing = willing, .classes = WEFT_PRIORITIES};
+        status = parse_ets(ets_text, &own->says.ets.table, ret_error);
+        own->says.recommendation.table = own->says.ets.table;
+    }
+    if (!status && app_text) {
+        own->says.has |= WEFT_DCBX_APPS;
+        if (weft_dcbx_apps_parse(app_text, &own->says.apps, why, sizeof why))
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--apps: %s", why);
+    }
+    if (!status && capability_text && !weft_cli_number("--capability", capability_text, 0, 8, &capability))
+        status = WEFT_ERROR_INPUT;
+    own->says.pfc.willing = willing;
+    own->says.pfc.capability = (uint8_t)capability;
+    return status;
+}
+
+// --- the capture --------------------------------------------------------------------------------------------------
+
+/// Is it LLDP, whatever is in it? By EtherType, behind a VLAN tag too.
+static bool is_lldp(const uint8_t *bytes, size_t size) {
+    for (size_t at = 12; at + 2 <= size; at += 4) {
+        unsigned type = (unsigned)bytes[at] << 8 | bytes[at + 1];
+        if (type != WEFT_ETHERTYPE_VLAN) return type == WEFT_ETHERTYPE_LLDP;
+    }
+    return false;
+}
+
+/// The same words from the same sender, or a new entry.
+static void note(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
+                 struct weft_arena *arena) {
+    struct weft_cli_dcbx_said **at = &found->said;
+    for (; *at; at = &(*at)->next) {
+        const struct weft_lldpdu *said = &(*at)->pdu;
+        if (memcmp((*at)->end.mac, end->mac, sizeof end->mac) || said->optional_bytes != pdu->optional_bytes ||
+            memcmp(said->optional, pdu->optional, pdu->optional_bytes) || said->ttl_s != pdu->ttl_s ||
+            memcmp(&said->chassis, &pdu->chassis, sizeof pdu->chassis) ||
+            memcmp(&said->port, &pdu->port, sizeof pdu->port))
+            continue;
+        (*at)->frames++;
+        return;
+    }
+    *at = weft_arena_alloc(arena, 1, sizeof **at);
+    **at = (struct weft_cli_dcbx_said){.end = *end, .pdu = *pdu, .frames = 1, .first = found->frames};
+    uint8_t *kept = weft_arena_alloc(arena, pdu->optional_bytes, 1);
+    memcpy(kept, pdu->optional, pdu->optional_bytes);
+    (*at)->pdu.optional = kept;
+}
+
+static void take_frame(struct weft_cli_dcbx *found, const uint8_t *bytes, const struct pcap_pkthdr *header,
+                       struct weft_arena *arena) {
+    struct weft_lldpdu pdu;
+    struct weft_dcbx_end end;
+    found->frames++;
+    if (!is_lldp(bytes, header->caplen)) return;
+    found->lldp++;
+    enum weft_wire_status status = weft_dcbx_frame_decode(bytes, header->caplen, &pdu, &end);
+    if (!status) {
+        note(found, &pdu, &end, arena);
+        return;
+    }
+    if (found->wrong++) return;
+    found->wrong_first = found->frames;
+    found->wrong_why = status == WEFT_WIRE_MALFORMED  ? "it is not a valid LLDPDU"
+                       : header->caplen < header->len ? "the capture has only the beginning of it"
+                                                      : "it ends within a TLV";
+}
+
+static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *found, struct weft_arena *arena,
+                                     struct weft_error *ret_error) {
+    char why[PCAP_ERRBUF_SIZE];
+    struct weft_place place = {.file = path};
+    pcap_t *pcap = pcap_open_offline(path, why);
+    if (!pcap) {
+        size_t known = strlen(path); // libpcap begins some of its messages with the name
+        const char *text = !strncmp(why, path, known) && why[known] == ':' ? why + known + 2 : why;
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s", text);
+    }
+    enum weft_status status = WEFT_OK;
+    if (pcap_datalink(pcap) != DLT_EN10MB) {
+        const char *link = pcap_datalink_val_to_name(pcap_datalink(pcap));
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "frames are of type %s, expected Ethernet",
+                                link ? link : "unknown");
+    }
+    struct pcap_pkthdr *header;
+    const uint8_t *bytes;
+    int answer = 1;
+    while (!status && (answer = pcap_next_ex(pcap, &header, &bytes)) == 1)
+        take_frame(found, bytes, header, arena);
+    if (!status && answer == PCAP_ERROR)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "after %llu frames: %s",
+                                (unsigned long long)found->frames, pcap_geterr(pcap));
+    pcap_close(pcap);
+    return status;
+}
+
+int weft_cli_dcbx(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct weft_dcbx_end own;
+    int exit_status = weft_cli_parse(&command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        struct weft_cli_dcbx found = {.file = o.operand[0], .own = pfc_text ? &own : NULL};
+        enum weft_status status = WEFT_OK;
+        if (pfc_text)
+            status = parse_own(&own, o.arena, &error);
+        else if (ets_text || app_text || mac_text || capability_text || willing)
+            status = weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                    "the port's configuration needs --pfc, such as --pfc 3 or --pfc none");
+        if (!status) status = read_capture(found.file, &found, o.arena, &error);
+        if (error.status) weft_cli_fail(&error);
+        struct weft__json j = {.file = stdout};
+        if (!status && o.json) {
+            weft_cli_dcbx_json(&found, &j);
+            puts("");
+        } else if (!status) {
+            weft_cli_dcbx_print(&found);
+        }
+        exit_status = (int)status;
+    }
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}

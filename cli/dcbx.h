@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What weft dcbx found in a capture, and how it is shown.
+#ifndef WEFT_CLI_DCBX_H
+#define WEFT_CLI_DCBX_H
+
+#include "base/json.h"
+#include "weft/dcbx.h"
+
+/// One LLDPDU of one sender; what it says again is counted.
+struct weft_cli_dcbx_said {
+    struct weft_dcbx_end end;
+    struct weft_lldpdu pdu;
+    uint64_t frames, first; ///< first: number of the frame, from 1
+    struct weft_cli_dcbx_said *next;
+};
+
+struct weft_cli_dcbx {
+    const char *file;
+    uint64_t frames, lldp, wrong; ///< wrong: LLDP frames that could not be read
+    uint64_t wrong_first;
+    const char *wrong_why;
+    struct weft_cli_dcbx_said *said; ///< in order of first appearance
+    const struct weft_dcbx_end *own; ///< NULL: not to be negotiated with
+};
+
+void weft_cli_dcbx_print(const struct weft_cli_dcbx *found);
+void weft_cli_dcbx_json(const struct weft_cli_dcbx *found, struct weft__json *j);
+
+#endif
