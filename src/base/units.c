@@ -46,10 +46,16 @@ static const struct quantity {
                       {"GiB", UINT64_C(1) << 30, true},
                       {"TiB", UINT64_C(1) << 40, true}}},
     [WEFT__COUNT] = {"a whole number such as \"5\"", "none", {{"", 1, false}}},
+    [WEFT__LENGTH] = {"a length such as \"40m\"",
+                      "mm, m, km",
+                      {{"mm", 1, false}, {"m", 1000, false}, {"km", 1000000, false}}},
 };
 
-static const char *const base_nouns[] = {
-    [WEFT__TIME] = "picoseconds", [WEFT__RATE] = "bits per second", [WEFT__BYTES] = "bytes", [WEFT__COUNT] = "units"};
+static const char *const base_nouns[] = {[WEFT__TIME] = "picoseconds",
+                                         [WEFT__RATE] = "bits per second",
+                                         [WEFT__BYTES] = "bytes",
+                                         [WEFT__COUNT] = "units",
+                                         [WEFT__LENGTH] = "millimetres"};
 
 const char *weft__quantity_expected(enum weft__quantity quantity) {
     return quantities[quantity].expected;

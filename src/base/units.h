@@ -5,7 +5,7 @@
 
 #include "weft/types.h"
 
-enum weft__quantity { WEFT__TIME, WEFT__RATE, WEFT__BYTES, WEFT__COUNT };
+enum weft__quantity { WEFT__TIME, WEFT__RATE, WEFT__BYTES, WEFT__COUNT, WEFT__LENGTH };
 
 /// "a time such as \"150ns\""
 const char *weft__quantity_expected(enum weft__quantity quantity);

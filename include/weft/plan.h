@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calculators for those who set thresholds: the headroom that PFC and Source Flow Control (SFC, IEEE P802.1Qdw) need,
+// and the thresholds and pause times that follow. Everything named calc_ is pure; bytes and picoseconds are exact, and
+// where they are not whole a need is rounded up and an allowance down.
+#ifndef WEFT_PLAN_H
+#define WEFT_PLAN_H
+
+#include "weft/scenario.h"
+
+/// What a headroom is computed from.
+enum weft_plan_formula {
+    WEFT_PLAN_BOUND, ///< what can still arrive: delays, the pause frame, and every frame that has begun
+    WEFT_PLAN_STUDY, ///< delays alone, as in the IEEE P802.1Qdw simulations
+    WEFT_PLAN_SONIC, ///< SONiC's dynamic buffer model
+    WEFT_PLAN_FORMULAS
+};
+extern const char *const weft_plan_formula_names[]; ///< "bound", "study", "sonic", NULL
+
+/// One direction of a link: what its receiver must be able to take after it has asked for a pause.
+struct weft_plan_pfc_conf {
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;      ///< of the cable, one way
+    weft_time_ps processing_ps; ///< of the receiver, from the last bit of a frame to its buffer
+    weft_time_ps reaction_ps;   ///< of the sender, from the pause frame to the stop; NEVER: what 802.3 allows
+    weft_time_ps phy_ps;        ///< of both PHYs of the link together, one way
+    weft_bytes mtu_bytes;       ///< payload of a full packet
+    weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
+    weft_bytes xoff_bytes;      ///< threshold to be judged; 0: none
+    uint32_t formula;           ///< enum weft_plan_formula
+    // What SONiC's formula takes besides.
+    weft_bytes port_mtu_bytes, lossless_mtu_bytes, cell_bytes, mac_phy_bytes, pipeline_bytes;
+    weft_time_ps gearbox_ps, tile_ps;
+    uint64_t small_percent, lanes;
+};
+extern const struct weft_param_table weft_plan_pfc_table;
+
+/// The sum, part by part. `in_flight_bytes` and what follows it add up to `headroom_bytes`, but for SONiC's formula,
+/// which scales them by `occupancy`.
+struct weft_plan_pfc {
+    weft_time_ps reaction_ps;
+    weft_bytes in_flight_bytes; ///< rate x all delays; `cable_bytes` and `reaction_bytes` are parts of it
+    weft_bytes cable_bytes;     ///< rate x 2 x delay
+    weft_bytes reaction_bytes;  ///< rate x reaction
+    weft_bytes frame_bytes;     ///< one full frame; with preamble and gap in BOUND, the port's MTU in SONIC
+    uint32_t frames;            ///< how many of them
+    weft_bytes pause_bytes;     ///< the pause frame; in SONIC the MAC and PHY
+    double occupancy;           ///< cells taken over bytes, worst case (SONIC); else 1
+    weft_bytes headroom_bytes;  ///< what must fit above XOFF
+    weft_bytes xon_bytes;       ///< SONIC: kept below XON; else 0
+    weft_bytes size_bytes;      ///< SONIC: of the priority group; else the headroom
+    weft_bytes xoff_bytes_max;  ///< buffer - headroom; 0 if it does not fit
+    bool fits;                  ///< the headroom is no more than the buffer
+    bool lossy;                 ///< `xoff_bytes` leaves too little headroom
+};
+/// `conf.reaction_ps` must be known or found by weft_plan_find_quanta.
+struct weft_plan_pfc weft_plan_calc_pfc(const struct weft_plan_pfc_conf *conf);
+/// What IEEE 802.3 annex 31B allows between pause frame and stop at this rate, in quanta of 512 bit times. False: the
+/// standard has no figure for it.
+bool weft_plan_find_quanta(weft_rate_bps rate, uint32_t *ret_quanta);
+/// bytes = rate x time / 8, rounded up; and back, rounded up or down.
+weft_bytes weft_plan_calc_bytes(weft_rate_bps rate, weft_time_ps time);
+weft_time_ps weft_plan_calc_time_up(weft_rate_bps rate, weft_bytes bytes);
+weft_time_ps weft_plan_calc_time_down(weft_rate_bps rate, weft_bytes bytes);
+
+/// N senders, one receiver, alike links and switches. The congested queue is at the receiver's switch.
+struct weft_plan_sfc_conf {
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;      ///< of a link, one way
+    weft_time_ps processing_ps; ///< of a switch
+    uint64_t layers;            ///< of switches
+    uint64_t incast;            ///< N
+    weft_bytes buffer_bytes;
+    weft_bytes pfc_threshold_bytes; ///< 0: the highest that PFC's headroom allows
+    weft_bytes threshold_bytes;     ///< of SFC; 0: to be chosen
+    weft_time_ps pause_ps;          ///< 0: to be chosen
+    weft_time_ps interval_ps;       ///< least time between two messages; 0: the pause
+    bool best_effort;               ///< no PFC: the end of the buffer takes the place of its threshold
+};
+extern const struct weft_param_table weft_plan_sfc_table;
+
+/// The way from a source to the congested switch: there for data, back for messages.
+struct weft_plan_way {
+    uint32_t links;             ///< one way
+    uint32_t passes;            ///< switches passed there and back
+    weft_time_ps round_trip_ps; ///< from the stop of the source to its effect on the congested queue
+};
+/// 2 x layers - 1 links; as many switches there and one less back. 2 x delay x links + processing x passes.
+struct weft_plan_way weft_plan_calc_way(uint64_t layers, weft_time_ps delay, weft_time_ps processing);
+
+/// What is wrong with given values; a mask.
+enum weft_plan_warning {
+    WEFT_PLAN_LOSSY = 1,          ///< the PFC threshold leaves less than PFC's headroom
+    WEFT_PLAN_TOO_SLOW = 2,       ///< SFC reacts too slowly: the queue passes the PFC threshold
+    WEFT_PLAN_UNDER_REACTING = 4, ///< the pause is too short: the queue is still above the SFC threshold after it
+    WEFT_PLAN_OVER_REACTING = 8,  ///< the pause is too long: the queue runs empty and the link idles
+};
+enum { WEFT_PLAN_WARNINGS = 4 };
+extern const char *const weft_plan_warning_names[WEFT_PLAN_WARNINGS]; ///< by bit: "lossy", "too_slow", ...
+
+struct weft_plan_sfc {
+    struct weft_plan_way way;
+    weft_bytes pfc_headroom_bytes, pfc_threshold_bytes_max, pfc_threshold_bytes;
+    weft_bytes excess_bytes;                 ///< of one flow beyond what the link can carry, during a round trip
+    weft_bytes headroom_bytes;               ///< (N - 1) x excess
+    weft_bytes threshold_bytes_max;          ///< PFC threshold - headroom; 0: no threshold is allowed
+    weft_bytes threshold_bytes;              ///< as given, or chosen: three quarters of the highest, in whole KB
+    weft_time_ps pause_ps_min, pause_ps_max; ///< headroom / rate, (headroom + threshold) / rate
+    weft_time_ps pause_ps;                   ///< as given, or chosen: the middle, in whole us where one is in range
+    weft_time_ps interval_ps;
+    uint32_t warnings; ///< enum weft_plan_warning
+};
+/// `way`: NULL for that of `conf`.
+struct weft_plan_sfc weft_plan_calc_sfc(const struct weft_plan_sfc_conf *conf, const struct weft_plan_way *way);
+
+/// Links of a scenario that are alike, one direction: layers, rate, delay and configuration of both ends.
+struct weft_plan_line {
+    const char *from, *to;             ///< layers
+    const char *from_match, *to_match; ///< the entry of `devices` that holds there; NULL: none
+    uint32_t links;
+    bool lossless;                 ///< the receiver has PFC, and may have to pause
+    struct weft_plan_pfc_conf pfc; ///< over the caller's: rate, delay, processing, reaction, MTU
+    weft_bytes headroom_bytes;     ///< as configured
+    const char *headroom_text;     ///< how: "size 800KB - xoff 780KB"
+};
+/// Every sort of link; `base` holds what a scenario does not say. In `arena`.
+struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scenario,
+                                                const struct weft_topology *topology,
+                                                const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
+                                                uint32_t *ret_lines);
+
+/// Where SFC has to work in a scenario: the host that most others send to, and the longest of their ways.
+struct weft_plan_place {
+    uint32_t receiver;                                     ///< host; WEFT_NONE: no host has two senders
+    const char *receiver_name, *switch_name, *source_name; ///< source: of the longest way
+    struct weft_plan_way way;
+    bool alike;                     ///< links and switches of the way are alike, with conf's delays
+    struct weft_plan_sfc_conf conf; ///< 0 for what the scenario does not say (SFC's own values, if it has none)
+    const char *buffer_text;        ///< where buffer and PFC threshold come from
+};
+struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario,
+                                                const struct weft_topology *topology,
+                                                const struct weft_workload *workload, struct weft_arena *arena);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The links of a scenario, one direction each, sorted by what PFC headroom depends on.
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "weft/sim.h"
+
+struct direction {
+    const struct weft_node_info *from, *to;
+    const struct weft_device_conf *from_conf, *to_conf;
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    uint32_t to_ports;
+};
+
+static int order(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/// Highest receivers first, as weft topo lists links; then faster, longer, by entry of `devices`.
+static int compare(const void *a, const void *b) {
+    const struct direction *x = a, *y = b;
+    int by = order(y->to->tier, x->to->tier);
+    if (!by) by = order(y->from->tier, x->from->tier);
+    if (!by) by = strcmp(x->to->layer, y->to->layer);
+    if (!by) by = strcmp(x->from->layer, y->from->layer);
+    if (!by) by = order(y->rate_bps, x->rate_bps);
+    if (!by) by = order(y->delay_ps, x->delay_ps);
+    if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of one array
+    if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
+    return by ? by : order(y->to_ports, x->to_ports);
+}
+
+static struct direction *directions(const struct weft_scenario *s, const struct weft_topology *t,
+                                    struct weft_arena *arena) {
+    const struct weft_device_conf **device = weft_device_confs(s, t, arena);
+    struct direction *d = weft_arena_alloc(arena, t->ports, sizeof *d);
+    for (uint32_t p = 0; p < t->ports; p++) {
+        uint32_t to = t->port[p].node, from = t->port[t->port[p].peer].node;
+        const struct weft_link_info *link = &t->link[t->port[p].link];
+        d[p] = (struct direction){&t->node[from], &t->node[to],   device[from],     device[to],
+                                  link->rate_bps, link->delay_ps, t->node[to].ports};
+    }
+    qsort(d, t->ports, sizeof *d, compare);
+    return d;
+}
+
+static weft_bytes mtu_of(const struct weft_scenario *s, const struct weft_topology *t) {
+    weft_bytes mtu = 0;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_device_conf *device = weft_scenario_device(s, t->node[t->host[h]].name);
+        if (device->host.mtu_bytes > mtu) mtu = device->host.mtu_bytes;
+    }
+    return mtu;
+}
+
+/// A NIC pauses only if its host may be slower than the link.
+static void fill_host(const struct direction *d, struct weft_plan_line *line, struct weft_arena *arena) {
+    const struct weft_host_conf *host = &d->to_conf->host;
+    line->lossless = host->pfc.priorities && host->drain_rate_bps;
+    line->pfc.processing_ps = host->processing_ps;
+    line->pfc.buffer_bytes = host->rx_buffer_bytes;
+    line->pfc.xoff_bytes = host->rx_xoff_bytes;
+    line->headroom_bytes = host->rx_buffer_bytes - host->rx_xoff_bytes;
+    line->headroom_text = weft_arena_text(arena, "rx_buffer - rx_xoff");
+}
+
+static void fill_switch(const struct direction *d, struct weft_plan_line *line, struct weft_arena *arena) {
+    struct weft__plan_switch sw = weft__plan_switch(&d->to_conf->sw, d->to_ports, arena);
+    line->lossless = d->to_conf->sw.pfc.priorities;
+    line->pfc.processing_ps = d->to_conf->sw.processing_ps;
+    line->pfc.buffer_bytes = sw.buffer_bytes;
+    line->pfc.xoff_bytes = sw.pfc_threshold_bytes;
+    line->headroom_bytes = sw.headroom_bytes;
+    line->headroom_text = sw.headroom_text;
+}
+
+static void fill(const struct direction *d, const struct weft_plan_pfc_conf *base, weft_bytes mtu,
+                 struct weft_plan_line *line, struct weft_arena *arena) {
+    bool to_switch = d->to->role == WEFT_NODE_SWITCH, from_switch = d->from->role == WEFT_NODE_SWITCH;
+    *line = (struct weft_plan_line){.from = d->from->layer,
+                                    .to = d->to->layer,
+                                    .from_match = d->from_conf->match,
+                                    .to_match = d->to_conf->match,
+                                    .pfc = *base};
+    line->pfc.rate_bps = d->rate_bps;
+    line->pfc.delay_ps = d->delay_ps;
+    line->pfc.mtu_bytes = mtu;
+    line->pfc.reaction_ps = from_switch ? d->from_conf->sw.pfc.reaction_ps : d->from_conf->host.pfc.reaction_ps;
+    (to_switch ? fill_switch : fill_host)(d, line, arena);
+}
+
+struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scenario,
+                                                const struct weft_topology *topology,
+                                                const struct weft_plan_pfc_conf *base, struct weft_arena *arena,
+                                                uint32_t *ret_lines) {
+    struct direction *d = directions(scenario, topology, arena);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < topology->ports; p++)
+        n += !p || compare(&d[p - 1], &d[p]);
+    struct weft_plan_line *line = weft_arena_alloc(arena, n, sizeof *line);
+    weft_bytes mtu = mtu_of(scenario, topology);
+    *ret_lines = 0;
+    for (uint32_t p = 0; p < topology->ports; p++) {
+        if (!p || compare(&d[p - 1], &d[p])) fill(&d[p], base, mtu, &line[(*ret_lines)++], arena);
+        line[*ret_lines - 1].links++;
+    }
+    return line;
+}

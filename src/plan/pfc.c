@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// PFC headroom of one direction of a link: what still arrives after the receiver has passed XOFF. Three formulas.
+// - bound: what weft's own switches and links can bring, and tests/theory/test_lossless.c holds it to. Delays both
+// ways,
+//   processing and reaction at line rate, the pause frame itself, and three full frames: the one that passed XOFF, the
+//   one that the pause frame waits for, the one that the sender has begun. Delays as in IEEE 802.1Q annex N (buffer
+//   requirements for PFC), which counts the same parts.
+// - study: "SFC simulation" (IEEE P802.1Qdw, part 4 and 5): (2 x link delay + switch delay) x rate; no frames.
+// - sonic: SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua. Bytes under way as there, scaled by the cells that
+//   small packets waste, rounded up to KiB. Its share of small packets by bytes is taken as it stands there: 100 x 64 /
+//   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
+//   of 1024 where 1000 is meant. Not here: shared headroom pools, and the tile of later chips only as a parameter.
+// Reaction: IEEE 802.3 annex 31B.3.7, in quanta of 512 bit times; 67 at 10 Gbit/s is the figure with the PHY.
+#include <assert.h>
+#include <stdio.h>
+
+#include "weft/packet.h"
+#include "weft/plan.h"
+
+enum { KIB = 1024, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD, QUANTUM_BITS = 512 };
+
+const char *const weft_plan_formula_names[] = {"bound", "study", "sonic", NULL};
+
+static const struct weft_param pfc_rows[] = {
+    WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "1Gbps", "3.2Tbps", "of the link"),
+    WEFT_TIME(struct weft_plan_pfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of the cable, one way"),
+    WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
+              "of the receiver, from the last bit of a frame to its buffer"),
+    WEFT_TIME(struct weft_plan_pfc_conf, reaction_ps, "reaction", "never", "0ns", "never",
+              "of the sender, pause frame to stop; never: what 802.3 allows (bound)"),
+    WEFT_TIME(struct weft_plan_pfc_conf, phy_ps, "phy", "0ns", "0ns", "1ms",
+              "of both PHYs of the link together, one way (bound)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B",
+               "payload of a full packet (bound)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, buffer_bytes, "buffer", "0B", "0B", "1TB",
+               "of the port and priority; 0B: not asked about"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, xoff_bytes, "xoff", "0B", "0B", "1TB", "threshold to judge; 0B: none"),
+    WEFT_CHOICE(struct weft_plan_pfc_conf, formula, "formula", "bound", weft_plan_formula_names,
+                "bound, study or sonic"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, port_mtu_bytes, "port_mtu", "9100B", "64B", "10000B",
+               "MTU of the port (sonic)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, lossless_mtu_bytes, "lossless_mtu", "1024B", "64B", "10000B",
+               "MTU of lossless packets (sonic)"),
+    WEFT_UINT(struct weft_plan_pfc_conf, small_percent, "small_packets", "100", "0", "100",
+              "per cent of packets that are small, worst case (sonic)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, cell_bytes, "cell", "144B", "1B", "4096B",
+               "buffer cell of the chip (sonic; assumed)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, mac_phy_bytes, "mac_phy", "820B", "0B", "1MB",
+               "held by MAC and PHY (sonic; assumed)"),
+    WEFT_TIME(struct weft_plan_pfc_conf, gearbox_ps, "gearbox", "0ns", "0ns", "1ms", "of a gearbox, one way (sonic)"),
+    WEFT_TIME(struct weft_plan_pfc_conf, tile_ps, "tile", "0ns", "0ns", "1ms",
+              "of the chip's tile; 120ns for Spectrum-4 and 5 (sonic)"),
+    WEFT_BYTES(struct weft_plan_pfc_conf, pipeline_bytes, "pipeline", "18KiB", "0B", "1MB",
+               "pipeline latency of the chip (sonic; assumed)"),
+    WEFT_UINT(struct weft_plan_pfc_conf, lanes, "lanes", "4", "1", "8", "of the port; 8 takes more (sonic)"),
+};
+
+static const char *pfc_check(const void *conf, char *text, size_t size) {
+    const struct weft_plan_pfc_conf *c = conf;
+    uint32_t quanta;
+    if (c->buffer_bytes && c->xoff_bytes > c->buffer_bytes)
+        snprintf(text, size, "xoff (%llu B) is above buffer (%llu B)", (unsigned long long)c->xoff_bytes,
+                 (unsigned long long)c->buffer_bytes);
+    else if (c->xoff_bytes && !c->buffer_bytes)
+        snprintf(text, size, "xoff is given without buffer");
+    else if (c->reaction_ps == WEFT_TIME_NEVER && c->formula != WEFT_PLAN_STUDY &&
+             !weft_plan_find_quanta(c->rate_bps, &quanta))
+        snprintf(text, size, "reaction must be given: 802.3 has no figure for %llu bps",
+                 (unsigned long long)c->rate_bps);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_plan_pfc_table =
+    WEFT_PARAM_TABLE_CHECKED("plan pfc", struct weft_plan_pfc_conf, pfc_rows, pfc_check);
+
+bool weft_plan_find_quanta(weft_rate_bps rate, uint32_t *ret_quanta) {
+    static const struct {
+        uint32_t gbps, quanta;
+    } table[] = {{1, 2}, {10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905}, {800, 905}};
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        if (rate != table[i].gbps * UINT64_C(1000000000)) continue;
+        *ret_quanta = table[i].quanta;
+        return true;
+    }
+    return false;
+}
+
+weft_bytes weft_plan_calc_bytes(weft_rate_bps rate, weft_time_ps time) {
+    unsigned __int128 bits = (unsigned __int128)rate * time, per_byte = 8 * WEFT_PS_PER_S;
+    return (weft_bytes)((bits + per_byte - 1) / per_byte);
+}
+
+weft_time_ps weft_plan_calc_time_down(weft_rate_bps rate, weft_bytes bytes) {
+    return (weft_time_ps)((unsigned __int128)bytes * 8 * WEFT_PS_PER_S / rate);
+}
+
+weft_time_ps weft_plan_calc_time_up(weft_rate_bps rate, weft_bytes bytes) {
+    return (weft_time_ps)(((unsigned __int128)bytes * 8 * WEFT_PS_PER_S + rate - 1) / rate);
+}
+
+static weft_bytes kib_up(weft_bytes bytes) {
+    return (bytes + KIB - 1) / KIB * KIB;
+}
+
+/// Quanta first, as SONiC does, for `sonic`; what is given first otherwise.
+static weft_time_ps reaction_of(const struct weft_plan_pfc_conf *c) {
+    uint32_t quanta;
+    bool known = weft_plan_find_quanta(c->rate_bps, &quanta);
+    if (c->formula == WEFT_PLAN_STUDY) return 0;
+    if (c->reaction_ps != WEFT_TIME_NEVER && (c->formula != WEFT_PLAN_SONIC || !known)) return c->reaction_ps;
+    assert(known); // pfc_check
+    return weft_plan_calc_time_up(c->rate_bps, (weft_bytes)quanta * QUANTUM_BITS / 8);
+}
+
+static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {
+    p->in_flight_bytes =
+        weft_plan_calc_bytes(c->rate_bps, 2 * (c->delay_ps + c->phy_ps) + c->processing_ps + p->reaction_ps);
+    p->frame_bytes = c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + WEFT_WIRE_OVERHEAD;
+    p->frames = 3;
+    p->pause_bytes = PAUSE_WIRE;
+    p->headroom_bytes = p->in_flight_bytes + p->frames * p->frame_bytes + p->pause_bytes;
+}
+
+static void add_sonic(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {
+    weft_bytes way = weft_plan_calc_bytes(c->rate_bps, 2 * c->delay_ps + 2 * c->gearbox_ps + c->tile_ps);
+    p->in_flight_bytes = way + p->reaction_bytes;
+    p->frame_bytes = c->port_mtu_bytes;
+    p->frames = 1;
+    p->pause_bytes = c->mac_phy_bytes;
+    uint64_t cell = c->cell_bytes, small = WEFT_FRAME_MIN;
+    uint64_t worst = cell > 2 * small ? (cell + small - 1) / small : (2 * cell + cell) / (1 + cell);
+    // cells over bytes = (100 - share + share x worst) / 100 with share = 100 x 64 x 100 / mix
+    uint64_t mix = c->small_percent * small + (100 - c->small_percent) * c->lossless_mtu_bytes;
+    uint64_t over = mix + small * 100 * (worst - 1);
+    weft_bytes bytes = p->in_flight_bytes + p->frame_bytes + p->pause_bytes;
+    p->occupancy = (double)over / (double)mix;
+    p->headroom_bytes = kib_up(c->lossless_mtu_bytes + (bytes * over + mix - 1) / mix);
+    bool wide = c->lanes == 8;
+    weft_bytes pipeline = wide && c->pipeline_bytes ? 2 * c->pipeline_bytes - KIB : c->pipeline_bytes;
+    p->xon_bytes = kib_up(pipeline);
+    p->size_bytes = kib_up(p->headroom_bytes + p->xon_bytes + (wide ? c->port_mtu_bytes : 0));
+}
+
+struct weft_plan_pfc weft_plan_calc_pfc(const struct weft_plan_pfc_conf *c) {
+    struct weft_plan_pfc p = {.reaction_ps = reaction_of(c), .occupancy = 1};
+    p.cable_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * c->delay_ps);
+    p.reaction_bytes = weft_plan_calc_bytes(c->rate_bps, p.reaction_ps);
+    if (c->formula == WEFT_PLAN_BOUND) add_bound(c, &p);
+    if (c->formula == WEFT_PLAN_SONIC) add_sonic(c, &p);
+    if (c->formula == WEFT_PLAN_STUDY)
+        p.headroom_bytes = p.in_flight_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * c->delay_ps + c->processing_ps);
+    if (!p.size_bytes) p.size_bytes = p.headroom_bytes;
+    p.fits = p.headroom_bytes <= c->buffer_bytes;
+    p.xoff_bytes_max = p.fits ? c->buffer_bytes - p.headroom_bytes : 0;
+    p.lossy = c->xoff_bytes > p.xoff_bytes_max;
+    return p;
+}

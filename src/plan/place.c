@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where SFC has to work in a scenario: at the switch of the host that most others send to, for the source whose
+// shortest way to it takes longest. A way of SFC's study has alike links and switches; here each has its own delay.
+#include "plan/plan.h"
+#include "weft/sim.h"
+
+struct search {
+    const struct weft_topology *t;
+    const struct weft_device_conf **device;
+    uint32_t *hops; ///< node -> links to the congested switch; WEFT_NONE: not reached
+    /// Longest shortest way from the node to the congested switch, both of which are in the sum of switches.
+    weft_time_ps *delay, *processing;
+    uint32_t *queue;
+};
+
+/// The host with most senders, the first of equals; and which hosts those are.
+static uint32_t busiest(const struct weft_topology *t, const struct weft_workload *w, struct weft_arena *arena,
+                        uint64_t *ret_senders, bool *ret_sends) {
+    uint32_t *senders = weft_arena_alloc(arena, t->hosts, sizeof *senders), most = 0;
+    uint32_t *first = weft_arena_alloc(arena, t->hosts, sizeof *first), *next = weft_arena_alloc(arena, w->flows, 4);
+    uint32_t *seen = weft_arena_alloc(arena, t->hosts, sizeof *seen);
+    for (uint32_t f = 0; f < w->flows; f++) { // flows of each receiver, linked; 0 ends
+        next[f] = first[w->flow[f].dst];
+        first[w->flow[f].dst] = f + 1;
+    }
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        for (uint32_t f = first[h]; f; f = next[f - 1]) {
+            senders[h] += seen[w->flow[f - 1].src] != h + 1;
+            seen[w->flow[f - 1].src] = h + 1;
+        }
+        if (senders[h] > senders[most]) most = h;
+    }
+    for (uint32_t f = first[most]; f; f = next[f - 1])
+        ret_sends[w->flow[f - 1].src] = true;
+    *ret_senders = senders[most];
+    return most;
+}
+
+static weft_time_ps processing_of(const struct search *s, uint32_t node) {
+    return s->t->node[node].role == WEFT_NODE_SWITCH ? s->device[node]->sw.processing_ps : 0;
+}
+
+/// From `node` to the neighbour behind its port k: first found, or as near and slower.
+static void relax(struct search *s, uint32_t node, uint32_t k, uint32_t *tail) {
+    const struct weft_port_info *port = weft_topology_port(s->t, node, k);
+    uint32_t far = s->t->port[port->peer].node;
+    if (s->hops[far] == WEFT_NONE) {
+        s->hops[far] = s->hops[node] + 1;
+        s->queue[(*tail)++] = far;
+    }
+    if (s->hops[far] != s->hops[node] + 1) return;
+    weft_time_ps delay = s->delay[node] + s->t->link[port->link].delay_ps;
+    weft_time_ps processing = s->processing[node] + processing_of(s, far);
+    if (delay + processing <= s->delay[far] + s->processing[far]) return;
+    s->delay[far] = delay;
+    s->processing[far] = processing;
+}
+
+/// Breadth first; a node is taken when all that are nearer have been, so its sums are final.
+static void run_search(struct search *s, uint32_t congested, struct weft_arena *arena) {
+    const struct weft_topology *t = s->t;
+    s->hops = weft_arena_alloc(arena, t->nodes, sizeof *s->hops);
+    s->delay = weft_arena_alloc(arena, t->nodes, sizeof *s->delay);
+    s->processing = weft_arena_alloc(arena, t->nodes, sizeof *s->processing);
+    s->queue = weft_arena_alloc(arena, t->nodes, sizeof *s->queue);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        s->hops[n] = WEFT_NONE;
+    s->hops[congested] = 0;
+    s->processing[congested] = processing_of(s, congested);
+    s->queue[0] = congested;
+    for (uint32_t head = 0, tail = 1; head < tail; head++)
+        for (uint32_t k = 0; k < t->node[s->queue[head]].ports; k++)
+            relax(s, s->queue[head], k, &tail);
+}
+
+/// Data passes every switch of the way, a message all but the congested one; the source's NIC takes its time too.
+static weft_time_ps round_trip(const struct search *s, uint32_t source, uint32_t congested) {
+    return 2 * s->delay[source] + 2 * s->processing[source] - processing_of(s, congested) +
+           s->device[source]->host.processing_ps;
+}
+
+static uint32_t slowest(const struct search *s, const bool *sends, uint32_t congested) {
+    uint32_t found = WEFT_NONE;
+    for (uint32_t h = 0; h < s->t->hosts; h++) {
+        uint32_t node = s->t->host[h];
+        if (sends[h] && (found == WEFT_NONE || round_trip(s, node, congested) > round_trip(s, found, congested)))
+            found = node;
+    }
+    return found;
+}
+
+static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_place *place) {
+    place->conf.buffer_bytes = sw->buffer_bytes;
+    place->conf.pfc_threshold_bytes = sw->pfc_threshold_bytes;
+    place->conf.threshold_bytes = sw->sfc_threshold_bytes;
+    place->conf.pause_ps = sw->sfc_pause_ps;
+    place->conf.interval_ps = sw->sfc_interval_ps;
+    place->buffer_text = sw->buffer_text;
+}
+
+struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                const struct weft_workload *workload, struct weft_arena *arena) {
+    struct weft_plan_place place = {.receiver = WEFT_NONE};
+    bool *sends = weft_arena_alloc(arena, t->hosts, sizeof *sends);
+    uint32_t host = busiest(t, workload, arena, &place.conf.incast, sends);
+    if (place.conf.incast < 2) return place;
+    struct search s = {.t = t, .device = weft_device_confs(scenario, t, arena)};
+    const struct weft_port_info *port = weft_topology_port(t, t->host[host], 0);
+    const struct weft_link_info *link = &t->link[port->link];
+    uint32_t congested = t->port[port->peer].node;
+    run_search(&s, congested, arena);
+    uint32_t source = slowest(&s, sends, congested), links = s.hops[source];
+    place.receiver = host;
+    place.receiver_name = t->node[t->host[host]].name;
+    place.switch_name = t->node[congested].name;
+    place.source_name = t->node[source].name;
+    place.conf.rate_bps = link->rate_bps;
+    place.conf.delay_ps = link->delay_ps;
+    place.conf.processing_ps = processing_of(&s, congested);
+    place.way = (struct weft_plan_way){links, 2 * links - 1, round_trip(&s, source, congested)};
+    place.alike =
+        place.way.round_trip_ps == 2 * links * place.conf.delay_ps + place.way.passes * place.conf.processing_ps;
+    place.conf.layers = (links + 1) / 2;
+    struct weft__plan_switch sw = weft__plan_switch(&s.device[congested]->sw, t->node[congested].ports, arena);
+    fill_conf(&sw, &place);
+    place.conf.best_effort = !s.device[congested]->sw.pfc.priorities;
+    return place;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the configuration of a switch says about buffers and pauses.
+#ifndef WEFT_PLAN_PLAN_H
+#define WEFT_PLAN_PLAN_H
+
+#include "weft/plan.h"
+
+struct weft__plan_switch {
+    weft_bytes buffer_bytes;        ///< of a port and priority: what one congested group may use, headroom included
+    weft_bytes pfc_threshold_bytes; ///< where it sends XOFF
+    weft_bytes headroom_bytes;      ///< above it
+    const char *buffer_text, *headroom_text;
+    weft_bytes sfc_threshold_bytes; ///< of SFC 0 where the configuration has none
+    weft_time_ps sfc_pause_ps, sfc_interval_ps;
+};
+/// Reads the values that every table gives as text, so that it depends on no model's struct. Texts are in `arena`.
+struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, uint32_t ports, struct weft_arena *arena);
+
+#endif
