@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan: calculators. By values from the command line, or by what each variant of a scenario says.
+#include "plan.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "base/units.h"
+
+enum { ROWS_MAX = 20 };
+/// Of the fastest signal in a cable that SONiC's formula counts with: m/s, which is also mm per ms.
+static const uint64_t CABLE_MM_PER_MS = 198000000;
+
+static const struct plan *const plans[] = {&plan_pfc, &plan_sfc};
+enum { PLANS = sizeof plans / sizeof *plans };
+
+static const char *value[ROWS_MAX]; // of each row, as given; NULL: not given
+static const char *cable;
+
+static uint32_t row_at(const struct plan *plan, const char *name) {
+    uint32_t i = 0;
+    while (strcmp(plan->table->rows[i].name, name))
+        i++;
+    return i;
+}
+
+bool plan_given(const struct plan *plan, const char *row) {
+    return value[row_at(plan, row)];
+}
+
+/// "lossless_mtu" as "lossless-mtu".
+static const char *option_name(struct weft_arena *arena, const char *row) {
+    char *name = weft_arena_text(arena, row);
+    for (char *s = name; *s; s++)
+        if (*s == '_') *s = '-';
+    return name;
+}
+
+static const char *option_argument(const struct weft_param *row) {
+    switch (row->type) {
+    case WEFT_PARAM_TIME:
+        return "TIME";
+    case WEFT_PARAM_RATE:
+        return "RATE";
+    case WEFT_PARAM_BYTES:
+        return "SIZE";
+    case WEFT_PARAM_CHOICE:
+        return "NAME";
+    case WEFT_PARAM_BOOL:
+        return "BOOL";
+    default:
+        return "N";
+    }
+}
+
+static const struct weft_cli_option *options_of(const struct plan *plan, struct weft_arena *arena) {
+    assert(plan->table->n <= ROWS_MAX);
+    struct weft_cli_option *o = weft_arena_alloc(arena, plan->table->n + 2, sizeof *o);
+    for (uint32_t i = 0; i < plan->table->n; i++) {
+        const struct weft_param *row = &plan->table->rows[i];
+        o[i].name = option_name(arena, row->name);
+        o[i].argument = option_argument(row);
+        o[i].help = row->dflt ? weft_arena_format(arena, "%s (default %s)", row->help, row->dflt) : row->help;
+        o[i].ret_value = &value[i];
+    }
+    o[plan->table->n] = (struct weft_cli_option){
+        "cable", "LENGTH", "of a link, 198000 km/s; instead of --delay: \"40m\", \"2km\"", &cable, NULL};
+    return o;
+}
+
+/// --cable as --delay.
+static enum weft_status read_cable(const struct plan *plan, struct weft_arena *arena, struct weft_error *ret_error) {
+    if (!cable) return WEFT_OK;
+    const char **delay = &value[row_at(plan, "delay")];
+    char why[256];
+    uint64_t mm;
+    if (*delay) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--cable and --delay: give only one");
+    if (!weft__quantity_parse(WEFT__LENGTH, cable, &mm, why, sizeof why))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--cable: %s", why);
+    unsigned __int128 ps = ((unsigned __int128)mm * WEFT_PS_PER_MS + CABLE_MM_PER_MS - 1) / CABLE_MM_PER_MS;
+    *delay = plan_time(arena, ps < WEFT_PS_PER_S * 1000 ? (weft_time_ps)ps : WEFT_PS_PER_S * 1000);
+    return WEFT_OK;
+}
+
+enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
+                           struct weft_error *ret_error) {
+    enum weft_status status = read_cable(plan, arena, ret_error);
+    cable = NULL; // it is a delay now
+    for (uint32_t i = 0; i < plan->table->n && !status; i++) {
+        const struct weft_param *row = &plan->table->rows[i];
+        const char *text = value[i] ? value[i] : defaults ? row->dflt : NULL;
+        const char *name = weft_arena_format(arena, "--%s", option_name(arena, row->name));
+        if (text)
+            status = weft__param_parse_at(row, text, WEFT_NOWHERE, name, conf, arena, ret_error);
+        else if (defaults)
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s is missing: %s; expected %s", name,
+                                    row->help, weft__param_expected(row));
+    }
+    char text[256];
+    const char *wrong = status || !plan->table->check ? NULL : plan->table->check(conf, text, sizeof text);
+    return wrong ? weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s", wrong) : status;
+}
+
+const char *plan_time(struct weft_arena *arena, weft_time_ps time) {
+    char text[64];
+    weft__quantity_format(WEFT__TIME, time, text, sizeof text);
+    return weft_arena_text(arena, text);
+}
+
+const char *plan_bytes(struct weft_arena *arena, weft_bytes bytes) {
+    char text[64];
+    weft__quantity_format(WEFT__BYTES, bytes, text, sizeof text);
+    return weft_arena_text(arena, text);
+}
+
+const char *plan_rate(struct weft_arena *arena, weft_rate_bps rate) {
+    char text[64];
+    weft__quantity_format(WEFT__RATE, rate, text, sizeof text);
+    return weft_arena_text(arena, text);
+}
+
+static enum weft_status plan_variant(const struct plan *plan, const struct weft_cli_options *o,
+                                     const struct weft_scenario_file *file, uint32_t variant, FILE *out,
+                                     struct weft__json *j, struct weft_error *ret_error) {
+    struct weft_scenario *s;
+    struct weft_topology *t;
+    struct weft_workload *w;
+    enum weft_status status = weft_scenario_new(file, variant, &s, ret_error);
+    if (status) return status;
+    status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    if (!status) status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->arena, &w, ret_error);
+    if (!status) status = plan->by_scenario(plan, o, s, t, w, out, j, ret_error);
+    weft_scenario_free(s);
+    return status;
+}
+
+/// Variants with the same plan share it: "variants pfc, pfc+dcqcn".
+static void print_variant(const char *name, const char *text, char **last, char *names, size_t size) {
+    bool same = *last && text && !strcmp(*last, text);
+    if (!same && *last) {
+        const char *kind = !*names ? "" : strstr(names, ", ") ? "variants " : "variant ";
+        printf("%s%s%s%s%s", kind, names, *names ? "\n" : "", *last, text ? "\n" : "");
+        free(*last);
+        *last = NULL;
+    }
+    if (!text) return;
+    size_t used = same ? strlen(names) : 0;
+    snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+    if (!same) *last = strdup(text);
+}
+
+static enum weft_status plan_text(const struct plan *plan, const struct weft_cli_options *o,
+                                  const struct weft_scenario_file *file, uint32_t first, uint32_t n,
+                                  struct weft_error *ret_error) {
+    char names[1024] = "", *last = NULL;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = first; i < first + n && !status; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        if (!out) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+        status = plan_variant(plan, o, file, i, out, NULL, ret_error);
+        fclose(out);
+        if (!status) print_variant(weft_scenario_variant_name(file, i), text, &last, names, sizeof names);
+        free(text);
+    }
+    if (!status) print_variant(NULL, NULL, &last, names, sizeof names);
+    free(last);
+    return status;
+}
+
+static enum weft_status plan_json(const struct plan *plan, const struct weft_cli_options *o,
+                                  const struct weft_scenario_file *file, uint32_t first, uint32_t n,
+                                  struct weft_error *ret_error) {
+    char *text = NULL;
+    size_t size;
+    struct weft__json j = {.file = open_memstream(&text, &size)};
+    if (!j.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    enum weft_status status = WEFT_OK;
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "plan", plan->name);
+    weft__json_key(&j, "variants");
+    weft__json_begin_array(&j);
+    for (uint32_t i = first; i < first + n && !status; i++)
+        status = plan_variant(plan, o, file, i, NULL, &j, ret_error);
+    if (!status) {
+        weft__json_end_array(&j);
+        weft__json_end_object(&j);
+    }
+    fclose(j.file);
+    if (!status) puts(text);
+    free(text);
+    return status;
+}
+
+static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,
+                                    struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    enum weft_status status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &file, ret_error);
+    uint32_t first = 0, n = 0;
+    if (!status) status = weft_cli_variant(o, file, &first, ret_error);
+    if (!status) n = o->variant ? 1 : weft_scenario_variants(file);
+    if (!status) status = (o->json ? plan_json : plan_text)(plan, o, file, first, n, ret_error);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o,
+                                  struct weft_error *ret_error) {
+    struct weft__json j = {.file = stdout};
+    enum weft_status status = plan->by_values(plan, o, o->json ? &j : NULL, ret_error);
+    if (!status && o->json) putchar('\n');
+    return status;
+}
+
+static int run(const struct plan *plan, int argc, char **argv) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_cli_command command = {
+        .name = weft_arena_format(arena, "plan %s", plan->name),
+        .operands = "[SCENARIO]",
+        .about = plan->about,
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+        .operands_max = 1,
+        .option = options_of(plan, arena),
+    };
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int exit_status = weft_cli_parse(&command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        exit_status = (int)(o.operands ? by_scenario : by_values)(plan, &o, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    weft_arena_free(arena);
+    return exit_status;
+}
+
+static void usage(FILE *file) {
+    fprintf(file, "usage: weft plan CALCULATOR [OPTIONS] [SCENARIO]\n\n"
+                  "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
+    for (unsigned i = 0; i < PLANS; i++)
+        fprintf(file, "  %-5s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
+    fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
+}
+
+int weft_cli_plan(int argc, char **argv) {
+    if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        usage(stdout);
+        return WEFT_OK;
+    }
+    const char *names[PLANS];
+    for (unsigned i = 0; i < PLANS; i++) {
+        names[i] = plans[i]->name;
+        if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
+    }
+    char expected[256];
+    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS, expected, sizeof expected);
+    fprintf(stderr, "weft: plan: which calculator? %s\n", expected);
+    return WEFT_ERROR_INPUT;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calculators of weft plan share.
+#ifndef WEFT_CLI_PLAN_H
+#define WEFT_CLI_PLAN_H
+
+#include "cli.h"
+#include "weft/plan.h"
+
+#include "base/json.h"
+
+/// A calculator: its options come from `table`, one each row.
+struct plan {
+    const char *name, *about;
+    const struct weft_param_table *table;
+    /// With `given` values alone: fills nothing, prints the plan.
+    enum weft_status (*by_values)(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
+                                  struct weft_error *ret_error);
+    /// For one variant of a scenario.
+    enum weft_status (*by_scenario)(const struct plan *plan, const struct weft_cli_options *o,
+                                    const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *workload, FILE *file, struct weft__json *j,
+                                    struct weft_error *ret_error);
+};
+extern const struct plan plan_pfc, plan_sfc;
+
+/// True if the user gave the option of this row ("rate").
+bool plan_given(const struct plan *plan, const char *row);
+/// Every value: the user's, else with `defaults` the table's own (one without is an error); then the table's check.
+enum weft_status plan_load(const struct plan *plan, bool defaults, void *conf, struct weft_arena *arena,
+                           struct weft_error *ret_error);
+
+/// Exact quantities as text in `arena`.
+const char *plan_time(struct weft_arena *arena, weft_time_ps time);
+const char *plan_bytes(struct weft_arena *arena, weft_bytes bytes);
+const char *plan_rate(struct weft_arena *arena, weft_rate_bps rate);
+
+#endif

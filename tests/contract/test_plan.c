@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan as a user calls it: the numbers in the formula, the three warnings, scenarios, and bad input.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CASE_1 "plan sfc --rate 200Gbps --delay 150ns --processing 300ns --layers 2 --incast 3 --buffer 400KB "
+#define INCAST " \"$WEFT_ROOT/scenarios/foundation/incast.yaml\" "
+#define HEADROOM " \"$WEFT_ROOT/scenarios/foundation/headroom.yaml\" "
+
+static char text[1 << 16];
+
+static const char *output_of(const char *arguments, int expected_status) {
+    char command[4096];
+    snprintf(command, sizeof command, "exec 2>&1; \"$WEFT\" %s", arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    text[fread(text, 1, sizeof text - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    if (status >> 8 != expected_status) fail_msg("weft %s: exit status %d: %s", arguments, status >> 8, text);
+    return text;
+}
+
+static const struct {
+    const char *arguments;
+    int status;
+    const char *part;
+} cases[] = {
+    // Formulas with their numbers.
+    {CASE_1, 0, "(2 x 150ns + 300ns) x 200Gbps / 8 = 15KB\n"},
+    {CASE_1, 0, "3 links x 2 x 150ns + 5 switches x 300ns = 2.4us\n"},
+    {CASE_1, 0, "(3 - 1) x 2.4us x 200Gbps / 8 = 2 x 60KB = 120KB\n"},
+    {CASE_1, 0, "at most 385KB - 120KB = 265KB; chosen: 198KB\n"},
+    {CASE_1 "--pfc-threshold 380KB --threshold 200KB --pause 10us", 0, "(4.8us, 12.8us); given: 10us, messages at"},
+    {CASE_1 "--pfc-threshold 380KB --threshold 200KB --pause 10us", 0, "  all in range\n"},
+    // The study's three terms, and losses.
+    {CASE_1 "--threshold 300KB", 0, "warning, SFC reacts too slowly: SFC threshold 300KB + headroom 120KB is above"},
+    {CASE_1 "--threshold 200KB --pause 3us", 0, "warning, SFC under-reacts: a pause of 3us is 1.8us too short"},
+    {CASE_1 "--threshold 200KB --pause 13us", 0, "warning, SFC over-reacts: a pause of 13us is 200ns too long"},
+    {CASE_1 "--pfc-threshold 390KB", 0, "warning, lossy: PFC threshold 390KB + headroom 15KB is above the buffer"},
+    {CASE_1 "--incast 8", 0, "none is allowed"},
+    {CASE_1 "--best-effort yes", 0, "frames are dropped above the buffer of 400KB"},
+    // PFC.
+    {"plan pfc --rate 400Gbps --cable 5m --formula sonic", 0, "peer 1.1584us x 400Gbps / 8 = 57920B"},
+    {"plan pfc --rate 400Gbps --cable 5m --formula sonic", 0, "= 208KiB (xoff)"},
+    {"plan pfc --rate 100Gbps --cable 2km --buffer 100KB", 0, "warning, lossy: the headroom is more than the buffer"},
+    {"plan pfc --rate 200Gbps --delay 150ns --processing 300ns --formula study", 0,
+     "(2 x 150ns + 300ns) x 200Gbps / 8 = 15KB\n"},
+    {"plan pfc --rate 200Gbps --delay 150ns --buffer 400KB --xoff 390KB", 0, "warning, lossy: XOFF at 390KB leaves"},
+    {"plan pfc --rate 106.25Gbps --delay 5ns --formula study", 0, "headroom"},
+    // Scenarios: what is configured against what is computed, equal variants together.
+    {"plan sfc" INCAST, 0, "variants pfc, pfc+dcqcn\nSFC for 3 to 1 at 200Gbps: queue of access-0 towards host-0"},
+    {"plan sfc" INCAST, 0, "5 links x 2 x 150ns + 9 switches x 300ns = 4.2us\n"},
+    {"plan sfc" INCAST, 0, "at most 800KB - 15KB = 785KB; in force: 780KB\n"},
+    {"plan sfc --incast 5 --threshold 200KB" INCAST, 0, "4 x 105KB = 420KB\n"},
+    {"plan sfc --incast 5 --threshold 200KB" INCAST, 0, "(16.8us, 24.8us)"},
+    {"plan sfc --layers 2" INCAST, 0, "3 links x 2 x 150ns + 5 switches x 300ns = 2.4us\n"},
+    {"plan sfc --set switch.pfc.priorities=none --variant pfc" INCAST, 0, "frames are dropped above the buffer"},
+    {"plan pfc" HEADROOM, 0, "size 800KB - xoff 780KB: 7666B TOO LITTLE\n"},
+    {"plan pfc" HEADROOM, 0, "size 800KB - xoff 772KB\n"},
+    {"plan pfc --formula study --variant 20KB" HEADROOM, 0, "size 800KB - xoff 780KB\n"},
+    // Bad input: what was wrong, what was expected.
+    {"plan", 2, "which calculator? expected one of pfc, sfc"},
+    {"plan sfx", 2, "which calculator? did you mean"},
+    {"plan --help", 0, "usage: weft plan"},
+    {"plan sfc --help", 0, "--pfc-threshold SIZE"},
+    {"plan sfc", 2, "--rate is missing: of the links; expected a rate such as \"200Gbps\""},
+    {"plan sfc --rate 200", 2, "--rate: \"200\" has no unit; expected a rate such as \"200Gbps\""},
+    {"plan sfc --rate 0bps", 2, "--rate: \"0bps\" is out of range 1Gbps to 3.2Tbps"},
+    {"plan sfc --rate -1Gbps", 2, "is negative"},
+    {CASE_1 "--delay 150", 2, "--delay: \"150\" has no unit; expected a time such as \"150ns\""},
+    {CASE_1 "--buffer 400", 2, "--buffer: \"400\" has no unit; expected a size"},
+    {CASE_1 "--buffer 0B", 2, "--buffer: \"0B\" is out of range"},
+    {CASE_1 "--incast 1", 2, "--incast: \"1\" is out of range 2 to 65536"},
+    {CASE_1 "--incast many", 2, "--incast: \"many\": expected a whole number"},
+    {CASE_1 "--layers 0", 2, "--layers: \"0\" is out of range 1 to 16"},
+    {CASE_1 "--pause 10", 2, "--pause: \"10\" has no unit"},
+    {CASE_1 "--pfc-threshold 500KB", 2, "pfc_threshold (500000 B) is above buffer (400000 B)"},
+    {CASE_1 "--threshold 500KB", 2, "threshold (500000 B) is above buffer (400000 B)"},
+    {CASE_1 "--cable 5m", 2, "--cable and --delay: give only one"},
+    {CASE_1 "--cabel 5m", 2, "unrecognized option '--cabel'"},
+    {CASE_1 "a.yaml b.yaml", 2, "what is \"b.yaml\"?"},
+    {"plan pfc --rate 400Gbps", 2, "--delay is missing"},
+    {"plan pfc --rate 400Gbps --cable 5", 2, "--cable: \"5\" has no unit; expected a length such as \"40m\""},
+    {"plan pfc --rate 400Gbps --cable 5yd", 2, "\"yd\" is not a unit (mm, m, km)"},
+    {"plan pfc --rate 400Gbps --cable 99999999km", 2, "is out of range 0ns to 100ms"},
+    {"plan pfc --rate 106.25Gbps --delay 5ns", 2, "reaction must be given: 802.3 has no figure for 106250000000 bps"},
+    {"plan pfc --rate 400Gbps --cable 5m --formula sonik", 2, "did you mean \"sonic\"?"},
+    {"plan pfc --rate 400Gbps --cable 5m --xoff 5KB", 2, "xoff is given without buffer"},
+    {"plan pfc --rate 400Gbps --cable 5m --xoff 5KB --buffer 4KB", 2, "xoff (5000 B) is above buffer (4000 B)"},
+    {"plan pfc /nonexistent.yaml", 2, "/nonexistent.yaml"},
+    {"plan sfc --variant pcf" INCAST, 2, "--variant pcf: no such variant"},
+    {"plan sfc --set workload=[]" INCAST, 2, "no host has two senders: there is no incast to plan for"},
+};
+
+static void what_it_prints(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = output_of(cases[i].arguments, cases[i].status);
+        if (!strstr(found, cases[i].part))
+            fail_msg("weft %s: \"%s\" is not in:\n%s", cases[i].arguments, cases[i].part, found);
+    }
+}
+
+static json_t *json_of(const char *arguments) {
+    json_error_t error;
+    json_t *root = json_loads(output_of(arguments, 0), JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("weft %s: %s", arguments, error.text);
+    return root;
+}
+
+static json_int_t number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value)) fail_msg("%s is no number", key);
+    return json_integer_value(value);
+}
+
+static void json_holds_the_same(void **state) {
+    (void)state;
+    json_t *root = json_of(CASE_1 "--pfc-threshold 380KB --threshold 200KB --pause 13us --json");
+    assert_int_equal(number(root, "pfc_headroom_bytes"), 15000);
+    assert_int_equal(number(root, "headroom_bytes"), 120000);
+    assert_int_equal(number(root, "threshold_bytes_max"), 260000);
+    assert_int_equal(number(root, "pause_ps_min"), 4800000);
+    assert_int_equal(number(root, "pause_ps_max"), 12800000);
+    const json_t *warnings = json_object_get(root, "warnings");
+    assert_int_equal(json_array_size(warnings), 1);
+    assert_string_equal(json_string_value(json_array_get(warnings, 0)), "over_reacting");
+    json_decref(root);
+    root = json_of("plan pfc --json" HEADROOM);
+    const json_t *variants = json_object_get(root, "variants");
+    assert_int_equal(json_array_size(variants), 2);
+    for (size_t v = 0; v < 2; v++) {
+        const json_t *line = json_array_get(json_object_get(json_array_get(variants, v), "lines"), 0);
+        assert_int_equal(number(line, "headroom_bytes"), 27666);
+        assert_int_equal(number(line, "configured_headroom_bytes"), v ? 28000 : 20000);
+        assert_int_equal(json_is_true(json_object_get(line, "enough")), v);
+    }
+    json_decref(root);
+}
+
+/// Switches and links that differ, checked by hand. Host links 100 ns, spine links 1 us; switches 300 ns, leaf-1 700
+/// ns; NICs 50 ns. Four hosts, of leaf-0 and leaf-1, send to host-4 behind leaf-2. The farthest is host-2 of leaf-1:
+/// links 100 ns + 1 us + 1 us = 2.1 us; switches leaf-1, spine, leaf-2 there, spine and leaf-1 back: 2 x 700 + 3 x 300
+/// ns = 2.3 us. Round trip 2 x 2.1 + 2.3 + 0.05 = 6.55 us. The flow of host-0 that comes on top adds no sender.
+static void unlike_switches(void **state) {
+    (void)state;
+    json_t *root = json_of("plan sfc --json - <<'END'\n"
+                           "topology: {kind: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 2, rate: 400Gbps,\n"
+                           "  delay: 100ns, spine_delay: 1us}\n"
+                           "switch: {buffer: {kind: dynamic, total: 32MB, reserve: 4KB, alpha: 1, headroom: 100KB}}\n"
+                           "host: {processing: 50ns}\n"
+                           "devices: [{match: leaf-1, switch: {processing: 700ns}}]\n"
+                           "workload:\n"
+                           "  - {kind: incast, sources: host-0..3, dst: host-4, size: 1MB}\n"
+                           "  - {kind: flow, src: host-0, dst: host-4, size: 1MB}\n"
+                           "  - {kind: incast, sources: host-1..3, dst: host-5, size: 1MB}\n"
+                           "END\n");
+    const json_t *v = json_array_get(json_object_get(root, "variants"), 0);
+    assert_string_equal(json_string_value(json_object_get(v, "receiver")), "host-4");
+    assert_string_equal(json_string_value(json_object_get(v, "switch")), "leaf-2");
+    assert_string_equal(json_string_value(json_object_get(v, "source")), "host-2");
+    assert_int_equal(number(v, "links"), 3);
+    assert_int_equal(number(v, "round_trip_ps"), 6550000);
+    const json_t *inputs = json_object_get(v, "inputs");
+    assert_int_equal(number(inputs, "incast"), 4);
+    assert_int_equal(number(v, "headroom_bytes"), 3 * 327500);
+    // leaf-2 has 4 ports: 32 MB - 4 x (8 x 4 KB + 100 KB) = 31.472 MB are shared; one group with alpha 1 holds half.
+    assert_int_equal(number(inputs, "pfc_threshold_bytes"), 31472000 / 2 + 4000);
+    assert_int_equal(number(inputs, "buffer_bytes"), 31472000 / 2 + 4000 + 100000);
+    json_decref(root);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_it_prints),
+        cmocka_unit_test(json_holds_the_same),
+        cmocka_unit_test(unlike_switches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
