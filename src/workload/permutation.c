@@ -3,7 +3,8 @@
 // random: a derangement, every one of them equally likely: permutations are drawn (Fisher and Yates; Durstenfeld, CACM
 // Algorithm 235) until one has no fixed point, e times on average. Sattolo's algorithm would need one, but yields
 // single cycles only.
-// shift: host i sends to host i + n.
+// Each repetition draws its own: repetition 0 of entry e is the same whatever `repeat` says.
+// shift: host i sends to host i + n, in every repetition.
 #include <inttypes.h>
 
 #include "generator.h"
@@ -42,6 +43,16 @@ static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
     return true;
 }
 
+static void draw(const struct permutation_conf *c, struct weft_random random, uint32_t *to, uint32_t n) {
+    if (c->mode == MODE_RANDOM) {
+        while (!shuffle(&random, to, n))
+            ;
+    } else {
+        for (uint32_t i = 0; i < n; i++)
+            to[i] = (uint32_t)((i + c->shift) % n);
+    }
+}
+
 static enum weft_status permutation_expand(const void *conf, struct weft_place place,
                                            const struct weft_topology *topology, uint64_t seed, uint32_t entry,
                                            struct weft_workload *w, struct weft_error *ret_error) {
@@ -59,19 +70,18 @@ static enum weft_status permutation_expand(const void *conf, struct weft_place p
                               c->shift, n, n);
     status = weft__workload_reserve(w, &c->common, place, n, ret_error);
     if (status) return status;
-    uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *to);
-    struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_WORKLOAD);
-    if (c->mode == MODE_RANDOM) {
-        while (!shuffle(&random, to, n))
-            ;
-    } else {
-        for (uint32_t i = 0; i < n; i++)
-            to[i] = (uint32_t)((i + c->shift) % n);
-    }
-    for (uint32_t i = 0; i < n && !status; i++)
+    uint32_t draws = c->mode == MODE_RANDOM ? (uint32_t)c->common.repeat : 1;
+    uint32_t *to = weft_memory_new(WEFT_MEMORY_SCENARIO, (size_t)draws * n, sizeof *to);
+    for (uint32_t k = 0; k < draws; k++)
+        draw(c, weft__workload_stream(seed, entry, k, WEFT_RANDOM_WORKLOAD), &to[(size_t)k * n], n);
+    for (uint32_t i = 0; i < n && !status; i++) {
+        uint32_t first = w->flows;
         status = weft_workload_add(w, &c->common, place, host[i], host[to[i]], c->common.size_bytes, c->common.start_ps,
                                    ret_error);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, to, n * sizeof *to);
+        for (uint32_t k = 1; k < draws && !status; k++)
+            w->flow[first + k].dst = host[to[(size_t)k * n + i]];
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, to, (size_t)draws * n * sizeof *to);
     return status;
 }
 
@@ -80,7 +90,7 @@ static const struct weft_workload_ops permutation_ops = {.expand = permutation_e
 const struct weft_model weft__workload_permutation = {
     .kind = WEFT_KIND_WORKLOAD,
     .name = "permutation",
-    .summary = "every host sends to one other and receives from one other",
+    .summary = "every host sends to one other and receives from one other; each repetition draws anew",
     .source = "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)",
     .params = &permutation_params,
     .ops = &permutation_ops,

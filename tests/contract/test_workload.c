@@ -76,7 +76,8 @@ static void repetitions(const struct fixture *f) {
     for (uint32_t i = 0; i < thrice->flows; i++) {
         const struct weft_flow *first = &once->flow[i / 3], *flow = &thrice->flow[i];
         assert_int_equal(flow->src, first->src);
-        assert_int_equal(flow->dst, first->dst);
+        if (i % 3 == 0 || strcmp(f->model->name, "permutation")) // draws its later repetitions anew
+            assert_int_equal(flow->dst, first->dst);
         assert_int_equal(flow->start_ps, first->start_ps + i % 3 * 5 * WEFT_PS_PER_MS);
     }
 }

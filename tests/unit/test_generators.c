@@ -164,6 +164,36 @@ static void derangements_are_uniform(void **state) {
     assert_true(chi2 < 31.8);
 }
 
+/// Of 8 hosts there are 14833 derangements: 50 draws hold the same one twice with a probability of 8%, four times
+/// hardly ever. Each is one; and what comes first does not depend on how many follow.
+static void repetitions_draw_anew(void **state) {
+    struct fixture *f = *state;
+    enum { N = 50 };
+    struct weft_workload *once = expand(f, "{kind: permutation}", 5);
+    struct weft_workload *w = expand(f, "{kind: permutation, repeat: 50, interval: 1us}", 5);
+    assert_int_equal(w->flows, 8 * N);
+    uint32_t code[N] = {0}, same = 0;
+    for (uint32_t k = 0; k < N; k++) {
+        uint32_t receivers = 0;
+        for (uint32_t i = 0; i < 8; i++) {
+            const struct weft_flow *flow = &w->flow[i * N + k];
+            assert_int_equal(flow->src, i);
+            assert_int_not_equal(flow->dst, i);
+            assert_int_equal(flow->start_ps, k * UINT64_C(1000000));
+            if (k == 0) assert_int_equal(flow->dst, once->flow[i].dst);
+            code[k] = code[k] * 8 + flow->dst;
+            receivers |= 1u << flow->dst;
+        }
+        assert_int_equal(receivers, 255);
+        for (uint32_t j = 0; j < k; j++)
+            same += code[j] == code[k];
+    }
+    assert_true(same < 3);
+    w = expand(f, "{kind: permutation, mode: shift, shift: 3, repeat: 2}", 5);
+    for (uint32_t i = 0; i < w->flows; i++)
+        assert_int_equal(w->flow[i].dst, (i / 2 + 3) % 8);
+}
+
 static void all_to_all(void **state) {
     struct fixture *f = *state;
     struct weft_workload *w = good(f, "{kind: all_to_all, hosts: host-0..4, step: 1us}");
@@ -299,6 +329,7 @@ int main(void) {
         T(incast),
         T(shift),
         T(derangements_are_uniform),
+        T(repetitions_draw_anew),
         T(all_to_all),
         T(poisson_arrivals),
         T(poisson_load),
