@@ -93,6 +93,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     struct weft_cli_progress progress;
     weft_cli_progress_init(&progress, label, options->quiet);
     struct weft_sim_options sim = {.threads = options->threads,
+                                   .record = options->out != NULL,
                                    .interrupt = &interrupted,
                                    .on_progress = weft_cli_progress_on,
                                    .context = &progress,

@@ -28,16 +28,19 @@ static inline void run_free(struct run *r) {
     *r = (struct run){0};
 }
 
-static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, const char *text) {
-    struct weft_sim_options options = {.threads = threads};
+static inline struct weft_outcome *run_with(struct run *r, const struct weft_sim_options *options, const char *text) {
     struct weft_outcome *o = NULL;
-    r->status = weft_simulate(r->scenario, r->topology, r->workload, &options, &o, &r->error);
+    r->status = weft_simulate(r->scenario, r->topology, r->workload, options, &o, &r->error);
     if (r->status != WEFT_OK && r->status != WEFT_ERROR_STALL) {
         fputs(text, stderr); // cmocka cuts long messages
-        fail_msg("%u threads: %s", threads, r->error.text);
+        fail_msg("%u threads: %s", options->threads, r->error.text);
     }
     assert_true(weft_outcome_conserves(o));
     return o;
+}
+
+static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, const char *text) {
+    return run_with(r, &(struct weft_sim_options){.threads = threads}, text);
 }
 
 /// One run with one thread.
@@ -53,6 +56,13 @@ static inline struct run run_once(const char *text) {
     if (status) fail_msg("%s\n%s", r.error.text, text);
     r.outcome = run_again(&r, 1, text);
     return r;
+}
+
+/// The same run recorded: its outcome, which the caller frees, has events.
+static inline struct weft_outcome *run_recorded(struct run *r, uint32_t threads, const char *text) {
+    struct weft_outcome *o = run_with(r, &(struct weft_sim_options){.threads = threads, .record = true}, text);
+    assert_int_equal(o->digest, r->outcome->digest); // recording changes nothing
+    return o;
 }
 
 /// Runs once more and compares digests.

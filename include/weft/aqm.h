@@ -3,6 +3,7 @@
 #ifndef WEFT_AQM_H
 #define WEFT_AQM_H
 
+#include "weft/event.h"
 #include "weft/model.h"
 #include "weft/random.h"
 
@@ -13,6 +14,9 @@ struct weft_aqm_ops {
     /// `ecn_capable`: ECT or CE. MARK is answered only for capable packets.
     enum weft_aqm_verdict (*on_enqueue)(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
                                         struct weft_random *random);
+    /// Optional. The depths that mean something to it: nothing is marked at or below the first, every packet above the
+    /// second, and all are dropped above the third. For the record of a run.
+    void (*thresholds)(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]);
     /// Optional, both or neither. Is on_dequeue to be asked under this configuration?
     bool (*wants_dequeue)(const void *conf);
     /// Hot. A packet leaves for the wire and `queue_bytes` stay behind it. PASS or, for capable packets, MARK.

@@ -3,6 +3,7 @@
 #ifndef WEFT_OUTCOME_H
 #define WEFT_OUTCOME_H
 
+#include "weft/event.h"
 #include "weft/scenario.h"
 
 /// Why a packet was dropped. X(enumerator, name, meaning)
@@ -112,6 +113,10 @@ struct weft_outcome {
     struct weft_sample *sample; ///< by time, port, priority
 
     uint64_t captured, capture_left_out; ///< frames written, and beyond the limit
+    uint32_t recorded;                   ///< events; 0 unless the run is recorded
+    struct weft_event *record;
+    uint64_t unrecorded;        ///< events beyond run.events of their node
+    weft_time_ps unrecorded_ps; ///< time of the first of them; WEFT_TIME_NEVER: none
 
     char *stall; ///< who waits for whom; NULL if the run did not stall
     uint64_t digest;

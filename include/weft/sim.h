@@ -18,6 +18,7 @@ struct weft_progress {
 
 struct weft_sim_options {
     bool profile;     ///< measure where the time goes; costs some time itself where windows hold little
+    bool record;      ///< keep the events of the run (weft/event.h), up to run.events of them a node
     uint32_t threads; ///< 0: 1
     const volatile sig_atomic_t *interrupt; ///< non-zero stops the run; may be NULL
     void (*on_progress)(void *context, const struct weft_progress *progress);

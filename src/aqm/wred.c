@@ -73,6 +73,13 @@ static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_
     return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
+static void wred_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]) {
+    const struct wred_conf *c = conf;
+    ret_threshold[WEFT_EVENT_MIN] = c->min_bytes;
+    ret_threshold[WEFT_EVENT_MAX] = c->max_bytes;
+    ret_threshold[WEFT_EVENT_DROP] = c->drop_bytes;
+}
+
 static bool wred_wants_dequeue(const void *conf) {
     return ((const struct wred_conf *)conf)->mark_at == DEPARTURE;
 }
@@ -84,7 +91,11 @@ static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_
 }
 
 static const struct weft_aqm_ops wred_ops = {
-    .on_enqueue = wred_on_enqueue, .wants_dequeue = wred_wants_dequeue, .on_dequeue = wred_on_dequeue};
+    .on_enqueue = wred_on_enqueue,
+    .thresholds = wred_thresholds,
+    .wants_dequeue = wred_wants_dequeue,
+    .on_dequeue = wred_on_dequeue,
+};
 
 const struct weft_model weft__aqm_wred = {
     .kind = WEFT_KIND_AQM,

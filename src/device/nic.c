@@ -43,6 +43,19 @@ static void progress(struct weft__worker *w) {
     w->tally.progress_ps = w->now_ps;
 }
 
+static struct weft_event *trace_qp(struct weft__nic *nic, weft_time_ps now, enum weft_event_kind kind, uint32_t qp) {
+    return weft__trace_qp(nic->trace, now, kind, nic->hosts->qp[qp].flow, qp);
+}
+
+static void trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
+    uint32_t flow = nic->hosts->qp[qp].flow;
+    if (qp && nic->hosts->qp[qp - 1].flow == flow) return; // its queue pairs start together
+    struct weft_event *event = trace_qp(nic, now, WEFT_EVENT_FLOW_STARTED, qp);
+    if (!event) return;
+    event->value = nic->hosts->flow[flow].bytes;
+    event->priority = nic->hosts->qp[qp].priority;
+}
+
 static weft_time_ps timeout_after(const struct weft__nic *nic, weft_time_ps time) {
     return nic->conf->timeout_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + nic->conf->timeout_ps;
 }
@@ -123,6 +136,9 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
     weft_rate_bps rate_before = s->rate_bps;
     s->rate_bps = act.rate_bps;
+    if (__builtin_expect(nic->trace != NULL, 0) && act.rate_bps != rate_before)
+        weft__trace_rate(nic->trace, w->now_ps, nic->hosts->qp[qp].at_src, nic->hosts->qp[qp].flow, qp, act.rate_bps,
+                         rate_before, nic->line_rate_bps);
     change_pace(node, nic, qp, w->now_ps, rate_before);
     s->window_bytes = limit_window(nic, qp, act.window_bytes);
     if (act.timer_ps == timer) return;
@@ -138,7 +154,10 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     s->rate_bps = nic->line_rate_bps;
     s->window_bytes = limit_window(nic, qp, UINT64_MAX);
     s->progress_ps = w->now_ps;
-    if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) w->tally.started++;
+    if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) {
+        w->tally.started++;
+        if (__builtin_expect(nic->trace != NULL, 0)) trace_start(nic, w->now_ps, qp);
+    }
     progress(w);
     tell_cc(node, nic, w, qp, nic->cc->on_start, 0, 0);
 }
@@ -299,6 +318,7 @@ static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct
     struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
     if (r->progress_ps == WEFT_TIME_NEVER) { // the start of the flow
         w->tally.started++;
+        if (__builtin_expect(nic->trace != NULL, 0)) trace_start(nic, w->now_ps, qp);
         progress(w);
     } else if (timeout_after(nic, r->progress_ps) > w->now_ps) {
         weft__timer_set(&node->timers, key_read(nic, nic->hosts->qp[qp].at_dst), timeout_after(nic, r->progress_ps));
@@ -319,6 +339,10 @@ static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__
     r->notified = true;
     r->cnp_ps = w->now_ps;
     w->tally.cnps++;
+    if (__builtin_expect(nic->trace != NULL, 0)) {
+        struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_SENT, qp);
+        if (event) event->priority = (uint8_t)nic->conf->cnp_priority;
+    }
     send_control(node, nic, w, qp, WEFT_PACKET_CNP, 0, (uint32_t)nic->conf->cnp_priority);
 }
 
@@ -328,6 +352,10 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
     bool last = --nic->hosts->qps_left[conf->flow] == 0;
     if (last) {
         outcome->end_ps = w->now_ps;
+        if (__builtin_expect(nic->trace != NULL, 0)) {
+            struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
+            if (event) event->value = w->now_ps - nic->hosts->flow[conf->flow].start_ps;
+        }
         w->tally.flows_done++;
     }
     if (conf->verb != WEFT_VERB_READ) return;
@@ -343,7 +371,9 @@ static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft_
     bool read = conf->verb == WEFT_VERB_READ;
     notify(node, nic, w, p->qp, p->ecn == WEFT_ECN_CE);
     if (p->psn != r->expected) {
-        weft__count_drop(w, p->psn > r->expected ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE, p->bytes);
+        enum weft_drop reason = p->psn > r->expected ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE;
+        weft__count_drop(w, reason, p->bytes);
+        if (__builtin_expect(nic->trace != NULL, 0)) weft__trace_dropped(nic->trace, w->now_ps, p, 0, reason, 0);
         if (p->psn < r->expected) {
             if (!read) send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
         } else if (!r->nak_sent) {
@@ -385,6 +415,11 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
         break;
     case WEFT_PACKET_CNP:
         nic->hosts->outcome[nic->hosts->qp[p->qp].flow].cnps++;
+        if (__builtin_expect(nic->trace != NULL, 0)) {
+            struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_RECEIVED, p->qp);
+            nic->trace->cnp = weft__trace_id(nic->trace, event);
+            if (event) event->priority = p->priority;
+        }
         if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
         break;
     case WEFT_PACKET_READ:
@@ -398,6 +433,12 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
 static void want_pause(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority,
                        bool xoff) {
     if (!(nic->conf->pfc.priorities >> priority & 1) || (nic->port.pfc_xoff >> priority & 1) == (uint32_t)xoff) return;
+    if (__builtin_expect(nic->trace != NULL, 0)) {
+        if (xoff)
+            weft__trace_xoff(nic->trace, w->now_ps, 0, priority, nic->received_bytes[priority], WEFT_NONE, 0);
+        else
+            weft__trace_xon(nic->trace, w->now_ps, 0, priority, nic->received_bytes[priority]);
+    }
     if (weft__port_want_pause(&nic->port, priority, xoff)) kick(node, nic, w);
 }
 
@@ -411,6 +452,8 @@ static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struc
     if (*level + p->bytes > nic->conf->rx_buffer_bytes) {
         weft__count_drop(w, WEFT_DROP_NIC_BUFFER, p->bytes);
         nic->port.counters[p->priority].drops++;
+        if (__builtin_expect(nic->trace != NULL, 0))
+            weft__trace_dropped(nic->trace, w->now_ps, p, 0, WEFT_DROP_NIC_BUFFER, 0);
         return;
     }
     if (!nic->received.n) weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
@@ -647,6 +690,11 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->sample_interval_ps = setup->sample_interval_ps;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->backlog[p].ready_tail = WEFT_NONE;
+
+    if (setup->events_max) {
+        nic->trace = weft__trace_new(setup->node, setup->port0, 1, setup->events_max, NULL, 0, setup->arena);
+        nic->trace->rate_bps = weft_arena_alloc(setup->arena, nic->sends + 1, sizeof *nic->trace->rate_bps);
+    }
 
     node->ops = &nic_ops;
     node->state = nic;

@@ -69,7 +69,8 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
-    uint32_t sends, receives; ///< queue pairs
+    struct weft__trace *trace; ///< NULL: not recorded
+    uint32_t sends, receives;  ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
     // a host slower than its link
     struct weft__fifo received;
@@ -87,6 +88,8 @@ struct weft__nic_setup {
     struct weft_packet_pool *pool;
     bool sampled;
     weft_time_ps sample_interval_ps;
+    uint32_t node, port0; ///< among all nodes and ports
+    uint32_t events_max;  ///< to be recorded; 0: none
     struct weft_arena *arena;
 };
 

@@ -39,6 +39,11 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
+/// Its number at its node.
+static uint32_t trace_port(const struct weft__port *port) {
+    return port->id - port->trace->port0;
+}
+
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
     if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: nothing to carry
     uint64_t num = bytes * port->byte_num + port->byte_rem;
@@ -88,17 +93,22 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
     if (!lost) return false;
     weft__count_drop(w, loss, packet->bytes);
     port->counters[packet->priority].drops++;
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_dropped(port->trace, w->now_ps, packet, trace_port(port), loss, 0);
     return true;
 }
 
-static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at) {
+static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
     port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
 }
 
 void weft__port_expire(struct weft__port *port, weft_time_ps now) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1 && port->pause_until_ps[p] <= now) resume(port, p, port->pause_until_ps[p]);
+        if (port->paused >> p & 1 && port->pause_until_ps[p] <= now)
+            resume(port, p, port->pause_until_ps[p], WEFT_EVENT_BY_TIME);
 }
 
 void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
@@ -107,15 +117,21 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(classes >> p & 1)) continue;
         uint32_t quanta = weft_packet_pfc_quanta(packet, p);
+        if (__builtin_expect(port->trace != NULL, 0))
+            weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta);
         if (quanta) {
             port->counters[p].pfc_rx_xoff++;
-            if (!(port->paused >> p & 1)) port->paused_since_ps[p] = now;
+            if (!(port->paused >> p & 1)) {
+                port->paused_since_ps[p] = now;
+                if (__builtin_expect(port->trace != NULL, 0))
+                    weft__trace_paused(port->trace, now, trace_port(port), p, port->queue[p].bytes);
+            }
             port->paused |= (uint8_t)(1u << p);
             port->pause_until_ps[p] = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
             port->pause_last_ps[p] = now;
         } else {
             port->counters[p].pfc_rx_xon++;
-            if (port->paused >> p & 1) resume(port, p, now);
+            if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_FRAME);
         }
     }
 }
@@ -157,6 +173,9 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
     };
     w->tally.injected_bytes += frame.bytes;
     weft__port_transmit(port, w, &frame, port->delay_pause_ps);
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_pause_sent(port->trace, w->now_ps, trace_port(port), classes, xoff, (uint32_t)pfc->quanta,
+                               port->busy_until_ps - port->gap_ps + port->delay_pause_ps);
     port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
     port->pfc_pending = 0;
     if (!port->pfc_told) return WEFT_TIME_NEVER;
@@ -193,6 +212,8 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
         if (next < *ret_next) *ret_next = next;
     }
     port->storm = (uint8_t)((port->storm | begun) & ~*ret_ended);
+    if (__builtin_expect(port->trace != NULL, 0) && (begun || *ret_ended))
+        weft__trace_storms(port->trace, now, trace_port(port), begun, *ret_ended, port->paused_since_ps);
     return begun;
 }
 
@@ -221,8 +242,9 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
 
 void weft__port_finish(struct weft__port *port, weft_time_ps now) {
     weft__port_expire(port, now);
+    port->trace = NULL;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1) resume(port, p, now);
+        if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_TIME);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         const struct weft__port_queue *q = &port->queue[p];
         port->counters[p].tx_packets = q->tx_packets;

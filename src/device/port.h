@@ -9,6 +9,7 @@
 #define WEFT_DEVICE_PORT_H
 
 #include "base/spool.h"
+#include "device/trace.h"
 #include "engine/engine.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
@@ -74,6 +75,7 @@ struct weft__port {
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
+    struct weft__trace *trace;        ///< of its node; NULL: not recorded
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };
@@ -169,7 +171,7 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
 
 /// Appends one sample a lossless or used priority.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
-/// At the end of a run: everything into the counters; pauses that last are counted up to now.
+/// At the end of a run: everything into the counters; pauses that last are counted up to now, and not recorded as over.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
 
 #endif

@@ -27,20 +27,38 @@ static uint32_t key_arbitrate(const struct weft__switch *sw) {
     return KEYS_A_PORT * sw->ports + 1;
 }
 
+// For the record of a run; out of the way of runs that are not recorded.
+static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
+                                                          const struct weft_packet *p, uint32_t out, bool mark) {
+    struct weft__port *port = &sw->port[out];
+    weft_bytes bytes = port->queue[p->priority].bytes;
+    bool paused = port->paused >> p->priority & 1 && port->pause_until_ps[p->priority] > now;
+    weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
+    if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
+}
+
+static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, weft_time_ps now,
+                                                       const struct weft_packet *p, uint32_t out) {
+    weft__trace_dequeued(sw->trace, now, out, p->priority, sw->port[out].queue[p->priority].bytes);
+}
+
+/// Counted at `port`; it was for `out`.
 static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
-                 enum weft_drop reason) {
+                 uint32_t out, enum weft_drop reason) {
     weft__count_drop(w, reason, p->bytes);
     sw->port[port].counters[p->priority].drops++;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
 
 static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
 
-/// Tells the neighbour at `port` to pause or resume a priority.
+/// Tells the neighbour at `port` to pause or resume a priority, because of a packet for `out`.
 static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
-                       uint32_t priority, bool xoff) {
+                       uint32_t priority, uint32_t out, bool xoff) {
     if (!(sw->lossless >> priority & 1)) return;
     if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
     sw->xoffs[priority] += xoff ? 1u : UINT32_MAX;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_pause(sw, w->now_ps, port, priority, out, xoff);
     if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
 }
 
@@ -49,10 +67,11 @@ static inline __attribute__((always_inline)) void leave_buffer(struct weft__node
                                                                struct weft__worker *w, const struct weft_packet *p,
                                                                uint32_t out) {
     sw->port[out].queue[p->priority].bytes -= p->bytes;
+    if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
         sw->xoffs[p->priority])
-        want_pause(node, sw, w, p->port, p->priority, false);
+        want_pause(node, sw, w, p->port, p->priority, out, false);
 }
 
 static void send_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
@@ -87,7 +106,7 @@ static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mas
 }
 
 /// The AQM judges by what stays behind.
-static void mark_leaving(struct weft__switch *sw, struct weft_packet *p, uint32_t out) {
+static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
     struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
     if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random) !=
@@ -95,12 +114,13 @@ static void mark_leaving(struct weft__switch *sw, struct weft_packet *p, uint32_
         return;
     p->ecn = WEFT_ECN_CE;
     sw->port[out].counters[p->priority].ecn_marked++;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
 }
 
 static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                             struct weft_packet *p, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, p, out);
+    if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, w->now_ps, p, out);
     weft__port_send(port, w, p);
     if (sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
@@ -149,7 +169,7 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
             struct weft_packet packet;
             sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
             sw->port[out].waiting--;
-            drop(sw, w, &packet, out, WEFT_DROP_PFC_WATCHDOG);
+            drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
             leave_buffer(node, sw, w, &packet, out);
             if (sw->arbitrated)
                 weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps); // input queues have new heads
@@ -279,18 +299,18 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
         enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, queue->bytes, p->bytes,
                                                             p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random);
         if (verdict == WEFT_AQM_DROP) {
-            drop(sw, w, p, out, WEFT_DROP_AQM);
+            drop(sw, w, p, out, out, WEFT_DROP_AQM);
             return false;
         }
         mark = verdict == WEFT_AQM_MARK;
     }
     if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
-        drop(sw, w, p, out, WEFT_DROP_PFC_WATCHDOG);
+        drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
         return false;
     }
     switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, priority, p->bytes)) {
     case WEFT_BUFFER_DROP:
-        drop(sw, w, p, p->port, sw->lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        drop(sw, w, p, p->port, out, sw->lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
         return false;
     case WEFT_BUFFER_XOFF:
         *ret_xoff = true;
@@ -305,6 +325,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, mark);
     return true;
 }
 
@@ -320,7 +341,7 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
         transmit(node, sw, w, p, out); // never waited, so it pauses nobody
         return;
     }
-    if (xoff) want_pause(node, sw, w, p->port, p->priority, true);
+    if (xoff) want_pause(node, sw, w, p->port, p->priority, out, true);
     sw->queueing->push(sw->queueing_state, p, out);
     port->waiting++;
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
@@ -414,7 +435,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         return;
     }
     if (out == WEFT_NONE)
-        drop(sw, w, packet, packet->port, WEFT_DROP_NO_ROUTE);
+        drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
         forward(node, sw, w, packet, out);
 }
@@ -427,7 +448,7 @@ static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct 
         if (!(p->pfc_told >> priority & 1)) continue;
         // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
         if (sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, priority) == WEFT_BUFFER_XON)
-            want_pause(node, sw, w, port, priority, false);
+            want_pause(node, sw, w, port, priority, WEFT_NONE, false);
         else
             p->pfc_pending |= (uint8_t)(1u << priority);
     }
@@ -550,6 +571,13 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     next_epoch(sw);
     sw->sampled = setup->sampled;
     sw->sample_interval_ps = setup->sample_interval_ps;
+
+    if (setup->events_max) {
+        weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
+        if (sw->aqm->thresholds) sw->aqm->thresholds(conf->aqm.conf, thresholds);
+        sw->trace = weft__trace_new(setup->node, setup->port0, sw->ports, setup->events_max,
+                                    sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
+    }
 
     node->ops = &weft__switch_ops;
     node->state = sw;

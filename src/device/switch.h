@@ -39,6 +39,7 @@ struct weft__switch {
     uint8_t lossless;
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
+    struct weft__trace *trace;       ///< NULL: not recorded
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft_random ecn_random;
     // input-queued architectures
@@ -69,10 +70,18 @@ struct weft__switch_setup {
     struct weft_packet_pool *pool;
     const bool *sampled;
     weft_time_ps sample_interval_ps;
+    uint32_t node, port0; ///< among all nodes and ports
+    uint32_t events_max;  ///< to be recorded; 0: none
     struct weft_arena *arena;
 };
 
 extern const struct weft__node_ops weft__switch_ops;
+
+/// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.
+void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
+                              bool xoff);
+void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,
+                             uint32_t out, enum weft_drop reason);
 
 /// The state, in the setup's arena; the caller fills port[] with weft__port_init. Initialises the node's timers.
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);

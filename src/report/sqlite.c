@@ -61,18 +61,20 @@ static void write_head(struct writer *w) {
     const struct weft_outcome *o = run->outcome;
     char digest[17];
     snprintf(digest, sizeof digest, "%016" PRIx64, o->digest);
-    sqlite3_stmt *s = prepare(w, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert(w, s,
            "tttiittt"
            "iiii"
            "rr"
            "iiiii"
-           "iiiii",
+           "iiiii"
+           "ii",
            WEFT_VERSION, run->scenario->name, run->scenario->variant, run->scenario->run.seed, (uint64_t)o->threads,
            digest, weft__report_end_name(o->end), o->stall, (uint64_t)run->topology->hosts,
            (uint64_t)run->topology->switches, (uint64_t)run->topology->links, o->sim_time_ps, o->wall_s, o->cpu_s,
            o->packet_hops, o->events, o->windows, o->window_ps, o->peak_rss_bytes, o->injected_bytes,
-           o->delivered_bytes, o->dropped_bytes, o->held_bytes, o->cnps);
+           o->delivered_bytes, o->dropped_bytes, o->held_bytes, o->cnps, o->unrecorded,
+           o->unrecorded ? o->unrecorded_ps : UINT64_MAX);
     sqlite3_finalize(s);
 }
 
@@ -178,6 +180,45 @@ static void write_series(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+/// `detail` of an event as text; NULL: it has none.
+static const char *detail_of(const struct weft_event *e, char *text, size_t size) {
+    static const char *const thresholds[WEFT_EVENT_THRESHOLDS] = {"min", "max", "drop"};
+    switch (e->kind) {
+    case WEFT_EVENT_QUEUE_ABOVE:
+    case WEFT_EVENT_QUEUE_BELOW:
+        return thresholds[e->detail];
+    case WEFT_EVENT_PAUSE_SENT:
+    case WEFT_EVENT_PAUSE_RECEIVED:
+        snprintf(text, size, "0x%02x", e->detail);
+        return text;
+    case WEFT_EVENT_RESUMED:
+        return e->detail == WEFT_EVENT_BY_FRAME ? "frame" : "time";
+    case WEFT_EVENT_DROPPED:
+        return weft_drop_names[e->detail];
+    default:
+        return NULL;
+    }
+}
+
+static uint64_t or_null(uint64_t value, uint64_t null) {
+    return value == null ? UINT64_MAX : value;
+}
+
+static void write_events(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < o->recorded; i++) {
+        const struct weft_event *e = &o->record[i];
+        const struct weft_event_info *info = &weft_event_infos[e->kind];
+        char detail[8];
+        insert(w, s, "iitiiiiiitii", (uint64_t)i + 1, e->time_ps, info->name, (uint64_t)e->port,
+               or_null(e->priority, WEFT_EVENT_NO_PRIORITY), or_null(e->flow, WEFT_NONE), or_null(e->qp, WEFT_NONE),
+               e->value, *info->more ? or_null(e->more, WEFT_NONE) : UINT64_MAX, detail_of(e, detail, sizeof detail),
+               or_null(e->cause, 0), or_null(e->begins, 0));
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_memory(struct writer *w) {
     sqlite3_stmt *s = prepare(w, "INSERT INTO memory VALUES (?,?,?)");
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
@@ -186,6 +227,13 @@ static void write_memory(struct writer *w) {
 }
 
 static void write_meanings(struct writer *w) {
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS && w->status == SQLITE_OK; k++) {
+        const struct weft_event_info *i = &weft_event_infos[k];
+        char *sql =
+            sqlite3_mprintf("INSERT INTO event_meaning VALUES (%Q,%Q,%Q,%Q)", i->name, i->value, i->more, i->help);
+        execute(w, sql);
+        sqlite3_free(sql);
+    }
     for (unsigned c = 0; c < WEFT_COUNTERS && w->status == SQLITE_OK; c++) {
         const struct weft_counter_info *i = &weft_counter_infos[c];
         char *sql = sqlite3_mprintf("INSERT INTO counter_meaning VALUES (%Q,%Q,%Q)", i->field, i->sai, i->help);
@@ -210,6 +258,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_counters(w);
         write_drops(w);
         write_series(w);
+        write_events(w);
         write_memory(w);
     }
     execute(w, "COMMIT");

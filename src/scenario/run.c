@@ -15,5 +15,7 @@ static const struct weft_param run_rows[] = {
               "of the time series of queues and rates; 0ns: none"),
     WEFT_TEXT(struct weft_run_conf, sample_ports, "sample_ports", "*",
               "ports in the time series: a shell pattern over their names"),
+    WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",
+              "for the timeline: events kept of each node, the first ones (assumed); 0: none"),
 };
 const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE("run", struct weft_run_conf, run_rows);

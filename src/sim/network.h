@@ -22,6 +22,7 @@ struct weft__network {
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
     struct weft__capture *capture; ///< NULL: none
+    uint32_t events_max; ///< to be recorded of a node; 0: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 
@@ -37,6 +38,11 @@ static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint64_t k)
 }
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
+
+/// The record of a node; NULL: none.
+struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
+/// The records of all nodes, merged and their causes joined, into the outcome. When the devices have finished.
+void weft__network_collect_events(struct weft__network *net);
 
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);

@@ -31,6 +31,11 @@ struct weft__port *weft__network_port(const struct weft__network *net, uint32_t 
                                         : &net->sw[node->index]->port[port - node->port0];
 }
 
+struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node) {
+    const struct weft_node_info *info = &net->topology->node[node];
+    return info->role == WEFT_NODE_HOST ? net->nic[info->index]->trace : net->sw[info->index]->trace;
+}
+
 // --- assembling ---------------------------------------------------------------------------------------------------
 
 /// Routes for each state of the links; a change is in force a detection time after it happened.
@@ -91,6 +96,7 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
     };
     weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
                     &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), tap);
+    weft__network_port(net, port)->trace = weft__network_trace(net, info->node);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
@@ -242,6 +248,9 @@ static void make_devices(struct weft__network *net) {
                 .pool = &w->pool,
                 .sampled = choose_sampled(net, i, net->arena_switch),
                 .sample_interval_ps = run->sample_interval_ps,
+                .node = i,
+                .port0 = info->port0,
+                .events_max = net->events_max,
                 .arena = net->arena_switch,
             };
             net->sw[info->index] = weft__switch_new(&setup, &net->engine.node[i]);
@@ -261,6 +270,9 @@ static void make_devices(struct weft__network *net) {
             .pool = &w->pool,
             .sampled = sampled && sampled[0],
             .sample_interval_ps = run->sample_interval_ps,
+            .node = i,
+            .port0 = info->port0,
+            .events_max = net->events_max,
             .arena = net->arena_host,
         };
         net->nic[h] = weft__nic_new(&setup, &net->engine.node[i]);
@@ -358,6 +370,7 @@ static void collect(struct weft__network *net) {
     for (uint32_t i = 0; i < net->topology->hosts; i++)
         weft__nic_finish(net->nic[i], o->sim_time_ps);
     collect_samples(net);
+    if (net->events_max) weft__network_collect_events(net);
     o->digest = weft_outcome_digest(o);
 }
 
@@ -413,6 +426,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .arena_switch = weft_arena_new(WEFT_MEMORY_SWITCH),
         .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
+        .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     net.device = weft_device_confs(scenario, topology, net.arena_switch);
     status = make_queue_pairs(&net, ret_error);

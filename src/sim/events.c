@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of all nodes in one order, by time, node and as it happened there, and what joins nodes: a pause frame
+// that takes effect was sent by the peer, a CNP was sent because of a mark. Seen in order of time, that is always what
+// came last for that queue pair or is first on that link.
+#include <assert.h>
+#include <stdlib.h>
+
+#include "sim/network.h"
+#include "weft/memory.h"
+
+struct item {
+    weft_time_ps time_ps;
+    uint32_t source, number; ///< node, or the number of nodes for links; from 0
+};
+
+/// Ids, from 1; 0: none.
+struct join {
+    const struct weft__network *net;
+    struct weft_event *record;
+    uint32_t *started;      ///< [flow]
+    uint32_t *marked, *cnp; ///< [qp]
+    uint32_t *down;         ///< [link]
+    uint32_t *first, *last; ///< [port * WEFT_PRIORITIES]: pause frames under way from there
+    uint32_t *next;         ///< [id]
+};
+
+/// Changes of links up to the end of the run, without those that change nothing.
+static uint32_t list_links(const struct weft__network *net, struct weft_event *ret_event, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->events && t->event[i].time_ps <= net->outcome->sim_time_ps; i++) {
+        const struct weft_link_event *e = &t->event[i];
+        if (down[e->link] == !e->up) continue;
+        down[e->link] = !e->up;
+        uint32_t port = t->link[e->link].port[0];
+        ret_event[n++] = (struct weft_event){.time_ps = e->time_ps,
+                                             .node = t->port[port].node,
+                                             .port = port,
+                                             .flow = WEFT_NONE,
+                                             .qp = WEFT_NONE,
+                                             .kind = e->up ? WEFT_EVENT_LINK_UP : WEFT_EVENT_LINK_DOWN,
+                                             .priority = WEFT_EVENT_NO_PRIORITY};
+    }
+    return n;
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct item *x = a, *y = b;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void put_under_way(struct join *j, uint32_t id) {
+    const struct weft_event *e = &j->record[id - 1];
+    uint32_t from = e->port * WEFT_PRIORITIES + e->priority;
+    if (j->first[from])
+        j->next[j->last[from]] = id;
+    else
+        j->first[from] = id;
+    j->last[from] = id;
+}
+
+/// The frame that the peer sent so as to arrive now; those before it are lost.
+static uint32_t take_arrived(struct join *j, const struct weft_event *e) {
+    uint32_t *first = &j->first[j->net->topology->port[e->port].peer * WEFT_PRIORITIES + e->priority];
+    while (*first && j->record[*first - 1].more < e->time_ps)
+        *first = j->next[*first];
+    uint32_t id = *first;
+    if (!id || j->record[id - 1].more != e->time_ps) return 0;
+    *first = j->next[id];
+    return id;
+}
+
+static void join_event(struct join *j, uint32_t id) {
+    struct weft_event *e = &j->record[id - 1];
+    if (e->qp != WEFT_NONE) e->flow = j->net->qp[e->qp].flow;
+    uint32_t link = j->net->topology->port[e->port].link;
+    switch (e->kind) {
+    case WEFT_EVENT_FLOW_STARTED:
+        j->started[e->flow] = id;
+        break;
+    case WEFT_EVENT_FLOW_FINISHED:
+        e->begins = j->started[e->flow];
+        break;
+    case WEFT_EVENT_FLOW_MARKED:
+        j->marked[e->qp] = id;
+        break;
+    case WEFT_EVENT_CNP_SENT:
+        e->cause = j->marked[e->qp];
+        j->cnp[e->qp] = id;
+        break;
+    case WEFT_EVENT_CNP_RECEIVED:
+        e->cause = j->cnp[e->qp];
+        break;
+    case WEFT_EVENT_PAUSE_SENT:
+        put_under_way(j, id);
+        break;
+    case WEFT_EVENT_PAUSE_RECEIVED:
+        e->cause = take_arrived(j, e);
+        break;
+    case WEFT_EVENT_DROPPED:
+        if (e->detail == WEFT_DROP_LINK_DOWN) e->cause = j->down[link];
+        break;
+    case WEFT_EVENT_LINK_DOWN:
+        j->down[link] = id;
+        break;
+    case WEFT_EVENT_LINK_UP:
+        e->begins = j->down[link];
+        j->down[link] = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+static void join_all(const struct weft__network *net, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    size_t queues = (size_t)t->ports * WEFT_PRIORITIES;
+    struct join j = {
+        .net = net,
+        .record = net->outcome->record,
+        .started = weft_arena_alloc(arena, net->workload->flows, sizeof(uint32_t)),
+        .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
+        .cnp = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
+        .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
+        .first = weft_arena_alloc(arena, queues, sizeof(uint32_t)),
+        .last = weft_arena_alloc(arena, queues, sizeof(uint32_t)),
+        .next = weft_arena_alloc(arena, (size_t)net->outcome->recorded + 1, sizeof(uint32_t)),
+    };
+    for (uint32_t id = 1; id <= net->outcome->recorded; id++)
+        join_event(&j, id);
+}
+
+void weft__network_collect_events(struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    struct weft_outcome *o = net->outcome;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    o->unrecorded_ps = WEFT_TIME_NEVER;
+    size_t *offset = weft_arena_alloc(arena, t->nodes + 2, sizeof *offset);
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        struct weft__trace *trace = weft__network_trace(net, i);
+        weft__trace_finish(trace);
+        offset[i + 1] = offset[i] + trace->n;
+        o->unrecorded += trace->unrecorded;
+        if (trace->unrecorded_ps < o->unrecorded_ps) o->unrecorded_ps = trace->unrecorded_ps;
+    }
+    struct weft_event *change = weft_arena_alloc(arena, t->events, sizeof *change);
+    size_t n = offset[t->nodes] + list_links(net, change, arena);
+    assert(n < UINT32_MAX);
+    offset[t->nodes + 1] = n;
+    struct item *item = weft_arena_alloc(arena, n, sizeof *item);
+    for (uint32_t s = 0; s <= t->nodes; s++) {
+        const struct weft_event *event = s < t->nodes ? weft__network_trace(net, s)->event : change;
+        for (size_t k = offset[s]; k < offset[s + 1]; k++)
+            item[k] = (struct item){event[k - offset[s]].time_ps, s, (uint32_t)(k - offset[s])};
+    }
+    if (n) qsort(item, n, sizeof *item, by_time);
+
+    uint32_t *id = weft_arena_alloc(arena, n, sizeof *id);
+    for (size_t k = 0; k < n; k++)
+        id[offset[item[k].source] + item[k].number] = (uint32_t)k + 1;
+    o->recorded = (uint32_t)n;
+    o->record = weft_arena_alloc(o->arena, n, sizeof *o->record);
+    for (size_t k = 0; k < n; k++) {
+        uint32_t s = item[k].source;
+        struct weft_event *e = &o->record[k];
+        *e = s < t->nodes ? weft__network_trace(net, s)->event[item[k].number] : change[item[k].number];
+        if (e->cause) e->cause = id[offset[s] + e->cause - 1];
+        if (e->begins) e->begins = id[offset[s] + e->begins - 1];
+    }
+    for (uint32_t i = 0; i < t->nodes; i++)
+        weft__trace_release(weft__network_trace(net, i));
+    join_all(net, arena);
+    weft_arena_free(arena);
+}

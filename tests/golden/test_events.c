@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of whole runs: that causes come before effects, that they do not depend on the number of threads, and
+// chains of causes that are known beforehand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+/// Two racks send to one over a spine; what goes to gpu-c is twice what its link carries.
+static const char cascade[] = "topology:\n"
+                              "  kind: list\n"
+                              "  nodes:\n"
+                              "    - {name: rail-a, role: switch}\n"
+                              "    - {name: rail-b, role: switch}\n"
+                              "    - {name: rail-c, role: switch}\n"
+                              "    - {name: spine, role: switch}\n"
+                              "    - {name: gpu-a, role: host}\n"
+                              "    - {name: gpu-b, role: host}\n"
+                              "    - {name: gpu-c, role: host}\n"
+                              "  links:\n"
+                              "    - {from: gpu-a, to: rail-a, rate: 100Gbps}\n"
+                              "    - {from: gpu-b, to: rail-b, rate: 100Gbps}\n"
+                              "    - {from: gpu-c, to: rail-c, rate: 100Gbps}\n"
+                              "    - {from: rail-a, to: spine}\n"
+                              "    - {from: rail-b, to: spine}\n"
+                              "    - {from: rail-c, to: spine}\n"
+                              "switch: {buffer: {kind: static, size: 300KB, xoff: 200KB, xon: 150KB}}\n"
+                              "workload:\n"
+                              "  - {kind: flow, src: gpu-a, dst: gpu-c, size: 4MB}\n"
+                              "  - {kind: flow, src: gpu-b, dst: gpu-c, size: 4MB}\n"
+                              "run: {until: 150us}\n";
+
+/// Four senders and DCQCN: marks, CNPs, rates.
+static const char marking[] =
+    "topology: {kind: single, hosts: 5, rate: 100Gbps, delay: 500ns}\n"
+    "switch: {buffer: {kind: static, size: 4MB, xoff: 3MB, xon: 2MB}, aqm: {kind: wred, min: 50KB, max: 200KB, "
+    "max_probability: 20%, drop: 1MB}}\n"
+    "host: {cc: dcqcn}\n"
+    "workload: [{kind: incast, sources: host-0..3, dst: host-4, size: 4MB}]\n"
+    "run: {until: 3ms}\n";
+
+/// A link fails and comes back under way; without PFC a full buffer drops.
+static const char losses[] =
+    "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 100Gbps, delay: 500ns}\n"
+    "switch: {pfc: {priorities: none}, buffer: {kind: static, size: 60KB, xoff: 50KB, xon: 40KB}}\n"
+    "host: {pfc: {priorities: none}, timeout: 100us}\n"
+    "events: [{at: 20us, link: leaf-0--spine-0, state: down}, {at: 60us, link: leaf-0--spine-0, state: up}]\n"
+    "workload:\n"
+    "  - {kind: flow, src: host-0, dst: host-2, size: 1MB}\n"
+    "  - {kind: flow, src: host-1, dst: host-2, size: 1MB}\n"
+    "run: {detection: 10us, until: 300us}\n";
+
+static const struct weft_event *at(const struct weft_outcome *o, uint32_t id) {
+    assert_in_range(id, 1, o->recorded);
+    return &o->record[id - 1];
+}
+
+/// Events of a kind; *ret_first the id of the first.
+static uint32_t count(const struct weft_outcome *o, enum weft_event_kind kind, uint32_t *ret_first) {
+    uint32_t n = 0;
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        if (at(o, id)->kind != kind) continue;
+        if (!n++ && ret_first) *ret_first = id;
+    }
+    return n;
+}
+
+static void assert_port(const struct run *r, uint32_t port, const char *name) {
+    char text[128];
+    weft_topology_port_name(r->topology, port, text, sizeof text);
+    assert_string_equal(text, name);
+}
+
+static void assert_well_formed(const struct run *r, const struct weft_outcome *o) {
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id), *before = id > 1 ? at(o, id - 1) : e;
+        assert_true(before->time_ps <= e->time_ps);
+        assert_true(e->cause < id && e->begins < id);
+        assert_in_range(e->kind, 0, WEFT_EVENT_KINDS - 1);
+        assert_int_equal(r->topology->port[e->port].node, e->node);
+        assert_true(e->flow == WEFT_NONE || e->flow < o->flows);
+    }
+}
+
+static void assert_same_events(const struct weft_outcome *a, const struct weft_outcome *b) {
+    assert_int_equal(a->recorded, b->recorded);
+    assert_int_equal(a->unrecorded, b->unrecorded);
+    for (uint32_t i = 0; i < a->recorded; i++) {
+        const struct weft_event *x = &a->record[i], *y = &b->record[i];
+        assert_true(x->time_ps == y->time_ps && x->value == y->value && x->more == y->more);
+        assert_true(x->cause == y->cause && x->begins == y->begins && x->node == y->node && x->port == y->port);
+        assert_true(x->flow == y->flow && x->qp == y->qp && x->kind == y->kind && x->priority == y->priority &&
+                    x->detail == y->detail);
+    }
+}
+
+/// With 1, 2 and 3 threads; returns the events of 1.
+static struct weft_outcome *record(struct run *r, const char *text) {
+    struct weft_outcome *o = run_recorded(r, 1, text);
+    assert_well_formed(r, o);
+    for (uint32_t threads = 2; threads <= 3; threads++) {
+        struct weft_outcome *again = run_recorded(r, threads, text);
+        assert_same_events(o, again);
+        weft_outcome_free(again);
+    }
+    return o;
+}
+
+static void nothing_is_recorded_unless_asked_for(void **state) {
+    struct run r = run_once(cascade);
+    assert_int_equal(r.outcome->recorded, 0);
+    run_free(&r);
+}
+
+// gpu-a's NIC is paused by rail-a, whose way to the spine is paused by the spine, whose way to rail-c is paused by
+// rail-c, whose link to gpu-c is too slow.
+static void a_pause_has_the_chain_of_its_causes(void **state) {
+    struct run r = run_once(cascade);
+    struct weft_outcome *o = record(&r, cascade);
+    uint32_t gpu = weft_topology_find_port(r.topology, "gpu-a/0"), id = 0;
+    for (uint32_t i = 1; i <= o->recorded && !id; i++)
+        if (at(o, i)->kind == WEFT_EVENT_PAUSED && at(o, i)->port == gpu) id = i;
+    static const struct {
+        enum weft_event_kind kind;
+        const char *port;
+    } chain[] = {
+        {WEFT_EVENT_PAUSED, "gpu-a/0"},      {WEFT_EVENT_PAUSE_RECEIVED, "gpu-a/0"},
+        {WEFT_EVENT_PAUSE_SENT, "rail-a/0"}, {WEFT_EVENT_XOFF, "rail-a/0"},
+        {WEFT_EVENT_PAUSED, "rail-a/1"},     {WEFT_EVENT_PAUSE_RECEIVED, "rail-a/1"},
+        {WEFT_EVENT_PAUSE_SENT, "spine/0"},  {WEFT_EVENT_XOFF, "spine/0"},
+        {WEFT_EVENT_PAUSED, "spine/2"},      {WEFT_EVENT_PAUSE_RECEIVED, "spine/2"},
+        {WEFT_EVENT_PAUSE_SENT, "rail-c/1"}, {WEFT_EVENT_XOFF, "rail-c/1"},
+        {WEFT_EVENT_CONGESTED, "rail-c/0"},
+    };
+    for (size_t k = 0; k < sizeof chain / sizeof *chain; k++) {
+        const struct weft_event *e = at(o, id);
+        assert_string_equal(weft_event_infos[e->kind].name, weft_event_infos[chain[k].kind].name);
+        assert_port(&r, e->port, chain[k].port);
+        assert_int_equal(e->priority, 3);
+        if (e->kind == WEFT_EVENT_PAUSE_SENT) {
+            assert_int_equal(e->value, 65535);
+            assert_int_equal(e->detail, 1 << 3);
+        }
+        if (e->kind == WEFT_EVENT_XOFF) assert_true(e->value > 200000);
+        id = e->cause;
+    }
+    assert_int_equal(id, 0);
+    // Both flows stand in the queue to gpu-c.
+    assert_int_equal(count(o, WEFT_EVENT_CONGESTED_BY, &id), 2);
+    assert_int_not_equal(at(o, id)->flow, at(o, id + 1)->flow);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+static void pauses_and_counters_agree(void **state) {
+    struct run r = run_once(cascade);
+    struct weft_outcome *o = run_recorded(&r, 1, cascade);
+    uint64_t sent = 0, received = 0, paused_ps = 0, told_ps = 0;
+    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
+        sent += o->port[i].pfc_tx_xoff + o->port[i].pfc_tx_xon;
+        received += o->port[i].pfc_rx_xoff + o->port[i].pfc_rx_xon;
+        paused_ps += o->port[i].paused_ps;
+    }
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        if (e->kind == WEFT_EVENT_RESUMED) told_ps += e->value;
+        if (e->kind == WEFT_EVENT_PAUSE_RECEIVED) assert_int_equal(at(o, e->cause)->more, e->time_ps);
+        if (e->kind != WEFT_EVENT_PAUSED) continue;
+        bool over = false;
+        for (uint32_t k = id; k <= o->recorded && !over; k++)
+            over = at(o, k)->begins == id;
+        if (!over) told_ps += o->sim_time_ps - e->time_ps;
+    }
+    assert_true(sent > 4);
+    assert_int_equal(count(o, WEFT_EVENT_PAUSE_SENT, NULL), sent);
+    assert_int_equal(count(o, WEFT_EVENT_PAUSE_RECEIVED, NULL), received);
+    assert_int_equal(told_ps, paused_ps);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+// A rate was cut because a CNP came, because one was sent, because the flow was marked, because the queue marks,
+// because it is above WRED's min.
+static void a_cut_has_the_chain_of_its_causes(void **state) {
+    struct run r = run_once(marking);
+    struct weft_outcome *o = record(&r, marking);
+    static const enum weft_event_kind chain[] = {
+        WEFT_EVENT_RATE_CUT,    WEFT_EVENT_CNP_RECEIVED,  WEFT_EVENT_CNP_SENT,
+        WEFT_EVENT_FLOW_MARKED, WEFT_EVENT_MARKING_BEGAN, WEFT_EVENT_QUEUE_ABOVE,
+    };
+    uint32_t id = 0;
+    assert_true(count(o, WEFT_EVENT_RATE_CUT, &id) >= 4);
+    for (size_t k = 0; k < sizeof chain / sizeof *chain; k++) {
+        assert_string_equal(weft_event_infos[at(o, id)->kind].name, weft_event_infos[chain[k]].name);
+        id = at(o, id)->cause;
+    }
+    uint64_t sent = count(o, WEFT_EVENT_CNP_SENT, NULL), marks = 0;
+    assert_int_equal(sent, o->cnps);
+    assert_int_equal(count(o, WEFT_EVENT_CNP_RECEIVED, NULL), sent);
+    for (uint32_t i = 1; i <= o->recorded; i++) {
+        const struct weft_event *e = at(o, i);
+        if (e->kind == WEFT_EVENT_MARKING_ENDED) marks += e->value;
+        if (e->kind == WEFT_EVENT_RATE_CUT) assert_true(e->value < e->more);
+        if (e->kind == WEFT_EVENT_RATE_RAISED) assert_true(e->value > e->more);
+        if (e->kind == WEFT_EVENT_QUEUE_ABOVE) assert_true(e->value > e->more);
+        if (e->kind == WEFT_EVENT_QUEUE_BELOW) {
+            assert_true(e->value <= e->more);
+            assert_int_equal(at(o, e->begins)->kind, WEFT_EVENT_QUEUE_ABOVE);
+            assert_int_equal(at(o, e->begins)->detail, e->detail);
+        }
+    }
+    assert_int_equal(marks, run_counters(&r, "switch-0/4", 3)->ecn_marked); // the queue is empty at the end
+    assert_true(count(o, WEFT_EVENT_RATE_RAISED, NULL) > 0);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+static void drops_are_summed_by_reason(void **state) {
+    struct run r = run_once(losses);
+    struct weft_outcome *o = record(&r, losses);
+    uint64_t packets[WEFT_DROPS] = {0}, bytes[WEFT_DROPS] = {0};
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        if (e->kind != WEFT_EVENT_DROPPED) continue;
+        packets[e->detail] += e->more;
+        bytes[e->detail] += e->value;
+        if (e->detail == WEFT_DROP_BUFFER_FULL) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_CONGESTED);
+    }
+    for (unsigned d = 0; d < WEFT_DROPS; d++) {
+        assert_int_equal(packets[d], o->drops[d]);
+        assert_int_equal(bytes[d], o->drop_bytes[d]);
+    }
+    assert_true(packets[WEFT_DROP_LINK_DOWN] && packets[WEFT_DROP_BUFFER_FULL] && packets[WEFT_DROP_OUT_OF_ORDER]);
+    uint32_t down = 0, up = 0;
+    assert_int_equal(count(o, WEFT_EVENT_LINK_DOWN, &down), 1);
+    assert_int_equal(count(o, WEFT_EVENT_LINK_UP, &up), 1);
+    assert_int_equal(at(o, up)->begins, down);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+static void what_exceeds_the_limit_is_counted(void **state) {
+    struct run r = run_once(cascade);
+    struct weft_outcome *all = run_recorded(&r, 1, cascade);
+    r.scenario->run.events_max = 10;
+    struct weft_outcome *o = record(&r, cascade);
+    assert_true(o->recorded <= 10 * r.topology->nodes && o->recorded + o->unrecorded >= all->recorded);
+    assert_true(o->unrecorded > 0 && o->unrecorded_ps < o->sim_time_ps);
+    weft_outcome_free(o);
+    weft_outcome_free(all);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_recorded_unless_asked_for),
+        cmocka_unit_test(a_pause_has_the_chain_of_its_causes),
+        cmocka_unit_test(pauses_and_counters_agree),
+        cmocka_unit_test(a_cut_has_the_chain_of_its_causes),
+        cmocka_unit_test(drops_are_summed_by_reason),
+        cmocka_unit_test(what_exceeds_the_limit_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
