@@ -279,6 +279,8 @@ void weft_cli_schema(FILE *file) {
     workload(&j);
     key_reference(&j, "run", "run");
     key_reference(&j, "capture", "capture");
+    key_type(&j, "base", "string");
+    key_type(&j, "cases", "object");
     key_type(&j, "variants", "object");
     weft__json_end_object(&j);
     weft__json_key(&j, "required");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scenario: what the user wrote, validated. One file may hold several variants: overrides of dotted paths.
+// A scenario: what the user wrote, validated. One file may hold several variants: overrides of dotted paths. It may
+// hold cases too, overrides of the whole file, variants included: each case then has every variant, "case/variant". It
+// may name another scenario file as its base and say only what differs.
 //
 //   name: ...           about: ...
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
@@ -7,6 +9,7 @@
 //   devices: [{match: "core-*", switch: {...}}]
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
+//   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
 #ifndef WEFT_SCENARIO_H
 #define WEFT_SCENARIO_H
 
@@ -45,7 +48,9 @@ struct weft_device_conf {
 };
 
 struct weft_scenario {
-    const char *path, *name, *about, *variant; ///< variant: "" if the file has none
+    const char *path, *name, *about;
+    const char *variant;   ///< "" if the file has none; "case/variant" if it has cases
+    const char *case_name; ///< "" if the file has none
     struct weft_model_conf topology;
     const struct weft_tree *topology_tree, *events_tree;
     struct weft_device_conf *device; ///< later entries win

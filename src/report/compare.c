@@ -32,6 +32,13 @@ static const char *variant_name(const struct weft_run *run) {
     return *run->scenario->variant ? run->scenario->variant : run->scenario->name;
 }
 
+/// What stands over the variant's column: its name, without that of the case.
+static const char *column_name(const struct weft_run *run) {
+    const char *name = variant_name(run);
+    size_t n = strlen(run->scenario->case_name);
+    return n && name[n] == '/' ? name + n + 1 : name;
+}
+
 static const struct weft_group_stats *find_group(const struct compare *c, uint32_t r, const char *name) {
     for (uint32_t g = 0; g < c->run[r].workload->groups; g++)
         if (!strcmp(c->group[r][g].name, name)) return &c->group[r][g];
@@ -181,56 +188,76 @@ static void print_network(struct compare *c) {
 }
 
 /// Whether all runs have as many hosts, switches and flows.
-static bool alike(const struct compare *c) {
-    const struct weft_run *first = &c->run[0];
-    for (uint32_t r = 1; r < c->runs; r++)
-        if (c->run[r].topology->hosts != first->topology->hosts ||
-            c->run[r].topology->switches != first->topology->switches ||
-            c->run[r].workload->flows != first->workload->flows)
+static bool alike(const struct weft_run *run, uint32_t runs) {
+    for (uint32_t r = 1; r < runs; r++)
+        if (run[r].topology->hosts != run->topology->hosts || run[r].topology->switches != run->topology->switches ||
+            run[r].workload->flows != run->workload->flows)
             return false;
     return true;
 }
 
-static void print_head(struct compare *c) {
-    const struct weft_run *first = &c->run[0];
-    const struct weft_scenario *s = first->scenario;
-    fprintf(c->file, "%s%s%s\n", s->name, *s->about ? ": " : "", s->about);
-    if (alike(c))
-        fprintf(c->file, "%" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s; ", first->topology->hosts,
-                first->topology->switches, first->topology->switches == 1 ? "" : "es", first->workload->flows,
-                first->workload->flows == 1 ? "" : "s");
-    fprintf(c->file, "%" PRIu32 " variant%s, seed %" PRIu64 "; changes are against %s\n\n", c->runs,
-            c->runs == 1 ? "" : "s", s->run.seed, variant_name(first));
+static void print_size(FILE *file, const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    uint32_t flows = run->workload->flows;
+    fprintf(file, "%" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s", t->hosts, t->switches,
+            t->switches == 1 ? "" : "es", flows, flows == 1 ? "" : "s");
+}
+
+static void print_head(FILE *file, const struct weft_run *run, uint32_t runs) {
+    const struct weft_scenario *s = run->scenario;
+    fprintf(file, "%s%s%s\n", s->name, *s->about ? ": " : "", s->about);
+    if (alike(run, runs)) {
+        print_size(file, run);
+        fputs("; ", file);
+    }
+    fprintf(file, "%" PRIu32 " variant%s, seed %" PRIu64 "; changes are against ", runs, runs == 1 ? "" : "s",
+            s->run.seed);
+    if (*s->case_name)
+        fputs("the first of each case\n", file);
+    else
+        fprintf(file, "%s\n\n", variant_name(run));
+}
+
+/// The names over the columns; before it the case, with what not all cases have alike.
+static void print_columns(struct compare *c, bool all_alike) {
+    if (*c->run->scenario->case_name) {
+        fprintf(c->file, "\ncase %s", c->run->scenario->case_name);
+        if (!all_alike && alike(c->run, c->runs)) {
+            fputs(": ", c->file);
+            print_size(c->file, c->run);
+        }
+        putc('\n', c->file);
+    }
     fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
     for (uint32_t r = 0; r < c->runs; r++)
-        fprintf(c->line, " %*s%*s", c->width[r], variant_name(&c->run[r]), r ? CHANGE : 0, "");
+        fprintf(c->line, " %*s%*s", c->width[r], column_name(&c->run[r]), r ? CHANGE : 0, "");
     print_line(c);
 }
 
-static void print_legend(const struct compare *c) {
+static void print_legend(FILE *file) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
         "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports "
         "added "
         "up.\n",
-        c->file);
+        file);
 }
 
-static void print_ends(const struct compare *c) {
-    for (uint32_t r = 0; r < c->runs; r++) {
-        const struct weft_outcome *o = c->run[r].outcome;
+static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
+    for (uint32_t r = 0; r < runs; r++) {
+        const struct weft_outcome *o = run[r].outcome;
+        const char *name = variant_name(&run[r]);
         if (!weft_outcome_conserves(o))
-            fprintf(c->file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n",
-                    variant_name(&c->run[r]));
-        if (o->end == WEFT_END_INTERRUPTED) fprintf(c->file, "\n%s: interrupted\n", variant_name(&c->run[r]));
+            fprintf(file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n", name);
+        if (o->end == WEFT_END_INTERRUPTED) fprintf(file, "\n%s: interrupted\n", name);
         if (o->end == WEFT_END_STALL) {
-            fprintf(c->file, "\n%s: STALLED\n", variant_name(&c->run[r]));
-            weft__text_stall(c->file, o);
+            fprintf(file, "\n%s: STALLED\n", name);
+            weft__text_stall(file, o);
         }
     }
 }
 
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bool all_alike) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct compare c = {.file = file, .run = run, .runs = runs, .arena = arena};
     c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
@@ -241,18 +268,28 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) 
     for (uint32_t r = 0; r < runs; r++) {
         c.group[r] = weft_report_groups(&run[r], arena);
         c.total[r] = weft__report_totals(run[r].outcome);
-        c.width[r] = max_int(VALUE, (int)strlen(variant_name(&run[r])));
+        c.width[r] = max_int(VALUE, (int)strlen(column_name(&run[r])));
         for (uint32_t g = 0; g < run[r].workload->groups; g++)
             c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
     }
     c.line = open_memstream(&c.line_text, &c.line_size);
     if (!c.line) abort();
-    print_head(&c);
+    print_columns(&c, all_alike);
     print_groups(&c);
     print_network(&c);
-    print_legend(&c);
-    print_ends(&c);
     fclose(c.line);
     free(c.line_text);
     weft_arena_free(arena);
+}
+
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+    bool all_alike = alike(run, runs);
+    print_head(file, run, runs);
+    for (uint32_t first = 0, end; first < runs; first = end) {
+        for (end = first + 1; end < runs; end++)
+            if (strcmp(run[end].scenario->case_name, run[first].scenario->case_name)) break;
+        print_case(file, &run[first], end - first, all_alike);
+    }
+    print_legend(file);
+    print_ends(file, run, runs);
 }

@@ -26,37 +26,65 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     return WEFT_OK;
 }
 
-static enum weft_status read_variants(struct weft_scenario_file *file, const struct weft_tree *variants,
-                                      struct weft_error *ret_error) {
-    uint32_t n = variants ? variants->n : 0;
-    if (variants && variants->type != WEFT_TREE_NULL && (variants->type != WEFT_TREE_MAP || !n))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, variants->place,
-                              "variants: expected a map of names, each with what it overrides");
-    file->variants = n ? n : 1;
-    file->variant = weft_arena_alloc(file->arena, file->variants, sizeof(struct weft_tree *));
-    file->variant_name = weft_arena_alloc(file->arena, file->variants, sizeof(char *));
-    file->variant_name[0] = "";
-    for (uint32_t i = 0; i < n; i++) {
-        const struct weft_tree *variant = variants->child[i];
-        file->variant_name[i] = variant->key;
-        if (variant->type == WEFT_TREE_NULL) continue;
-        if (variant->type != WEFT_TREE_MAP)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, variant->place,
-                                  "variants.%.80s: expected a map of paths and values, such as {host.cc: dcqcn}",
-                                  variant->key);
-        file->variant[i] = variant;
+enum { VARIANTS_MAX = 1024 };
+
+/// A section of names with overrides each, which may be missing or empty; *ret_n is then 0.
+static enum weft_status read_names(const struct weft_tree *root, const char *key, const struct weft_tree **ret_map,
+                                   uint32_t *ret_n, struct weft_error *ret_error) {
+    const struct weft_tree *map = weft_tree_find(root, key);
+    *ret_map = map;
+    *ret_n = 0;
+    if (!map || map->type == WEFT_TREE_NULL) return WEFT_OK;
+    if (map->type != WEFT_TREE_MAP || !map->n)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place,
+                              "%s: expected a map of names, each with what it overrides", key);
+    for (uint32_t i = 0; i < map->n; i++) {
+        const struct weft_tree *child = map->child[i];
+        if (child->type != WEFT_TREE_MAP && child->type != WEFT_TREE_NULL)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, child->place,
+                                  "%s.%.80s: expected a map of paths and values, such as {host.cc: dcqcn}", key,
+                                  child->key);
+    }
+    *ret_n = map->n;
+    return WEFT_OK;
+}
+
+/// The variants of one case (NULL: the file has none); `root` is the file without `cases`.
+static enum weft_status add_variants(struct weft_scenario_file *file, const struct weft_tree *root,
+                                     const struct weft_tree *the_case, struct weft_error *ret_error) {
+    struct weft_tree *merged = NULL;
+    enum weft_status status = WEFT_OK;
+    if (the_case && the_case->type == WEFT_TREE_MAP)
+        status = weft_tree_override(root, the_case, file->arena, &merged, ret_error);
+    if (merged) root = merged;
+    const struct weft_tree *map = NULL;
+    uint32_t n = 0;
+    if (!status) status = read_names(root, "variants", &map, &n, ret_error);
+    if (status) return status;
+    if (file->variants + n >= VARIANTS_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place, "more than %d variants", VARIANTS_MAX);
+    root = weft__tree_without(root, "variants", file->arena);
+    const char *case_name = the_case ? the_case->key : "";
+    for (uint32_t i = 0; i < (n ? n : 1); i++) {
+        const struct weft_tree *over = n ? map->child[i] : NULL;
+        const char *name = over ? over->key : case_name;
+        if (over && the_case) name = weft_arena_format(file->arena, "%s/%s", case_name, over->key);
+        if (over && over->type == WEFT_TREE_NULL) over = NULL;
+        file->variant[file->variants++] = (struct weft__variant){name, case_name, root, over};
     }
     return WEFT_OK;
 }
 
-static const struct weft_tree *without(const struct weft_tree *map, const char *key, struct weft_arena *arena) {
-    struct weft_tree *copy = weft_arena_alloc(arena, 1, sizeof *copy);
-    *copy = *map;
-    copy->n = 0;
-    copy->child = weft_arena_alloc(arena, map->n, sizeof *copy->child);
-    for (uint32_t i = 0; i < map->n; i++)
-        if (strcmp(map->child[i]->key, key)) copy->child[copy->n++] = map->child[i];
-    return copy;
+static enum weft_status read_variants(struct weft_scenario_file *file, const struct weft_tree *root,
+                                      struct weft_error *ret_error) {
+    const struct weft_tree *cases;
+    uint32_t n;
+    enum weft_status status = read_names(root, "cases", &cases, &n, ret_error);
+    root = weft__tree_without(root, "cases", file->arena);
+    file->variant = weft_arena_alloc(file->arena, VARIANTS_MAX, sizeof *file->variant);
+    for (uint32_t i = 0; i < (n ? n : 1) && !status; i++)
+        status = add_variants(file, root, n ? cases->child[i] : NULL, ret_error);
+    return status;
 }
 
 static enum weft_status fill(struct weft_scenario_file *file, const struct weft_tree *root, const char *const *settings,
@@ -64,8 +92,8 @@ static enum weft_status fill(struct weft_scenario_file *file, const struct weft_
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
-    enum weft_status status = read_variants(file, weft_tree_find(root, "variants"), ret_error);
-    file->root = without(root, "variants", file->arena);
+    enum weft_status status = weft__scenario_on_base(file->path, root, file->arena, &root, ret_error);
+    if (!status) status = read_variants(file, root, ret_error);
     file->settings = n_settings;
     file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
     for (uint32_t i = 0; i < n_settings && !status; i++)
@@ -119,5 +147,5 @@ uint32_t weft_scenario_variants(const struct weft_scenario_file *file) {
 }
 
 const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i) {
-    return file->variant_name[i];
+    return file->variant[i].name;
 }

@@ -10,8 +10,8 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology", "events", "switch",  "host",     "devices",
-                                       "workload", "run",    "capture", "variants", NULL};
+static const char *const sections[] = {"topology", "events",  "switch", "host",  "devices",  "workload",
+                                       "run",      "capture", "base",   "cases", "variants", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -49,8 +49,11 @@ static const char *stem(struct weft_arena *arena, const char *path) {
 }
 
 static enum weft_status load_head(struct bind *b) {
-    const struct weft_tree *variants = weft_tree_find(b->root, "variants");
-    if (variants) return FAIL(b, variants->key_place, "variants: cannot be overridden");
+    static const char *const fixed[] = {"base", "cases", "variants"};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct weft_tree *tree = weft_tree_find(b->root, fixed[i]);
+        if (tree) return FAIL(b, tree->key_place, "%s: cannot be overridden", fixed[i]);
+    }
     struct weft__scenario_head head;
     enum weft_status status = weft__params_load_at(&weft__scenario_table, b->root, "", &head, b->arena, b->error);
     if (status) return status;
@@ -167,9 +170,9 @@ static enum weft_status bind_all(struct bind *b) {
 static enum weft_status apply_overrides(struct bind *b, const struct weft_scenario_file *file, uint32_t variant) {
     struct weft_tree *merged;
     enum weft_status status = WEFT_OK;
-    b->root = file->root;
+    b->root = file->variant[variant].root;
     for (uint32_t i = 0; i <= file->settings && !status; i++) {
-        const struct weft_tree *over = i ? file->setting[i - 1] : file->variant[variant];
+        const struct weft_tree *over = i ? file->setting[i - 1] : file->variant[variant].over;
         if (!over) continue;
         status = weft_tree_override(b->root, over, b->arena, &merged, b->error);
         if (!status) b->root = merged;
@@ -191,7 +194,8 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
     struct weft_scenario *scenario = weft_arena_alloc(arena, 1, sizeof *scenario);
     scenario->arena = arena;
     scenario->path = file->path;
-    scenario->variant = file->variant_name[variant];
+    scenario->variant = file->variant[variant].name;
+    scenario->case_name = file->variant[variant].case_name;
     struct bind b = {.scenario = scenario, .arena = arena, .error = ret_error};
     enum weft_status status = apply_overrides(&b, file, variant);
     if (!status) status = bind_all(&b);

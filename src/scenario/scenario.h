@@ -5,12 +5,17 @@
 
 #include "weft/scenario.h"
 
+/// A variant, of a case if the file has cases.
+struct weft__variant {
+    const char *name, *case_name;
+    const struct weft_tree *root; ///< the file with what the case overrides, without `cases` and `variants`
+    const struct weft_tree *over; ///< NULL: overrides nothing
+};
+
 struct weft_scenario_file {
     const char *path;
-    const struct weft_tree *root; ///< without `variants`
+    struct weft__variant *variant;
     uint32_t variants;
-    const struct weft_tree **variant; ///< NULL: overrides nothing
-    const char **variant_name;
     uint32_t settings;
     const struct weft_tree **setting;
     struct weft_arena *arena;
@@ -26,5 +31,12 @@ extern const struct weft_param_table weft__device_table;
 struct weft__device_head {
     const char *match;
 };
+
+/// What `root` says over the file that it names as its base (relative to `path`), and so on down; `root` itself if it
+/// names none.
+enum weft_status weft__scenario_on_base(const char *path, const struct weft_tree *root, struct weft_arena *arena,
+                                        const struct weft_tree **ret_root, struct weft_error *ret_error);
+/// The map without one of its keys.
+const struct weft_tree *weft__tree_without(const struct weft_tree *map, const char *key, struct weft_arena *arena);
 
 #endif

@@ -22,7 +22,7 @@ struct weft__network {
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
     struct weft__capture *capture; ///< NULL: none
-    uint32_t events_max; ///< to be recorded of a node; 0: none
+    uint32_t events_max;           ///< to be recorded of a node; 0: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 

@@ -91,11 +91,31 @@ static void compare(void **state) {
     check("compare.txt", (struct weft_run[]){s[0].run, s[1].run, s[2].run}, 3);
 }
 
+/// Two cases of two variants: a table for each, with changes against its own first variant.
+static void compare_cases(void **state) {
+    (void)state;
+    static const char *const variant[] = {"1/pfc", "1/pfc+dcqcn", "2.1/pfc", "2.1/pfc+dcqcn"};
+    static const char *const case_name[] = {"1", "1", "2.1", "2.1"};
+    struct report_sample s[4];
+    struct weft_run run[4];
+    for (unsigned i = 0; i < 4; i++) {
+        report_sample_init(&s[i]);
+        s[i].scenario.variant = variant[i];
+        s[i].scenario.case_name = case_name[i];
+        s[i].topology.switches += i / 2;
+        s[i].flow_outcome[2].end_ps -= 1000000 * (i + 2);
+        s[i].outcome.end = WEFT_END_DONE;
+        run[i] = s[i].run;
+    }
+    check("compare_cases.txt", run, 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table),
         cmocka_unit_test(table_of_a_stall),
         cmocka_unit_test(compare),
+        cmocka_unit_test(compare_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

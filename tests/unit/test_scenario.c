@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "weft/sim.h"
 
@@ -247,6 +248,13 @@ static void errors(void **state) {
         {"topology: single\nvariants:\n  a: {host.ccc: none}\n", NULL,
          "dir/s.yaml:3:7: host.ccc: unknown key; did you mean \"cc\"?"},
         {"topology: single\nvariants:\n  a: {variants.b: 1}\n", NULL, "dir/s.yaml:3:7: variants: cannot be overridden"},
+        {"topology: single\ncases: {a: 3}\n", NULL, "dir/s.yaml:2:12: cases.a: expected a map of paths"},
+        {"topology: single\ncases: {a: {cases.b: 3}}\n", NULL, "dir/s.yaml:2:13: cases: cannot be overridden"},
+        {"topology: single\ncases: {a: {variants: 3}}\n", NULL, "variants: expected a map of names"},
+        {"topology: single\nbase: [a]\n", NULL, "dir/s.yaml:2:7: base: expected the name of a scenario file"},
+        {"topology: single\nbase: '-'\n", NULL, "base: expected the name of a scenario file"},
+        {"topology: single\ncases: {a: {run.sed: 1}}\nvariants: {b: , c: }\n", NULL,
+         "did you mean \"seed\"? (variant a/b)"},
         {"topology: single\nvariants: {a: , b: {run.sed: 1}}\n", NULL, "did you mean \"seed\"? (variant b)"},
         {"topology: single\nworkload: {kind: incast}\n", NULL, "dir/s.yaml:2:11: workload: expected a list of entries"},
         {"topology: single\nworkload: [{kind: incst}]\n", NULL,
@@ -339,6 +347,116 @@ static void example_in_docs(void **state) {
     free(text);
 }
 
+static const char with_cases[] = "topology: single\n"
+                                 "switch: {buffer: {size: 800KB, xoff: 700KB, xon: 600KB}}\n"
+                                 "variants: {pfc: , dcqcn: {host.cc: {kind: dcqcn, g: 1/16}}}\n"
+                                 "cases:\n"
+                                 "  '1':\n"
+                                 "  '2.1': {switch.buffer.size: 1MB, variants.dcqcn.host.cc.g: 1/64}\n"
+                                 "  more: {variants.both: {host.window: 1MB}}\n";
+
+/// The value in force at `path`.
+static char value[256];
+static const char *wanted;
+
+static void keep_wanted(void *context, const char *path, const char *text) {
+    (void)context;
+    if (!strcmp(path, wanted)) snprintf(value, sizeof value, "%s", text);
+}
+
+static void value_is(const char *path, const char *expected) {
+    wanted = path;
+    snprintf(value, sizeof value, "nothing");
+    weft_scenario_each(scenario, keep_wanted, NULL);
+    assert_string_equal(value, expected);
+}
+
+/// Every case has every variant, and may change them or have more.
+static void cases(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *case_name, *size, *cc, *window;
+    } expected[] = {
+        {"1/pfc", "1", "800KB", "none", "0B"},         {"1/dcqcn", "1", "800KB", "dcqcn", "0B"},
+        {"2.1/pfc", "2.1", "1MB", "none", "0B"},       {"2.1/dcqcn", "2.1", "1MB", "dcqcn", "0B"},
+        {"more/pfc", "more", "800KB", "none", "0B"},   {"more/dcqcn", "more", "800KB", "dcqcn", "0B"},
+        {"more/both", "more", "800KB", "none", "1MB"},
+    };
+    for (uint32_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        bind(with_cases, i, NULL);
+        assert_int_equal(weft_scenario_variants(file), sizeof expected / sizeof *expected);
+        assert_string_equal(weft_scenario_variant_name(file, i), expected[i].name);
+        assert_string_equal(scenario->variant, expected[i].name);
+        assert_string_equal(scenario->case_name, expected[i].case_name);
+        value_is("switch.buffer.size", expected[i].size);
+        value_is("host.cc.kind", expected[i].cc);
+        value_is("host.window", expected[i].window);
+        if (i == 1) value_is("host.cc.g", "0.0625");
+        if (i == 3) value_is("host.cc.g", "0.015625");
+    }
+    bind("topology: single\ncases: {a: , b: {host.mtu: 64B}}\n", 1, NULL); // cases without variants
+    assert_int_equal(weft_scenario_variants(file), 2);
+    assert_string_equal(scenario->variant, "b");
+    assert_int_equal(scenario->device[0].host.mtu_bytes, 64);
+}
+
+static char base_folder[] = "/tmp/weft-test-base-XXXXXX";
+
+static void write_text(const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", base_folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static enum weft_status read_file(const char *name, struct weft_error *error) {
+    char path[256];
+    tear_down(NULL);
+    *error = (struct weft_error){0};
+    snprintf(path, sizeof path, "%s/%s", base_folder, name);
+    return weft_scenario_file_read(path, NULL, 0, &file, error);
+}
+
+static void fails_with(const char *name, const char *expected) {
+    struct weft_error error;
+    enum weft_status status = read_file(name, &error);
+    if (!status) status = weft_scenario_new(file, 0, &scenario, &error);
+    assert_int_equal(status, WEFT_ERROR_INPUT);
+    if (!strstr(error.text, expected)) fail_msg("\"%s\" lacks \"%s\"", error.text, expected);
+}
+
+/// A file over another over a third; places of errors are those of the file that holds the mistake.
+static void bases(void **state) {
+    (void)state;
+    static const char *const names[] = {"ground.yaml", "middle.yaml", "top.yaml", "loop.yaml", "bad.yaml", "lost.yaml"};
+    assert_non_null(mkdtemp(base_folder));
+    write_text(names[0], with_cases);
+    write_text(names[1], "base: ground.yaml\nswitch.buffer.xoff: 650KB\nhost: {window: 5KB}\n");
+    write_text(names[2], "base: middle.yaml\nname: top\ncases: {'1': {host.window: 6KB}, new: {}}\n");
+    write_text(names[3], "base: loop.yaml\n");
+    write_text(names[4], "base: ground.yaml\nhost: {windo: 5KB}\n");
+    write_text(names[5], "topology: single\nbase: nowhere.yaml\n");
+    struct weft_error error;
+    assert_int_equal(read_file("top.yaml", &error), WEFT_OK);
+    assert_int_equal(weft_scenario_variants(file), 9);
+    assert_int_equal(weft_scenario_new(file, 0, &scenario, &error), WEFT_OK);
+    assert_string_equal(scenario->name, "top");
+    assert_string_equal(scenario->variant, "1/pfc");
+    value_is("switch.buffer.xoff", "650KB");
+    value_is("host.window", "6KB");
+    fails_with("loop.yaml", "loop.yaml:1:7: base: more than 8 files");
+    fails_with("bad.yaml", "bad.yaml:2:8: host.windo: unknown key");
+    fails_with("lost.yaml", "lost.yaml:2:7: base: ");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", base_folder, names[i]);
+        unlink(path);
+    }
+    rmdir(base_folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(everything_has_a_default, tear_down),
@@ -349,6 +467,8 @@ int main(void) {
         cmocka_unit_test_teardown(errors, tear_down),
         cmocka_unit_test_teardown(fit, tear_down),
         cmocka_unit_test_teardown(example_in_docs, tear_down),
+        cmocka_unit_test_teardown(cases, tear_down),
+        cmocka_unit_test_teardown(bases, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
