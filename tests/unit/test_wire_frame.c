@@ -350,6 +350,98 @@ static void sizes(void **state) {
     assert_int_equal(weft_frame_bytes(&f), WEFT_FRAME_CNP);
 }
 
+/// IBTA vol. 1 table of RC opcodes: the octets of extended headers behind the BTH, from opcode 0 on.
+static void extended_headers(void **state) {
+    (void)state;
+    static const struct {
+        uint8_t opcode, bytes;
+        uint32_t layers;
+    } table[] = {
+        {0x00, 0, 0},
+        {0x01, 0, 0},
+        {0x02, 0, 0},
+        {0x03, 4, WEFT_LAYER_IMMDT},
+        {0x04, 0, 0},
+        {0x05, 4, WEFT_LAYER_IMMDT},
+        {0x06, 16, WEFT_LAYER_RETH},
+        {0x07, 0, 0},
+        {0x08, 0, 0},
+        {0x09, 4, WEFT_LAYER_IMMDT},
+        {0x0a, 16, WEFT_LAYER_RETH},
+        {0x0b, 20, WEFT_LAYER_RETH | WEFT_LAYER_IMMDT},
+        {0x0c, 16, WEFT_LAYER_RETH},
+        {0x0d, 4, WEFT_LAYER_AETH},
+        {0x0e, 0, 0},
+        {0x0f, 4, WEFT_LAYER_AETH},
+        {0x10, 4, WEFT_LAYER_AETH},
+        {0x11, 4, WEFT_LAYER_AETH},
+        {0x12, 12, WEFT_LAYER_AETH | WEFT_LAYER_ATOMIC_ACK_ETH},
+        {0x13, 28, WEFT_LAYER_ATOMIC_ETH},
+        {0x14, 28, WEFT_LAYER_ATOMIC_ETH},
+        {0x16, 4, WEFT_LAYER_IETH},
+        {0x17, 4, WEFT_LAYER_IETH},
+        {0x81, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct weft_roce_opcode *opcode = weft_roce_opcode_find(table[i].opcode);
+        assert_non_null(opcode);
+        assert_int_equal(opcode->layers, table[i].layers);
+        struct weft_frame with = sample(opcode->layers, table[i].opcode, 0), without = sample(0, table[i].opcode, 0);
+        assert_int_equal(weft_frame_header_bytes(&with) - weft_frame_header_bytes(&without), table[i].bytes);
+    }
+}
+
+static enum weft_wire_status status_of(const struct weft_frame *f, struct weft_frame *ret) {
+    static uint8_t bytes[FRAME_MAX];
+    size_t size = weft_frame_encode(f, bytes, sizeof bytes);
+    assert_int_not_equal(size, 0);
+    return check_promise(bytes, size, false, ret);
+}
+
+/// Lengths that contradict each other are MALFORMED, what is before the contradiction is read; lengths that reach
+/// behind the end are TRUNCATED.
+static void contradictions(void **state) {
+    (void)state;
+    uint32_t ip_udp = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP, roce = ip_udp | WEFT_LAYER_BTH | WEFT_LAYER_ICRC;
+    uint8_t bytes[FRAME_MAX];
+    struct weft_frame good = sample(roce | WEFT_LAYER_RETH, WEFT_RC_WRITE_ONLY, 8), f, read;
+    assert_int_not_equal(weft_frame_build(&good, bytes, sizeof bytes), 0);
+
+    f = good; // longer than IP says
+    f.udp.length++;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    assert_int_equal(read.layers, ip_udp);
+    f = good;
+    f.udp.length--;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    f = good; // shorter than its own header
+    f.ipv4.total_length = 19;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    assert_int_equal(read.layers, WEFT_LAYER_IPV4);
+    f = good; // no room for UDP
+    f.ipv4.total_length = 27;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    assert_int_equal(read.layers, WEFT_LAYER_IPV4);
+    f = good; // longer than the frame
+    f.ipv4.total_length++;
+    f.udp.length++;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_TRUNCATED);
+    assert_int_equal(read.layers, ip_udp | WEFT_LAYER_BTH | WEFT_LAYER_RETH);
+    f = good; // room for the BTH and the ICRC, not for the RETH
+    f.ipv4.total_length = WEFT_IPV4_BYTES + (f.udp.length = WEFT_UDP_BYTES + WEFT_BTH_BYTES + WEFT_ICRC_BYTES);
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    assert_int_equal(read.layers, ip_udp | WEFT_LAYER_BTH);
+    f = good; // a pad count with nothing to pad
+    f.bth.opcode = WEFT_RC_SEND_ONLY;
+    f.bth.pad_count = 3;
+    f.ipv4.total_length = WEFT_IPV4_BYTES + (f.udp.length = WEFT_UDP_BYTES + WEFT_BTH_BYTES + WEFT_ICRC_BYTES);
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_MALFORMED);
+    f = good; // a fragment is payload
+    f.ipv4.fragment_offset = 1;
+    assert_int_equal(status_of(&f, &read), WEFT_WIRE_OK);
+    assert_int_equal(read.layers, WEFT_LAYER_IPV4);
+}
+
 static void layers_that_do_not_stack(void **state) {
     (void)state;
     static const uint32_t wrong[] = {
@@ -405,6 +497,8 @@ int main(void) {
         cmocka_unit_test(zeros),
         cmocka_unit_test(udp_checksum),
         cmocka_unit_test(udp_checksum_by_hand),
+        cmocka_unit_test(extended_headers),
+        cmocka_unit_test(contradictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
