@@ -35,10 +35,10 @@ static void fill_flows(struct report_sample *s) {
     s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE};
     s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND};
     s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ};
-    s->flow_outcome[0] = (struct weft_flow_outcome){400000000, 401000000, 200000000, 5000000, 3, 0};
-    s->flow_outcome[1] = (struct weft_flow_outcome){421000000, 422000000, 200000000, 5000000, 4, 2};
-    s->flow_outcome[2] = (struct weft_flow_outcome){50500123, 51500123, 40000000, 1000000, 0, 0};
-    s->flow_outcome[3] = (struct weft_flow_outcome){WEFT_TIME_NEVER, WEFT_TIME_NEVER, 80000000, 1234567, 0, 9};
+    s->flow_outcome[0] = (struct weft_flow_outcome){400000000, 401000000, 200000000, 5000000, 3, 0, 12, 7000000};
+    s->flow_outcome[1] = (struct weft_flow_outcome){421000000, 422000000, 200000000, 5000000, 4, 2, 6, 3000000};
+    s->flow_outcome[2] = (struct weft_flow_outcome){50500123, 51500123, 40000000, 1000000, 0, 0, 0, 0};
+    s->flow_outcome[3] = (struct weft_flow_outcome){WEFT_TIME_NEVER, WEFT_TIME_NEVER, 80000000, 1234567, 0, 9, 0, 0};
     s->workload = (struct weft_workload){
         .flows = SAMPLE_FLOWS,
         .groups = 2,
@@ -52,20 +52,22 @@ static void fill_flows(struct report_sample *s) {
 
 static void fill_counters(struct report_sample *s) {
     // host-0/0 and host-1/0 were paused by the leaf, leaf-0/2 by host-2.
-    s->counters[0 * WEFT_PRIORITIES + 3] =
-        (struct weft_counters){.tx_packets = 1500, .tx_bytes = 6000000, .pfc_rx_xoff = 7, .paused_ps = 90000000};
-    s->counters[1 * WEFT_PRIORITIES + 3] =
-        (struct weft_counters){.tx_packets = 1250, .tx_bytes = 5100000, .pfc_rx_xoff = 4, .paused_ps = 31000000};
+    s->counters[0 * WEFT_PRIORITIES + 3] = (struct weft_counters){
+        .tx_packets = 1500, .tx_bytes = 6000000, .pfc_rx_xoff = 7, .paused_ps = 90000000, .sfc_received = 12};
+    s->counters[1 * WEFT_PRIORITIES + 3] = (struct weft_counters){
+        .tx_packets = 1250, .tx_bytes = 5100000, .pfc_rx_xoff = 4, .paused_ps = 31000000, .sfc_received = 6};
     s->counters[3 * WEFT_PRIORITIES + 3] =
         (struct weft_counters){.ingress_bytes_max = 780000, .pfc_tx_xoff = 7, .pfc_tx_xon = 6};
-    s->counters[4 * WEFT_PRIORITIES + 3] =
-        (struct weft_counters){.ingress_bytes_max = 781000, .pfc_tx_xoff = 4, .pfc_tx_xon = 4, .drops = 2};
+    s->counters[4 * WEFT_PRIORITIES + 3] = (struct weft_counters){
+        .ingress_bytes_max = 781000, .pfc_tx_xoff = 4, .pfc_tx_xon = 4, .drops = 2, .sfc_proxied = 2};
     s->counters[5 * WEFT_PRIORITIES + 3] = (struct weft_counters){.tx_packets = 2700,
                                                                   .tx_bytes = 10900000,
                                                                   .ecn_marked = 321,
                                                                   .queue_bytes_max = 812345,
                                                                   .paused_ps = 5000000,
-                                                                  .watchdog_storms = 1};
+                                                                  .watchdog_storms = 1,
+                                                                  .sfc_sent = 21,
+                                                                  .sfc_suppressed = 13};
     s->counters[5 * WEFT_PRIORITIES + 4] = (struct weft_counters){.paused_ps = 2000000};
 }
 

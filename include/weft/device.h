@@ -28,8 +28,14 @@ struct weft_switch_conf {
     uint8_t aqm_priorities; ///< priorities under AQM
     uint8_t dscp_map[64];
     struct weft_pfc_conf pfc;
+    struct weft_model_conf sfc;
+    bool sfc_proxy; ///< turns source flow control messages to hosts that do not understand them into pause frames
 };
 extern const struct weft_param_table weft_switch_table;
+
+/// What a source flow control message makes its receiver pause: the queue pair, all to the same host, all of its
+/// priority.
+enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
@@ -46,6 +52,8 @@ struct weft_host_conf {
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
     bool ecn; ///< data packets are sent ECN-capable
     struct weft_pfc_conf pfc;
+    bool sfc;           ///< understands source flow control messages
+    uint32_t sfc_scope; ///< enum weft_sfc_scope
 };
 extern const struct weft_param_table weft_host_table;
 

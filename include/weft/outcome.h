@@ -27,7 +27,8 @@ enum weft_drop {
 extern const char *const weft_drop_names[WEFT_DROPS];
 
 /// Counters of one port and priority. X(field, SAI-style name with %u for the priority, meaning)
-#define WEFT_PRIORITY_COUNTERS(X)                                                                                      \
+#define WEFT_PRIORITY_COUNTERS(X) WEFT_QUEUE_COUNTERS(X) WEFT_SFC_COUNTERS(X)
+#define WEFT_QUEUE_COUNTERS(X)                                                                                         \
     X(tx_packets, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                             \
     X(tx_bytes, "SAI_QUEUE_STAT_BYTES", "bytes sent, destination MAC to FCS")                                          \
     X(ecn_marked, "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "packets marked CE on enqueue to this egress queue")       \
@@ -40,6 +41,12 @@ extern const char *const weft_drop_names[WEFT_DROPS];
     X(paused_ps, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_PS", "time this port could not send the priority (SAI: us)")  \
     X(watchdog_storms, "SAI_QUEUE_STAT_PFC_WATCHDOG_STORMS", "storms detected (name ours)")                            \
     X(drops, "SAI_QUEUE_STAT_DROPPED_PACKETS", "packets dropped at this port and priority, for any reason")
+/// Source flow control (IEEE P802.1Qdw); the priority is that of the data. Names ours.
+#define WEFT_SFC_COUNTERS(X)                                                                                           \
+    X(sfc_sent, "SFC_%u_TX_MESSAGES", "messages made because of packets that are to leave by this port")               \
+    X(sfc_suppressed, "SFC_%u_SUPPRESSED", "messages not made because the least time between two was not over")        \
+    X(sfc_received, "SFC_%u_RX_MESSAGES", "messages that reached the NIC at this port")                                \
+    X(sfc_proxied, "SFC_%u_PROXIED", "messages turned into a pause for the NIC at the other end of this port")
 struct weft_counters {
 #define X(field, name, help) uint64_t field;
     WEFT_PRIORITY_COUNTERS(X)
@@ -56,8 +63,10 @@ struct weft_flow_outcome {
     weft_time_ps acked_ps; ///< last acknowledgement at the sender; WEFT_TIME_NEVER: none
     weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network
     weft_bytes delivered_bytes;
-    uint64_t cnps;          ///< received by the sender
-    uint64_t packets_again; ///< sent more than once
+    uint64_t cnps;              ///< received by the sender
+    uint64_t packets_again;     ///< sent more than once
+    uint64_t sfc_messages;      ///< received by the sender
+    weft_time_ps sfc_paused_ps; ///< sum over its queue pairs: told to pause while they had something to send
 };
 
 struct weft_sample {

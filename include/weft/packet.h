@@ -14,6 +14,7 @@ enum weft_packet_kind {
     WEFT_PACKET_CNP,  ///< congestion notification for `qp`
     WEFT_PACKET_READ, ///< READ request; psn: respond from here
     WEFT_PACKET_PFC,  ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
+    WEFT_PACKET_SFCM, ///< source flow control message: `qp` is to pause; see weft_packet_sfcm_pause_ns
     WEFT_PACKET_KINDS
 };
 
@@ -47,7 +48,8 @@ _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; t
 #define WEFT_FRAME_AETH 4u     ///< more on an ACK, NAK or READ response
 #define WEFT_FRAME_ACK 66u
 #define WEFT_FRAME_READ 78u
-#define WEFT_FRAME_CNP 78u ///< 16 reserved octets after the BTH
+#define WEFT_FRAME_CNP 78u  ///< 16 reserved octets after the BTH
+#define WEFT_FRAME_SFCM 64u ///< our own format: Ethernet 14, IPv4 20, UDP 8, message 18, FCS 4
 
 /// A PFC frame keeps its class-enable vector and quanta in fields that it has no other use for.
 static inline uint8_t weft_packet_pfc_classes(const struct weft_packet *p) {
@@ -55,6 +57,12 @@ static inline uint8_t weft_packet_pfc_classes(const struct weft_packet *p) {
 }
 static inline uint32_t weft_packet_pfc_quanta(const struct weft_packet *p, unsigned priority) {
     return (p->psn >> 8 >> priority & 1) ? p->qp : 0;
+}
+
+/// A source flow control message has the time to pause where others have their PSN. Its entropy is the number of the
+/// switch that sends it.
+static inline uint32_t weft_packet_sfcm_pause_ns(const struct weft_packet *p) {
+    return p->psn;
 }
 
 #endif

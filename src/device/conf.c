@@ -7,6 +7,7 @@
 #include "weft/packet.h"
 
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
+static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
 static const struct weft_param pfc_rows[] = {
@@ -64,6 +65,10 @@ static const struct weft_param switch_rows[] = {
     WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
                   "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
     WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, sfc, "sfc", WEFT_KIND_SFC, "none",
+                     "when the source of a packet is told to pause (IEEE P802.1Qdw)"),
+    WEFT_BOOL(struct weft_switch_conf, sfc_proxy, "sfc_proxy", "true",
+              "an edge switch turns such a message to a host that does not understand it into a pause frame"),
 };
 const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE("switch", struct weft_switch_conf, switch_rows);
 
@@ -101,6 +106,9 @@ static const struct weft_param host_rows[] = {
                "and lets it resume at or below this one (assumed)"),
     WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
+    WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
+    WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
+                "what such a message pauses: the queue pair, all that send to the same host, all of its priority"),
 };
 
 static const char *host_check(const void *conf, char *text, size_t size) {

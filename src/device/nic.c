@@ -98,10 +98,13 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     if (s->ready || !s->started || !may_send(conf, s)) return;
-    if (s->next_send_ps <= free_ps)
+    weft_time_ps at = s->next_send_ps;
+    if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->hosts->hold[qp].until_ps > at)
+        at = nic->hosts->hold[qp].until_ps;
+    if (at <= free_ps)
         ring_push(nic, qp);
     else
-        weft__timer_set(&node->timers, key_pace(conf->at_src), s->next_send_ps);
+        weft__timer_set(&node->timers, key_pace(conf->at_src), at);
 }
 
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
@@ -486,19 +489,22 @@ static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now
     if (weft__timer_at(&node->timers, KEY_TX) != at) weft__timer_set(&node->timers, KEY_TX, at);
 }
 
-/// Queue pairs that have nothing to send any more leave the rings: after a timeout that was too early, the packets to
-/// be sent again may be acknowledged while they wait for the port.
-static void skip_acknowledged(struct weft__nic *nic, uint32_t priority) {
+/// Queue pairs that may not send any more leave the rings when it is their turn: those that were told to pause, and
+/// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
+static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
     while (nic->ready_mask >> priority & 1) {
         uint32_t qp = nic->hosts->sender[nic->backlog[priority].ready_tail].ready_next;
-        if (may_send(&nic->hosts->qp[qp], &nic->hosts->sender[qp])) return;
+        const struct weft__qp_sender *s = &nic->hosts->sender[qp];
+        bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->hosts->hold[qp].until_ps > now;
+        if (!held && may_send(&nic->hosts->qp[qp], s)) return;
         ring_pop(nic, priority);
+        if (held) schedule(node, nic, qp, now);
     }
 }
 
 static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1)
-        skip_acknowledged(nic, (uint32_t)__builtin_ctz(bits));
+        skip_idle(node, nic, w->now_ps, (uint32_t)__builtin_ctz(bits));
     uint8_t paused = weft__port_paused(&nic->port, w->now_ps);
     if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
     uint8_t mask = backlog(nic) & (uint8_t)~paused;
@@ -599,15 +605,25 @@ static void nic_prepare(struct weft__node *node, struct weft__arrival *arrival, 
     weft__timers_fetch(node, end, prepare_timer);
 }
 
+/// MAC control frames and messages that the NIC acts on itself, however slow its host.
+static void on_signal(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                      const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_SFCM) {
+        weft__nic_on_sfcm(nic, w, p);
+        return;
+    }
+    w->tally.delivered_bytes += p->bytes;
+    weft__port_on_pause(&nic->port, w->now_ps, p);
+    if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
+        on_watchdog(node, nic, w);
+    else
+        kick(node, nic, w);
+}
+
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__nic *nic = node->state;
-    if (__builtin_expect(p->kind == WEFT_PACKET_PFC, 0)) {
-        w->tally.delivered_bytes += p->bytes;
-        weft__port_on_pause(&nic->port, w->now_ps, p);
-        if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
-            on_watchdog(node, nic, w);
-        else
-            kick(node, nic, w);
+    if (__builtin_expect(p->kind >= WEFT_PACKET_PFC, 0)) {
+        on_signal(node, nic, w, p);
     } else if (nic->conf->drain_rate_bps) {
         receive_slowly(node, nic, w, p);
     } else {
@@ -718,6 +734,7 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     weft__port_finish(&nic->port, now);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
+    weft__nic_finish_holds(nic, now);
 }
 
 weft_bytes weft__nic_held(const struct weft__nic *nic) {

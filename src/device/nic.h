@@ -30,6 +30,11 @@ struct weft__qp_sender {
     void *cc;
 };
 
+/// At the data's sender, told to pause by source flow control; apart from the pace.
+struct weft__qp_hold {
+    weft_time_ps from_ps, until_ps;
+};
+
 /// At the data's receiver.
 struct weft__qp_receiver {
     uint32_t expected;
@@ -46,6 +51,7 @@ struct weft__hosts {
     const struct weft__qp_conf *qp;
     struct weft__qp_sender *sender;
     struct weft__qp_receiver *receiver;
+    struct weft__qp_hold *hold; ///< NULL unless a switch has source flow control
     const struct weft_flow *flow;
     struct weft_flow_outcome *outcome; ///< of flows
     uint32_t *qps_left, *qps_unacked;  ///< of a flow
@@ -62,6 +68,7 @@ struct weft__nic {
     uint32_t host;
     uint8_t control_mask, ready_mask;
     bool sampled;
+    weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 2 to 4: what waits to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
         struct weft__fifo control; ///< ACK, NAK, CNP, READ requests
@@ -98,6 +105,10 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
 weft_bytes weft__nic_held(const struct weft__nic *nic);
+
+/// Source flow control: a message came; what pauses lasted, into the outcome at the end of a run.
+void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);
+void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {

@@ -329,6 +329,9 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     return true;
 }
 
+static void judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, uint32_t out);
+
 static inline __attribute__((always_inline)) void forward(struct weft__node *node, struct weft__switch *sw,
                                                           struct weft__worker *w, struct weft_packet *p, uint32_t out) {
     bool xoff;
@@ -344,6 +347,7 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (xoff) want_pause(node, sw, w, p->port, p->priority, out, true);
     sw->queueing->push(sw->queueing_state, p, out);
     port->waiting++;
+    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0)) judge_source(node, sw, w, p, out);
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
     if (free)
         kick(node, sw, w, out);
@@ -359,6 +363,55 @@ static void on_pause(struct weft__node *node, struct weft__switch *sw, struct we
     weft__port_on_pause(&sw->port[p->port], w->now_ps, p);
     if (sw->conf->pfc.watchdog_ps != WEFT_TIME_NEVER) on_watchdog(node, sw, w, p->port);
     kick(node, sw, w, p->port);
+}
+
+/// A frame that is not as often as others: a call rather than a copy of the code.
+static __attribute__((noinline)) void forward_rare(struct weft__node *node, struct weft__switch *sw,
+                                                   struct weft__worker *w, struct weft_packet *p, uint32_t out) {
+    forward(node, sw, w, p, out);
+}
+
+// --- source flow control ------------------------------------------------------------------------------------------
+
+/// Tells the source of a packet to pause. The message is as if the frame, trimmed, had come in where it did.
+static void send_sfcm(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                      const struct weft_packet *p, weft_time_ps pause) {
+    struct weft_packet message = {
+        .time_ps = w->now_ps,
+        .port = p->port,
+        .bytes = WEFT_FRAME_SFCM,
+        .dst = sw->hosts->qp[p->qp].src,
+        .qp = p->qp,
+        .psn = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS),
+        .entropy = sw->index & 0x3fffu,
+        .kind = WEFT_PACKET_SFCM,
+        .priority = sw->conf->dscp_map[sw->sfc.conf->dscp] & 7u,
+        .dscp = sw->sfc.conf->dscp & 63u,
+    };
+    w->tally.injected_bytes += message.bytes;
+    uint32_t out = route(sw, &message);
+    if (out == WEFT_NONE)
+        drop(sw, w, &message, p->port, p->port, WEFT_DROP_NO_ROUTE);
+    else
+        forward_rare(node, sw, w, &message, out);
+}
+
+/// A packet has joined a queue that may be deep enough to tell its source.
+static __attribute__((noinline)) void judge_source(struct weft__node *node, struct weft__switch *sw,
+                                                   struct weft__worker *w, const struct weft_packet *p, uint32_t out) {
+    if (p->kind != WEFT_PACKET_DATA || !(sw->sfc.conf->priorities >> p->priority & 1)) return;
+    struct weft__sfc_flow flow = {
+        .queue = out * WEFT_PRIORITIES + p->priority, .qp = p->qp, .src = sw->hosts->qp[p->qp].src};
+    struct weft_sfc_fact fact = {.now_ps = w->now_ps, .queue_bytes = sw->port[out].queue[p->priority].bytes - p->bytes};
+    struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
+    if (!act.signal) return;
+    struct weft_counters *counters = &sw->port[out].counters[p->priority];
+    if (!weft__sfc_allow(&sw->sfc, &flow, w->now_ps)) {
+        counters->sfc_suppressed++;
+        return;
+    }
+    counters->sfc_sent++;
+    send_sfcm(node, sw, w, p, act.pause_ps);
 }
 
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
@@ -479,11 +532,10 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
 }
 
 /// All of a frame that was deferred is there.
-static __attribute__((noinline)) void on_deferred(struct weft__node *node, struct weft__switch *sw,
-                                                  struct weft__worker *w, uint32_t port) {
+static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     struct weft_packet p = sw->deferred[port];
     sw->deferred[port].bytes = 0; // no longer held there
-    forward(node, sw, w, &p, p.node);
+    forward_rare(node, sw, w, &p, p.node);
 }
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
@@ -566,6 +618,10 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
+    weft__sfc_init(&sw->sfc, &conf->sfc);
+    sw->sfc_watch_bytes = sw->sfc.watch_bytes;
+    sw->hosts = setup->hosts;
+    sw->sfc_proxied = setup->sfc_proxied;
     sw->epoch = setup->epoch;
     sw->epochs_left = setup->epochs;
     next_epoch(sw);
@@ -593,6 +649,10 @@ void weft__switch_finish(struct weft__switch *sw, weft_time_ps now) {
             sw->port[i].counters[p].ingress_bytes_max =
                 sw->buffer->level_max(sw->buffer_state, sw->conf->buffer.conf, i, p);
     }
+}
+
+void weft__switch_deinit(struct weft__switch *sw) {
+    weft__sfc_deinit(&sw->sfc);
 }
 
 static void add_bytes(void *context, const struct weft_packet *packet, uint32_t out) {

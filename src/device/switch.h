@@ -3,7 +3,9 @@
 #ifndef WEFT_DEVICE_SWITCH_H
 #define WEFT_DEVICE_SWITCH_H
 
+#include "device/nic.h"
 #include "device/port.h"
+#include "device/sfc.h"
 #include "weft/aqm.h"
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
@@ -42,6 +44,7 @@ struct weft__switch {
     struct weft__trace *trace;       ///< NULL: not recorded
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft_random ecn_random;
+    weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
     // input-queued architectures
     const struct weft_arbiter_ops *arbiter;
     void *arbiter_state;
@@ -54,6 +57,9 @@ struct weft__switch {
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
     // rarely
+    struct weft__sfc sfc;
+    const struct weft__hosts *hosts;
+    const bool *sfc_proxied;      ///< [ports]: leads to a host that understands no messages, and we stand in; or NULL
     struct weft_packet *deferred; ///< [ports]: being received, for a faster output (in its `node`)
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
@@ -63,6 +69,8 @@ struct weft__switch {
 
 struct weft__switch_setup {
     const struct weft_switch_conf *conf;
+    const struct weft__hosts *hosts;
+    const bool *sfc_proxied; ///< [ports] or NULL
     uint32_t index, ports;
     uint64_t seed;
     const struct weft__epoch *epoch;
@@ -87,6 +95,8 @@ void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const st
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
 /// Watermarks and lasting pauses into the counters, at the end of a run.
 void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
+/// Frees what the arena does not.
+void weft__switch_deinit(struct weft__switch *sw);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const struct weft__switch *sw);
 

@@ -166,6 +166,17 @@ static void print_groups(struct compare *c) {
         }
 }
 
+/// Only where a variant has source flow control at work.
+static void print_sfc(struct compare *c) {
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].sfc_sent;
+    if (largest(c) <= 0) return;
+    print_row(c, "", "SFC messages", (struct weft__unit){0}, 0);
+    for (uint32_t r = 0; r < c->runs; r++)
+        c->value[r] = (double)c->total[r].sfc_paused_ps;
+    print_row(c, "", "SFC flows paused", weft__text_unit(largest(c)), 0);
+}
+
 static void print_network(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].xoff_frames;
@@ -179,6 +190,7 @@ static void print_network(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->run[r].outcome->cnps;
     print_row(c, "", "CNPs", (struct weft__unit){0}, 0);
+    print_sfc(c);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].drops;
     print_row(c, "", "drops, packets", (struct weft__unit){0}, 0);

@@ -103,6 +103,7 @@ static void write_flows(struct weft__json *j, const struct weft_run *run) {
         key_end(j, "fct_ps", o->end_ps - flow->start_ps, finished);
         weft__json_key_u64(j, "ideal_ps", o->ideal_ps);
         weft__json_key_u64(j, "delivered_bytes", o->delivered_bytes);
+        weft__json_key_u64(j, "sfc_paused_ps", o->sfc_paused_ps);
         weft__json_end_object(j);
     }
     weft__json_end_array(j);
@@ -117,7 +118,11 @@ static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_key_u64(j, "pfc_storms", sum.storms);
     weft__json_key_u64(j, "ecn_marked", sum.ecn_marked);
     weft__json_key_u64(j, "cnp", o->cnps);
-    weft__json_key_u64(j, "sfc_messages", 0); // no source flow control model exists: none are sent
+    weft__json_key_u64(j, "sfc_messages", sum.sfc_sent);
+    weft__json_key_u64(j, "sfc_received", sum.sfc_received);
+    weft__json_key_u64(j, "sfc_suppressed", sum.sfc_suppressed);
+    weft__json_key_u64(j, "sfc_proxied", sum.sfc_proxied);
+    weft__json_key_u64(j, "sfc_paused_ps", sum.sfc_paused_ps);
     weft__json_key(j, "drops");
     weft__json_begin_object(j);
     for (unsigned d = 0; d < WEFT_DROPS; d++)

@@ -34,17 +34,27 @@ static uint64_t mix(uint64_t digest, uint64_t word) {
     return z ^ (z >> 31);
 }
 
+/// What came with source flow control counts where it is used, so that runs without it keep their digests.
+static uint64_t mix_used(uint64_t digest, uint64_t place, uint64_t word) {
+    return word ? mix(mix(digest, place), word) : digest;
+}
+
 static uint64_t mix_flow(uint64_t digest, const struct weft_flow_outcome *flow) {
     digest = mix(digest, flow->end_ps);
     digest = mix(digest, flow->acked_ps);
     digest = mix(digest, flow->delivered_bytes);
     digest = mix(digest, flow->cnps);
-    return mix(digest, flow->packets_again);
+    digest = mix(digest, flow->packets_again);
+    digest = mix_used(digest, 1, flow->sfc_messages);
+    return mix_used(digest, 2, flow->sfc_paused_ps);
 }
 
 static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counters) {
 #define X(field, sai, help) digest = mix(digest, counters->field);
-    WEFT_PRIORITY_COUNTERS(X)
+    WEFT_QUEUE_COUNTERS(X)
+#undef X
+#define X(field, sai, help) digest = mix_used(digest, offsetof(struct weft_counters, field), counters->field);
+    WEFT_SFC_COUNTERS(X)
 #undef X
     return digest;
 }

@@ -109,7 +109,7 @@ static const char *host_name(const struct weft_topology *t, uint32_t host) {
 static void write_flows(struct writer *w) {
     const struct weft_workload *load = w->run->workload;
     const struct weft_topology *t = w->run->topology;
-    sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < load->flows; i++) {
         const struct weft_flow *f = &load->flow[i];
         const struct weft_flow_outcome *o = &w->run->outcome->flow[i];
@@ -119,11 +119,11 @@ static void write_flows(struct writer *w) {
                "itiitt"
                "iiit"
                "iiiii"
-               "riii",
+               "riiiii",
                (uint64_t)i, load->group[f->group], (uint64_t)f->src, (uint64_t)f->dst, host_name(t, f->src),
                host_name(t, f->dst), f->bytes, (uint64_t)f->qps, (uint64_t)f->priority, weft_verb_names[f->verb],
                f->start_ps, o->end_ps, fct, o->acked_ps, o->ideal_ps, slowdown, o->delivered_bytes, o->cnps,
-               o->packets_again);
+               o->packets_again, o->sfc_messages, o->sfc_paused_ps);
     }
     sqlite3_finalize(s);
 }

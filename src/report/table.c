@@ -85,6 +85,17 @@ static void print_pfc(FILE *file, const struct weft_run *run, const struct weft_
     }
 }
 
+/// Only where it was at work.
+static void print_sfc(FILE *file, const struct weft__totals *sum) {
+    if (!sum->sfc_sent) return;
+    char text[TEXT];
+    weft_format_time(sum->sfc_paused_ps, text, sizeof text);
+    fprintf(file, "SFC    %" PRIu64 " messages sent, %" PRIu64 " turned into pause frames", sum->sfc_sent,
+            sum->sfc_proxied);
+    if (sum->sfc_suppressed) fprintf(file, ", %" PRIu64 " too soon and not sent", sum->sfc_suppressed);
+    fprintf(file, "; flows paused for %s in all\n", text);
+}
+
 static void print_drops(FILE *file, const struct weft_outcome *o, const struct weft__totals *sum) {
     fprintf(file, "drops  %" PRIu64 " packets", sum->drops);
     const char *before = ": ";
@@ -124,6 +135,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_groups(file, run);
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
+    print_sfc(file, &sum);
     print_drops(file, run->outcome, &sum);
     print_end(file, run);
 }

@@ -9,7 +9,13 @@ struct weft__totals weft__report_totals(const struct weft_outcome *outcome) {
         sum.paused_ps += c->paused_ps;
         sum.ecn_marked += c->ecn_marked;
         sum.storms += c->watchdog_storms;
+        sum.sfc_sent += c->sfc_sent;
+        sum.sfc_received += c->sfc_received;
+        sum.sfc_suppressed += c->sfc_suppressed;
+        sum.sfc_proxied += c->sfc_proxied;
     }
+    for (uint32_t f = 0; f < outcome->flows; f++)
+        sum.sfc_paused_ps += outcome->flow[f].sfc_paused_ps;
     for (unsigned d = 0; d < WEFT_DROPS; d++) {
         sum.drops += outcome->drops[d];
         sum.drop_bytes += outcome->drop_bytes[d];

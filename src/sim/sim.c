@@ -118,8 +118,18 @@ static weft_time_ps calc_lookahead(const struct weft__network *net) {
     return least;
 }
 
-/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout) or a long way (request and
-/// response over HOPS links) explains.
+/// The longest pause that source flow control may ask for; 0: it is nowhere.
+static weft_time_ps sfc_pause_max(const struct weft__network *net) {
+    weft_time_ps most = 0;
+    for (uint32_t i = 0; i < net->topology->switches; i++) {
+        const struct weft_sfc_conf *conf = net->device[net->topology->switch_node[i]]->sw.sfc.conf;
+        if (conf->priorities && conf->pause_ps > most) most = conf->pause_ps;
+    }
+    return most;
+}
+
+/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout), a pause of source flow control, or
+/// a long way (request and response over HOPS links) explains.
 static weft_time_ps calc_patience(const struct weft__network *net) {
     enum { HOPS = 16 };
     const struct weft_topology *t = net->topology;
@@ -131,7 +141,7 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
-    return net->scenario->run.stall_ps + timeout + HOPS * delay;
+    return net->scenario->run.stall_ps + timeout + HOPS * delay + sfc_pause_max(net);
 }
 
 static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
@@ -201,6 +211,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .qp = net->qp,
         .sender = sender,
         .receiver = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_receiver)),
+        .hold = sfc_pause_max(net) ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
         .flow = w->flow,
         .outcome = net->outcome->flow,
         .qps_left = left,
@@ -240,6 +251,7 @@ static void make_devices(struct weft__network *net) {
         if (info->role == WEFT_NODE_SWITCH) {
             struct weft__switch_setup setup = {
                 .conf = &net->device[i]->sw,
+                .hosts = &net->hosts,
                 .index = info->index,
                 .ports = info->ports,
                 .seed = run->seed,
@@ -392,6 +404,8 @@ void weft_outcome_free(struct weft_outcome *outcome) {
 }
 
 static void network_free(struct weft__network *net) {
+    for (uint32_t i = 0; net->sw && i < net->topology->switches; i++)
+        weft__switch_deinit(net->sw[i]);
     weft__capture_free(net->capture);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);

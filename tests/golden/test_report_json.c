@@ -136,7 +136,7 @@ static void flows(void **state) {
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
     assert_int_equal(json_array_size(at(root, "flows")), 4);
-    check_keys(root, "flows.1", 9);
+    check_keys(root, "flows.1", 10);
     is_text(root, "flows.1.group", "incast");
     is_int(root, "flows.1.src", 1);
     is_int(root, "flows.1.dst", 2);
@@ -146,6 +146,7 @@ static void flows(void **state) {
     is_int(root, "flows.1.fct_ps", 420000000);
     is_int(root, "flows.1.ideal_ps", 200000000);
     is_int(root, "flows.1.delivered_bytes", 5000000);
+    is_int(root, "flows.1.sfc_paused_ps", 3000000);
     is_text(root, "flows.3.group", "victims");
     is_null(root, "flows.3.end_ps");
     is_null(root, "flows.3.fct_ps");
@@ -158,13 +159,17 @@ static void counters(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "counters", 7);
+    check_keys(root, "counters", 11);
     is_int(root, "counters.pfc_xoff_frames", 11);
     is_int(root, "counters.pfc_paused_ps", 128000000);
     is_int(root, "counters.pfc_storms", 1);
     is_int(root, "counters.ecn_marked", 321);
     is_int(root, "counters.cnp", 7);
-    is_int(root, "counters.sfc_messages", 0);
+    is_int(root, "counters.sfc_messages", 21);
+    is_int(root, "counters.sfc_received", 18);
+    is_int(root, "counters.sfc_suppressed", 13);
+    is_int(root, "counters.sfc_proxied", 2);
+    is_int(root, "counters.sfc_paused_ps", 10000000);
     check_keys(root, "counters.drops", WEFT_DROPS);
     for (unsigned d = 0; d < WEFT_DROPS; d++)
         is_int(at(root, "counters.drops"), weft_drop_names[d], d == WEFT_DROP_AQM || d == WEFT_DROP_HEADROOM);

@@ -27,7 +27,7 @@ static void fill(struct fixture *f) {
     for (size_t i = 0; i < PORTS * WEFT_PRIORITIES * WEFT_COUNTERS; i++)
         words[i] = i * i;
     for (unsigned i = 0; i < FLOWS; i++)
-        f->flow[i] = (struct weft_flow_outcome){100 + i, 200 + i, 50, 1000, i, 0};
+        f->flow[i] = (struct weft_flow_outcome){100 + i, 200 + i, 50, 1000, i, 0, i, 0};
 }
 
 static void must_notice(struct fixture *f, uint64_t *word) {
@@ -53,6 +53,8 @@ static void any_single_change_shows(void **state) {
         must_notice(&f, &f.flow[i].delivered_bytes);
         must_notice(&f, &f.flow[i].cnps);
         must_notice(&f, &f.flow[i].packets_again);
+        must_notice(&f, &f.flow[i].sfc_messages);
+        must_notice(&f, &f.flow[i].sfc_paused_ps);
     }
     for (unsigned d = 0; d < WEFT_DROPS; d++) {
         must_notice(&f, &f.outcome.drops[d]);

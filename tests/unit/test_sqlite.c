@@ -123,8 +123,8 @@ static void flows_and_groups(void **state) {
     write_results(f, f->dir);
     expect(f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
            "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
-           "4|2\n"
-           "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9");
+           "4|2|6|3000000\n"
+           "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0");
     expect(f->dir,
            "SELECT name, count, finished, bytes, fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
            "incast|2|2|10000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|50500123.0|50500123.0|1.262503075");

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source flow control with a fixed threshold and a fixed pause, as the simulations of IEEE P802.1Qdw have it: L. Chen,
+// P. Congdon, L. Lv, R. Sivakolundu, "SFC simulation". A packet that finds the queue above the threshold makes the
+// switch tell its source to pause for the given time. How the numbers follow from delays, rates and incast degree is
+// there too: threshold + (N - 1) * round trip * rate below the level at which PFC pauses, and
+// (N - 1) * round trip < pause < (N - 1) * round trip + threshold / rate.
+#include "weft/sfc.h"
+
+struct fixed_conf {
+    struct weft_sfc_conf sfc;
+};
+
+static const struct weft_param fixed_rows[] = {
+    WEFT_SFC_ROWS(
+        struct fixed_conf, sfc, "a packet that finds more than this in its queue makes a message", "6us",
+        "time that the source is told to pause (assumed; the simulations of IEEE P802.1Qdw take 6us to 20us)"),
+};
+static const struct weft_param_table fixed_params = WEFT_PARAM_TABLE("fixed", struct fixed_conf, fixed_rows);
+
+static weft_bytes fixed_watch(const void *conf) {
+    return ((const struct fixed_conf *)conf)->sfc.threshold_bytes;
+}
+
+static void fixed_on_packet(const void *conf, const struct weft_sfc_fact *fact, struct weft_sfc_act *act) {
+    const struct fixed_conf *c = conf;
+    act->signal = fact->queue_bytes > c->sfc.threshold_bytes;
+    act->pause_ps = c->sfc.pause_ps;
+}
+
+static const struct weft_sfc_ops fixed_ops = {.watch = fixed_watch, .on_packet = fixed_on_packet};
+
+const struct weft_model weft__sfc_fixed = {
+    .kind = WEFT_KIND_SFC,
+    .name = "fixed",
+    .summary = "a fixed pause for the source of a packet that finds its queue above a fixed threshold",
+    .source = "IEEE P802.1Qdw, \"SFC simulation\" (Chen, Congdon, Lv, Sivakolundu)",
+    .params = &fixed_params,
+    .ops = &fixed_ops,
+};

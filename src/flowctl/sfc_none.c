@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// No source flow control.
+#include "weft/sfc.h"
+
+static const struct weft_param_table none_params = {.name = "none", .conf_size = sizeof(struct weft_sfc_conf)};
+
+static weft_bytes none_watch(const void *conf) {
+    return UINT64_MAX;
+}
+
+static void none_on_packet(const void *conf, const struct weft_sfc_fact *fact, struct weft_sfc_act *act) {}
+
+static const struct weft_sfc_ops none_ops = {.watch = none_watch, .on_packet = none_on_packet};
+
+const struct weft_model weft__sfc_none = {
+    .kind = WEFT_KIND_SFC,
+    .name = "none",
+    .summary = "no source flow control",
+    .source = "the baseline",
+    .params = &none_params,
+    .ops = &none_ops,
+};
