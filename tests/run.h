@@ -43,18 +43,41 @@ static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, co
     return run_with(r, &(struct weft_sim_options){.threads = threads}, text);
 }
 
+/// Everything short of running, for one variant of r->file.
+static inline enum weft_status run_bind(struct run *r, uint32_t variant) {
+    enum weft_status status = weft_scenario_new(r->file, variant, &r->scenario, &r->error);
+    struct weft_scenario *s = r->scenario;
+    if (!status)
+        status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &r->topology, &r->error);
+    if (!status)
+        status =
+            weft_workload_new(s->workload, s->workloads, r->topology, s->run.seed, s->arena, &r->workload, &r->error);
+    return status;
+}
+
 /// One run with one thread.
 static inline struct run run_once(const char *text) {
     struct run r = {0};
     enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
-    if (!status) status = weft_scenario_new(r.file, 0, &r.scenario, &r.error);
-    struct weft_scenario *s = r.scenario;
-    if (!status)
-        status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &r.topology, &r.error);
-    if (!status)
-        status = weft_workload_new(s->workload, s->workloads, r.topology, s->run.seed, s->arena, &r.workload, &r.error);
+    if (!status) status = run_bind(&r, 0);
     if (status) fail_msg("%s\n%s", r.error.text, text);
     r.outcome = run_again(&r, 1, text);
+    return r;
+}
+
+/// A file below scenarios/, recorded, with one thread. `variant` may be NULL; `setting`: one "path=value", or NULL.
+static inline struct run run_scenario(const char *file, const char *variant, const char *setting) {
+    struct run r = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenarios/%s", getenv("WEFT_ROOT"), file);
+    enum weft_status status = weft_scenario_file_read(path, &setting, setting != NULL, &r.file, &r.error);
+    uint32_t v = 0;
+    while (!status && variant && strcmp(weft_scenario_variant_name(r.file, v), variant))
+        if (++v == weft_scenario_variants(r.file)) fail_msg("%s has no variant %s", file, variant);
+    if (!status) status = run_bind(&r, v);
+    if (status) fail_msg("%s", r.error.text);
+    r.outcome = run_with(&r, &(struct weft_sim_options){.threads = 1, .record = true}, file);
+    assert_int_equal(r.outcome->unrecorded, 0);
     return r;
 }
 
