@@ -53,6 +53,7 @@ demo: build ## run the incast study of a 1024-GPU fabric and show its result
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_LARGE) $(DEMO_ARGS)
 
 test: build ## run every test but the long ones
+	@tools/setup tests || echo "make test: tests that need them are skipped"
 	@ninja -C $(BUILD)
 	@$(call run-tests,$(BUILD),--no-suite long)
 

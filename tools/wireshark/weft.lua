@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What Wireshark's own dissectors do not say about captures of weft, added below what they do say:
+--   BTH    FECN and BECN; in frames of which only the headers were kept, an info column that says what they are
+--   CNP    opcode 0x81: queue pair, and whether its 16 reserved octets are zero
+-- Works on any RoCEv2 capture. Sources: IBTA volume 1, 9.2 (BTH) and annex A17.9.3 (CNP).
+-- Use: wireshark -X lua_script:weft.lua, or a copy in the folder of personal plugins.
+
+local weft = Proto("weft", "weft: what RoCEv2 says besides")
+
+local f = {
+   fecn = ProtoField.bool("weft.bth.fecn", "Forward congestion (FECN)", 8, nil, 0x80),
+   becn = ProtoField.bool("weft.bth.becn", "Backward congestion (BECN)", 8, nil, 0x40),
+   name = ProtoField.string("weft.roce.name", "Packet"),
+   cnp = ProtoField.bytes("weft.cnp", "Congestion notification packet"),
+   cnp_qp = ProtoField.uint24("weft.cnp.dest_qp", "Queue pair to slow down", base.HEX),
+   cnp_reserved = ProtoField.bytes("weft.cnp.reserved", "Reserved"),
+}
+weft.fields = f
+
+local e = {
+   no_bit = ProtoExpert.new("weft.cnp.no_bit", "CNP with neither BECN nor FECN", expert.group.PROTOCOL,
+                            expert.severity.WARN),
+   not_zero = ProtoExpert.new("weft.cnp.not_zero", "Reserved octets of a CNP are not zero", expert.group.MALFORMED,
+                              expert.severity.WARN),
+}
+weft.experts = e
+
+-- The fields of Wireshark's infiniband dissector, by which we know where the BTH is.
+local opcode_field = Field.new("infiniband.bth.opcode")
+local qp_field = Field.new("infiniband.bth.destqp")
+local psn_field = Field.new("infiniband.bth.psn")
+
+local CNP = 0x81
+local BTH_BYTES, CNP_RESERVED_BYTES = 12, 16
+
+local names = {
+   [0x00] = "SEND First", [0x01] = "SEND Middle", [0x02] = "SEND Last", [0x04] = "SEND Only",
+   [0x06] = "RDMA WRITE First", [0x07] = "RDMA WRITE Middle", [0x08] = "RDMA WRITE Last", [0x0a] = "RDMA WRITE Only",
+   [0x0c] = "RDMA READ Request", [0x0d] = "RDMA READ Response First", [0x0e] = "RDMA READ Response Middle",
+   [0x0f] = "RDMA READ Response Last", [0x10] = "RDMA READ Response Only", [0x11] = "Acknowledge", [CNP] = "CNP",
+}
+
+-- Replaces what the infiniband dissector has put, and fenced off, in the info column.
+local function set_info(pinfo, text)
+   pinfo.cols.info:clear_fence()
+   pinfo.cols.info:set(text)
+end
+
+local function dissect_cnp(bth, pinfo, tree)
+   local cnp = tree:add(f.cnp, bth(0, bth:len()))
+   cnp:add(f.cnp_qp, bth(5, 3))
+   local flags = bth(4, 1):uint()
+   if flags < 0x40 then cnp:add_proto_expert_info(e.no_bit) end
+   if bth:len() >= BTH_BYTES + CNP_RESERVED_BYTES then
+      local reserved = bth(BTH_BYTES, CNP_RESERVED_BYTES)
+      local item = cnp:add(f.cnp_reserved, reserved)
+      if reserved:bytes():tohex():find("[^0]") then item:add_proto_expert_info(e.not_zero) end
+   end
+   local marks = (flags >= 0x80 and " FECN" or "") .. (flags % 0x80 >= 0x40 and " BECN" or "")
+   set_info(pinfo, string.format("CNP%s QP=0x%06x", marks, bth(5, 3):uint()))
+end
+
+function weft.dissector(buffer, pinfo, root)
+   local opcode = opcode_field()
+   if not opcode or not opcode.range then return end
+   local at = opcode.range:offset()
+   if buffer:len() < at + BTH_BYTES then return end
+   local bth = buffer(at)
+   local tree = root:add(weft, bth(0, BTH_BYTES))
+   local name = names[opcode.value]
+   if name then tree:add(f.name, bth(0, 1), name) end
+   tree:add(f.fecn, bth(4, 1))
+   tree:add(f.becn, bth(4, 1))
+   if opcode.value == CNP then
+      dissect_cnp(bth, pinfo, tree)
+   elseif name and buffer:len() < buffer:reported_len() then
+      set_info(pinfo, string.format("RC %s QP=0x%06x PSN=%d (headers only)", name, qp_field().value, psn_field().value))
+   end
+end
+
+register_postdissector(weft)
