@@ -18,6 +18,62 @@ const struct weft_tree *weft__tree_without(const struct weft_tree *map, const ch
     return copy;
 }
 
+/// A map in which the child of that key, if there is one, is `child`.
+static const struct weft_tree *with_child(const struct weft_tree *map, const char *key, const struct weft_tree *child,
+                                          struct weft_arena *arena) {
+    struct weft_tree *copy = weft_arena_alloc(arena, 1, sizeof *copy), *own = weft_arena_alloc(arena, 1, sizeof *own);
+    uint32_t at = 0;
+    while (at < map->n && strcmp(map->child[at]->key, key))
+        at++;
+    *own = *child;
+    own->key = key;
+    *copy = *map;
+    copy->n = at == map->n ? map->n + 1 : map->n;
+    copy->child = weft_arena_alloc(arena, copy->n, sizeof *copy->child);
+    for (uint32_t i = 0; i < map->n; i++)
+        copy->child[i] = map->child[i];
+    copy->child[at] = own;
+    return copy;
+}
+
+/// Lays the children of `over` over those of the same name; names are not paths: "2.1" is one.
+static enum weft_status over_by_name(const struct weft_tree *base, const struct weft_tree *over,
+                                     struct weft_arena *arena, const struct weft_tree **ret_map,
+                                     struct weft_error *error) {
+    *ret_map = over;
+    if (!base || base->type != WEFT_TREE_MAP || over->type != WEFT_TREE_MAP) return WEFT_OK;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < over->n && !status; i++) {
+        const struct weft_tree *child = over->child[i], *below = weft_tree_find(base, child->key);
+        struct weft_tree *merged = over->child[i];
+        if (below && child->type == WEFT_TREE_MAP) status = weft_tree_override(below, child, arena, &merged, error);
+        if (!status && !(below && child->type == WEFT_TREE_NULL)) base = with_child(base, child->key, merged, arena);
+    }
+    *ret_map = base;
+    return status;
+}
+
+enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
+                                     struct weft_arena *arena, const struct weft_tree **ret_root,
+                                     struct weft_error *error) {
+    static const char *const named[] = {"cases", "variants"};
+    const struct weft_tree *plain = over;
+    for (uint32_t i = 0; i < 2; i++)
+        plain = weft__tree_without(plain, named[i], arena);
+    struct weft_tree *merged;
+    enum weft_status status = weft_tree_override(base, plain, arena, &merged, error);
+    if (status) return status;
+    const struct weft_tree *root = merged;
+    for (uint32_t i = 0; i < 2 && !status; i++) {
+        const struct weft_tree *map = weft_tree_find(over, named[i]);
+        if (!map) continue;
+        status = over_by_name(weft_tree_find(root, named[i]), map, arena, &map, error);
+        if (!status) root = with_child(root, named[i], map, arena);
+    }
+    if (!status) *ret_root = root;
+    return status;
+}
+
 /// `name` as seen from the folder of `path`.
 static const char *beside(const char *path, const char *name, struct weft_arena *arena) {
     const char *slash = strrchr(path, '/');
@@ -36,7 +92,7 @@ static enum weft_status on_base(const char *path, const struct weft_tree *root, 
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: more than %d files one on the other",
                               BASES_MAX);
     path = beside(path, base->text, arena);
-    struct weft_tree *below, *merged;
+    struct weft_tree *below;
     const struct weft_tree *ground;
     if (access(path, R_OK))
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: cannot read '%.200s': %s", path,
@@ -45,8 +101,7 @@ static enum weft_status on_base(const char *path, const struct weft_tree *root, 
     if (!status && below->type != WEFT_TREE_MAP)
         status = weft_error_set(error, WEFT_ERROR_INPUT, below->place, "expected a scenario");
     if (!status) status = on_base(path, below, depth + 1, arena, &ground, error);
-    if (!status) status = weft_tree_override(ground, weft__tree_without(root, "base", arena), arena, &merged, error);
-    if (!status) *ret_root = merged;
+    if (!status) status = weft__scenario_over(ground, weft__tree_without(root, "base", arena), arena, ret_root, error);
     return status;
 }
 

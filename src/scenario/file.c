@@ -52,11 +52,9 @@ static enum weft_status read_names(const struct weft_tree *root, const char *key
 /// The variants of one case (NULL: the file has none); `root` is the file without `cases`.
 static enum weft_status add_variants(struct weft_scenario_file *file, const struct weft_tree *root,
                                      const struct weft_tree *the_case, struct weft_error *ret_error) {
-    struct weft_tree *merged = NULL;
     enum weft_status status = WEFT_OK;
     if (the_case && the_case->type == WEFT_TREE_MAP)
-        status = weft_tree_override(root, the_case, file->arena, &merged, ret_error);
-    if (merged) root = merged;
+        status = weft__scenario_over(root, the_case, file->arena, &root, ret_error);
     const struct weft_tree *map = NULL;
     uint32_t n = 0;
     if (!status) status = read_names(root, "variants", &map, &n, ret_error);

@@ -36,6 +36,10 @@ struct weft__device_head {
 /// names none.
 enum weft_status weft__scenario_on_base(const char *path, const struct weft_tree *root, struct weft_arena *arena,
                                         const struct weft_tree **ret_root, struct weft_error *ret_error);
+/// `over` over `base`, both a scenario file; names of cases and variants are not taken for paths.
+enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,
+                                     struct weft_arena *arena, const struct weft_tree **ret_root,
+                                     struct weft_error *ret_error);
 /// The map without one of its keys.
 const struct weft_tree *weft__tree_without(const struct weft_tree *map, const char *key, struct weft_arena *arena);
 

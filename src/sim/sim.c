@@ -128,8 +128,8 @@ static weft_time_ps sfc_pause_max(const struct weft__network *net) {
     return most;
 }
 
-/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout), a pause of source flow control, or
-/// a long way (request and response over HOPS links) explains.
+/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout), a pause of source flow control,
+/// or a long way (request and response over HOPS links) explains.
 static weft_time_ps calc_patience(const struct weft__network *net) {
     enum { HOPS = 16 };
     const struct weft_topology *t = net->topology;

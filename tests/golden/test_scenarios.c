@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every scenario under scenarios/ runs: it is valid, every variant ends as the file says ("# exit status: N" in its
 // comment, else 0; 3 would be bytes that are not conserved), and the digest does not depend on the number of threads.
+// Files whose comment says "# test: long" are left to test_scenarios_long.c.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,19 +11,40 @@
 #include <cmocka.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#ifndef LONG
+#define LONG false
+#endif
 
 enum { SCENARIOS_MAX = 256 };
 
 static char *scenarios[SCENARIOS_MAX];
 static unsigned n_scenarios;
 
+/// Whether a line of the file begins with `line`, and the number after it.
+static bool has_line(const char *path, const char *line, int *ret_number) {
+    char text[512];
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (!found && fgets(text, sizeof text, file)) {
+        found = !strncmp(text, line, strlen(line));
+        if (found) *ret_number = atoi(text + strlen(line));
+    }
+    fclose(file);
+    return found;
+}
+
 static int on_file(const char *path, const struct stat *stat, int type) {
     size_t n = strlen(path);
+    int ignored;
     if (type != FTW_F || n < 5 || strcmp(path + n - 5, ".yaml")) return 0;
+    if (has_line(path, "# test: long", &ignored) != LONG) return 0;
     assert_true(n_scenarios < SCENARIOS_MAX);
     scenarios[n_scenarios++] = strdup(path);
     return 0;
@@ -34,13 +56,8 @@ static int by_name(const void *a, const void *b) {
 
 /// What the file says that it ends with.
 static int declared(const char *path) {
-    char line[512];
     int status = 0;
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "# exit status: %d", &status) == 1) break;
-    fclose(file);
+    has_line(path, "# exit status:", &status);
     return status;
 }
 

@@ -434,7 +434,8 @@ static void bases(void **state) {
     assert_non_null(mkdtemp(base_folder));
     write_text(names[0], with_cases);
     write_text(names[1], "base: ground.yaml\nswitch.buffer.xoff: 650KB\nhost: {window: 5KB}\n");
-    write_text(names[2], "base: middle.yaml\nname: top\ncases: {'1': {host.window: 6KB}, new: {}}\n");
+    write_text(names[2], "base: middle.yaml\nname: top\ncases: {'1': {host.window: 6KB}, '2.1': , '2.2': {}}\n"
+                         "variants: {pfc: {host.mtu: 1KB}}\n");
     write_text(names[3], "base: loop.yaml\n");
     write_text(names[4], "base: ground.yaml\nhost: {windo: 5KB}\n");
     write_text(names[5], "topology: single\nbase: nowhere.yaml\n");
@@ -446,6 +447,8 @@ static void bases(void **state) {
     assert_string_equal(scenario->variant, "1/pfc");
     value_is("switch.buffer.xoff", "650KB");
     value_is("host.window", "6KB");
+    value_is("host.mtu", "1KB");
+    assert_string_equal(weft_scenario_variant_name(file, 7), "2.2/pfc");
     fails_with("loop.yaml", "loop.yaml:1:7: base: more than 8 files");
     fails_with("bad.yaml", "bad.yaml:2:8: host.windo: unknown key");
     fails_with("lost.yaml", "lost.yaml:2:7: base: ");
