@@ -28,6 +28,8 @@ struct weft_buffer_ops {
     void (*prefetch)(const void *state, uint32_t port, uint32_t priority);
     /// Required. How it stands now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK between.
     enum weft_buffer_answer (*review)(const void *state, const void *conf, uint32_t port, uint32_t priority);
+    /// Required. From now on so many priorities are lossless at the port; what is held stays, in headroom too.
+    void (*set_lossless)(void *state, const void *conf, uint32_t port, uint8_t lossless_mask);
     weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required
     /// Required: the highest level (port, priority) has had.
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);

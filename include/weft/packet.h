@@ -13,8 +13,10 @@ enum weft_packet_kind {
     WEFT_PACKET_NAK,  ///< psn: send again from here
     WEFT_PACKET_CNP,  ///< congestion notification for `qp`
     WEFT_PACKET_READ, ///< READ request; psn: respond from here
-    WEFT_PACKET_PFC,  ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
     WEFT_PACKET_SFCM, ///< source flow control message: `qp` is to pause; see weft_packet_sfcm_pause_ns
+    // what follows goes to the neighbour and no further: weft_packet_is_local
+    WEFT_PACKET_PFC,  ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
+    WEFT_PACKET_LLDP, ///< LLDP frame; psn: the port that sends it, among all ports
     WEFT_PACKET_KINDS
 };
 
@@ -50,6 +52,10 @@ _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; t
 #define WEFT_FRAME_READ 78u
 #define WEFT_FRAME_CNP 78u  ///< 16 reserved octets after the BTH
 #define WEFT_FRAME_SFCM 64u ///< our own format: Ethernet 14, IPv4 20, UDP 8, message 18, FCS 4
+
+static inline bool weft_packet_is_local(const struct weft_packet *p) {
+    return p->kind >= WEFT_PACKET_PFC;
+}
 
 /// A PFC frame keeps its class-enable vector and quanta in fields that it has no other use for.
 static inline uint8_t weft_packet_pfc_classes(const struct weft_packet *p) {

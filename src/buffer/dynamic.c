@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "buffer/lossless.h"
 #include "weft/buffer.h"
 
 struct dynamic_conf {
@@ -48,7 +49,8 @@ static const struct weft_param_table dynamic_params =
 struct dynamic_state {
     weft_bytes shared_size, shared_used;
     uint32_t groups;
-    uint8_t lossless;
+    struct weft__lossless lossless;
+    bool changed; ///< by set_lossless: a group that is lossy now may still be in headroom
     struct dynamic_group {
         weft_bytes pool; ///< reserve and shared
         weft_bytes headroom, level_max;
@@ -61,7 +63,7 @@ static weft_bytes calc_dedicated(const struct dynamic_conf *c, uint32_t ports, u
 }
 
 static size_t dynamic_state_size(const void *conf, uint32_t ports) {
-    return sizeof(struct dynamic_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct dynamic_group);
+    return sizeof(struct dynamic_state) + ports * (WEFT_PRIORITIES * sizeof(struct dynamic_group) + 1);
 }
 
 static void dynamic_init(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask) {
@@ -71,7 +73,8 @@ static void dynamic_init(void *state, const void *conf, uint32_t ports, uint8_t 
     memset(s, 0, dynamic_state_size(conf, ports));
     s->shared_size = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
     s->groups = ports * WEFT_PRIORITIES;
-    s->lossless = lossless_mask;
+    s->lossless =
+        (struct weft__lossless){.same = lossless_mask, .room = (uint8_t *)&s->group[s->groups], .ports = ports};
 }
 
 static struct dynamic_group *group_at(void *state, uint32_t port, uint32_t priority) {
@@ -135,7 +138,7 @@ static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const 
 
 static enum weft_buffer_answer dynamic_review(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     const struct dynamic_state *s = state;
-    if (!(s->lossless >> priority & 1)) return WEFT_BUFFER_OK;
+    if (!weft__is_lossless(&s->lossless, port, priority)) return WEFT_BUFFER_OK;
     return review_group(conf, s, group_of(s, port, priority));
 }
 
@@ -144,7 +147,7 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
-    bool lossless = s->lossless >> priority & 1;
+    bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
     if (!more || (shared <= calc_threshold(c, s) && more <= s->shared_size - s->shared_used)) {
         g->pool += bytes;
@@ -168,8 +171,19 @@ static enum weft_buffer_answer dynamic_release(void *state, const void *conf, ui
     g->headroom -= from_headroom;
     g->pool -= bytes - from_headroom;
     s->shared_used -= shared - calc_shared(c, g->pool);
-    bool lossless = s->lossless >> priority & 1;
+    bool lossless = weft__is_lossless(&s->lossless, port, priority);
     return lossless && review_group(c, s, g) == WEFT_BUFFER_XON ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
+/// The headroom of all lossless groups comes out of the total, as at the start; what is in the shared pool stays there.
+static void dynamic_set_lossless(void *state, const void *conf, uint32_t port, uint8_t lossless_mask) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    weft__lossless_set(&s->lossless, port, lossless_mask);
+    s->changed = true;
+    weft_bytes dedicated = s->groups * c->reserve_bytes + weft__lossless_groups(&s->lossless) * c->headroom_bytes;
+    weft_bytes shared = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
+    s->shared_size = shared > s->shared_used ? shared : s->shared_used;
 }
 
 static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t port, uint32_t priority) {
@@ -189,7 +203,8 @@ static const char *dynamic_check(const void *state, const void *conf) {
         const struct dynamic_group *g = &s->group[i];
         shared += calc_shared(c, g->pool);
         if (g->headroom > c->headroom_bytes) return "a group holds more than its headroom";
-        if (g->headroom && !(s->lossless >> i % WEFT_PRIORITIES & 1)) return "a lossy group is in headroom";
+        if (g->headroom && !s->changed && !weft__is_lossless(&s->lossless, i / WEFT_PRIORITIES, i % WEFT_PRIORITIES))
+            return "a lossy group is in headroom";
         if (g->pool + g->headroom > g->level_max) return "a group holds more than its watermark";
     }
     if (shared != s->shared_used) return "the groups do not add up to what the shared pool holds";
@@ -203,6 +218,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .admit = dynamic_admit,
     .release = dynamic_release,
     .review = dynamic_review,
+    .set_lossless = dynamic_set_lossless,
     .level = dynamic_level,
     .level_max = dynamic_level_max,
     .check = dynamic_check,

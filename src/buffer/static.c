@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "buffer/lossless.h"
 #include "weft/buffer.h"
 
 struct static_conf {
@@ -36,7 +37,7 @@ static const struct weft_param_table static_params =
 struct static_state {
     weft_bytes used; ///< over all groups
     uint32_t groups;
-    uint8_t lossless;
+    struct weft__lossless lossless;
     struct static_group {
         weft_bytes level, level_max;
     } group[];
@@ -60,20 +61,21 @@ static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless
 }
 
 static size_t static_state_size(const void *conf, uint32_t ports) {
-    return sizeof(struct static_state) + (size_t)ports * WEFT_PRIORITIES * sizeof(struct static_group);
+    return sizeof(struct static_state) + ports * (WEFT_PRIORITIES * sizeof(struct static_group) + 1);
 }
 
 static void static_init(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask) {
     struct static_state *s = state;
     memset(s, 0, static_state_size(conf, ports));
     s->groups = ports * WEFT_PRIORITIES;
-    s->lossless = lossless_mask;
+    s->lossless =
+        (struct weft__lossless){.same = lossless_mask, .room = (uint8_t *)&s->group[s->groups], .ports = ports};
 }
 
 static enum weft_buffer_answer static_review(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     const struct static_state *s = state;
     const struct static_conf *c = conf;
-    if (!(s->lossless >> priority & 1)) return WEFT_BUFFER_OK;
+    if (!weft__is_lossless(&s->lossless, port, priority)) return WEFT_BUFFER_OK;
     weft_bytes level = group_of(s, port, priority)->level;
     return level > c->xoff_bytes ? WEFT_BUFFER_XOFF : level <= c->xon_bytes ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
@@ -87,7 +89,8 @@ static enum weft_buffer_answer static_admit(void *state, const void *conf, uint3
     g->level += bytes;
     s->used += bytes;
     if (g->level > g->level_max) g->level_max = g->level;
-    return g->level > c->xoff_bytes && s->lossless >> priority & 1 ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+    return g->level > c->xoff_bytes && weft__is_lossless(&s->lossless, port, priority) ? WEFT_BUFFER_XOFF
+                                                                                       : WEFT_BUFFER_OK;
 }
 
 static enum weft_buffer_answer static_release(void *state, const void *conf, uint32_t port, uint32_t priority,
@@ -97,11 +100,17 @@ static enum weft_buffer_answer static_release(void *state, const void *conf, uin
     struct static_group *g = group_at(s, port, priority);
     g->level -= bytes;
     s->used -= bytes;
-    return g->level <= c->xon_bytes && s->lossless >> priority & 1 ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+    return g->level <= c->xon_bytes && weft__is_lossless(&s->lossless, port, priority) ? WEFT_BUFFER_XON
+                                                                                       : WEFT_BUFFER_OK;
 }
 
 static void static_prefetch(const void *state, uint32_t port, uint32_t priority) {
     __builtin_prefetch(group_of(state, port, priority));
+}
+
+static void static_set_lossless(void *state, const void *conf, uint32_t port, uint8_t lossless_mask) {
+    struct static_state *s = state;
+    weft__lossless_set(&s->lossless, port, lossless_mask);
 }
 
 static weft_bytes static_level(const void *state, const void *conf, uint32_t port, uint32_t priority) {
@@ -132,6 +141,7 @@ static const struct weft_buffer_ops static_ops = {
     .release = static_release,
     .prefetch = static_prefetch,
     .review = static_review,
+    .set_lossless = static_set_lossless,
     .level = static_level,
     .level_max = static_level_max,
     .check = static_check,

@@ -10,10 +10,11 @@
 // is still missing.
 #include "device/nic.h"
 
+#include "device/lldp.h"
 #include "weft/memory.h"
 
 /// Timer keys: four of the NIC, then two a sending and one a receiving queue pair.
-enum { KEY_TX, KEY_REFRESH, KEY_DRAIN, KEY_SAMPLE, KEY_WATCHDOG, KEY_QPS };
+enum { KEY_TX, KEY_REFRESH, KEY_DRAIN, KEY_SAMPLE, KEY_WATCHDOG, KEY_LLDP, KEY_QPS };
 enum { SENDER_KEYS = 3 };
 
 static uint32_t key_pace(uint32_t at_src) {
@@ -435,7 +436,7 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
 
 static void want_pause(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority,
                        bool xoff) {
-    if (!(nic->conf->pfc.priorities >> priority & 1) || (nic->port.pfc_xoff >> priority & 1) == (uint32_t)xoff) return;
+    if (!(nic->port.lossless >> priority & 1) || (nic->port.pfc_xoff >> priority & 1) == (uint32_t)xoff) return;
     if (__builtin_expect(nic->trace != NULL, 0)) {
         if (xoff)
             weft__trace_xoff(nic->trace, w->now_ps, 0, priority, nic->received_bytes[priority], WEFT_NONE, 0);
@@ -483,7 +484,7 @@ static uint8_t backlog(const struct weft__nic *nic) {
 }
 
 static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
-    if (!backlog(nic) && !nic->port.pfc_pending) return;
+    if (!backlog(nic) && !nic->port.pending) return;
     weft_time_ps at = nic->port.busy_until_ps;
     if (at <= now) at = weft__port_pause_end(&nic->port, backlog(nic)); // free, so all that could go is paused
     if (weft__timer_at(&node->timers, KEY_TX) != at) weft__timer_set(&node->timers, KEY_TX, at);
@@ -527,17 +528,25 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
                                 (uint32_t)(nic->port.queue[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
 }
 
+/// What goes to the neighbour and no further: pause frames before LLDP.
+static void send_local(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (!(nic->port.pending & WEFT__PENDING_PFC)) {
+        weft__lldp_send(&nic->port, w);
+        return;
+    }
+    weft_time_ps refresh = weft__port_send_pause(&nic->port, w, &nic->conf->pfc, nic->host);
+    if (refresh == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, KEY_REFRESH);
+    else
+        weft__timer_set(&node->timers, KEY_REFRESH, refresh);
+}
+
 static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps) {
-        if (nic->port.pfc_pending) {
-            weft_time_ps refresh = weft__port_send_pause(&nic->port, w, &nic->conf->pfc, nic->host);
-            if (refresh == WEFT_TIME_NEVER)
-                weft__timer_cancel(&node->timers, KEY_REFRESH);
-            else
-                weft__timer_set(&node->timers, KEY_REFRESH, refresh);
-        } else {
+        if (nic->port.pending)
+            send_local(node, nic, w);
+        else
             serve(node, nic, w);
-        }
     }
     arm(node, nic, w->now_ps);
 }
@@ -554,7 +563,7 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
 }
 
 static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_PFC) return;
+    if (weft_packet_is_local(p)) return;
     __builtin_prefetch(&nic->hosts->qp[p->qp]);
     if (p->kind == WEFT_PACKET_DATA)
         __builtin_prefetch(&nic->hosts->receiver[p->qp]);
@@ -605,7 +614,25 @@ static void nic_prepare(struct weft__node *node, struct weft__arrival *arrival, 
     weft__timers_fetch(node, end, prepare_timer);
 }
 
-/// MAC control frames and messages that the NIC acts on itself, however slow its host.
+/// DCBX has agreed on other lossless priorities.
+static void set_lossless(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    uint8_t before = nic->port.lossless, after = nic->port.lldp->in_force;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (before & ~after & 1u << p) want_pause(node, nic, w, p, false);
+    weft__port_set_lossless(&nic->port, w->now_ps, after);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (after & ~before & 1u << p && nic->received_bytes[p] > nic->conf->rx_xoff_bytes)
+            want_pause(node, nic, w, p, true);
+    kick(node, nic, w);
+}
+
+static void on_lldp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (weft__lldp_on_timer(&nic->port, w->now_ps)) set_lossless(node, nic, w);
+    weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
+    if (nic->port.pending) kick(node, nic, w);
+}
+
+/// Frames of the neighbour and messages that the NIC acts on itself, however slow its host.
 static void on_signal(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                       const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_SFCM) {
@@ -613,6 +640,12 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
         return;
     }
     w->tally.delivered_bytes += p->bytes;
+    if (p->kind == WEFT_PACKET_LLDP) {
+        if (!nic->port.lldp) return;
+        if (weft__lldp_on_frame(&nic->port, w->now_ps, p)) set_lossless(node, nic, w);
+        weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
+        return;
+    }
     weft__port_on_pause(&nic->port, w->now_ps, p);
     if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
         on_watchdog(node, nic, w);
@@ -622,7 +655,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
 
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__nic *nic = node->state;
-    if (__builtin_expect(p->kind >= WEFT_PACKET_PFC, 0)) {
+    if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
     } else if (nic->conf->drain_rate_bps) {
         receive_slowly(node, nic, w, p);
@@ -665,7 +698,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         kick(node, nic, w);
         break;
     case KEY_REFRESH:
-        nic->port.pfc_pending |= nic->port.pfc_told;
+        nic->port.pending |= nic->port.pfc_told;
         kick(node, nic, w);
         break;
     case KEY_DRAIN:
@@ -676,6 +709,9 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         break;
     case KEY_WATCHDOG:
         on_watchdog(node, nic, w);
+        break;
+    case KEY_LLDP:
+        on_lldp_timer(node, nic, w);
         break;
     default:
         on_qp_timer(node, nic, w, key);
@@ -716,6 +752,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     node->state = nic;
     weft__timers_init(&node->timers, KEY_QPS + nic->sends * SENDER_KEYS + nic->receives);
     if (nic->sampled) weft__timer_set(&node->timers, KEY_SAMPLE, 0);
+    if (setup->lldp) weft__timer_set(&node->timers, KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
         if (qp->verb != WEFT_VERB_READ)

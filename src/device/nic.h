@@ -93,6 +93,7 @@ struct weft__nic_setup {
     uint32_t sends, receives;
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;
+    bool lldp; ///< its port will have one
     bool sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports

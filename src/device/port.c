@@ -121,6 +121,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta);
         if (quanta) {
             port->counters[p].pfc_rx_xoff++;
+            if (!(port->obeyed >> p & 1)) continue;
             if (!(port->paused >> p & 1)) {
                 port->paused_since_ps[p] = now;
                 if (__builtin_expect(port->trace != NULL, 0))
@@ -147,16 +148,23 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
     uint8_t bit = (uint8_t)(1u << priority);
     port->pfc_xoff = (uint8_t)(xoff ? port->pfc_xoff | bit : port->pfc_xoff & ~bit);
     if ((port->pfc_told ^ port->pfc_xoff) & bit)
-        port->pfc_pending |= bit;
+        port->pending |= bit;
     else if (!xoff)
-        port->pfc_pending &= (uint8_t)~bit; // changed its mind before the frame went out
-    return port->pfc_pending != 0;
+        port->pending &= (uint16_t)~bit; // changed its mind before the frame went out
+    return port->pending != 0;
+}
+
+void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities) {
+    weft__port_expire(port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume(port, p, now, WEFT_EVENT_BY_TIME);
+    port->lossless = port->obeyed = priorities;
 }
 
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host) {
     // Pauses that last are repeated with every frame, because there is one time to refresh for all.
-    uint8_t classes = port->pfc_pending | (port->pfc_told & port->pfc_xoff), xoff = classes & port->pfc_xoff;
+    uint8_t classes = (uint8_t)(port->pending | (port->pfc_told & port->pfc_xoff)), xoff = classes & port->pfc_xoff;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (xoff >> p & 1)
             port->counters[p].pfc_tx_xoff++;
@@ -177,7 +185,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
         weft__trace_pause_sent(port->trace, w->now_ps, trace_port(port), classes, xoff, (uint32_t)pfc->quanta,
                                port->busy_until_ps - port->gap_ps + port->delay_pause_ps);
     port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
-    port->pfc_pending = 0;
+    port->pending &= WEFT__PENDING_LLDP;
     if (!port->pfc_told) return WEFT_TIME_NEVER;
     return w->now_ps + (weft_time_ps)((double)weft__port_time(port, pfc->quanta * 64) * pfc->refresh);
 }

@@ -49,6 +49,8 @@ struct weft__port_queue {
     uint64_t tx_packets, tx_bytes;
 };
 
+enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
+
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
@@ -60,11 +62,12 @@ struct weft__port {
     uint16_t peer_port;
     uint8_t peer_worker;
     bool cut_through;           ///< the peer is a cut-through switch
+    uint16_t pending;           ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
     uint8_t paused;             ///< priorities under a pause from the peer
-    uint8_t pfc_pending;        ///< priorities to tell the peer about
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
     bool special;               ///< has faults or a tap
+    uint8_t lossless;           ///< priorities that we pause the peer for
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
@@ -74,6 +77,8 @@ struct weft__port {
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
+    struct weft__lldp *lldp;          ///< NULL: sends none
+    uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     struct weft__trace *trace;        ///< of its node; NULL: not recorded
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
@@ -128,7 +133,7 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     w->tally.packet_hops++;
     if (__builtin_expect(port->special, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
-    if (port->cut_through && packet->kind != WEFT_PACKET_PFC && packet->bytes > WEFT__HEADER)
+    if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;
     struct weft_packet *p = weft__send(w, port->peer_worker, arrival);
@@ -160,6 +165,8 @@ weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask);
 
 /// Decides to pause or resume the peer's priority. True if there is something to send.
 bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff);
+/// From now on so many priorities are lossless, in both directions; pauses of others are over.
+void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities);
 /// Sends the pending pause frame. The port must be free. Returns when it must be refreshed, or never.
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host);

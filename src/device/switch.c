@@ -11,11 +11,12 @@
 // buffer.
 #include "device/switch.h"
 
+#include "device/lldp.h"
 #include "weft/memory.h"
 
 /// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
 /// last, so that it sees all that happened at that instant.
-enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEYS_A_PORT = 8 };
+enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEY_LLDP, KEYS_A_PORT = 8 };
 
 static uint32_t key_of(const struct weft__switch *sw, uint32_t what, uint32_t port) {
     return port * KEYS_A_PORT + what;
@@ -55,7 +56,7 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
 /// Tells the neighbour at `port` to pause or resume a priority, because of a packet for `out`.
 static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
                        uint32_t priority, uint32_t out, bool xoff) {
-    if (!(sw->lossless >> priority & 1)) return;
+    if (!(sw->port[port].lossless >> priority & 1)) return;
     if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
     sw->xoffs[priority] += xoff ? 1u : UINT32_MAX;
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_pause(sw, w->now_ps, port, priority, out, xoff);
@@ -74,7 +75,12 @@ static inline __attribute__((always_inline)) void leave_buffer(struct weft__node
         want_pause(node, sw, w, p->port, p->priority, out, false);
 }
 
-static void send_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+/// What goes to the neighbour and no further: pause frames before LLDP.
+static void send_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    if (!(sw->port[port].pending & WEFT__PENDING_PFC)) {
+        weft__lldp_send(&sw->port[port], w);
+        return;
+    }
     weft_time_ps refresh = weft__port_send_pause(&sw->port[port], w, &sw->conf->pfc, WEFT_NONE);
     if (refresh == WEFT_TIME_NEVER)
         weft__timer_cancel(&node->timers, key_of(sw, KEY_REFRESH, port));
@@ -86,7 +92,7 @@ static void send_pause(struct weft__node *node, struct weft__switch *sw, struct 
 static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
-    if (!ready && !port->pfc_pending) return;
+    if (!ready && !port->pending) return;
     weft_time_ps at = port->busy_until_ps;
     if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
     weft__timer_set(&node->timers, key_of(sw, KEY_TX, out), at);
@@ -144,8 +150,8 @@ static void serve(struct weft__node *node, struct weft__switch *sw, struct weft_
 static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps <= w->now_ps) {
-        if (port->pfc_pending)
-            send_pause(node, sw, w, out);
+        if (port->pending)
+            send_local(node, sw, w, out);
         else if (sw->arbitrated)
             weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
         else
@@ -310,7 +316,8 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     }
     switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, priority, p->bytes)) {
     case WEFT_BUFFER_DROP:
-        drop(sw, w, p, p->port, out, sw->lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        drop(sw, w, p, p->port, out,
+             sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
         return false;
     case WEFT_BUFFER_XOFF:
         *ret_xoff = true;
@@ -338,7 +345,7 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (!enter_buffer(sw, w, p, out, &xoff)) return;
     struct weft__port *port = &sw->port[out];
     bool free = port->busy_until_ps <= w->now_ps;
-    if (!sw->arbitrated && free && !port->pfc_pending && !port->waiting &&
+    if (!sw->arbitrated && free && !port->pending && !port->waiting &&
         sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
         pick_priority(sw, out, (uint8_t)(1u << p->priority));
         transmit(node, sw, w, p, out); // never waited, so it pauses nobody
@@ -357,8 +364,40 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
 
 static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port);
 
-static void on_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+/// DCBX has agreed on other lossless priorities at a port.
+static void set_lossless(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    uint8_t before = sw->port[port].lossless, after = sw->port[port].lldp->in_force;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (before & ~after & 1u << p) want_pause(node, sw, w, port, p, WEFT_NONE, false);
+    weft__port_set_lossless(&sw->port[port], w->now_ps, after);
+    sw->buffer->set_lossless(sw->buffer_state, sw->conf->buffer.conf, port, after);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (after & ~before & 1u << p &&
+            sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, p) == WEFT_BUFFER_XOFF)
+            want_pause(node, sw, w, port, p, port, true);
+    kick(node, sw, w, port);
+}
+
+static void on_lldp(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                    const struct weft_packet *p) {
+    w->tally.delivered_bytes += p->bytes;
+    if (!sw->port[p->port].lldp) return;
+    if (weft__lldp_on_frame(&sw->port[p->port], w->now_ps, p)) set_lossless(node, sw, w, p->port);
+    weft__lldp_set_timer(&sw->port[p->port], &node->timers, key_of(sw, KEY_LLDP, p->port));
+}
+
+static void on_lldp_timer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    if (weft__lldp_on_timer(&sw->port[port], w->now_ps)) set_lossless(node, sw, w, port);
+    weft__lldp_set_timer(&sw->port[port], &node->timers, key_of(sw, KEY_LLDP, port));
+    if (sw->port[port].pending) kick(node, sw, w, port);
+}
+
+static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                      const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_LLDP) {
+        on_lldp(node, sw, w, p);
+        return;
+    }
     w->tally.delivered_bytes += p->bytes;
     weft__port_on_pause(&sw->port[p->port], w->now_ps, p);
     if (sw->conf->pfc.watchdog_ps != WEFT_TIME_NEVER) on_watchdog(node, sw, w, p->port);
@@ -427,7 +466,7 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
 }
 
 static inline void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_PFC) return;
+    if (weft_packet_is_local(p)) return;
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
     __builtin_prefetch(sw->set);
@@ -453,7 +492,7 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
 /// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
 /// waited for when it is copied.)
 static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_PFC) return WEFT_NONE;
+    if (weft_packet_is_local(p)) return WEFT_NONE;
     p->priority = sw->conf->dscp_map[p->dscp] & 7u;
     uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
@@ -483,8 +522,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
                              uint64_t word) {
     struct weft__switch *sw = node->state;
     uint32_t out = (uint32_t)word;
-    if (__builtin_expect(packet->kind == WEFT_PACKET_PFC, 0)) {
-        on_pause(node, sw, w, packet);
+    if (__builtin_expect(weft_packet_is_local(packet), 0)) {
+        on_local(node, sw, w, packet);
         return;
     }
     if (out == WEFT_NONE)
@@ -503,9 +542,9 @@ static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct 
         if (sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, priority) == WEFT_BUFFER_XON)
             want_pause(node, sw, w, port, priority, WEFT_NONE, false);
         else
-            p->pfc_pending |= (uint8_t)(1u << priority);
+            p->pending |= (uint16_t)(1u << priority);
     }
-    if (p->pfc_pending) kick(node, sw, w, port);
+    if (p->pending) kick(node, sw, w, port);
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
@@ -565,6 +604,9 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     case KEY_DEFERRED:
         on_deferred(node, sw, w, port);
         break;
+    case KEY_LLDP:
+        on_lldp_timer(node, sw, w, port);
+        break;
     }
 }
 
@@ -607,14 +649,13 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->route = conf->route.model->ops;
     sw->aqm = conf->aqm.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
-    sw->lossless = conf->pfc.priorities;
-    sw->fetched_priority = sw->lossless ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
+    sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
     sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
     sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
     sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
     sw->buffer_state = weft__arena_lines(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
-    sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, sw->lossless);
+    sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
     if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
@@ -639,6 +680,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     node->state = sw;
     weft__timers_init(&node->timers, KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, key_sample(sw), 0);
+    for (uint32_t port = 0; setup->lldp && port < sw->ports; port++)
+        weft__timer_set(&node->timers, key_of(sw, KEY_LLDP, port), 0);
     return sw;
 }
 

@@ -37,8 +37,7 @@ struct weft__switch {
     void *queueing_state, *buffer_state;
     const struct weft_switch_conf *conf;
     // line 3
-    uint32_t ports, index; ///< index: among switches
-    uint8_t lossless;
+    uint32_t ports, index;    ///< index: among switches
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
     struct weft__trace *trace;       ///< NULL: not recorded
@@ -76,6 +75,7 @@ struct weft__switch_setup {
     const struct weft__epoch *epoch;
     uint32_t epochs;
     struct weft_packet_pool *pool;
+    bool lldp; ///< its ports will have one each
     const bool *sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports

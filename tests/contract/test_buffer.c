@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every buffer under random packets: bytes in = bytes out + dropped + held, its own invariant, answers that agree with
-// each other, and no lossless packet dropped without an XOFF before it.
+// each other, no lossless packet dropped without an XOFF before it; and likewise while ports change what is lossless.
 #include "models.h"
 
 #include "weft/buffer.h"
@@ -20,10 +20,11 @@ struct bench {
     uint32_t n;
     weft_bytes in, out, dropped;
     weft_bytes level[PORTS][WEFT_PRIORITIES], level_max[PORTS][WEFT_PRIORITIES];
+    uint8_t lossless[PORTS];
 };
 
-static bool lossless(uint32_t priority) {
-    return LOSSLESS >> priority & 1;
+static bool lossless(const struct bench *b, uint32_t port, uint32_t priority) {
+    return b->lossless[port] >> priority & 1;
 }
 
 static void admit(struct bench *b, struct packet p) {
@@ -32,7 +33,7 @@ static void admit(struct bench *b, struct packet p) {
     enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.priority, p.bytes);
     b->in += p.bytes;
     if (answer == WEFT_BUFFER_DROP) {
-        if (lossless(p.priority)) assert_int_equal(before, WEFT_BUFFER_XOFF);
+        if (lossless(b, p.port, p.priority)) assert_int_equal(before, WEFT_BUFFER_XOFF);
         b->dropped += p.bytes;
         return;
     }
@@ -42,7 +43,7 @@ static void admit(struct bench *b, struct packet p) {
     enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
     assert_true(answer == WEFT_BUFFER_OK || answer == WEFT_BUFFER_XOFF);
     assert_int_equal(answer == WEFT_BUFFER_XOFF, after == WEFT_BUFFER_XOFF);
-    if (!lossless(p.priority)) assert_int_equal(after, WEFT_BUFFER_OK);
+    if (!lossless(b, p.port, p.priority)) assert_int_equal(after, WEFT_BUFFER_OK);
 }
 
 static void release(struct bench *b, uint32_t i) {
@@ -76,16 +77,22 @@ static struct packet draw_packet(struct weft_random *random, uint32_t hot) {
 }
 
 /// Fills and drains in phases, so that every threshold is crossed both ways.
-static uint64_t run(const struct weft_model *model, const void *conf, uint64_t seed) {
+static uint64_t run(const struct weft_model *model, const void *conf, uint64_t seed, bool changing) {
     struct bench *b = calloc(1, sizeof *b);
     b->ops = model->ops;
     b->conf = conf;
     b->state = calloc(1, b->ops->state_size(conf, PORTS));
     b->ops->init(b->state, conf, PORTS, LOSSLESS);
+    memset(b->lossless, LOSSLESS, sizeof b->lossless);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
     for (unsigned phase = 0; phase < 40; phase++) {
         uint32_t fill = phase % 2 ? 20 : 95, hot = (uint32_t)weft_random_below(&random, PORTS * WEFT_PRIORITIES);
         for (unsigned k = 0; k < 5000; k++) {
+            if (changing && k % 500 == 250) {
+                uint32_t port = (uint32_t)weft_random_below(&random, PORTS);
+                b->lossless[port] ^= (uint8_t)(1u << weft_random_below(&random, WEFT_PRIORITIES));
+                b->ops->set_lossless(b->state, conf, port, b->lossless[port]);
+            }
             if (weft_random_below(&random, 100) < fill && b->n < HELD_MAX)
                 admit(b, draw_packet(&random, hot));
             else if (b->n)
@@ -99,7 +106,8 @@ static uint64_t run(const struct weft_model *model, const void *conf, uint64_t s
     assert_conserved(b);
     for (uint32_t port = 0; port < PORTS; port++)
         for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            assert_int_equal(b->ops->review(b->state, conf, port, p), lossless(p) ? WEFT_BUFFER_XON : WEFT_BUFFER_OK);
+            assert_int_equal(b->ops->review(b->state, conf, port, p),
+                             lossless(b, port, p) ? WEFT_BUFFER_XON : WEFT_BUFFER_OK);
     uint64_t digest = b->in * 31 + b->dropped;
     free(b->state);
     free(b);
@@ -110,8 +118,10 @@ static void holds(const struct weft_model *model, const void *conf) {
     const struct weft_buffer_ops *ops = model->ops;
     char text[256];
     assert_null(ops->fit(conf, PORTS, LOSSLESS, 64, text, sizeof text));
-    for (uint64_t seed = 1; seed <= 3; seed++)
-        assert_int_equal(run(model, conf, seed), run(model, conf, seed));
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        assert_int_equal(run(model, conf, seed, false), run(model, conf, seed, false));
+        run(model, conf, seed, true);
+    }
 }
 
 static void all_hold_under_random_packets(void **state) {

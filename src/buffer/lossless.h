@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which priorities are lossless at which port: the same at all, until DCBX agrees on something else at one.
+#ifndef WEFT_BUFFER_LOSSLESS_H
+#define WEFT_BUFFER_LOSSLESS_H
+
+#include <string.h>
+
+#include "weft/types.h"
+
+struct weft__lossless {
+    uint8_t same;     ///< at all ports, while `of_port` is NULL
+    uint8_t *of_port; ///< [ports]
+    uint8_t *room;    ///< for of_port
+    uint32_t ports;
+};
+
+static inline bool weft__is_lossless(const struct weft__lossless *l, uint32_t port, uint32_t priority) {
+    uint8_t mask = __builtin_expect(l->of_port != NULL, 0) ? l->of_port[port] : l->same;
+    return mask >> priority & 1;
+}
+
+static inline void weft__lossless_set(struct weft__lossless *l, uint32_t port, uint8_t mask) {
+    if (!l->of_port) {
+        l->of_port = l->room;
+        memset(l->of_port, l->same, l->ports);
+    }
+    l->of_port[port] = mask;
+}
+
+/// Lossless groups of all ports.
+static inline uint32_t weft__lossless_groups(const struct weft__lossless *l) {
+    uint32_t n = l->of_port ? 0 : l->ports * (uint32_t)__builtin_popcount(l->same);
+    for (uint32_t port = 0; l->of_port && port < l->ports; port++)
+        n += (uint32_t)__builtin_popcount(l->of_port[port]);
+    return n;
+}
+
+#endif
