@@ -73,6 +73,36 @@ class Study(unittest.TestCase):
             results.close()
 
 
+class Stories(unittest.TestCase):
+    """Rows that end in a time name an event, `kind` at `port`, of the scenario and variant last named above them."""
+
+    def test_events_are_where_and_when_the_tables_say(self):
+        text = (ROOT / "docs/studies/congestion-avoidance.md").read_text()
+        results, chosen, rows = {}, None, 0
+        with tempfile.TemporaryDirectory() as folder:
+            for line in text.splitlines():
+                if named := not line.startswith("|") and re.search(r"`(\w+)\.yaml`(?:, variant `(\S+)`)?", line):
+                    chosen = named.groups(default="")
+                    if chosen[0] not in results:
+                        out = str(Path(folder) / chosen[0])
+                        weft(ROOT, "compare", f"scenarios/congestion-avoidance/{chosen[0]}.yaml", "--out", out)
+                        results[chosen[0]] = sqlite3.connect(f"{out}/results.sqlite")
+                row = re.match(r"\|.*`(\w+)` at `(\S+?)`(?:,? (?:after )?([\d,]+) (?:B|quanta|ps)\b)?.*\| (\S+) \|$", line)
+                if not row:
+                    continue
+                kind, port, value, time = row.groups()
+                found = results[chosen[0]].execute("select printf('%.2f', us), value from story where variant = ? "
+                                                   "and kind = ? and port = ?", (chosen[1], kind, port)).fetchall()
+                values = [v for us, v in found if us == time]
+                with self.subTest(line=line, found=found):
+                    self.assertTrue(values)
+                    self.assertTrue(not value or int(value.replace(",", "")) in values)
+                rows += 1
+            for connection in results.values():
+                connection.close()
+        self.assertGreater(rows, 40)
+
+
 class Commands(unittest.TestCase):
     def test_every_command_is_documented(self):
         commands = re.findall(r"^WEFT_COMMAND\((\w+),", (ROOT / "cli/commands.def").read_text(), re.MULTILINE)
