@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "weft/sim.h"
+#include "weft/wire_sfcm.h"
 
 enum { TTL = 64, PORT_FIRST = 0xc000 };
 
@@ -63,8 +64,9 @@ static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const
                                  .msn = p->psn == qp->packets};
 }
 
-/// Everything on top of Ethernet that a queue pair sends.
-static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
+/// Between the two hosts of its queue pair. Returns the queue pair.
+static const struct weft__qp_conf *fill_ip(struct weft_frame *f, const struct weft__frames *frames,
+                                           const struct weft_packet *p) {
     const struct weft__qp_conf *qp = &frames->qp[p->qp];
     const struct weft_topology *t = frames->topology;
     uint32_t src = p->dst == qp->dst ? qp->src : qp->dst;
@@ -80,6 +82,12 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
         .dst = weft_address_ipv4(p->dst),
     };
     f->udp.src_port = (uint16_t)(PORT_FIRST | p->entropy);
+    f->layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP;
+    return qp;
+}
+
+static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
+    const struct weft__qp_conf *qp = fill_ip(f, frames, p);
     f->bth = (struct weft_bth){
         .migration = true,
         .pkey = 0xffff,
@@ -103,8 +111,24 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
         fill_ack(f, qp, p);
         break;
     }
-    f->layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP | WEFT_LAYER_BTH | WEFT_LAYER_ICRC |
-                weft_roce_opcode_find(f->bth.opcode)->layers;
+    f->layers |= WEFT_LAYER_BTH | WEFT_LAYER_ICRC | weft_roce_opcode_find(f->bth.opcode)->layers;
+}
+
+/// `message`: room for it.
+static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
+                      uint8_t *message) {
+    const struct weft__qp_conf *qp = fill_ip(f, frames, p);
+    const struct weft_sfcm m = {
+        .version = WEFT_SFCM_VERSION,
+        .priority = qp->priority,
+        .src_port = (uint16_t)(PORT_FIRST | qp->entropy),
+        .dest_qp = weft_address_qp(p->qp),
+        .pause_ns = weft_packet_sfcm_pause_ns(p),
+        .congestion_point = p->entropy,
+    };
+    f->udp.dst_port = WEFT_UDP_PORT_SFCM;
+    f->payload = message;
+    f->payload_bytes = weft_sfcm_encode(&m, message, WEFT_SFCM_BYTES);
 }
 
 static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t sender) {
@@ -119,8 +143,11 @@ static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t
 size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, uint32_t sender,
                           uint8_t *ret) {
     struct weft_frame f = {0};
+    uint8_t message[WEFT_SFCM_BYTES];
     if (p->kind == WEFT_PACKET_PFC)
         fill_pfc(&f, p, sender);
+    else if (p->kind == WEFT_PACKET_SFCM)
+        fill_sfcm(&f, frames, p, message);
     else
         fill_roce(&f, frames, p);
     size_t written;

@@ -12,6 +12,7 @@
 #include "sim/frames.h"
 #include "topologies.h"
 #include "weft/sim.h"
+#include "weft/wire_sfcm.h"
 
 static struct built built;
 static struct weft__frames frames; // the network's hosts 0 to 3; one queue pair from 1 to 2
@@ -197,8 +198,27 @@ static void pause(void **state) {
     assert_memory_equal(bytes, wanted, 60);
 }
 
+static void sfcm(void **state) {
+    (void)state;
+    struct weft_packet p = control(WEFT_PACKET_SFCM, WEFT_FRAME_SFCM, 10000);
+    qp->priority = 3;
+    qp->entropy = 0x123;
+    p.entropy = 9; // the switch
+    struct weft_frame f = build(&p);
+    struct weft_sfcm m;
+    assert_int_equal(f.ipv4.src, 0x0a000003); // as if host 2 had sent it
+    assert_int_equal(f.ipv4.dst, 0x0a000002);
+    assert_int_equal(f.udp.dst_port, WEFT_UDP_PORT_SFCM);
+    assert_int_equal(weft_sfcm_decode(f.payload, f.payload_bytes, &m), WEFT_WIRE_OK);
+    assert_int_equal(m.priority, 3);
+    assert_int_equal(m.src_port, 0xc123);
+    assert_int_equal(m.dest_qp, 7);
+    assert_int_equal(m.pause_ns, 10000);
+    assert_int_equal(m.congestion_point, 9);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(data), cmocka_unit_test(acks), cmocka_unit_test(cnp),
-                                       cmocka_unit_test(read_request), cmocka_unit_test(pause)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data),         cmocka_unit_test(acks),  cmocka_unit_test(cnp),
+                                       cmocka_unit_test(read_request), cmocka_unit_test(pause), cmocka_unit_test(sfcm)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

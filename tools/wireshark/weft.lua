@@ -2,7 +2,8 @@
 -- What Wireshark's own dissectors do not say about captures of weft, added below what they do say:
 --   BTH    FECN and BECN; in frames of which only the headers were kept, an info column that says what they are
 --   CNP    opcode 0x81: queue pair, and whether its 16 reserved octets are zero
--- Works on any RoCEv2 capture. Sources: IBTA volume 1, 9.2 (BTH) and annex A17.9.3 (CNP).
+--   SFCM   weft's own source flow control message, UDP port 49802
+-- All but the last on any RoCEv2 capture. Sources: IBTA volume 1, 9.2 (BTH) and annex A17.9.3 (CNP).
 -- Use: wireshark -X lua_script:weft.lua, or a copy in the folder of personal plugins.
 
 local weft = Proto("weft", "weft: what RoCEv2 says besides")
@@ -79,3 +80,38 @@ function weft.dissector(buffer, pinfo, root)
 end
 
 register_postdissector(weft)
+
+-- Source flow control message: include/weft/wire_sfcm.h. The format is weft's own.
+local sfcm = Proto("weft_sfcm", "weft source flow control message")
+
+local s = {
+   version = ProtoField.uint8("weft.sfcm.version", "Version", base.DEC, nil, 0xf0),
+   flags = ProtoField.uint8("weft.sfcm.flags", "Flags", base.HEX, nil, 0x0f),
+   priority = ProtoField.uint8("weft.sfcm.priority", "Priority", base.DEC, nil, 0xe0),
+   src_port = ProtoField.uint16("weft.sfcm.src_port", "UDP source port of the flow"),
+   dest_qp = ProtoField.uint24("weft.sfcm.dest_qp", "Queue pair of the flow", base.HEX),
+   pause = ProtoField.uint32("weft.sfcm.pause_ns", "Time to pause (ns)"),
+   point = ProtoField.uint32("weft.sfcm.congestion_point", "Congestion point (switch number)"),
+}
+sfcm.fields = s
+
+local SFCM_PORT, SFCM_VERSION, SFCM_BYTES = 49802, 1, 18
+
+function sfcm.dissector(buffer, pinfo, root)
+   if buffer:len() < SFCM_BYTES or buffer(0, 1):bitfield(0, 4) ~= SFCM_VERSION then return 0 end
+   pinfo.cols.protocol:set("SFCM")
+   local priority, pause, qp = buffer(1, 1):bitfield(0, 3), buffer(8, 4):uint(), buffer(5, 3):uint()
+   pinfo.cols.info:set(string.format("pause priority %d of QP=0x%06x for %d ns, says switch %d", priority, qp, pause,
+                                     buffer(12, 4):uint()))
+   local tree = root:add(sfcm, buffer(0, SFCM_BYTES))
+   tree:add(s.version, buffer(0, 1))
+   tree:add(s.flags, buffer(0, 1))
+   tree:add(s.priority, buffer(1, 1))
+   tree:add(s.src_port, buffer(2, 2))
+   tree:add(s.dest_qp, buffer(5, 3))
+   tree:add(s.pause, buffer(8, 4))
+   tree:add(s.point, buffer(12, 4))
+   return SFCM_BYTES
+end
+
+DissectorTable.get("udp.port"):add(SFCM_PORT, sfcm)
