@@ -54,7 +54,7 @@ extern const struct weft_event_info weft_event_infos[WEFT_EVENT_KINDS];
 
 /// `detail` of QUEUE_ABOVE and QUEUE_BELOW: which of WRED's thresholds.
 enum weft_event_threshold { WEFT_EVENT_MIN, WEFT_EVENT_MAX, WEFT_EVENT_DROP, WEFT_EVENT_THRESHOLDS };
-/// `detail` of RESUMED.
+/// `detail` of RESUMED. That of CLASSIFIED is an enum weft_packet_kind.
 enum weft_event_resumed { WEFT_EVENT_BY_FRAME, WEFT_EVENT_BY_TIME };
 
 #define WEFT_EVENT_NO_PRIORITY 255u
@@ -68,7 +68,7 @@ struct weft_event {
     uint32_t flow, qp;    ///< WEFT_NONE where there is none
     uint8_t kind;         ///< enum weft_event_kind
     uint8_t priority;     ///< or WEFT_EVENT_NO_PRIORITY
-    uint8_t detail;       ///< threshold, class-enable vector, by frame or time, drop reason; else 0
+    uint8_t detail;       ///< threshold, packet kind, class-enable vector, by frame or time, drop reason; else 0
 };
 
 #endif

@@ -136,6 +136,7 @@ static void classify(struct weft__trace *t, weft_time_ps now, struct weft__trace
     if (!event) return;
     event->value = p->dscp;
     event->more = t->port0 + p->port;
+    event->detail = p->kind;
     event->qp = p->qp;
 }
 

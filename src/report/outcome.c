@@ -19,12 +19,6 @@ const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
 #undef X
 };
 
-const struct weft_event_info weft_event_infos[WEFT_EVENT_KINDS] = {
-#define X(e, name, value, more, help) [WEFT_EVENT_##e] = {name, value, more, help},
-    WEFT_EVENTS(X)
-#undef X
-};
-
 /// The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA'14). It is
 /// a bijection of `digest` for every word and of `word` for every digest, so that one changed word always shows.
 static uint64_t mix(uint64_t digest, uint64_t word) {

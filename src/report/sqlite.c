@@ -9,8 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "sqlite_schema.h"
 #include "totals.h"
+#include "weft/timeline.h"
 
 struct writer {
     sqlite3 *db;
@@ -130,13 +132,13 @@ static void write_flows(struct writer *w) {
 
 static void write_ports(struct writer *w) {
     const struct weft_topology *t = w->run->topology;
-    sqlite3_stmt *s = prepare(w, "INSERT INTO ports VALUES (?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO ports VALUES (?,?,?,?,?,?,?,?)");
     for (uint32_t p = 0; p < t->ports; p++) {
         char name[256];
         weft_topology_port_name(t, p, name, sizeof name);
         const struct weft_link_info *link = &t->link[t->port[p].link];
-        insert(w, s, "itttii", (uint64_t)p, name, t->node[t->port[p].node].name,
-               t->node[t->port[t->port[p].peer].node].name, link->rate_bps, link->delay_ps);
+        insert(w, s, "itttiii", (uint64_t)p, name, t->node[t->port[p].node].name,
+               t->node[t->port[t->port[p].peer].node].name, (uint64_t)t->port[p].peer, link->rate_bps, link->delay_ps);
     }
     sqlite3_finalize(s);
 }
@@ -180,26 +182,6 @@ static void write_series(struct writer *w) {
     sqlite3_finalize(s);
 }
 
-/// `detail` of an event as text; NULL: it has none.
-static const char *detail_of(const struct weft_event *e, char *text, size_t size) {
-    static const char *const thresholds[WEFT_EVENT_THRESHOLDS] = {"min", "max", "drop"};
-    switch (e->kind) {
-    case WEFT_EVENT_QUEUE_ABOVE:
-    case WEFT_EVENT_QUEUE_BELOW:
-        return thresholds[e->detail];
-    case WEFT_EVENT_PAUSE_SENT:
-    case WEFT_EVENT_PAUSE_RECEIVED:
-        snprintf(text, size, "0x%02x", e->detail);
-        return text;
-    case WEFT_EVENT_RESUMED:
-        return e->detail == WEFT_EVENT_BY_FRAME ? "frame" : "time";
-    case WEFT_EVENT_DROPPED:
-        return weft_drop_names[e->detail];
-    default:
-        return NULL;
-    }
-}
-
 static uint64_t or_null(uint64_t value, uint64_t null) {
     return value == null ? UINT64_MAX : value;
 }
@@ -213,10 +195,30 @@ static void write_events(struct writer *w) {
         char detail[8];
         insert(w, s, "iitiiiiiitii", (uint64_t)i + 1, e->time_ps, info->name, (uint64_t)e->port,
                or_null(e->priority, WEFT_EVENT_NO_PRIORITY), or_null(e->flow, WEFT_NONE), or_null(e->qp, WEFT_NONE),
-               e->value, *info->more ? or_null(e->more, WEFT_NONE) : UINT64_MAX, detail_of(e, detail, sizeof detail),
-               or_null(e->cause, 0), or_null(e->begins, 0));
+               e->value,
+               *info->more ? or_null(e->more, e->kind == WEFT_EVENT_XOFF ? WEFT_NONE : UINT64_MAX) : UINT64_MAX,
+               weft__event_detail_text(e, detail, sizeof detail), or_null(e->cause, 0), or_null(e->begins, 0));
     }
     sqlite3_finalize(s);
+}
+
+static void write_pauses(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_pause *pause = weft_pauses_list(o->record, o->recorded, o->ports, arena, &n);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO pauses VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_pause *p = &pause[i];
+        const struct weft_event *e = &o->record[p->event - 1];
+        insert(w, s, "iiiiiiiiiiii", (uint64_t)p->event, (uint64_t)e->port, (uint64_t)e->priority, e->time_ps,
+               p->resumed ? o->record[p->resumed - 1].time_ps : UINT64_MAX, or_null(p->by, WEFT_NONE),
+               or_null(p->xoff, 0), p->xoff ? o->record[p->xoff - 1].value : UINT64_MAX, (uint64_t)p->frames,
+               p->parent == WEFT_NONE ? UINT64_MAX : (uint64_t)pause[p->parent].event, (uint64_t)p->depth,
+               or_null(p->root, 0));
+    }
+    sqlite3_finalize(s);
+    weft_arena_free(arena);
 }
 
 static void write_memory(struct writer *w) {
@@ -259,6 +261,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_drops(w);
         write_series(w);
         write_events(w);
+        write_pauses(w);
         write_memory(w);
     }
     execute(w, "COMMIT");

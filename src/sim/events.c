@@ -84,6 +84,10 @@ static void join_event(struct join *j, uint32_t id) {
     case WEFT_EVENT_FLOW_FINISHED:
         e->begins = j->started[e->flow];
         break;
+    case WEFT_EVENT_CLASSIFIED:
+        if (e->detail == WEFT_PACKET_DATA) e->cause = j->started[e->flow];
+        if (e->detail == WEFT_PACKET_CNP) e->cause = j->cnp[e->qp];
+        break;
     case WEFT_EVENT_FLOW_MARKED:
         j->marked[e->qp] = id;
         break;

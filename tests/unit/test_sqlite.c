@@ -96,8 +96,8 @@ static void is_sound(void **state) {
     expect(f->dir, "PRAGMA integrity_check", "ok");
     expect(f->dir, "PRAGMA foreign_key_check", "");
     expect(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-           "config\ncounter_meaning\ncounters\ndrops\nevent_meaning\nevents\nflows\ngroups\nmemory\nports\nrun\n"
-           "series");
+           "config\ncounter_meaning\ncounters\ndrops\nevent_meaning\nevents\nflows\ngroups\nmemory\npauses\nports\n"
+           "run\nseries");
 }
 
 static void what_was_run(void **state) {
@@ -134,7 +134,7 @@ static void flows_and_groups(void **state) {
 static void ports_counters_series(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5", "1|5|leaf-0/2|leaf-0|host-2|200000000000|150000");
+    expect(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5", "1|5|leaf-0/2|leaf-0|host-2|2|200000000000|150000");
     expect(f->dir, "SELECT count(*) FROM counters WHERE run = 1", "6"); // rows of zeros are left out
     expect(f->dir,
            "SELECT tx_packets, tx_bytes, ecn_marked, queue_bytes_max, ingress_bytes_max, pfc_tx_xoff, pfc_tx_xon,"

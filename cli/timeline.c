@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft timeline: the story of a recorded run.
+#include "timeline.h"
+
+#include <string.h>
+
+#include "base/param.h"
+#include "base/units.h"
+#include "cli.h"
+#include "weft/topology.h"
+
+static struct {
+    const char *port, *priority, *flow, *from, *to, *limit, *why, *why_not, *at;
+    bool all;
+} asked;
+static const struct weft_cli_option own[] = {
+    {"port", "GLOB", "only what happened at these ports, and what led to it", &asked.port, NULL},
+    {"priority", "N", "only this priority", &asked.priority, NULL},
+    {"flow", "N", "only this flow", &asked.flow, NULL},
+    {"from", "TIME", "only from this time on", &asked.from, NULL},
+    {"to", "TIME", "only up to this time", &asked.to, NULL},
+    {"limit", "N", "lines below one cause, those with the longest pauses (default 8)", &asked.limit, NULL},
+    {"all", NULL, "every event by itself", NULL, &asked.all},
+    {"why", "PORT/N", "why the port could not send priority N (without /N: the lossless one): its longest pause",
+     &asked.why, NULL},
+    {"at", "TIME", "with --why: the pause at this time", &asked.at, NULL},
+    {"why-not", "PORT/N", "why it was never paused", &asked.why_not, NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "timeline",
+    .operands = "DIR",
+    .about = "Tells what happened in a run that weft run or compare has written with --out DIR: who crossed which\n"
+             "threshold, who paused whom and for how long, below it what that led to. What repeats is summed up.\n"
+             "With several variants in DIR: the first, or the one that --variant names.",
+    .accept = WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+enum { LIMIT = 8 };
+
+static enum weft_status fail(struct weft_error *error, const char *option, const char *value, const char *why) {
+    return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
+}
+
+/// A time or a number of an option; *ret_value stays if it is not given.
+static enum weft_status read_value(enum weft__quantity quantity, const char *option, const char *value, uint64_t max,
+                                   uint64_t *ret_value, struct weft_error *error) {
+    char why[256];
+    uint64_t read = 0;
+    if (!value) return WEFT_OK;
+    if (!weft__quantity_parse(quantity, value, &read, why, sizeof why)) return fail(error, option, value, why);
+    if (read > max) {
+        snprintf(why, sizeof why, "out of range 0 to %llu", (unsigned long long)max);
+        return fail(error, option, value, why);
+    }
+    *ret_value = read;
+    return WEFT_OK;
+}
+
+static uint32_t find_port(const struct weft_timeline *t, const char *name, size_t size) {
+    for (uint32_t i = 0; i < t->ports; i++)
+        if (strlen(t->port[i].name) == size && !strncmp(t->port[i].name, name, size)) return i;
+    return WEFT_NONE;
+}
+
+/// "leaf-0/3/4": priority 4 of port leaf-0/3. Without a priority: the lowest that counted a pause, or was lossless.
+static enum weft_status read_place(const struct timeline_view *v, const char *option, const char *text,
+                                   uint32_t *ret_port, uint32_t *ret_priority, struct weft_error *error) {
+    size_t size = strlen(text);
+    *ret_priority = WEFT_NONE;
+    *ret_port = find_port(&v->t, text, size);
+    if (*ret_port == WEFT_NONE && size > 2 && text[size - 2] == '/' && text[size - 1] >= '0' && text[size - 1] <= '7') {
+        *ret_priority = (uint32_t)(text[size - 1] - '0');
+        *ret_port = find_port(&v->t, text, size - 2);
+    }
+    if (*ret_port == WEFT_NONE) {
+        const char **names = weft_arena_alloc(v->arena, v->t.ports, sizeof *names);
+        for (uint32_t i = 0; i < v->t.ports; i++)
+            names[i] = v->t.port[i].name;
+        const char *near = weft_error_nearest(text, names, v->t.ports);
+        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--%s %s: no such port; expected one of table ports in the results, such as %s, and "
+                              "perhaps /PRIORITY",
+                              option, text,
+                              near         ? near
+                              : v->t.ports ? names[0]
+                                           : "leaf-0/3");
+    }
+    for (uint32_t p = 0; p < WEFT_PRIORITIES && *ret_priority == WEFT_NONE; p++)
+        if (v->t.counters[(size_t)*ret_port * WEFT_PRIORITIES + p].pfc_rx_xoff) *ret_priority = p;
+    if (*ret_priority == WEFT_NONE) {
+        const char *lossless = weft_timeline_setting(&v->t, v->t.port[*ret_port].peer, "switch.pfc.priorities");
+        *ret_priority = lossless && *lossless >= '0' && *lossless <= '7' ? (uint32_t)(*lossless - '0') : 3;
+    }
+    return WEFT_OK;
+}
+
+// --- filters ------------------------------------------------------------------------------------------------------
+
+struct filter {
+    weft_time_ps from_ps, to_ps;
+    uint64_t priority, flow; ///< UINT64_MAX: any
+};
+
+static bool is_wanted(const struct timeline_view *v, const struct filter *f, const struct weft_event *e) {
+    if (e->time_ps < f->from_ps || e->time_ps > f->to_ps) return false;
+    if (f->priority != UINT64_MAX && e->priority != f->priority) return false;
+    if (f->flow != UINT64_MAX && e->flow != f->flow) return false;
+    if (!asked.port) return true;
+    const struct weft_timeline_port *port = &v->t.port[e->port];
+    return weft_glob_match(asked.port, port->name) || weft_glob_match(asked.port, port->node);
+}
+
+/// What is wanted, what led to it, and how it ended.
+static void choose(struct timeline_view *v, const struct filter *f) {
+    bool *keep = weft_arena_alloc(v->arena, v->t.events, sizeof *keep);
+    for (uint32_t i = v->t.events; i--;) {
+        const struct weft_event *e = &v->t.event[i];
+        keep[i] |= is_wanted(v, f, e);
+        if (keep[i] && e->cause) keep[e->cause - 1] = true;
+        if (keep[i] && e->begins) keep[e->begins - 1] = true;
+    }
+    for (uint32_t i = 0; i < v->t.events; i++)
+        if (v->t.event[i].begins && keep[v->t.event[i].begins - 1]) keep[i] = true;
+    v->keep = keep;
+}
+
+static enum weft_status read_filters(struct timeline_view *v, struct weft_error *error) {
+    struct filter f = {0, WEFT_TIME_NEVER, UINT64_MAX, UINT64_MAX};
+    uint64_t limit = LIMIT, flows = v->t.flows ? v->t.flows - 1 : 0;
+    enum weft_status status = read_value(WEFT__TIME, "from", asked.from, UINT64_MAX, &f.from_ps, error);
+    if (!status) status = read_value(WEFT__TIME, "to", asked.to, UINT64_MAX, &f.to_ps, error);
+    if (!status) status = read_value(WEFT__COUNT, "priority", asked.priority, WEFT_PRIORITIES - 1, &f.priority, error);
+    if (!status) status = read_value(WEFT__COUNT, "flow", asked.flow, flows, &f.flow, error);
+    if (!status) status = read_value(WEFT__COUNT, "limit", asked.limit, UINT32_MAX, &limit, error);
+    v->limit = (uint32_t)limit;
+    if (!status && (asked.from || asked.to || asked.priority || asked.flow || asked.port)) choose(v, &f);
+    return status;
+}
+
+// --- the whole story ----------------------------------------------------------------------------------------------
+
+static void print_foot(const struct timeline_view *v) {
+    char time[TIMELINE_TEXT];
+    if (!v->t.unrecorded) return;
+    printf("\nThe record is incomplete from %s on: %llu events are missing, because their nodes had as many as "
+           "run.events\n"
+           "allows; run again with --set run.events=N.\n",
+           timeline_time(v->t.unrecorded_ps, time), (unsigned long long)v->t.unrecorded);
+}
+
+/// Nothing but flows and first packets? Then the ways of these are the story.
+static bool is_quiet(const struct weft_story *root) {
+    for (const struct weft_story *s = root->child; s; s = s->next)
+        if (s->kind != WEFT_STORY_FLOW && s->kind != WEFT_STORY_CLASSIFIED) return false;
+    return true;
+}
+
+static struct weft_story *make_story(const struct timeline_view *v) {
+    return weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
+}
+
+static void print_story(struct timeline_view *v) {
+    const struct weft_story *root = make_story(v);
+    v->classified = asked.flow || asked.port || is_quiet(root);
+    timeline_print_story(v, root);
+}
+
+static void print_all(struct timeline_view *v) {
+    char time[TIMELINE_TEXT];
+    printf("%s%s%s: %u events in %s\n\n", v->t.scenario, *v->t.variant ? ", variant " : "", v->t.variant, v->t.events,
+           timeline_duration(v->t.sim_time_ps, time));
+    if (asked.all)
+        timeline_print_events(v);
+    else
+        print_story(v);
+    print_foot(v);
+}
+
+static void print_json(const struct timeline_view *v) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "weft", WEFT_VERSION);
+    weft__json_key_string(&j, "scenario", v->t.scenario);
+    weft__json_key_string(&j, "variant", v->t.variant);
+    weft__json_key_u64(&j, "sim_time_ps", v->t.sim_time_ps);
+    weft__json_key_u64(&j, "unrecorded", v->t.unrecorded);
+    weft__json_key(&j, asked.all ? "events" : "story");
+    weft__json_begin_array(&j);
+    if (asked.all) {
+        for (uint32_t id = 1; id <= v->t.events; id++)
+            if (!v->keep || v->keep[id - 1]) timeline_event_json(v, id, &j);
+    } else {
+        timeline_story_json(v, make_story(v), &j);
+    }
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    printf("\n");
+}
+
+static enum weft_status answer(struct timeline_view *v, bool json, struct weft_error *error) {
+    uint32_t port, priority;
+    weft_time_ps at = WEFT_TIME_NEVER;
+    const char *option = asked.why ? "why" : "why-not";
+    enum weft_status status = read_place(v, option, asked.why ? asked.why : asked.why_not, &port, &priority, error);
+    if (!status) status = read_value(WEFT__TIME, "at", asked.at, UINT64_MAX, &at, error);
+    if (status) return status;
+    return asked.why ? timeline_why(v, port, priority, at, json, error)
+                     : timeline_why_not(v, port, priority, json, error);
+}
+
+static enum weft_status tell(const struct weft_cli_options *o, struct weft_error *error) {
+    struct timeline_view v = {.arena = o->arena};
+    enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
+    if (status) return status;
+    if (asked.why && asked.why_not) return fail(error, "why", asked.why, "not together with --why-not");
+    if (asked.at && !asked.why) return fail(error, "at", asked.at, "expected with --why");
+    if (asked.why || asked.why_not) return answer(&v, o->json, error);
+    if (!v.t.events && !v.t.unrecorded)
+        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: no events are recorded; run.events was 0",
+                              o->operand[0]);
+    status = read_filters(&v, error);
+    if (status) return status;
+    if (o->json)
+        print_json(&v);
+    else
+        print_all(&v);
+    return WEFT_OK;
+}
+
+int weft_cli_timeline(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int exit_status = weft_cli_parse(&command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        exit_status = (int)tell(&o, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The story as an indented tree: for each line the time of its first event, below it what it caused.
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline.h"
+
+enum { COLUMN = 13, DEPTH_MAX = 24 };
+
+static void begin_line(weft_time_ps time, uint32_t depth) {
+    char text[TIMELINE_TEXT] = "";
+    if (time != WEFT_TIME_NEVER) timeline_time(time, text);
+    printf("%*s  %*s", COLUMN, text, 2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
+}
+
+static const char *plural(uint64_t n) {
+    return n == 1 ? "" : "s";
+}
+
+// --- one sort after the other -------------------------------------------------------------------------------------
+
+static void say_flow(const struct timeline_view *v, const struct weft_story *s) {
+    char flow[TIMELINE_TEXT], a[TIMELINE_TEXT];
+    printf("%s: ", timeline_flow(v, s->flow, flow));
+    if (s->times) printf("%s, priority %u", timeline_bytes(s->bytes_max, a), v->t.event[s->first - 1].priority);
+    if (s->over)
+        printf("%sfinished after %s", s->times ? "; " : "", timeline_duration(s->longest_ps, a));
+    else
+        printf("; not finished");
+}
+
+static void say_thresholds(const struct weft_story *s, uint32_t depth) {
+    static const char *const names[] = {"min", "max", "drop"};
+    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+    begin_line(WEFT_TIME_NEVER, depth);
+    const char *sep = "  above WRED's ";
+    for (uint32_t k = 0; k < WEFT_EVENT_THRESHOLDS; k++) {
+        if (s->above_ps[k] == WEFT_TIME_NEVER) continue;
+        printf("%s%s (%s) at %s", sep, names[k], timeline_bytes(s->threshold[k], a), timeline_time(s->above_ps[k], b));
+        sep = ", ";
+    }
+    if (s->times > 1) printf("; %u times", s->times);
+    if (s->over && s->over == s->times)
+        printf("; below min again at %s", timeline_time(s->below_ps[WEFT_EVENT_MIN], a));
+    else if (s->times > s->over)
+        printf("; above min to the end");
+    printf("\n");
+}
+
+static void say_queue(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
+    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+    printf("%s, priority %u: its queue fills\n", timeline_port(v, s->port, "to", a), s->priority);
+    if (s->above_ps[WEFT_EVENT_MIN] != WEFT_TIME_NEVER) say_thresholds(s, depth);
+    if (s->marked_from_ps != WEFT_TIME_NEVER) {
+        begin_line(WEFT_TIME_NEVER, depth);
+        printf("  marks");
+        if (s->count) printf(" %llu packet%s", (unsigned long long)s->count, plural(s->count));
+        printf(" from %s", timeline_time(s->marked_from_ps, a));
+        if (s->count) printf(" to %s", timeline_time(s->marked_until_ps, b));
+        printf("\n");
+    }
+    if (!s->congested) return;
+    begin_line(WEFT_TIME_NEVER, depth);
+    printf("  congested with %s", timeline_bytes(v->t.event[s->congested - 1].value, a));
+    timeline_filled_by(v, s->congested, stdout);
+    if (s->congestions > 1) printf("; %u times", s->congestions);
+    printf("\n");
+}
+
+static void say_pause(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
+    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+    bool known = s->paused != s->port && s->paused != WEFT_NONE;
+    if (!s->times) {
+        printf("%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
+               timeline_bytes(s->bytes_max, b));
+        if (s->count) printf("; %s was paused already", v->t.port[s->paused].name);
+        printf("\n");
+        return;
+    }
+    printf("%s: priority %u paused", timeline_port(v, s->paused, "to", a), s->priority);
+    if (s->times == 1 && s->over)
+        printf(" for %s\n", timeline_duration(s->total_ps, a));
+    else if (s->times == 1)
+        printf(" to the end\n");
+    else {
+        printf(" %u times, %s in all", s->times, timeline_duration(s->total_ps, a));
+        printf(" (%s at most), until %s%s\n", timeline_duration(s->longest_ps, a), timeline_time(s->until_ps, b),
+               s->over < s->times ? " and on" : "");
+    }
+    begin_line(WEFT_TIME_NEVER, depth);
+    if (known)
+        printf("  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
+               timeline_bytes(s->bytes_max, a),
+               timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
+    else
+        printf("  what its peer knows is not recorded");
+    printf("; %llu pause frame%s", (unsigned long long)s->count, plural(s->count));
+    if (s->by_time) printf("; %u pause%s ran out", s->by_time, plural(s->by_time));
+    printf("\n");
+}
+
+static void say_rate(const struct timeline_view *v, const struct weft_story *s) {
+    char a[TIMELINE_TEXT], before[32], least[32], last[32];
+    printf("%s: %llu CNP%s", timeline_flow(v, s->flow, a), (unsigned long long)s->count, plural(s->count));
+    weft_format_rate(s->rate_bps_before, before, sizeof before);
+    weft_format_rate(s->rate_bps_min, least, sizeof least);
+    weft_format_rate(s->rate_bps, last, sizeof last);
+    if (s->times) printf(", %u cut%s from %s down to %s", s->times, plural(s->times), before, least);
+    if (s->raises) printf("%s to %s at last", s->times ? "; raised again," : ": raised,", last);
+    printf("\n");
+}
+
+static void say(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
+    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
+    begin_line(s->from_ps, depth);
+    switch (s->kind) {
+    case WEFT_STORY_FLOW:
+        say_flow(v, s);
+        printf("\n");
+        break;
+    case WEFT_STORY_CLASSIFIED:
+        timeline_event_text(v, s->first, stdout);
+        printf("\n");
+        break;
+    case WEFT_STORY_QUEUE:
+        say_queue(v, s, depth);
+        break;
+    case WEFT_STORY_PAUSE:
+        say_pause(v, s, depth);
+        break;
+    case WEFT_STORY_RATE:
+        say_rate(v, s);
+        break;
+    case WEFT_STORY_DROP:
+        printf("%s, priority %u: %llu packet%s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a), s->priority,
+               (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
+               weft_drop_names[s->detail]);
+        break;
+    case WEFT_STORY_STORM:
+        printf("%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to", a), s->priority);
+        if (s->times > 1) printf(", %u times", s->times);
+        if (s->over == s->times) printf("; over at %s", timeline_time(s->until_ps, b));
+        printf("\n");
+        break;
+    case WEFT_STORY_LINK:
+        printf("%s: link down", timeline_port(v, s->port, "to", a));
+        if (s->times > 1) printf(" %u times", s->times);
+        if (s->over == s->times) printf("; up again at %s", timeline_time(s->until_ps, b));
+        printf("\n");
+        break;
+    case WEFT_STORY_KINDS:
+        break;
+    }
+}
+
+// --- the tree -----------------------------------------------------------------------------------------------------
+
+struct weight {
+    weft_time_ps paused_ps;
+    uint64_t events;
+    const struct weft_story *story;
+};
+
+static struct weight weigh(const struct weft_story *s) {
+    struct weight w = {s->kind == WEFT_STORY_PAUSE ? s->total_ps : 0, s->events, s};
+    for (const struct weft_story *c = s->child; c; c = c->next) {
+        struct weight below = weigh(c);
+        w.paused_ps += below.paused_ps;
+        w.events += below.events;
+    }
+    return w;
+}
+
+static int by_weight(const void *a, const void *b) {
+    const struct weight *x = a, *y = b;
+    if (x->paused_ps != y->paused_ps) return x->paused_ps < y->paused_ps ? 1 : -1;
+    if (x->events != y->events) return x->events < y->events ? 1 : -1;
+    return (x->story->first > y->story->first) - (x->story->first < y->story->first);
+}
+
+static int by_first(const void *a, const void *b) {
+    const struct weight *x = a, *y = b;
+    return (x->story->first > y->story->first) - (x->story->first < y->story->first);
+}
+
+/// Flows stand apart from what happened to them; the queues that first packets came to are said where they are asked
+/// for. 0: nowhere.
+enum part { NOWHERE, FLOWS, HAPPENINGS };
+static enum part part_of(const struct timeline_view *v, const struct weft_story *s) {
+    if (s->kind == WEFT_STORY_CLASSIFIED && (!v->classified || !s->parent->first)) return NOWHERE;
+    return s->kind == WEFT_STORY_FLOW ? FLOWS : HAPPENINGS;
+}
+
+static void print_children(const struct timeline_view *v, const struct weft_story *parent, uint32_t depth,
+                           enum part part) {
+    uint32_t n = 0, shown;
+    for (const struct weft_story *c = parent->child; c; c = c->next)
+        n += part_of(v, c) == part;
+    if (!n) return;
+    struct weight *child = weft_arena_alloc(v->arena, n, sizeof *child);
+    n = 0;
+    for (const struct weft_story *c = parent->child; c; c = c->next)
+        if (part_of(v, c) == part) child[n++] = weigh(c);
+    shown = v->limit && v->limit < n ? v->limit : n;
+    if (shown < n && part == HAPPENINGS) qsort(child, n, sizeof *child, by_weight);
+    qsort(child, shown, sizeof *child, by_first);
+    for (uint32_t i = 0; i < shown; i++) {
+        say(v, child[i].story, depth);
+        print_children(v, child[i].story, depth + 1, HAPPENINGS);
+    }
+    if (shown == n) return;
+    weft_time_ps paused = 0;
+    uint64_t over = 0;
+    for (uint32_t i = shown; i < n; i++) {
+        paused += child[i].paused_ps;
+        over += child[i].story->over != 0;
+    }
+    char a[TIMELINE_TEXT];
+    begin_line(WEFT_TIME_NEVER, depth);
+    printf("... and %u more", n - shown);
+    if (part == FLOWS) printf(" flows, of which %llu finished", (unsigned long long)over);
+    if (paused) printf(", %s of pauses in all", timeline_duration(paused, a));
+    printf("\n");
+}
+
+void timeline_print_story(const struct timeline_view *v, const struct weft_story *root) {
+    if (!root->child) {
+        printf("nothing of that happened\n");
+        return;
+    }
+    print_children(v, root, 0, FLOWS);
+    print_children(v, root, 0, HAPPENINGS);
+}
+
+// --- every event --------------------------------------------------------------------------------------------------
+
+void timeline_print_events(const struct timeline_view *v) {
+    uint32_t n = v->t.events, lines = 0;
+    uint32_t *child = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *child); // first below it; 0: the roots
+    uint32_t *next = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *next);
+    uint32_t *above = weft_arena_alloc(v->arena, (size_t)n + 1, sizeof *above);
+    for (uint32_t id = n; id; id--) {
+        const struct weft_event *e = &v->t.event[id - 1];
+        if (v->keep && !v->keep[id - 1]) continue;
+        above[id] = e->cause ? e->cause : e->begins;
+        next[id] = child[above[id]];
+        child[above[id]] = id;
+    }
+    uint32_t depth = 0;
+    for (uint32_t id = child[0]; id;) {
+        begin_line(v->t.event[id - 1].time_ps, depth);
+        timeline_event_text(v, id, stdout);
+        printf("\n");
+        lines++;
+        if (child[id]) {
+            id = child[id];
+            depth++;
+            continue;
+        }
+        while (id && !next[id]) {
+            id = above[id];
+            depth--;
+        }
+        if (id) id = next[id];
+    }
+    if (!lines) printf("nothing of that happened\n");
+}
+
+// --- JSON ---------------------------------------------------------------------------------------------------------
+
+static void story_json(const struct timeline_view *v, const struct weft_story *s, struct weft__json *j) {
+    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause",
+                                                        "rate", "drop",       "storm", "link"};
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "id", s->first);
+    if (s->parent->first) weft__json_key_u64(j, "parent", s->parent->first);
+    weft__json_key_string(j, "kind", kinds[s->kind]);
+    weft__json_key_u64(j, "from_ps", s->from_ps);
+    weft__json_key_u64(j, "until_ps", s->until_ps);
+    weft__json_key_u64(j, "events", s->events);
+    weft__json_key_string(j, "port", v->t.port[s->port].name);
+    if (s->paused != WEFT_NONE) weft__json_key_string(j, "paused_port", v->t.port[s->paused].name);
+    if (s->priority != WEFT_EVENT_NO_PRIORITY) weft__json_key_u64(j, "priority", s->priority);
+    if (s->flow != WEFT_NONE && (s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_RATE))
+        weft__json_key_u64(j, "flow", s->flow);
+    weft__json_key_u64(j, "times", s->times);
+    weft__json_key_u64(j, "over", s->over);
+    if (s->kind == WEFT_STORY_PAUSE) {
+        weft__json_key_u64(j, "paused_ps", s->total_ps);
+        weft__json_key_u64(j, "longest_ps", s->longest_ps);
+        weft__json_key_u64(j, "frames", s->count);
+        weft__json_key_u64(j, "ended_by_time", s->by_time);
+    }
+    if (s->kind == WEFT_STORY_QUEUE) {
+        weft__json_key_u64(j, "marked", s->count);
+        weft__json_key_u64(j, "congested", s->congestions);
+    }
+    if (s->kind == WEFT_STORY_RATE) {
+        weft__json_key_u64(j, "cnps", s->count);
+        weft__json_key_u64(j, "rate_min_bps", s->rate_bps_min);
+        weft__json_key_u64(j, "rate_bps", s->rate_bps);
+    }
+    if (s->kind == WEFT_STORY_DROP) {
+        weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
+        weft__json_key_u64(j, "packets", s->count);
+    }
+    if (s->bytes_max)
+        weft__json_key_u64(j, s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_DROP ? "bytes" : "bytes_max",
+                           s->bytes_max);
+    weft__json_end_object(j);
+}
+
+void timeline_story_json(const struct timeline_view *v, const struct weft_story *parent, struct weft__json *j) {
+    for (const struct weft_story *c = parent->child; c; c = c->next) {
+        story_json(v, c, j);
+        timeline_story_json(v, c, j);
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results back from the database, as far as a timeline needs them.
+#include <sqlite3.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "report/events.h"
+#include "weft/timeline.h"
+#include "weft/topology.h"
+
+struct reader {
+    sqlite3 *db;
+    int status; ///< the first that was neither SQLITE_OK nor a row
+    sqlite3_int64 run;
+    struct weft_arena *arena;
+    struct weft_timeline *t;
+};
+
+static sqlite3_stmt *prepare(struct reader *r, const char *sql) {
+    sqlite3_stmt *s = NULL;
+    if (r->status == SQLITE_OK) r->status = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL);
+    if (r->status == SQLITE_OK && sqlite3_bind_parameter_count(s)) r->status = sqlite3_bind_int64(s, 1, r->run);
+    return s;
+}
+
+static bool next(struct reader *r, sqlite3_stmt *s) {
+    if (r->status != SQLITE_OK) return false;
+    int status = sqlite3_step(s);
+    if (status != SQLITE_ROW && status != SQLITE_DONE) r->status = status;
+    return status == SQLITE_ROW;
+}
+
+static uint64_t number(sqlite3_stmt *s, int column, uint64_t if_null) {
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? if_null : (uint64_t)sqlite3_column_int64(s, column);
+}
+
+static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
+    const char *value = (const char *)sqlite3_column_text(s, column);
+    return weft_arena_text(r->arena, value ? value : "");
+}
+
+/// The first run, or the one of this variant.
+static enum weft_status choose_run(struct reader *r, const char *variant, struct weft_error *ret_error) {
+    const char *names[256];
+    uint32_t n = 0;
+    sqlite3_stmt *s = prepare(r, "SELECT id, scenario, variant, sim_time_ps, unrecorded, unrecorded_ps FROM run "
+                                 "ORDER BY id");
+    while (!r->run && next(r, s)) {
+        const char *name = text(r, s, 2);
+        if (n < sizeof names / sizeof *names) names[n++] = name;
+        if (variant && strcmp(name, variant)) continue;
+        r->run = sqlite3_column_int64(s, 0);
+        *r->t = (struct weft_timeline){.scenario = text(r, s, 1),
+                                       .variant = name,
+                                       .sim_time_ps = number(s, 3, 0),
+                                       .unrecorded = number(s, 4, 0),
+                                       .unrecorded_ps = number(s, 5, WEFT_TIME_NEVER)};
+    }
+    sqlite3_finalize(s);
+    if (r->run || r->status != SQLITE_OK) return WEFT_OK;
+    char expected[512];
+    weft__names_expected(variant ? variant : "", names, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant in the results; %s",
+                          variant ? variant : "", expected);
+}
+
+/// Rows of a table of this run.
+static uint32_t count(struct reader *r, const char *sql) {
+    sqlite3_stmt *s = prepare(r, sql);
+    uint32_t n = next(r, s) ? (uint32_t)sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return n;
+}
+
+static void read_ports(struct reader *r) {
+    struct weft_timeline *t = r->t;
+    t->ports = count(r, "SELECT count(*) FROM ports WHERE run = ?");
+    t->port = weft_arena_alloc(r->arena, t->ports, sizeof *t->port);
+    t->counters = weft_arena_alloc(r->arena, (size_t)t->ports * WEFT_PRIORITIES, sizeof *t->counters);
+    sqlite3_stmt *s = prepare(r, "SELECT name, node, peer, peer_port, rate_bps FROM ports WHERE run = ? ORDER BY port");
+    for (uint32_t i = 0; i < t->ports && next(r, s); i++)
+        t->port[i] = (struct weft_timeline_port){text(r, s, 0), text(r, s, 1), text(r, s, 2),
+                                                 (uint32_t)number(s, 3, WEFT_NONE), number(s, 4, 0)};
+    sqlite3_finalize(s);
+#define X(field, sai, help) ", " #field
+    s = prepare(r, "SELECT port, priority" WEFT_PRIORITY_COUNTERS(X) " FROM counters WHERE run = ?");
+#undef X
+    while (next(r, s)) {
+        uint64_t port = number(s, 0, 0), priority = number(s, 1, 0);
+        if (port >= t->ports || priority >= WEFT_PRIORITIES) continue;
+        struct weft_counters *c = &t->counters[port * WEFT_PRIORITIES + priority];
+        int column = 2;
+#define X(field, sai, help) c->field = number(s, column++, 0);
+        WEFT_PRIORITY_COUNTERS(X)
+#undef X
+    }
+    sqlite3_finalize(s);
+}
+
+static void read_flows(struct reader *r) {
+    struct weft_timeline *t = r->t;
+    t->flows = count(r, "SELECT count(*) FROM flows WHERE run = ?");
+    t->flow = weft_arena_alloc(r->arena, t->flows, sizeof *t->flow);
+    sqlite3_stmt *s = prepare(r, "SELECT group_name, src_name, dst_name FROM flows WHERE run = ? ORDER BY flow");
+    for (uint32_t i = 0; i < t->flows && next(r, s); i++)
+        t->flow[i] = (struct weft_timeline_flow){text(r, s, 0), text(r, s, 1), text(r, s, 2)};
+    sqlite3_finalize(s);
+}
+
+static void read_settings(struct reader *r) {
+    struct weft_timeline *t = r->t;
+    t->settings = count(r, "SELECT count(*) FROM config WHERE run = ?");
+    t->setting = weft_arena_alloc(r->arena, t->settings, sizeof *t->setting);
+    sqlite3_stmt *s = prepare(r, "SELECT path, value FROM config WHERE run = ?");
+    for (uint32_t i = 0; i < t->settings && next(r, s); i++)
+        t->setting[i] = (struct weft_timeline_setting){text(r, s, 0), text(r, s, 1)};
+    sqlite3_finalize(s);
+}
+
+static void read_events(struct reader *r) {
+    struct weft_timeline *t = r->t;
+    uint32_t n = count(r, "SELECT count(*) FROM events WHERE run = ?");
+    t->event = weft_arena_alloc(r->arena, n, sizeof *t->event);
+    sqlite3_stmt *s = prepare(r, "SELECT time_ps, kind, port, priority, flow, qp, value, more, detail, cause, begins "
+                                 "FROM events WHERE run = ? ORDER BY event");
+    while (t->events < n && next(r, s)) {
+        uint32_t kind = weft__event_kind((const char *)sqlite3_column_text(s, 1));
+        struct weft_event e = {
+            .time_ps = number(s, 0, 0),
+            .node = WEFT_NONE,
+            .port = (uint32_t)number(s, 2, WEFT_NONE),
+            .priority = (uint8_t)number(s, 3, WEFT_EVENT_NO_PRIORITY),
+            .flow = (uint32_t)number(s, 4, WEFT_NONE),
+            .qp = (uint32_t)number(s, 5, WEFT_NONE),
+            .value = number(s, 6, 0),
+            .more = number(s, 7, kind == WEFT_EVENT_XOFF ? WEFT_NONE : 0),
+            .kind = (uint8_t)kind,
+            .detail = weft__event_detail(kind, (const char *)sqlite3_column_text(s, 8)),
+            .cause = (uint32_t)number(s, 9, 0),
+            .begins = (uint32_t)number(s, 10, 0),
+        };
+        bool sound = kind < WEFT_EVENT_KINDS && e.port < t->ports && e.cause <= t->events && e.begins <= t->events &&
+                     (e.flow == WEFT_NONE || e.flow < t->flows) &&
+                     (e.priority < WEFT_PRIORITIES || e.priority == WEFT_EVENT_NO_PRIORITY);
+        if (!sound) {
+            r->status = SQLITE_CORRUPT;
+            break;
+        }
+        t->event[t->events++] = e;
+    }
+    sqlite3_finalize(s);
+}
+
+enum weft_status weft_timeline_read(const char *dir, const char *variant, struct weft_arena *arena,
+                                    struct weft_timeline *ret_timeline, struct weft_error *ret_error) {
+    const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
+    struct reader r = {.arena = arena, .t = ret_timeline};
+    *ret_timeline = (struct weft_timeline){0};
+    r.status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, NULL);
+    enum weft_status status = WEFT_OK;
+    if (r.status == SQLITE_OK) status = choose_run(&r, variant, ret_error);
+    if (!status) {
+        read_ports(&r);
+        read_flows(&r);
+        read_settings(&r);
+        read_events(&r);
+    }
+    if (!status && r.status != SQLITE_OK)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "%s: cannot be read (%s); expected a folder that weft run --out has written", path,
+                                r.status == SQLITE_CORRUPT ? sqlite3_errstr(r.status) : sqlite3_errmsg(r.db));
+    sqlite3_close(r.db);
+    return status;
+}
+
+const char *weft_timeline_setting(const struct weft_timeline *t, const char *node, const char *path) {
+    char prefix[64] = "";
+    for (uint32_t i = 0; i < t->settings; i++) { // of the entries that match, the last one wins
+        const char *found = t->setting[i].path, *end = strrchr(found, '.');
+        if (strncmp(found, "devices.", 8) || !end || strcmp(end, ".match")) continue;
+        if (weft_glob_match(t->setting[i].value, node))
+            snprintf(prefix, sizeof prefix, "%.*s", (int)(end - found + 1), found);
+    }
+    char full[256];
+    snprintf(full, sizeof full, "%s%s", prefix, path);
+    for (uint32_t i = 0; i < t->settings; i++)
+        if (!strcmp(t->setting[i].path, full)) return t->setting[i].value;
+    return NULL;
+}
