@@ -3,6 +3,8 @@
 """Captures as tshark dissects them, held against what was simulated. Without tshark: skipped (exit 77)."""
 import json
 import os
+import re
+import shlex
 import shutil
 import sqlite3
 import struct
@@ -365,6 +367,22 @@ class Interfaces(Captured):
             self.assertIn(line, about.stdout)
         hosts = fields(self.capture, "ip", "ip.src_host", "ip.dst_host", options=("-N", "n"))
         self.assertEqual(set(hosts) & {("gpu-1", "gpu-3")}, {("gpu-1", "gpu-3")})
+
+
+class Page(unittest.TestCase):
+    """```tshark blocks of docs/capture.md: after each line "$ command" stands what it prints."""
+
+    def test_it_prints_that(self):
+        blocks = re.findall(r"^```tshark\n(.*?)^```", (ROOT / "docs/capture.md").read_text(), re.DOTALL | re.MULTILINE)
+        self.assertGreater(len(blocks), 0)
+        for block in blocks:
+            with tempfile.TemporaryDirectory() as folder:
+                for name in ("scenarios", "tools"):
+                    (Path(folder) / name).symlink_to(ROOT / name)
+                for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+                    done = subprocess.run(command.replace("build/weft", shlex.quote(WEFT)), shell=True, cwd=folder,
+                                          capture_output=True, text=True, check=True)
+                    self.assertEqual(done.stdout.rstrip(), shown.rstrip())
 
 
 if __name__ == "__main__":
