@@ -2,6 +2,7 @@
 // weft timeline: the story of a recorded run.
 #include "timeline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/param.h"
@@ -19,7 +20,8 @@ static const struct weft_cli_option own[] = {
     {"flow", "N", "only this flow", &asked.flow, NULL},
     {"from", "TIME", "only from this time on", &asked.from, NULL},
     {"to", "TIME", "only up to this time", &asked.to, NULL},
-    {"limit", "N", "lines below one cause, those with the longest pauses (default 8)", &asked.limit, NULL},
+    {"limit", "N", "show so many below one cause, those with the longest pauses; 0: all (default: what fits a page)",
+     &asked.limit, NULL},
     {"all", NULL, "every event by itself", NULL, &asked.all},
     {"why", "PORT/N", "why the port could not send priority N (without /N: the lossless one): its longest pause",
      &asked.why, NULL},
@@ -39,7 +41,7 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-enum { LIMIT = 8 };
+enum { PAGE = 100 };
 
 static enum weft_status fail(struct weft_error *error, const char *option, const char *value, const char *why) {
     return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--%s %s: %s", option, value, why);
@@ -130,7 +132,7 @@ static void choose(struct timeline_view *v, const struct filter *f) {
 
 static enum weft_status read_filters(struct timeline_view *v, struct weft_error *error) {
     struct filter f = {0, WEFT_TIME_NEVER, UINT64_MAX, UINT64_MAX};
-    uint64_t limit = LIMIT, flows = v->t.flows ? v->t.flows - 1 : 0;
+    uint64_t limit = 0, flows = v->t.flows ? v->t.flows - 1 : 0;
     enum weft_status status = read_value(WEFT__TIME, "from", asked.from, UINT64_MAX, &f.from_ps, error);
     if (!status) status = read_value(WEFT__TIME, "to", asked.to, UINT64_MAX, &f.to_ps, error);
     if (!status) status = read_value(WEFT__COUNT, "priority", asked.priority, WEFT_PRIORITIES - 1, &f.priority, error);
@@ -163,10 +165,34 @@ static struct weft_story *make_story(const struct timeline_view *v) {
     return weft_story_new(v->t.event, v->t.events, v->t.ports, v->t.flows, v->keep, v->arena);
 }
 
+/// As much of it as a page holds.
+static void print_page(struct timeline_view *v, const struct weft_story *root) {
+    static const uint32_t limits[] = {0, 16, 8, 6, 4, 3, 2};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        char *text = NULL;
+        size_t size = 0, lines = 0;
+        v->out = open_memstream(&text, &size);
+        if (!v->out) break;
+        v->limit = limits[k];
+        timeline_print_story(v, root);
+        fclose(v->out);
+        for (const char *c = text; (c = strchr(c, '\n')); c++)
+            lines++;
+        bool enough = lines <= PAGE || k + 1 == sizeof limits / sizeof *limits;
+        if (enough) fputs(text, stdout);
+        free(text);
+        if (enough) break;
+    }
+    v->out = stdout;
+}
+
 static void print_story(struct timeline_view *v) {
     const struct weft_story *root = make_story(v);
     v->classified = asked.flow || asked.port || is_quiet(root);
-    timeline_print_story(v, root);
+    if (asked.limit)
+        timeline_print_story(v, root);
+    else
+        print_page(v, root);
 }
 
 static void print_all(struct timeline_view *v) {
@@ -213,7 +239,7 @@ static enum weft_status answer(struct timeline_view *v, bool json, struct weft_e
 }
 
 static enum weft_status tell(const struct weft_cli_options *o, struct weft_error *error) {
-    struct timeline_view v = {.arena = o->arena};
+    struct timeline_view v = {.arena = o->arena, .out = stdout};
     enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
     if (status) return status;
     if (asked.why && asked.why_not) return fail(error, "why", asked.why, "not together with --why-not");

@@ -11,6 +11,7 @@
 
 struct timeline_view {
     struct weft_timeline t;
+    FILE *out;
     uint32_t limit;   ///< siblings shown; 0: all
     bool classified;  ///< say to which queues first packets came
     const bool *keep; ///< [events]; NULL: all

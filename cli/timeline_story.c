@@ -7,10 +7,10 @@
 
 enum { COLUMN = 13, DEPTH_MAX = 24 };
 
-static void begin_line(weft_time_ps time, uint32_t depth) {
+static void begin_line(const struct timeline_view *v, weft_time_ps time, uint32_t depth) {
     char text[TIMELINE_TEXT] = "";
     if (time != WEFT_TIME_NEVER) timeline_time(time, text);
-    printf("%*s  %*s", COLUMN, text, 2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
+    fprintf(v->out, "%*s  %*s", COLUMN, text, 2 * (int)(depth < DEPTH_MAX ? depth : DEPTH_MAX), "");
 }
 
 static const char *plural(uint64_t n) {
@@ -21,106 +21,108 @@ static const char *plural(uint64_t n) {
 
 static void say_flow(const struct timeline_view *v, const struct weft_story *s) {
     char flow[TIMELINE_TEXT], a[TIMELINE_TEXT];
-    printf("%s: ", timeline_flow(v, s->flow, flow));
-    if (s->times) printf("%s, priority %u", timeline_bytes(s->bytes_max, a), v->t.event[s->first - 1].priority);
+    fprintf(v->out, "%s: ", timeline_flow(v, s->flow, flow));
+    if (s->times)
+        fprintf(v->out, "%s, priority %u", timeline_bytes(s->bytes_max, a), v->t.event[s->first - 1].priority);
     if (s->over)
-        printf("%sfinished after %s", s->times ? "; " : "", timeline_duration(s->longest_ps, a));
+        fprintf(v->out, "%sfinished after %s", s->times ? "; " : "", timeline_duration(s->longest_ps, a));
     else
-        printf("; not finished");
+        fprintf(v->out, "; not finished");
 }
 
-static void say_thresholds(const struct weft_story *s, uint32_t depth) {
+static void say_thresholds(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     static const char *const names[] = {"min", "max", "drop"};
     char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
-    begin_line(WEFT_TIME_NEVER, depth);
+    begin_line(v, WEFT_TIME_NEVER, depth);
     const char *sep = "  above WRED's ";
     for (uint32_t k = 0; k < WEFT_EVENT_THRESHOLDS; k++) {
         if (s->above_ps[k] == WEFT_TIME_NEVER) continue;
-        printf("%s%s (%s) at %s", sep, names[k], timeline_bytes(s->threshold[k], a), timeline_time(s->above_ps[k], b));
+        fprintf(v->out, "%s%s (%s) at %s", sep, names[k], timeline_bytes(s->threshold[k], a),
+                timeline_time(s->above_ps[k], b));
         sep = ", ";
     }
-    if (s->times > 1) printf("; %u times", s->times);
+    if (s->times > 1) fprintf(v->out, "; %u times", s->times);
     if (s->over && s->over == s->times)
-        printf("; below min again at %s", timeline_time(s->below_ps[WEFT_EVENT_MIN], a));
+        fprintf(v->out, "; below min again at %s", timeline_time(s->below_ps[WEFT_EVENT_MIN], a));
     else if (s->times > s->over)
-        printf("; above min to the end");
-    printf("\n");
+        fprintf(v->out, "; above min to the end");
+    fprintf(v->out, "\n");
 }
 
 static void say_queue(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
-    printf("%s, priority %u: its queue fills\n", timeline_port(v, s->port, "to", a), s->priority);
-    if (s->above_ps[WEFT_EVENT_MIN] != WEFT_TIME_NEVER) say_thresholds(s, depth);
+    fprintf(v->out, "%s, priority %u: its queue fills\n", timeline_port(v, s->port, "to", a), s->priority);
+    if (s->above_ps[WEFT_EVENT_MIN] != WEFT_TIME_NEVER) say_thresholds(v, s, depth);
     if (s->marked_from_ps != WEFT_TIME_NEVER) {
-        begin_line(WEFT_TIME_NEVER, depth);
-        printf("  marks");
-        if (s->count) printf(" %llu packet%s", (unsigned long long)s->count, plural(s->count));
-        printf(" from %s", timeline_time(s->marked_from_ps, a));
-        if (s->count) printf(" to %s", timeline_time(s->marked_until_ps, b));
-        printf("\n");
+        begin_line(v, WEFT_TIME_NEVER, depth);
+        fprintf(v->out, "  marks");
+        if (s->count) fprintf(v->out, " %llu packet%s", (unsigned long long)s->count, plural(s->count));
+        fprintf(v->out, " from %s", timeline_time(s->marked_from_ps, a));
+        if (s->count) fprintf(v->out, " to %s", timeline_time(s->marked_until_ps, b));
+        fprintf(v->out, "\n");
     }
     if (!s->congested) return;
-    begin_line(WEFT_TIME_NEVER, depth);
-    printf("  congested with %s", timeline_bytes(v->t.event[s->congested - 1].value, a));
-    timeline_filled_by(v, s->congested, stdout);
-    if (s->congestions > 1) printf("; %u times", s->congestions);
-    printf("\n");
+    begin_line(v, WEFT_TIME_NEVER, depth);
+    fprintf(v->out, "  congested with %s", timeline_bytes(v->t.event[s->congested - 1].value, a));
+    timeline_filled_by(v, s->congested, v->out);
+    if (s->congestions > 1) fprintf(v->out, "; %u times", s->congestions);
+    fprintf(v->out, "\n");
 }
 
 static void say_pause(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     bool known = s->paused != s->port && s->paused != WEFT_NONE;
     if (!s->times) {
-        printf("%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
-               timeline_bytes(s->bytes_max, b));
-        if (s->count) printf("; %s was paused already", v->t.port[s->paused].name);
-        printf("\n");
+        fprintf(v->out, "%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
+                timeline_bytes(s->bytes_max, b));
+        if (s->count) fprintf(v->out, "; %s was paused already", v->t.port[s->paused].name);
+        fprintf(v->out, "\n");
         return;
     }
-    printf("%s: priority %u paused", timeline_port(v, s->paused, "to", a), s->priority);
+    fprintf(v->out, "%s: priority %u paused", timeline_port(v, s->paused, "to", a), s->priority);
     if (s->times == 1 && s->over)
-        printf(" for %s\n", timeline_duration(s->total_ps, a));
+        fprintf(v->out, " for %s\n", timeline_duration(s->total_ps, a));
     else if (s->times == 1)
-        printf(" to the end\n");
+        fprintf(v->out, " to the end\n");
     else {
-        printf(" %u times, %s in all", s->times, timeline_duration(s->total_ps, a));
-        printf(" (%s at most), until %s%s\n", timeline_duration(s->longest_ps, a), timeline_time(s->until_ps, b),
-               s->over < s->times ? " and on" : "");
+        fprintf(v->out, " %u times, %s in all", s->times, timeline_duration(s->total_ps, a));
+        fprintf(v->out, " (%s at most), until %s%s\n", timeline_duration(s->longest_ps, a),
+                timeline_time(s->until_ps, b), s->over < s->times ? " and on" : "");
     }
-    begin_line(WEFT_TIME_NEVER, depth);
+    begin_line(v, WEFT_TIME_NEVER, depth);
     if (known)
-        printf("  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
-               timeline_bytes(s->bytes_max, a),
-               timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
+        fprintf(v->out, "  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
+                timeline_bytes(s->bytes_max, a),
+                timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
     else
-        printf("  what its peer knows is not recorded");
-    printf("; %llu pause frame%s", (unsigned long long)s->count, plural(s->count));
-    if (s->by_time) printf("; %u pause%s ran out", s->by_time, plural(s->by_time));
-    printf("\n");
+        fprintf(v->out, "  what its peer knows is not recorded");
+    fprintf(v->out, "; %llu pause frame%s", (unsigned long long)s->count, plural(s->count));
+    if (s->by_time) fprintf(v->out, "; %u pause%s ran out", s->by_time, plural(s->by_time));
+    fprintf(v->out, "\n");
 }
 
 static void say_rate(const struct timeline_view *v, const struct weft_story *s) {
     char a[TIMELINE_TEXT], before[32], least[32], last[32];
-    printf("%s: %llu CNP%s", timeline_flow(v, s->flow, a), (unsigned long long)s->count, plural(s->count));
+    fprintf(v->out, "%s: %llu CNP%s", timeline_flow(v, s->flow, a), (unsigned long long)s->count, plural(s->count));
     weft_format_rate(s->rate_bps_before, before, sizeof before);
     weft_format_rate(s->rate_bps_min, least, sizeof least);
     weft_format_rate(s->rate_bps, last, sizeof last);
-    if (s->times) printf(", %u cut%s from %s down to %s", s->times, plural(s->times), before, least);
-    if (s->raises) printf("%s to %s at last", s->times ? "; raised again," : ": raised,", last);
-    printf("\n");
+    if (s->times) fprintf(v->out, ", %u cut%s from %s down to %s", s->times, plural(s->times), before, least);
+    if (s->raises) fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,", last);
+    fprintf(v->out, "\n");
 }
 
 static void say(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
     char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
-    begin_line(s->from_ps, depth);
+    begin_line(v, s->from_ps, depth);
     switch (s->kind) {
     case WEFT_STORY_FLOW:
         say_flow(v, s);
-        printf("\n");
+        fprintf(v->out, "\n");
         break;
     case WEFT_STORY_CLASSIFIED:
-        timeline_event_text(v, s->first, stdout);
-        printf("\n");
+        timeline_event_text(v, s->first, v->out);
+        fprintf(v->out, "\n");
         break;
     case WEFT_STORY_QUEUE:
         say_queue(v, s, depth);
@@ -132,21 +134,22 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         say_rate(v, s);
         break;
     case WEFT_STORY_DROP:
-        printf("%s, priority %u: %llu packet%s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a), s->priority,
-               (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
-               weft_drop_names[s->detail]);
+        fprintf(v->out, "%s, priority %u: %llu packet%s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a),
+                s->priority, (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
+                weft_drop_names[s->detail]);
         break;
     case WEFT_STORY_STORM:
-        printf("%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to", a), s->priority);
-        if (s->times > 1) printf(", %u times", s->times);
-        if (s->over == s->times) printf("; over at %s", timeline_time(s->until_ps, b));
-        printf("\n");
+        fprintf(v->out, "%s, priority %u: a PFC storm for the watchdog", timeline_port(v, s->port, "to", a),
+                s->priority);
+        if (s->times > 1) fprintf(v->out, ", %u times", s->times);
+        if (s->over == s->times) fprintf(v->out, "; over at %s", timeline_time(s->until_ps, b));
+        fprintf(v->out, "\n");
         break;
     case WEFT_STORY_LINK:
-        printf("%s: link down", timeline_port(v, s->port, "to", a));
-        if (s->times > 1) printf(" %u times", s->times);
-        if (s->over == s->times) printf("; up again at %s", timeline_time(s->until_ps, b));
-        printf("\n");
+        fprintf(v->out, "%s: link down", timeline_port(v, s->port, "to", a));
+        if (s->times > 1) fprintf(v->out, " %u times", s->times);
+        if (s->over == s->times) fprintf(v->out, "; up again at %s", timeline_time(s->until_ps, b));
+        fprintf(v->out, "\n");
         break;
     case WEFT_STORY_KINDS:
         break;
@@ -216,16 +219,16 @@ static void print_children(const struct timeline_view *v, const struct weft_stor
         over += child[i].story->over != 0;
     }
     char a[TIMELINE_TEXT];
-    begin_line(WEFT_TIME_NEVER, depth);
-    printf("... and %u more", n - shown);
-    if (part == FLOWS) printf(" flows, of which %llu finished", (unsigned long long)over);
-    if (paused) printf(", %s of pauses in all", timeline_duration(paused, a));
-    printf("\n");
+    begin_line(v, WEFT_TIME_NEVER, depth);
+    fprintf(v->out, "... and %u more", n - shown);
+    if (part == FLOWS) fprintf(v->out, " flows, of which %llu finished", (unsigned long long)over);
+    if (paused) fprintf(v->out, ", %s of pauses in all", timeline_duration(paused, a));
+    fprintf(v->out, "\n");
 }
 
 void timeline_print_story(const struct timeline_view *v, const struct weft_story *root) {
     if (!root->child) {
-        printf("nothing of that happened\n");
+        fprintf(v->out, "nothing of that happened\n");
         return;
     }
     print_children(v, root, 0, FLOWS);
@@ -248,9 +251,9 @@ void timeline_print_events(const struct timeline_view *v) {
     }
     uint32_t depth = 0;
     for (uint32_t id = child[0]; id;) {
-        begin_line(v->t.event[id - 1].time_ps, depth);
-        timeline_event_text(v, id, stdout);
-        printf("\n");
+        begin_line(v, v->t.event[id - 1].time_ps, depth);
+        timeline_event_text(v, id, v->out);
+        fprintf(v->out, "\n");
         lines++;
         if (child[id]) {
             id = child[id];
@@ -263,7 +266,7 @@ void timeline_print_events(const struct timeline_view *v) {
         }
         if (id) id = next[id];
     }
-    if (!lines) printf("nothing of that happened\n");
+    if (!lines) fprintf(v->out, "nothing of that happened\n");
 }
 
 // --- JSON ---------------------------------------------------------------------------------------------------------
