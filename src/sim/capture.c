@@ -10,12 +10,12 @@
 #include "sim/frames.h"
 #include "weft/pcapng.h"
 
-/// What a frame takes in the file at least: that of a pause frame.
-static const struct weft_pcapng_packet least = {.captured = WEFT_FRAME_MIN - WEFT_FCS_BYTES};
+/// What a frame takes in the file at least.
+static const struct weft_pcapng_packet least = {.captured = WEFT__FRAME_WRITTEN_MIN};
 
 enum {
     RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
-    HEADERS_SNAPLEN = 256,  // headers take less, and control frames are kept whole
+    HEADERS_SNAPLEN = 1514, // control frames are kept whole, and LLDP can be long
     NAMED_HOSTS_MAX = 65536 // with more, names would be most of a small file
 };
 

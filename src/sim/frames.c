@@ -157,6 +157,6 @@ size_t weft__frames_build(const struct weft__frames *frames, const struct weft_p
     } else {
         written = weft_frame_build(&f, ret, WEFT__FRAME_BYTES_MAX);
     }
-    assert(written && weft_frame_bytes(&f) == p->bytes - WEFT_FCS_BYTES);
+    assert(written >= WEFT__FRAME_WRITTEN_MIN && weft_frame_bytes(&f) == p->bytes - WEFT_FCS_BYTES);
     return written;
 }

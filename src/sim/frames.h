@@ -8,6 +8,7 @@
 
 enum {
     WEFT__FRAME_BYTES_MAX = UINT16_MAX, // as in struct weft_packet
+    WEFT__FRAME_WRITTEN_MIN = 54,       // headers of a data frame
     WEFT__PAYLOAD_PERIOD = 256,
 };
 
@@ -23,7 +24,8 @@ struct weft__frames {
 void weft__frames_init(struct weft__frames *frames);
 
 /// The frame without FCS into `ret`, of WEFT__FRAME_BYTES_MAX bytes; `sender`: the port that sends it. Returns how many
-/// bytes were written: packet->bytes - WEFT_FCS_BYTES unless only headers are wanted.
+/// bytes were written: packet->bytes - WEFT_FCS_BYTES unless only headers are wanted; never below
+/// WEFT__FRAME_WRITTEN_MIN.
 size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *packet, uint32_t sender,
                           uint8_t *ret);
 

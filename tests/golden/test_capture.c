@@ -122,6 +122,13 @@ static unsigned files(void) {
     return n;
 }
 
+static const char *text_of_limit(const char *more, unsigned threads, const char *limit) {
+    static char text[512];
+    snprintf(text, sizeof text, "run %s --threads %u --set capture.file=l%u.pcapng --set capture.limit=%s", more,
+             threads, threads, limit);
+    return text;
+}
+
 static void any_number_of_threads(void **state) {
     (void)state;
     const char *more = "s.yaml --capture '*' --quiet --set topology.bit_error_rate=1e-7";
@@ -138,16 +145,18 @@ static void any_number_of_threads(void **state) {
     assert_true(all.comments > 0); // lost on the link
     // every port is captured: what was sent and not lost was received
     assert_int_equal(all.inbound * 2 + all.comments, all.frames);
-    // a limit cuts the same frames off, also those that a single worker could have left out at once
+    // a limit cuts the same frames off, also of the smallest, so that a worker alone knows early that it has enough
+    more =
+        "s.yaml --capture '*' --quiet --set capture.content=headers --set host.ack_every=64 --set workload.0.size=1MB";
+    succeed(text_of_limit(more, 1, "1GB"));
+    all = read_capture("l1.pcapng");
     for (unsigned threads = 1; threads <= 3; threads++) {
-        snprintf(arguments, sizeof arguments,
-                 "run %s --threads %u --set capture.file=l%u.pcapng --set capture.limit=20KB", more, threads, threads);
-        succeed(arguments);
+        succeed(text_of_limit(more, threads, "400KB"));
     }
     assert_same("l1.pcapng", "l2.pcapng");
     assert_same("l1.pcapng", "l3.pcapng");
     struct content cut = read_capture("l1.pcapng");
-    assert_true(cut.frame_bytes <= 20000 && cut.frame_bytes > 20000 - 5000);
+    assert_true(cut.frame_bytes <= 400000 && cut.frame_bytes > 400000 - 120);
     char wanted[128];
     snprintf(wanted, sizeof wanted, "weft: %u frames in l3.pcapng; capture.limit left out the %u after them",
              cut.frames, all.frames - cut.frames);
