@@ -279,7 +279,7 @@ static void next_epoch(struct weft__switch *sw) {
 }
 
 /// Packets must be routed in the order of their times. As weft_routes_at, with this switch's part at hand.
-static uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+static inline __attribute__((always_inline)) uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
     while (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0))
         next_epoch(sw);
     uint32_t edge = sw->edge_of_host[p->dst];
