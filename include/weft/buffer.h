@@ -31,6 +31,8 @@ struct weft_buffer_ops {
     /// Required. From now on so many priorities are lossless at the port; what is held stays, in headroom too.
     void (*set_lossless)(void *state, const void *conf, uint32_t port, uint8_t lossless_mask);
     weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required
+    /// Required: what a packet may have at most to be admitted without XOFF.
+    weft_bytes (*room)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     /// Required: the highest level (port, priority) has had.
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     /// Required. NULL, or which invariant is broken (sum of groups = pool used, ...).

@@ -57,11 +57,16 @@ static inline bool weft_packet_is_local(const struct weft_packet *p) {
     return p->kind >= WEFT_PACKET_PFC;
 }
 
-/// A PFC frame keeps its class-enable vector and quanta in fields that it has no other use for.
+/// A PFC frame keeps its class-enable vector and quanta in fields that it has no other use for. One priority, named by
+/// `flags`, may have quanta of its own: a switch then stands in for source flow control.
 static inline uint8_t weft_packet_pfc_classes(const struct weft_packet *p) {
     return (uint8_t)p->psn;
 }
+static inline bool weft_packet_pfc_is_proxied(const struct weft_packet *p, unsigned priority) {
+    return p->psn >> 16 && p->flags == priority;
+}
 static inline uint32_t weft_packet_pfc_quanta(const struct weft_packet *p, unsigned priority) {
+    if (weft_packet_pfc_is_proxied(p, priority)) return p->psn >> 16;
     return (p->psn >> 8 >> priority & 1) ? p->qp : 0;
 }
 

@@ -191,6 +191,32 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
     return g->pool + g->headroom;
 }
 
+/// Whether a packet of so many bytes would be admitted without XOFF.
+static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
+                  weft_bytes bytes, bool lossless) {
+    weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
+    if (more && (shared > calc_threshold(c, s) || more > s->shared_size - s->shared_used)) return false;
+    const struct dynamic_state after = {.shared_size = s->shared_size, .shared_used = s->shared_used + more};
+    const struct dynamic_group group = {.pool = g->pool + bytes, .headroom = g->headroom};
+    return !lossless || review_group(c, &after, &group) != WEFT_BUFFER_XOFF;
+}
+
+/// The larger the packet, the more it has and the less the threshold: so by halving.
+static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    const struct dynamic_conf *c = conf;
+    const struct dynamic_state *s = state;
+    const struct dynamic_group *g = group_of(s, port, priority);
+    weft_bytes low = 0, high = c->reserve_bytes + s->shared_size + 1;
+    while (high - low > 1) {
+        weft_bytes middle = low + (high - low) / 2;
+        if (takes(c, s, g, middle, weft__is_lossless(&s->lossless, port, priority)))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static weft_bytes dynamic_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     return group_of(state, port, priority)->level_max;
 }
@@ -220,6 +246,7 @@ static const struct weft_buffer_ops dynamic_ops = {
     .review = dynamic_review,
     .set_lossless = dynamic_set_lossless,
     .level = dynamic_level,
+    .room = dynamic_room,
     .level_max = dynamic_level_max,
     .check = dynamic_check,
 };

@@ -117,6 +117,14 @@ static weft_bytes static_level(const void *state, const void *conf, uint32_t por
     return group_of(state, port, priority)->level;
 }
 
+static weft_bytes static_room(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+    const struct static_state *s = state;
+    const struct static_conf *c = conf;
+    weft_bytes level = group_of(s, port, priority)->level;
+    weft_bytes limit = weft__is_lossless(&s->lossless, port, priority) ? c->xoff_bytes : c->size_bytes;
+    return level < limit ? limit - level : 0;
+}
+
 static weft_bytes static_level_max(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     return group_of(state, port, priority)->level_max;
 }
@@ -143,6 +151,7 @@ static const struct weft_buffer_ops static_ops = {
     .review = static_review,
     .set_lossless = static_set_lossless,
     .level = static_level,
+    .room = static_room,
     .level_max = static_level_max,
     .check = static_check,
 };

@@ -149,7 +149,7 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
     port->pfc_xoff = (uint8_t)(xoff ? port->pfc_xoff | bit : port->pfc_xoff & ~bit);
     if ((port->pfc_told ^ port->pfc_xoff) & bit)
         port->pending |= bit;
-    else if (!xoff)
+    else if (!xoff && !port->proxy_until_ps)
         port->pending &= (uint16_t)~bit; // changed its mind before the frame went out
     return port->pending != 0;
 }
@@ -161,12 +161,46 @@ void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t 
     port->lossless = port->obeyed = priorities;
 }
 
+void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_time_ps until) {
+    uint8_t bit = (uint8_t)(1u << priority);
+    if (until <= port->proxy_until_ps[priority]) return;
+    port->proxy_until_ps[priority] = until;
+    if (!((port->pfc_told & port->pfc_xoff) & bit)) port->pending |= bit; // else it follows our own XON
+}
+
+/// Of `classes`, none of which we want paused ourselves, the one to be paused by proxy in the next frame, or
+/// WEFT_NONE; *ret_more: others, for the frames after it.
+static uint32_t pick_proxied(const struct weft__port *port, uint8_t classes, weft_time_ps now, uint8_t *ret_more) {
+    uint32_t found = WEFT_NONE;
+    *ret_more = 0;
+    if (!port->proxy_until_ps) return WEFT_NONE;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(classes >> p & 1) || port->proxy_until_ps[p] <= now) continue;
+        if (found == WEFT_NONE)
+            found = p;
+        else
+            *ret_more |= (uint8_t)(1u << p);
+    }
+    return found;
+}
+
+/// Quanta that last for `time` at least, as far as the field goes.
+static uint32_t calc_quanta(const struct weft__port *port, weft_time_ps time) {
+    unsigned __int128 num = (unsigned __int128)64 * port->byte_num, den = port->byte_den;
+    unsigned __int128 quanta = (time * den + num - 1) / num;
+    return quanta < 0xffff ? (uint32_t)quanta : 0xffff;
+}
+
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host) {
     // Pauses that last are repeated with every frame, because there is one time to refresh for all.
     uint8_t classes = (uint8_t)(port->pending | (port->pfc_told & port->pfc_xoff)), xoff = classes & port->pfc_xoff;
+    uint8_t more;
+    uint32_t proxied = pick_proxied(port, classes & (uint8_t)~xoff, w->now_ps, &more), quanta = 0;
+    classes &= (uint8_t)~more;
+    if (proxied != WEFT_NONE) quanta = calc_quanta(port, port->proxy_until_ps[proxied] - w->now_ps);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        if (xoff >> p & 1)
+        if (xoff >> p & 1 || p == proxied)
             port->counters[p].pfc_tx_xoff++;
         else if (classes >> p & 1)
             port->counters[p].pfc_tx_xon++;
@@ -175,17 +209,18 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
         .bytes = WEFT_FRAME_MIN,
         .dst = host,
         .qp = (uint32_t)pfc->quanta,
-        .psn = (uint32_t)(classes | xoff << 8),
+        .psn = classes | (uint32_t)xoff << 8 | quanta << 16,
         .kind = WEFT_PACKET_PFC,
         .priority = 7,
+        .flags = proxied & 7u,
     };
     w->tally.injected_bytes += frame.bytes;
     weft__port_transmit(port, w, &frame, port->delay_pause_ps);
     if (__builtin_expect(port->trace != NULL, 0))
-        weft__trace_pause_sent(port->trace, w->now_ps, trace_port(port), classes, xoff, (uint32_t)pfc->quanta,
+        weft__trace_pause_sent(port->trace, w->now_ps, trace_port(port), &frame,
                                port->busy_until_ps - port->gap_ps + port->delay_pause_ps);
     port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
-    port->pending &= WEFT__PENDING_LLDP;
+    port->pending = (uint16_t)((port->pending & WEFT__PENDING_LLDP) | more);
     if (!port->pfc_told) return WEFT_TIME_NEVER;
     return w->now_ps + (weft_time_ps)((double)weft__port_time(port, pfc->quanta * 64) * pfc->refresh);
 }

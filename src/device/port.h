@@ -80,7 +80,9 @@ struct weft__port {
     struct weft__lldp *lldp;          ///< NULL: sends none
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
-    struct weft__trace *trace;        ///< of its node; NULL: not recorded
+    /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
+    weft_time_ps *proxy_until_ps;
+    struct weft__trace *trace; ///< of its node; NULL: not recorded
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };
@@ -167,6 +169,8 @@ weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask);
 bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff);
 /// From now on so many priorities are lossless, in both directions; pauses of others are over.
 void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities);
+/// Decides to pause the peer's priority until then, whatever our own buffer says.
+void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_time_ps until);
 /// Sends the pending pause frame. The port must be free. Returns when it must be refreshed, or never.
 weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
                                    uint32_t host);

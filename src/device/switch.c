@@ -336,9 +336,6 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     return true;
 }
 
-static void judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                         const struct weft_packet *p, uint32_t out);
-
 static inline __attribute__((always_inline)) void forward(struct weft__node *node, struct weft__switch *sw,
                                                           struct weft__worker *w, struct weft_packet *p, uint32_t out) {
     bool xoff;
@@ -354,7 +351,8 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (xoff) want_pause(node, sw, w, p->port, p->priority, out, true);
     sw->queueing->push(sw->queueing_state, p, out);
     port->waiting++;
-    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0)) judge_source(node, sw, w, p, out);
+    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
+        weft__switch_judge_source(node, sw, w, p, out);
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
     if (free)
         kick(node, sw, w, out);
@@ -410,47 +408,20 @@ static __attribute__((noinline)) void forward_rare(struct weft__node *node, stru
     forward(node, sw, w, p, out);
 }
 
-// --- source flow control ------------------------------------------------------------------------------------------
-
-/// Tells the source of a packet to pause. The message is as if the frame, trimmed, had come in where it did.
-static void send_sfcm(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                      const struct weft_packet *p, weft_time_ps pause) {
-    struct weft_packet message = {
-        .time_ps = w->now_ps,
-        .port = p->port,
-        .bytes = WEFT_FRAME_SFCM,
-        .dst = sw->hosts->qp[p->qp].src,
-        .qp = p->qp,
-        .psn = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS),
-        .entropy = sw->index & 0x3fffu,
-        .kind = WEFT_PACKET_SFCM,
-        .priority = sw->conf->dscp_map[sw->sfc.conf->dscp] & 7u,
-        .dscp = sw->sfc.conf->dscp & 63u,
-    };
-    w->tally.injected_bytes += message.bytes;
-    uint32_t out = route(sw, &message);
+/// A message of source flow control on its way.
+static void pass_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         struct weft_packet *p, uint32_t out) {
     if (out == WEFT_NONE)
-        drop(sw, w, &message, p->port, p->port, WEFT_DROP_NO_ROUTE);
+        drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+    else if (weft__switch_intercept(sw, w, p, out))
+        kick(node, sw, w, out);
     else
-        forward_rare(node, sw, w, &message, out);
+        forward_rare(node, sw, w, p, out);
 }
 
-/// A packet has joined a queue that may be deep enough to tell its source.
-static __attribute__((noinline)) void judge_source(struct weft__node *node, struct weft__switch *sw,
-                                                   struct weft__worker *w, const struct weft_packet *p, uint32_t out) {
-    if (p->kind != WEFT_PACKET_DATA || !(sw->sfc.conf->priorities >> p->priority & 1)) return;
-    struct weft__sfc_flow flow = {
-        .queue = out * WEFT_PRIORITIES + p->priority, .qp = p->qp, .src = sw->hosts->qp[p->qp].src};
-    struct weft_sfc_fact fact = {.now_ps = w->now_ps, .queue_bytes = sw->port[out].queue[p->priority].bytes - p->bytes};
-    struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
-    if (!act.signal) return;
-    struct weft_counters *counters = &sw->port[out].counters[p->priority];
-    if (!weft__sfc_allow(&sw->sfc, &flow, w->now_ps)) {
-        counters->sfc_suppressed++;
-        return;
-    }
-    counters->sfc_sent++;
-    send_sfcm(node, sw, w, p, act.pause_ps);
+void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                       struct weft_packet *packet) {
+    pass_message(node, sw, w, packet, route(sw, packet));
 }
 
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
@@ -518,12 +489,21 @@ static void switch_prepare(struct weft__node *node, struct weft__arrival *arriva
     weft__timers_fetch(node, end, prepare_timer);
 }
 
+/// What is for switches, too.
+static void on_signal(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                      struct weft_packet *packet, uint32_t out) {
+    if (weft_packet_is_local(packet))
+        on_local(node, sw, w, packet);
+    else
+        pass_message(node, sw, w, packet, out);
+}
+
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
                              uint64_t word) {
     struct weft__switch *sw = node->state;
     uint32_t out = (uint32_t)word;
-    if (__builtin_expect(weft_packet_is_local(packet), 0)) {
-        on_local(node, sw, w, packet);
+    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM, 0)) {
+        on_signal(node, sw, w, packet, out);
         return;
     }
     if (out == WEFT_NONE)
@@ -659,10 +639,10 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
-    weft__sfc_init(&sw->sfc, &conf->sfc);
-    sw->sfc_watch_bytes = sw->sfc.watch_bytes;
+    weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
+    // Where queues are not those of the outputs, depths of outputs say nothing.
+    sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
     sw->hosts = setup->hosts;
-    sw->sfc_proxied = setup->sfc_proxied;
     sw->epoch = setup->epoch;
     sw->epochs_left = setup->epochs;
     next_epoch(sw);

@@ -58,7 +58,6 @@ struct weft__switch {
     // rarely
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;
-    const bool *sfc_proxied;      ///< [ports]: leads to a host that understands no messages, and we stand in; or NULL
     struct weft_packet *deferred; ///< [ports]: being received, for a faster output (in its `node`)
     const struct weft__epoch *epoch;
     uint32_t epochs_left;
@@ -69,7 +68,6 @@ struct weft__switch {
 struct weft__switch_setup {
     const struct weft_switch_conf *conf;
     const struct weft__hosts *hosts;
-    const bool *sfc_proxied; ///< [ports] or NULL
     uint32_t index, ports;
     uint64_t seed;
     const struct weft__epoch *epoch;
@@ -95,6 +93,15 @@ void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const st
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
 /// Watermarks and lasting pauses into the counters, at the end of a run.
 void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
+/// A packet that the switch itself makes, as if it had come in at packet->port.
+void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                       struct weft_packet *packet);
+/// Source flow control: a packet has joined a queue that may be deep enough to tell its source.
+void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               const struct weft_packet *p, uint32_t out);
+/// A message for the host at `out`. True: taken in its place; the port has a pause frame to send.
+bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t out);
+
 /// Frees what the arena does not.
 void weft__switch_deinit(struct weft__switch *sw);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.

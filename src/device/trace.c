@@ -253,15 +253,17 @@ uint32_t weft__trace_pause_since(const struct weft__trace *t, uint32_t port, uin
     return paused || (q->paused && q->resumed_ps != WEFT_TIME_NEVER && q->resumed_ps > since) ? q->paused : 0;
 }
 
-void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t classes, uint8_t xoff,
-                            uint32_t quanta, weft_time_ps arrival) {
+void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t port, const struct weft_packet *frame,
+                            weft_time_ps arrival) {
+    uint8_t classes = weft_packet_pfc_classes(frame);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(classes >> p & 1)) continue;
-        bool pause = xoff >> p & 1;
+        uint32_t quanta = weft_packet_pfc_quanta(frame, p);
         struct weft__trace_queue *q = weft__trace_queue(t, port, p);
-        uint32_t id = add(t, now, WEFT_EVENT_PAUSE_SENT, port, p, pause ? quanta : 0, pause ? q->xoff : q->xon);
+        uint32_t cause = weft_packet_pfc_is_proxied(frame, p) ? 0 : quanta ? q->xoff : q->xon;
+        uint32_t id = add(t, now, WEFT_EVENT_PAUSE_SENT, port, p, quanta, cause);
         begins(t, id, q->pause_sent);
-        if (!pause)
+        if (!quanta)
             q->pause_sent = 0;
         else if (!q->pause_sent)
             q->pause_sent = id;

@@ -112,8 +112,8 @@ void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_
 void weft__trace_paused(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes waiting);
 void weft__trace_resumed(struct weft__trace *t, weft_time_ps at, uint32_t port, uint32_t priority,
                          weft_time_ps paused_ps, enum weft_event_resumed how);
-void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t classes, uint8_t xoff,
-                            uint32_t quanta, weft_time_ps arrival);
+void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t port, const struct weft_packet *frame,
+                            weft_time_ps arrival);
 void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t begun, uint8_t ended,
                         const weft_time_ps *paused_since);
 /// What keeps an egress queue from being sent, as far back as `since`: a pause there, or else 0.

@@ -13,6 +13,7 @@ static const struct weft_param_table iq_params = {.name = "iq", .conf_size = siz
 /// A packet's output stands in its `node` field while it waits: the node is this one.
 struct iq_input {
     struct weft__fifo fifo[WEFT_PRIORITIES];
+    weft_bytes bytes[WEFT_PRIORITIES];
 };
 
 struct iq {
@@ -61,6 +62,7 @@ static void iq_push(void *state, const struct weft_packet *packet, uint32_t out)
     struct weft_packet waiting = *packet;
     waiting.node = out;
     weft__fifo_push(f, q->pool, &waiting);
+    q->input[packet->port].bytes[packet->priority] += packet->bytes;
     if (f->n == 1) show_head(q, packet->port, out, packet->priority);
 }
 
@@ -68,6 +70,7 @@ static void iq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority, st
     struct iq *q = state;
     struct weft__fifo *f = &q->input[in].fifo[priority];
     weft__fifo_pop(f, q->pool, ret_packet);
+    q->input[in].bytes[priority] -= ret_packet->bytes;
     assert(ret_packet->node == out);
     hide_head(q, in, out, priority);
     if (f->n) show_head(q, in, weft__fifo_head(f)->node, priority);
@@ -81,6 +84,12 @@ static void iq_inputs(const void *state, uint32_t out, uint32_t priority, uint64
     const struct iq *q = state;
     for (uint32_t w = 0; w < q->words; w++)
         ret_set[w] = heads_of(q, out, priority)[w];
+}
+
+static weft_bytes iq_depth(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue) {
+    const struct iq *q = state;
+    *ret_queue = in;
+    return q->input[in].bytes[priority];
 }
 
 static void iq_each(const void *state, void (*on_packet)(void *, const struct weft_packet *, uint32_t), void *context) {
@@ -100,6 +109,7 @@ static const struct weft_queueing_ops iq_ops = {
     .pop = iq_pop,
     .ready = iq_ready,
     .inputs = iq_inputs,
+    .depth = iq_depth,
     .each = iq_each,
 };
 

@@ -10,17 +10,22 @@ struct voq_conf {
 };
 static const struct weft_param_table voq_params = {.name = "voq", .conf_size = sizeof(struct voq_conf)};
 
+struct voq_queue {
+    struct weft__fifo fifo;
+    weft_bytes bytes;
+};
+
 struct voq {
     struct weft_packet_pool *pool;
     uint32_t ports, words;
-    struct weft__fifo *fifo; ///< [(priority * ports + out) * ports + in]
+    struct voq_queue *queue; ///< [(priority * ports + out) * ports + in]
     uint64_t *inputs;        ///< [(out * 8 + priority) * words]
     uint8_t *ready;          ///< [ports]
 };
 
 static size_t voq_state_size(const void *conf, uint32_t ports) {
     size_t words = (ports + 63) / 64, n = ports;
-    return sizeof(struct voq) + n * n * WEFT_PRIORITIES * sizeof(struct weft__fifo) +
+    return sizeof(struct voq) + n * n * WEFT_PRIORITIES * sizeof(struct voq_queue) +
            n * WEFT_PRIORITIES * words * sizeof(uint64_t) + n;
 }
 
@@ -29,13 +34,13 @@ static void voq_init(void *state, const void *conf, uint32_t ports, struct weft_
     q->pool = pool;
     q->ports = ports;
     q->words = (ports + 63) / 64;
-    q->fifo = (struct weft__fifo *)(q + 1);
-    q->inputs = (uint64_t *)(q->fifo + (size_t)ports * ports * WEFT_PRIORITIES);
+    q->queue = (struct voq_queue *)(q + 1);
+    q->inputs = (uint64_t *)(q->queue + (size_t)ports * ports * WEFT_PRIORITIES);
     q->ready = (uint8_t *)(q->inputs + (size_t)ports * WEFT_PRIORITIES * q->words);
 }
 
-static struct weft__fifo *fifo_of(const struct voq *q, uint32_t in, uint32_t out, uint32_t priority) {
-    return &q->fifo[((size_t)priority * q->ports + out) * q->ports + in];
+static struct voq_queue *queue_of(const struct voq *q, uint32_t in, uint32_t out, uint32_t priority) {
+    return &q->queue[((size_t)priority * q->ports + out) * q->ports + in];
 }
 
 static uint64_t *inputs_of(const struct voq *q, uint32_t out, uint32_t priority) {
@@ -45,16 +50,19 @@ static uint64_t *inputs_of(const struct voq *q, uint32_t out, uint32_t priority)
 static void voq_push(void *state, const struct weft_packet *packet, uint32_t out) {
     struct voq *q = state;
     uint32_t in = packet->port, priority = packet->priority;
-    weft__fifo_push(fifo_of(q, in, out, priority), q->pool, packet);
+    struct voq_queue *queue = queue_of(q, in, out, priority);
+    weft__fifo_push(&queue->fifo, q->pool, packet);
+    queue->bytes += packet->bytes;
     inputs_of(q, out, priority)[in / 64] |= UINT64_C(1) << in % 64;
     q->ready[out] |= (uint8_t)(1u << priority);
 }
 
 static void voq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
     struct voq *q = state;
-    struct weft__fifo *f = fifo_of(q, in, out, priority);
-    weft__fifo_pop(f, q->pool, ret_packet);
-    if (f->n) return;
+    struct voq_queue *queue = queue_of(q, in, out, priority);
+    weft__fifo_pop(&queue->fifo, q->pool, ret_packet);
+    queue->bytes -= ret_packet->bytes;
+    if (queue->fifo.n) return;
     uint64_t *inputs = inputs_of(q, out, priority), any = 0;
     inputs[in / 64] &= ~(UINT64_C(1) << in % 64);
     for (uint32_t w = 0; w < q->words; w++)
@@ -72,6 +80,12 @@ static void voq_inputs(const void *state, uint32_t out, uint32_t priority, uint6
         ret_set[w] = inputs_of(q, out, priority)[w];
 }
 
+static weft_bytes voq_depth(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue) {
+    const struct voq *q = state;
+    *ret_queue = out * q->ports + in;
+    return queue_of(q, in, out, priority)->bytes;
+}
+
 static void voq_each(const void *state, void (*on_packet)(void *, const struct weft_packet *, uint32_t),
                      void *context) {
     const struct voq *q = state;
@@ -79,7 +93,7 @@ static void voq_each(const void *state, void (*on_packet)(void *, const struct w
         for (uint32_t out = 0; out < q->ports; out++) {
             if (!(q->ready[out] >> p & 1)) continue;
             for (uint32_t in = 0; in < q->ports; in++) {
-                struct weft__fifo_cursor c = weft__fifo_begin(fifo_of(q, in, out, p));
+                struct weft__fifo_cursor c = weft__fifo_begin(&queue_of(q, in, out, p)->fifo);
                 for (const struct weft_packet *packet; (packet = weft__fifo_next(&c));)
                     on_packet(context, packet, out);
             }
@@ -93,6 +107,7 @@ static const struct weft_queueing_ops voq_ops = {
     .pop = voq_pop,
     .ready = voq_ready,
     .inputs = voq_inputs,
+    .depth = voq_depth,
     .each = voq_each,
 };
 

@@ -19,6 +19,7 @@ struct weft__network {
     struct weft__epoch *epoch;
     uint32_t epochs;
     uint32_t qps;
+    weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
     struct weft__capture *capture; ///< NULL: none

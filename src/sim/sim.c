@@ -78,6 +78,14 @@ static struct weft__port_faults *make_faults(const struct weft__network *net, ui
     return f;
 }
 
+/// Whether the node, a switch, stands in for a host that does not understand source flow control.
+static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_t host_node) {
+    const struct weft_topology *t = net->topology;
+    if (!net->sfc_pause_ps || t->node[node].role != WEFT_NODE_SWITCH) return false;
+    if (t->node[host_node].role != WEFT_NODE_HOST) return false;
+    return net->device[node]->sw.sfc_proxy && !net->device[host_node]->host.sfc;
+}
+
 static void connect_port(struct weft__network *net, uint32_t port, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
     const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
@@ -101,6 +109,8 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
     const struct weft_pfc_conf *pfc =
         own_is_switch ? &net->device[info->node]->sw.pfc : &net->device[info->node]->host.pfc;
     weft__port_set_lossless(weft__network_port(net, port), 0, pfc->priorities);
+    if (is_sfc_proxy(net, info->node, far->node))
+        weft__network_port(net, port)->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
@@ -123,7 +133,7 @@ static weft_time_ps calc_lookahead(const struct weft__network *net) {
 }
 
 /// The longest pause that source flow control may ask for; 0: it is nowhere.
-static weft_time_ps sfc_pause_max(const struct weft__network *net) {
+static weft_time_ps calc_sfc_pause(const struct weft__network *net) {
     weft_time_ps most = 0;
     for (uint32_t i = 0; i < net->topology->switches; i++) {
         const struct weft_sfc_conf *conf = net->device[net->topology->switch_node[i]]->sw.sfc.conf;
@@ -145,7 +155,7 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
-    return net->scenario->run.stall_ps + timeout + HOPS * delay + sfc_pause_max(net);
+    return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps;
 }
 
 static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
@@ -215,7 +225,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .qp = net->qp,
         .sender = sender,
         .receiver = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_receiver)),
-        .hold = sfc_pause_max(net) ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
+        .hold = net->sfc_pause_ps ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
         .flow = w->flow,
         .outcome = net->outcome->flow,
         .qps_left = left,
@@ -447,6 +457,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     net.device = weft_device_confs(scenario, topology, net.arena_switch);
+    net.sfc_pause_ps = calc_sfc_pause(&net);
     status = make_queue_pairs(&net, ret_error);
     if (status) {
         network_free(&net);

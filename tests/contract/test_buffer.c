@@ -28,10 +28,12 @@ static bool lossless(const struct bench *b, uint32_t port, uint32_t priority) {
 }
 
 static void admit(struct bench *b, struct packet p) {
+    weft_bytes room = b->ops->room(b->state, b->conf, p.port, p.priority);
     weft_bytes *level = &b->level[p.port][p.priority], *level_max = &b->level_max[p.port][p.priority];
     enum weft_buffer_answer before = b->ops->review(b->state, b->conf, p.port, p.priority);
     enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.priority, p.bytes);
     b->in += p.bytes;
+    assert_int_equal(answer == WEFT_BUFFER_OK, p.bytes <= room);
     if (answer == WEFT_BUFFER_DROP) {
         if (lossless(b, p.port, p.priority)) assert_int_equal(before, WEFT_BUFFER_XOFF);
         b->dropped += p.bytes;

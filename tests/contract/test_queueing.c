@@ -22,8 +22,15 @@ static void push(struct bench *b, struct weft_random *random) {
     uint32_t in = (uint32_t)weft_random_below(random, b->ports), out = (uint32_t)weft_random_below(random, b->ports);
     unsigned priority = (unsigned)weft_random_below(random, WEFT_PRIORITIES);
     struct weft_packet p = {.port = (uint16_t)in, .priority = priority & 7, .dst = out, .bytes = 1000};
+    uint32_t before, after;
+    weft_bytes depth = b->ops->depth ? b->ops->depth(b->state, in, out, priority, &before) : 0;
     p.psn = b->pushed[in][out][priority]++;
     b->ops->push(b->state, &p, out);
+    if (b->ops->depth) { // its own queue is deeper by the packet, and still the same
+        assert_int_equal(b->ops->depth(b->state, in, out, priority, &after), depth + 1000);
+        assert_int_equal(before, after);
+        assert_true(before < b->ports * b->ports);
+    }
     b->held++;
 }
 
@@ -94,6 +101,9 @@ static void conserves(const struct weft_model *model, const void *conf) {
                 any |= serve(b, out, &random);
         }
         assert_int_equal(b->held, 0);
+        uint32_t queue;
+        for (uint32_t in = 0; b->ops->depth && in < b->ports; in++)
+            assert_int_equal(b->ops->depth(b->state, in, b->ports - 1, 3, &queue), 0);
         assert_conserved(b);
         weft__pool_deinit(&b->pool);
         free(b->state);

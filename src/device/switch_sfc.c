@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source flow control at the congestion point and at the edge (IEEE P802.1Qdw).
+//
+// A packet that has joined a queue is shown to the model; if it says so, a message goes to the packet's source. Of the
+// packets only data counts: an ACK has no source that could slow down (a switch tells by the BTH's opcode). The message
+// is a packet of 64 bytes with the code point of control traffic; it is accounted at the input where the data came in,
+// as if that frame had been trimmed and turned round, and takes the switch's own routes.
+//
+// At the edge a message for a NIC that does not understand it becomes a pause frame (the standard's project authorizes
+// bridges to do so); the NIC then stops all of the priority, the flow meant and the others.
+#include "device/switch.h"
+
+static weft_rate_bps rate_of(const struct weft__port *port) {
+    return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->byte_den / port->byte_num);
+}
+
+/// Inputs that have something for an output, over which its rate is shared. 1 where inputs do not wait.
+static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
+    uint32_t n = 0;
+    if (!sw->arbitrated) return 1;
+    sw->queueing->inputs(sw->queueing_state, out, priority, sw->inputs);
+    for (uint32_t k = 0; k < sw->words; k++)
+        n += (uint32_t)__builtin_popcountll(sw->inputs[k]);
+    return n ? n : 1;
+}
+
+/// What only some models want to know.
+static void describe(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
+                     struct weft_sfc_fact *fact) {
+    fact->drain_rate_bps = rate_of(&sw->port[out]) / contenders(sw, out, packet->priority);
+    weft__sfc_count(&sw->sfc, packet, fact);
+    weft_bytes room = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, packet->priority);
+    fact->room_bytes = room * fact->inputs; // each input that feeds it has as much, as far as this one can tell
+}
+
+static void send_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, weft_time_ps pause) {
+    uint8_t dscp = (uint8_t)sw->sfc.conf->dscp;
+    struct weft_packet message = {
+        .time_ps = w->now_ps,
+        .port = p->port,
+        .bytes = WEFT_FRAME_SFCM,
+        .dst = sw->hosts->qp[p->qp].src,
+        .qp = p->qp,
+        .psn = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS),
+        .entropy = sw->index & 0x3fffu,
+        .kind = WEFT_PACKET_SFCM,
+        .priority = sw->conf->dscp_map[dscp] & 7u,
+        .dscp = dscp & 63u,
+    };
+    w->tally.injected_bytes += message.bytes;
+    weft__switch_emit(node, sw, w, &message);
+}
+
+void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               const struct weft_packet *p, uint32_t out) {
+    if (p->kind != WEFT_PACKET_DATA || !(sw->sfc.conf->priorities >> p->priority & 1)) return;
+    struct weft_sfc_fact fact = {.now_ps = w->now_ps};
+    struct weft__sfc_packet packet = {.queue = out,
+                                      .priority = p->priority,
+                                      .qp = p->qp,
+                                      .src = sw->hosts->qp[p->qp].src,
+                                      .in = p->port,
+                                      .in_rate_bps = rate_of(&sw->port[p->port])};
+    weft_bytes depth = sw->port[out].queue[p->priority].bytes;
+    if (sw->queueing->depth) depth = sw->queueing->depth(sw->queueing_state, p->port, out, p->priority, &packet.queue);
+    fact.queue_bytes = depth - p->bytes;
+    if (fact.queue_bytes <= sw->sfc.watch_bytes) return;
+    if (sw->sfc.memory_ps) describe(sw, &packet, out, &fact);
+    struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
+    if (!act.signal) return;
+    struct weft_counters *counters = &sw->port[out].counters[p->priority];
+    if (weft__sfc_allow(&sw->sfc, &packet, w->now_ps)) {
+        counters->sfc_sent++;
+        send_message(node, sw, w, p, act.pause_ps);
+    } else {
+        counters->sfc_suppressed++;
+    }
+}
+
+bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
+                            uint32_t out) {
+    if (!sw->port[out].proxy_until_ps) return false;
+    uint32_t priority = sw->hosts->qp[p->qp].priority;
+    w->tally.delivered_bytes += p->bytes;
+    sw->port[out].counters[priority].sfc_proxied++;
+    weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS);
+    return true;
+}
