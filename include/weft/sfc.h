@@ -32,7 +32,8 @@ struct weft_sfc_conf {
 /// output over all inputs (OQ), of an input (IQ), of an input for an output (VOQ).
 struct weft_sfc_fact {
     weft_time_ps now_ps;
-    weft_bytes queue_bytes;       ///< that the packet found there
+    uint32_t packet_bytes;        ///< of its frame
+    weft_bytes queue_bytes;       ///< that it found there
     weft_bytes room_bytes;        ///< that the queue could still take before its inputs pause or drop
     weft_rate_bps drain_rate_bps; ///< at which the queue is served if nothing downstream pauses it
     weft_rate_bps feed_rate_bps;  ///< line rates of the inputs that have fed it lately

@@ -55,7 +55,7 @@ static void send_message(struct weft__node *node, struct weft__switch *sw, struc
 void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                                const struct weft_packet *p, uint32_t out) {
     if (p->kind != WEFT_PACKET_DATA || !(sw->sfc.conf->priorities >> p->priority & 1)) return;
-    struct weft_sfc_fact fact = {.now_ps = w->now_ps};
+    struct weft_sfc_fact fact = {.now_ps = w->now_ps, .packet_bytes = p->bytes};
     struct weft__sfc_packet packet = {.queue = out,
                                       .priority = p->priority,
                                       .qp = p->qp,

@@ -13,6 +13,7 @@ static weft_bytes below(struct weft_random *random, unsigned bits) {
 static struct weft_sfc_fact random_fact(struct weft_random *random, bool counted) {
     struct weft_sfc_fact fact = {
         .now_ps = below(random, 50),
+        .packet_bytes = 64 + (uint32_t)below(random, 13),
         .queue_bytes = below(random, 40),
         .room_bytes = below(random, 40),
         .drain_rate_bps = 1 + below(random, 40),
@@ -43,7 +44,8 @@ static void judges(const struct weft_model *model, const void *conf) {
         assert_true(act.pause_ps <= c->pause_ps);
         assert_true(fact.queue_bytes > 0);
     }
-    struct weft_sfc_fact deep = {.queue_bytes = c->threshold_bytes + 1, .drain_rate_bps = 1, .flows = 2, .inputs = 2};
+    struct weft_sfc_fact deep = {
+        .queue_bytes = c->threshold_bytes + 1, .drain_rate_bps = 1, .packet_bytes = 64, .flows = 2, .inputs = 2};
     struct weft_sfc_act act = {0};
     ops->on_packet(conf, &deep, &act);
     assert_true(act.signal); // the threshold holds at the latest

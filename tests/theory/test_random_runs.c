@@ -21,6 +21,7 @@ struct text {
     size_t size;
     FILE *file;
     struct weft_random random;
+    struct weft_random sfc; ///< of its own, so that the rest of a run is the same with and without
     bool until;
     bool hasty; ///< a timeout that may be below the round trip: when packets are dropped too, nothing may ever arrive
 };
@@ -94,6 +95,33 @@ static uint64_t say_topology(struct text *t) {
     }
 }
 
+/// Swaps the two streams.
+static void swap_random(struct text *t) {
+    struct weft_random random = t->random;
+    t->random = t->sfc;
+    t->sfc = random;
+}
+
+static void say_switch_sfc(struct text *t) {
+    swap_random(t);
+    if (chance(t, 50))
+        fprintf(t->file,
+                ", sfc_proxy: %s, sfc: {kind: %s, threshold: %s, pause: %s, interval: %s, source_interval: %s, "
+                "priorities: %s%s}",
+                ONE_OF(t, "true", "false"), ONE_OF(t, "fixed", "adaptive, floor: 0B"), ONE_OF(t, "0B", "10KB", "100KB"),
+                ONE_OF(t, "1ns", "777ns", "6us", "40us"), ONE_OF(t, "0ns", "1us", "6us"), ONE_OF(t, "0ns", "2us"),
+                ONE_OF(t, "3", "0-6"), ONE_OF(t, "", ", dscp: 0", ", dscp: 24"));
+    swap_random(t);
+}
+
+static void say_host_sfc(struct text *t) {
+    swap_random(t);
+    if (chance(t, 50))
+        fprintf(t->file, ", sfc: %s, sfc_scope: %s", ONE_OF(t, "true", "false"),
+                ONE_OF(t, "flow", "destination", "priority"));
+    swap_random(t);
+}
+
 static void say_devices(struct text *t) {
     const char *pfc = ONE_OF(t, "3", "3", "none", "0-6", "3-4");
     fprintf(t->file,
@@ -110,18 +138,22 @@ static void say_devices(struct text *t) {
     fprintf(t->file, "aqm: %s, ", ONE_OF(t, "none", "wred", "{kind: wred, min: 10KB, max: 20KB, max_probability: 1}"));
     fprintf(t->file,
             "pfc: {priorities: %s, quanta: %s, refresh: %s, reaction: %s, watchdog: %s, restore: 20us, "
-            "watchdog_action: %s}}\n",
+            "watchdog_action: %s}",
             pfc, ONE_OF(t, "65535", "500", "8"), ONE_OF(t, "0.5", "0.9"), ONE_OF(t, "0ns", "500ns"),
             ONE_OF(t, "never", "never", "30us"), ONE_OF(t, "alert", "drop", "forward"));
+    say_switch_sfc(t);
+    fprintf(t->file, "}\n");
     const char *timeout = ONE_OF(t, "20us", "200us", "2ms");
     t->hasty = strcmp(timeout, "2ms");
     fprintf(
         t->file,
         "host: {mtu: %s, processing: %s, cc: %s, ack_every: %s, window: %s, timeout: %s, drain_rate: %s, rx_buffer: "
-        "100KB, rx_xoff: 40KB, rx_xon: 20KB, ack_own_priority: %s, cnp_interval: %s, pfc: {priorities: %s}}\n",
+        "100KB, rx_xoff: 40KB, rx_xon: 20KB, ack_own_priority: %s, cnp_interval: %s, pfc: {priorities: %s}",
         ONE_OF(t, "256B", "1000B", "4096B", "9000B"), ONE_OF(t, "0ns", "100ns"),
         ONE_OF(t, "none", "dcqcn", "dcqcn_connectx"), ONE_OF(t, "1", "4", "16"), ONE_OF(t, "0B", "16KB", "64KB"),
         timeout, ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"), ONE_OF(t, "0ns", "4us", "50us"), pfc);
+    say_host_sfc(t);
+    fprintf(t->file, "}\n");
 }
 
 static void say_workload(struct text *t, uint64_t hosts) {
@@ -156,6 +188,7 @@ static void say_workload(struct text *t, uint64_t hosts) {
 
 static void one_run(uint64_t seed) {
     struct text t = {.random = weft_random_stream(seed, 0, WEFT_RANDOM_WORKLOAD)};
+    t.sfc = weft_random_stream(seed, 1, WEFT_RANDOM_WORKLOAD);
     t.file = open_memstream(&t.at, &t.size);
     assert_non_null(t.file);
     uint64_t hosts = say_topology(&t);
