@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
 #include "weft/scenario.h"
 
 static const char *const contents[] = {"headers", "full", NULL}; // enum weft_capture_content
@@ -13,9 +15,21 @@ static const struct weft_param rows[] = {
                 "of data frames: all, with payload and ICRC, or headers only"),
     WEFT_BYTES(struct weft_capture_conf, limit_bytes, "limit", "1GB", "1KB", "1000TB",
                "of the frames in the file; it holds the first ones"),
-    WEFT_TIME(struct weft_capture_conf, from_ps, "from", "0s", "0s", "never", "frames complete from this time on"),
-    WEFT_TIME(struct weft_capture_conf, until_ps, "until", "never", "0s", "never", "frames complete before this time"),
+    WEFT_TIME(struct weft_capture_conf, from_ps, "from", "0s", "0s", "1000000s", "frames complete from this time on"),
+    WEFT_TIME(struct weft_capture_conf, until_ps, "until", "never", "1ps", "never", "frames complete before this time"),
     WEFT_CHOICE(struct weft_capture_conf, cnp_mark, "cnp", "becn", marks,
                 "bit of the BTH by which a CNP speaks of congestion"),
 };
-const struct weft_param_table weft_capture_table = WEFT_PARAM_TABLE("capture", struct weft_capture_conf, rows);
+
+static const char *check(const void *conf, char *text, size_t size) {
+    const struct weft_capture_conf *c = conf;
+    char from[32], until[32];
+    if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
+    if (c->from_ps < c->until_ps) return NULL;
+    weft_format_time(c->from_ps, from, sizeof from);
+    weft_format_time(c->until_ps, until, sizeof until);
+    snprintf(text, size, "until (%s) is not after from (%s): no frame could be recorded", until, from);
+    return text;
+}
+const struct weft_param_table weft_capture_table =
+    WEFT_PARAM_TABLE_CHECKED("capture", struct weft_capture_conf, rows, check);

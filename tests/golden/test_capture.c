@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <pcap/pcap.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static struct bytes slurp(const char *name) {
     snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *file = fopen(path, "rb");
     if (!file) fail_msg("there is no %s: %s", name, err);
-    struct bytes b = {.at = malloc(1 << 26)};
+    struct bytes b = {.at = malloc((1 << 26) + 1)};
     b.size = fread(b.at, 1, 1 << 26, file);
     fclose(file);
     return b;
@@ -163,6 +164,47 @@ static void any_number_of_threads(void **state) {
     assert_non_null(strstr(err, wanted));
 }
 
+/// The run is the same whether frames are captured or not.
+static void nothing_else_changes(void **state) {
+    (void)state;
+    char digest[2][32] = {"", ""};
+    const char *const arguments[2] = {"run s.yaml --json --set topology.bit_error_rate=1e-7",
+                                      "run s.yaml --json --set topology.bit_error_rate=1e-7 --capture '*'"};
+    for (unsigned i = 0; i < 2; i++) {
+        succeed(arguments[i]);
+        struct bytes out = slurp("out.txt");
+        out.at[out.size] = 0;
+        const char *at = strstr((const char *)out.at, "\"digest\":");
+        assert_non_null(at);
+        assert_int_equal(sscanf(at, "\"digest\":%31[^,]", digest[i]), 1);
+        free(out.at);
+    }
+    assert_string_equal(digest[0], digest[1]);
+}
+
+/// libpcap reads it too: tcpdump and whatever else is built on it.
+static void libpcap(void **state) {
+    (void)state;
+    succeed("run s.yaml --capture host-4,leaf-0 --quiet");
+    struct content c = read_capture("capture.pcapng");
+    char path[128], why[PCAP_ERRBUF_SIZE];
+    snprintf(path, sizeof path, "%s/capture.pcapng", dir);
+    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, why);
+    if (!pcap) fail_msg("%s", why);
+    assert_int_equal(pcap_datalink(pcap), DLT_EN10MB);
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+    uint32_t frames = 0;
+    int status;
+    for (; (status = pcap_next_ex(pcap, &header, &bytes)) == 1; frames++) {
+        if (!frames) assert_int_equal(header->ts.tv_usec, c.first_ns); // nanoseconds, under the old name
+        assert_int_equal(header->caplen, header->len);
+    }
+    assert_int_equal(status, PCAP_ERROR_BREAK); // the end of the file
+    assert_int_equal(frames, c.frames);
+    pcap_close(pcap);
+}
+
 static void what_and_when(void **state) {
     (void)state;
     succeed("run s.yaml --capture host-4,leaf-0/1 --set capture.content=headers --out r");
@@ -226,6 +268,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(errors_leave_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_number_of_threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_else_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(libpcap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_and_when, set_up, tear_down),
         cmocka_unit_test_setup_teardown(variants, set_up, tear_down),
     };
