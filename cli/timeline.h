@@ -22,6 +22,7 @@ struct timeline_view {
 enum { TIMELINE_TEXT = 160 };
 const char *timeline_time(weft_time_ps time, char *text);     ///< a point in time: "63.105us"
 const char *timeline_duration(weft_time_ps time, char *text); ///< "3.01us"
+const char *timeline_priorities(uint64_t mask, char *text);   ///< "3,4", "none"
 const char *timeline_bytes(weft_bytes bytes, char *text);
 const char *timeline_port(const struct timeline_view *v, uint32_t port, const char *to,
                           char *text);                                               ///< "leaf-0/4 to x"

@@ -151,6 +151,12 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         if (s->over == s->times) fprintf(v->out, "; up again at %s", timeline_time(s->until_ps, b));
         fprintf(v->out, "\n");
         break;
+    case WEFT_STORY_AGREEMENT:
+        fprintf(v->out, "%s: lossless priorities are %s", timeline_port(v, s->port, "to", a),
+                timeline_priorities(s->count, b));
+        if (s->times > 1) fprintf(v->out, " at last, after %u changes", s->times);
+        fprintf(v->out, "\n");
+        break;
     case WEFT_STORY_KINDS:
         break;
     }
@@ -272,8 +278,8 @@ void timeline_print_events(const struct timeline_view *v) {
 // --- JSON ---------------------------------------------------------------------------------------------------------
 
 static void story_json(const struct timeline_view *v, const struct weft_story *s, struct weft__json *j) {
-    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause",
-                                                        "rate", "drop",       "storm", "link"};
+    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause",    "rate",
+                                                        "drop", "storm",      "link",  "agreement"};
     weft__json_begin_object(j);
     weft__json_key_u64(j, "id", s->first);
     if (s->parent->first) weft__json_key_u64(j, "parent", s->parent->first);

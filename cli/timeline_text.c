@@ -33,6 +33,13 @@ const char *timeline_bytes(weft_bytes bytes, char *text) {
     return text;
 }
 
+const char *timeline_priorities(uint64_t mask, char *text) {
+    int n = snprintf(text, TIMELINE_TEXT, mask ? "" : "none");
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
+        if (mask >> p & 1) n += snprintf(text + n, TIMELINE_TEXT - (size_t)n, "%s%u", n ? "," : "", p);
+    return text;
+}
+
 const char *timeline_port(const struct timeline_view *v, uint32_t port, const char *to, char *text) {
     if (port == WEFT_NONE)
         snprintf(text, TIMELINE_TEXT, "?");
@@ -90,6 +97,8 @@ static void say_pause(const struct timeline_view *v, const struct weft_event *e,
             sent ? "sent" : "received", e->detail, e->priority, (unsigned long long)e->value);
     if (sent && e->begins && e->value) fprintf(file, " (again)");
 }
+
+static const char *const resumed_by[] = {"", ", its pause time over", ", no longer lossless"};
 
 void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file) {
     const struct weft_event *e = &v->t.event[id - 1];
@@ -161,7 +170,7 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         break;
     case WEFT_EVENT_RESUMED:
         fprintf(file, "%s: priority %u goes on after %s%s", to, e->priority, timeline_duration(e->value, a),
-                e->detail == WEFT_EVENT_BY_TIME ? ", its pause time over" : "");
+                resumed_by[e->detail % 3]);
         break;
     case WEFT_EVENT_STORM_BEGAN:
         fprintf(file, "%s, priority %u: a PFC storm, paused for %s", to, e->priority, timeline_duration(e->value, a));
@@ -172,6 +181,10 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
     case WEFT_EVENT_DROPPED:
         fprintf(file, "%s, priority %u: %llu packet%s dropped (%s): %s", name, e->priority, (unsigned long long)e->more,
                 e->more == 1 ? "" : "s", timeline_bytes(e->value, a), weft_drop_names[e->detail]);
+        break;
+    case WEFT_EVENT_LOSSLESS:
+        fprintf(file, "%s: lossless priorities are %s", to, timeline_priorities(e->value, a));
+        fprintf(file, ", no longer %s", timeline_priorities(e->more, a));
         break;
     case WEFT_EVENT_LINK_DOWN:
     case WEFT_EVENT_LINK_UP:

@@ -220,24 +220,47 @@ static char *say_level(const struct timeline_view *v, uint32_t peer, uint32_t pr
                              name, bytes, kind ? kind : "?");
 }
 
+/// The last change of a port's lossless priorities; 0: they are as configured.
+static uint32_t find_agreement(const struct timeline_view *v, uint32_t port) {
+    uint32_t id = v->t.events;
+    while (id && (v->t.event[id - 1].kind != WEFT_EVENT_LOSSLESS || v->t.event[id - 1].port != port))
+        id--;
+    return id;
+}
+
 static struct answer find_answer(const struct timeline_view *v, uint32_t port, uint32_t priority) {
     uint32_t peer = v->t.port[port].peer_port;
     const struct weft_counters *own = counters_of(v, port, priority), *far = counters_of(v, peer, priority);
     const char *peer_node = v->t.port[peer].node, *name = v->t.port[port].name;
-    char a[TIMELINE_TEXT];
+    char a[TIMELINE_TEXT], b[TIMELINE_TEXT];
     uint32_t ports = 0;
     for (uint32_t i = 0; i < v->t.ports; i++)
         ports += !strcmp(v->t.port[i].node, peer_node);
     // A host is one port. A switch with one would be no use, and its answer differs only in what it quotes.
     bool host = ports == 1;
     const char *lossless = setting(v, peer_node, host ? "host" : "switch", "pfc.priorities");
+    uint32_t agreed = find_agreement(v, peer), obeyed = find_agreement(v, port);
+    if (own->pfc_rx_xoff && !own->paused_ps)
+        return (struct answer){
+            "not_obeyed", weft_arena_format(v->arena,
+                                            "it received %llu pause frames but does not obey them: priority %u is not "
+                                            "lossless at %s (%s)",
+                                            (unsigned long long)own->pfc_rx_xoff, priority, name,
+                                            obeyed ? "by DCBX" : "pfc.priorities")};
     if (own->pfc_rx_xoff)
         return (struct answer){"paused", weft_arena_format(v->arena,
                                                            "it was: %llu pause frames, %s in all; --why %s/%u "
                                                            "says because of what",
                                                            (unsigned long long)own->pfc_rx_xoff,
                                                            timeline_duration(own->paused_ps, a), name, priority)};
-    if (lossless && !is_lossless(lossless, priority))
+    if (agreed && !(v->t.event[agreed - 1].value >> priority & 1))
+        return (struct answer){"pfc_off", weft_arena_format(v->arena,
+                                                            "%s has no PFC for priority %u, as agreed by DCBX: its "
+                                                            "lossless priorities are %s since %s",
+                                                            v->t.port[peer].name, priority,
+                                                            timeline_priorities(v->t.event[agreed - 1].value, a),
+                                                            timeline_time(v->t.event[agreed - 1].time_ps, b))};
+    if (!agreed && lossless && !is_lossless(lossless, priority))
         return (struct answer){"pfc_off", weft_arena_format(v->arena,
                                                             "%s has no PFC for priority %u (%s.pfc.priorities: "
                                                             "%s), so it never asks for a pause",

@@ -34,9 +34,11 @@
       "a pause frame, for each priority of its class-enable vector (`detail`)")                                        \
     X(PAUSE_RECEIVED, "pause_received", "quanta; 0: go on", "", "the frame takes effect at the peer")                  \
     X(PAUSED, "paused", "bytes waiting", "", "a priority that could be sent may not be sent any more")                 \
-    X(RESUMED, "resumed", "time paused, ps", "", "and may again: by a frame with 0 quanta, or because time ran out")   \
+    X(RESUMED, "resumed", "time paused, ps", "",                                                                       \
+      "and may again: by a frame with 0 quanta, by time, or lossless no more")                                         \
     X(STORM_BEGAN, "storm_began", "time paused, ps", "", "the watchdog takes a pause for a storm")                     \
     X(STORM_ENDED, "storm_ended", "", "", "no pause came for the restoration time")                                    \
+    X(LOSSLESS, "lossless", "priorities, a bit each", "as before", "agreed with the neighbour (DCBX), or no longer")   \
     X(DROPPED, "dropped", "bytes", "packets", "for one reason, at most 10us apart; the time is that of the first")     \
     X(LINK_DOWN, "link_down", "", "", "as scheduled")                                                                  \
     X(LINK_UP, "link_up", "", "", "as scheduled")
@@ -55,7 +57,7 @@ extern const struct weft_event_info weft_event_infos[WEFT_EVENT_KINDS];
 /// `detail` of QUEUE_ABOVE and QUEUE_BELOW: which of WRED's thresholds.
 enum weft_event_threshold { WEFT_EVENT_MIN, WEFT_EVENT_MAX, WEFT_EVENT_DROP, WEFT_EVENT_THRESHOLDS };
 /// `detail` of RESUMED. That of CLASSIFIED is an enum weft_packet_kind.
-enum weft_event_resumed { WEFT_EVENT_BY_FRAME, WEFT_EVENT_BY_TIME };
+enum weft_event_resumed { WEFT_EVENT_BY_FRAME, WEFT_EVENT_BY_TIME, WEFT_EVENT_BY_AGREEMENT };
 
 #define WEFT_EVENT_NO_PRIORITY 255u
 

@@ -157,7 +157,15 @@ bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff
 void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities) {
     weft__port_expire(port, now);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume(port, p, now, WEFT_EVENT_BY_TIME);
+        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume(port, p, now, WEFT_EVENT_BY_AGREEMENT);
+    if (__builtin_expect(port->trace != NULL, 0) && priorities != port->lossless) {
+        struct weft_event *event =
+            weft__trace_add(port->trace, now, WEFT_EVENT_LOSSLESS, trace_port(port), WEFT_EVENT_NO_PRIORITY);
+        if (event) {
+            event->value = priorities;
+            event->more = port->lossless;
+        }
+    }
     port->lossless = port->obeyed = priorities;
 }
 

@@ -107,6 +107,8 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
         return begun;
     case WEFT_EVENT_DROPPED:
         return find(b, WEFT_STORY_DROP, e, cause);
+    case WEFT_EVENT_LOSSLESS:
+        return find(b, WEFT_STORY_AGREEMENT, e, NULL);
     case WEFT_EVENT_LINK_DOWN:
     case WEFT_EVENT_LINK_UP:
         return find(b, WEFT_STORY_LINK, e, NULL);
@@ -224,6 +226,10 @@ static void sum(struct weft_story *s, const struct weft_event *e, uint32_t id) {
             s->times++;
         else
             s->over++;
+        break;
+    case WEFT_STORY_AGREEMENT:
+        s->times++;
+        s->count = e->value;
         break;
     case WEFT_STORY_CLASSIFIED:
     case WEFT_STORY_KINDS:

@@ -104,13 +104,13 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
     };
     weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
                     &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), tap);
-    weft__network_port(net, port)->trace = weft__network_trace(net, info->node);
     bool own_is_switch = t->node[info->node].role == WEFT_NODE_SWITCH;
     const struct weft_pfc_conf *pfc =
         own_is_switch ? &net->device[info->node]->sw.pfc : &net->device[info->node]->host.pfc;
     weft__port_set_lossless(weft__network_port(net, port), 0, pfc->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
         weft__network_port(net, port)->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
+    weft__network_port(net, port)->trace = weft__network_trace(net, info->node);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
