@@ -7,8 +7,17 @@
 
 #include "base/json.h"
 
+static bool links;
+
+static const struct weft_cli_option options[] = {
+    {"links", NULL, "also negotiate every link by DCBX as it is configured, and say what differences cost", NULL,
+     &links},
+    {0},
+};
+
 static const struct weft_cli_command command = {
     .name = "check",
+    .option = options,
     .operands = "SCENARIO",
     .about = "Validates a scenario: every variant with its topology and its workload. Nothing is run or written.\n"
              "Exit status: 0 all good, 2 an error, said with file, line and column.",
@@ -32,6 +41,7 @@ static void print_text(const struct weft_cli_simulation *s) {
     printf("ok: scenario %s%s%s: %s, %u hosts, %u switches, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
            *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches, t->links,
            w->flows, w->groups, w->groups == 1 ? "" : "s", bytes);
+    if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
 static void print_json(struct weft__json *j, const struct weft_cli_simulation *s) {
@@ -45,6 +55,10 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_key_u64(j, "flows", s->workload->flows);
     weft__json_key_u64(j, "groups", s->workload->groups);
     weft__json_key_u64(j, "bytes", total_bytes(s->workload));
+    if (links) {
+        weft__json_key(j, "links_by_dcbx");
+        weft_report_links_json(j, s->topology, weft_links_negotiate(s->scenario, s->topology, s->arena));
+    }
     weft__json_end_object(j);
 }
 

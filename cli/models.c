@@ -16,6 +16,7 @@ static const struct {
     {&weft_switch_table, "the Ethernet switch"},
     {&weft_host_table, "the host's RDMA NIC"},
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
+    {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
 };

@@ -206,7 +206,7 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {&weft_switch_table, &weft_host_table, &weft_pfc_table,
-                                                     &weft_run_table, &weft_capture_table};
+                                                     &weft_dcbx_table,   &weft_run_table,  &weft_capture_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -243,6 +243,7 @@ static void devices(struct weft__json *j) {
     key_type(j, "match", "string");
     key_reference(j, "switch", "switch");
     key_reference(j, "host", "host");
+    key_reference(j, "dcbx", "dcbx");
     weft__json_end_object(j);
     weft__json_key(j, "required");
     weft__json_begin_array(j);
@@ -275,6 +276,7 @@ void weft_cli_schema(FILE *file) {
     key_type(&j, "events", "array");
     key_reference(&j, "switch", "switch");
     key_reference(&j, "host", "host");
+    key_reference(&j, "dcbx", "dcbx");
     devices(&j);
     workload(&j);
     key_reference(&j, "run", "run");

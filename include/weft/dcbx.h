@@ -23,6 +23,7 @@ enum weft_dcbx_rule {
     WEFT_DCBX_PEER_LOWER, ///< both are willing, the neighbour's MAC address is lower: the neighbour's
     WEFT_DCBX_OWN_LOWER,  ///< both are willing, this end's is lower: this end's
     WEFT_DCBX_SAME_MAC,   ///< both are willing and have the same MAC address: each keeps its own
+    WEFT_DCBX_UNHEARD,    ///< not both ends have heard the other: each keeps its own
     WEFT_DCBX_CANNOT, ///< the end that should take the other's cannot do PFC on so many priorities: each keeps its own
 };
 

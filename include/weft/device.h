@@ -57,4 +57,14 @@ struct weft_host_conf {
 };
 extern const struct weft_param_table weft_host_table;
 
+/// LLDP with DCBX, IEEE 802.1AB and 802.1Q clause 38; the same at switches and NICs. What is said of PFC is
+/// pfc.priorities, what is said of bandwidth follows from the scheduler.
+struct weft_dcbx_conf {
+    bool enabled, willing;
+    weft_time_ps interval_ps, ttl_ps;
+    uint64_t capability; ///< priorities that can have PFC at once
+    const char *apps;    ///< see weft_dcbx_apps_parse
+};
+extern const struct weft_param_table weft_dcbx_table;
+
 #endif

@@ -4,6 +4,7 @@
 #define WEFT_OUTCOME_H
 
 #include "weft/event.h"
+#include "weft/links.h"
 #include "weft/scenario.h"
 
 /// Why a packet was dropped. X(enumerator, name, meaning)
@@ -118,6 +119,7 @@ struct weft_outcome {
     uint64_t cnps; ///< sent by receivers
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
+    const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority
 

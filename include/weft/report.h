@@ -36,6 +36,12 @@ void weft_report_json(FILE *file, const struct weft_run *run);
 void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs);
 /// Makes a folder, and those above it, where they are absent.
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);
+/// Links as LLDP and DCBX see them, a line for those that are alike; `all`: those without a difference too.
+void weft_report_links(FILE *file, const struct weft_topology *topology, const struct weft_link_dcbx *links, bool all);
+/// An array of all of them.
+struct weft__json;
+void weft_report_links_json(struct weft__json *j, const struct weft_topology *topology,
+                            const struct weft_link_dcbx *links);
 /// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error
 /// the older one stays. The schema is in docs/results.md.
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,

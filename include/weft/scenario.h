@@ -5,7 +5,7 @@
 //
 //   name: ...           about: ...
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
-//   switch: {...}                     host: {...}
+//   switch: {...}                     host: {...}          dcbx: {...}
 //   devices: [{match: "core-*", switch: {...}}]
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
@@ -44,6 +44,7 @@ struct weft_device_conf {
     const char *match;
     struct weft_switch_conf sw;
     struct weft_host_conf host;
+    struct weft_dcbx_conf dcbx;
     struct weft_place place; ///< of the entry
 };
 

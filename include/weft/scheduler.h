@@ -17,6 +17,8 @@ struct weft_scheduler_ops {
     uint32_t (*pick)(struct weft_scheduler_state *state, const void *conf, uint8_t mask);
     /// Optional, hot. `bytes` of `priority` were sent.
     void (*on_sent)(struct weft_scheduler_state *state, const void *conf, uint32_t priority, uint32_t bytes);
+    /// Optional: how bandwidth is shared out, 0 for a strict priority. Without it all are strict.
+    void (*weights)(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES]);
 };
 
 #endif

@@ -73,6 +73,8 @@ const char *weft_dcbx_rule_text(enum weft_dcbx_rule rule) {
         return "both ends are willing and this end's MAC address is the lower one: its configuration holds";
     case WEFT_DCBX_SAME_MAC:
         return "both ends are willing and have the same MAC address: each keeps its own";
+    case WEFT_DCBX_UNHEARD:
+        return "they have not heard of each other by DCBX";
     case WEFT_DCBX_CANNOT:
         return "the willing end cannot do PFC on so many priorities: each keeps its own";
     }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "weft/dcbx.h"
 #include "weft/device.h"
 #include "weft/packet.h"
 
@@ -132,3 +133,39 @@ static const char *host_check(const void *conf, char *text, size_t size) {
 }
 const struct weft_param_table weft_host_table =
     WEFT_PARAM_TABLE_CHECKED("host", struct weft_host_conf, host_rows, host_check);
+
+static const struct weft_param dcbx_rows[] = {
+    WEFT_BOOL(struct weft_dcbx_conf, enabled, "enabled", "false",
+              "ports send LLDP with DCBX and negotiate PFC with what they hear"),
+    WEFT_BOOL(
+        struct weft_dcbx_conf, willing, "willing", "false",
+        "take over the neighbour's PFC priorities; if both ends are willing, those of the lower MAC address hold"),
+    WEFT_TIME(struct weft_dcbx_conf, interval_ps, "interval", "30s", "1us", "3600s",
+              "from one LLDP frame to the next (IEEE 802.1AB; the first goes out when the link comes up)"),
+    WEFT_TIME(struct weft_dcbx_conf, ttl_ps, "ttl", "120s", "1s", "65535s",
+              "what was said is forgotten after this time without another frame; whole seconds (4 intervals in IEEE "
+              "802.1AB)"),
+    WEFT_UINT(struct weft_dcbx_conf, capability, "capability", "8", "0", "8",
+              "priorities that can have PFC at once, as said to the neighbour (assumed)"),
+    WEFT_TEXT(struct weft_dcbx_conf, apps, "apps", "udp:4791:3",
+              "applications and their priority, as said to the neighbour: selector:protocol:priority, ... with "
+              "selectors ethertype, tcp, udp, tcp+udp, dscp"),
+};
+
+static const char *dcbx_check(const void *conf, char *text, size_t size) {
+    const struct weft_dcbx_conf *c = conf;
+    char why[256];
+    struct weft_app_table apps;
+    if (c->ttl_ps % WEFT_PS_PER_S)
+        snprintf(text, size, "ttl: expected whole seconds, such as 120s");
+    else if (c->ttl_ps <= c->interval_ps)
+        snprintf(text, size, "ttl (%" PRIu64 "s) is not above interval: neighbours would forget between two frames",
+                 c->ttl_ps / WEFT_PS_PER_S);
+    else if (weft_dcbx_apps_parse(c->apps, &apps, why, sizeof why))
+        snprintf(text, size, "apps: %s", why);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_dcbx_table =
+    WEFT_PARAM_TABLE_CHECKED("dcbx", struct weft_dcbx_conf, dcbx_rows, dcbx_check);

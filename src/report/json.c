@@ -149,6 +149,10 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_flows(j, run);
     write_counters(j, run->outcome);
     write_conservation(j, run->outcome);
+    if (run->outcome->links) {
+        weft__json_key(j, "links");
+        weft_report_links_json(j, run->topology, run->outcome->links);
+    }
     weft__json_end_object(j);
 }
 

@@ -221,6 +221,38 @@ static void write_pauses(struct writer *w) {
     weft_arena_free(arena);
 }
 
+/// "3,4" of a set of priorities.
+static const char *list_priorities(uint8_t priorities, char text[2 * WEFT_PRIORITIES + 1]) {
+    size_t n = 0;
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(priorities >> p & 1)) continue;
+        if (n) text[n++] = ',';
+        text[n++] = (char)('0' + p);
+    }
+    text[n] = 0;
+    return text;
+}
+
+static void write_dcbx(struct writer *w) {
+    const struct weft_topology *t = w->run->topology;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO dcbx VALUES (?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *differences = prepare(w, "INSERT INTO dcbx_differences VALUES (?,?,?,?,?)");
+    for (uint32_t i = 0; w->run->outcome->links && i < t->links; i++) {
+        const struct weft_link_dcbx *l = &w->run->outcome->links[i];
+        char configured[2 * WEFT_PRIORITIES + 1], in_force[sizeof configured], lossless[sizeof configured];
+        list_priorities(l->lossless, lossless);
+        for (unsigned k = 0; k < 2; k++)
+            insert(w, s, "iiitttii", (uint64_t)t->link[i].port[k], (uint64_t)l->speaks[k], (uint64_t)l->hears[k],
+                   list_priorities(l->configured[k], configured), list_priorities(l->in_force[k], in_force), lossless,
+                   l->sent[k], l->received[k]);
+        for (uint32_t n = 0; n < l->notes; n++)
+            insert(w, differences, "ittt", (uint64_t)l->note[n].port,
+                   list_priorities(l->note[n].priorities, configured), l->note[n].found, l->note[n].consequence);
+    }
+    sqlite3_finalize(s);
+    sqlite3_finalize(differences);
+}
+
 static void write_memory(struct writer *w) {
     sqlite3_stmt *s = prepare(w, "INSERT INTO memory VALUES (?,?,?)");
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
@@ -262,6 +294,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_series(w);
         write_events(w);
         write_pauses(w);
+        write_dcbx(w);
         write_memory(w);
     }
     execute(w, "COMMIT");

@@ -137,5 +137,6 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);
     print_drops(file, run->outcome, &sum);
+    if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);
 }

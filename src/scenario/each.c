@@ -42,6 +42,8 @@ static void device_each(const struct sink *sink, const struct weft_device_conf *
     weft_params_each(&weft_switch_table, &device->sw, path, sink->on_value, sink->context);
     weft__path_join(path, sizeof path, prefix, "host");
     weft_params_each(&weft_host_table, &device->host, path, sink->on_value, sink->context);
+    weft__path_join(path, sizeof path, prefix, "dcbx");
+    weft_params_each(&weft_dcbx_table, &device->dcbx, path, sink->on_value, sink->context);
 }
 
 void weft_scenario_each(const struct weft_scenario *scenario,

@@ -10,7 +10,7 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology", "events",  "switch", "host",  "devices",  "workload",
+static const char *const sections[] = {"topology", "events",  "switch", "host",  "dcbx",     "devices", "workload",
                                        "run",      "capture", "base",   "cases", "variants", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
@@ -19,7 +19,7 @@ static const struct weft_param head_rows[] = {
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
 
-static const char *const device_sections[] = {"switch", "host", NULL};
+static const char *const device_sections[] = {"switch", "host", "dcbx", NULL};
 static const struct weft_param device_rows[] = {
     WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
 };
@@ -71,13 +71,16 @@ static enum weft_status load_topology(struct bind *b) {
 }
 
 static enum weft_status load_device(struct bind *b, struct weft_device_conf *device, const struct weft_tree *sw,
-                                    const struct weft_tree *host, const char *path) {
+                                    const struct weft_tree *host, const struct weft_tree *dcbx, const char *path) {
     char child_path[WEFT__PATH_MAX];
     weft__path_join(child_path, sizeof child_path, path, "switch");
     enum weft_status status = weft__params_load_at(&weft_switch_table, sw, child_path, &device->sw, b->arena, b->error);
     if (status) return status;
     weft__path_join(child_path, sizeof child_path, path, "host");
-    return weft__params_load_at(&weft_host_table, host, child_path, &device->host, b->arena, b->error);
+    status = weft__params_load_at(&weft_host_table, host, child_path, &device->host, b->arena, b->error);
+    if (status) return status;
+    weft__path_join(child_path, sizeof child_path, path, "dcbx");
+    return weft__params_load_at(&weft_dcbx_table, dcbx, child_path, &device->dcbx, b->arena, b->error);
 }
 
 /// The default section `key` with what the entry says instead.
@@ -97,11 +100,12 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     char path[WEFT__PATH_MAX];
     snprintf(path, sizeof path, "devices.%u", i);
     struct weft__device_head head;
-    const struct weft_tree *sw, *host;
+    const struct weft_tree *sw, *host, *dcbx;
     enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
     if (!status) status = over_default(b, entry, "switch", &sw);
     if (!status) status = over_default(b, entry, "host", &host);
-    if (!status) status = load_device(b, device, sw, host, path);
+    if (!status) status = over_default(b, entry, "dcbx", &dcbx);
+    if (!status) status = load_device(b, device, sw, host, dcbx, path);
     device->match = status ? NULL : head.match;
     device->place = entry->place;
     return status;
@@ -126,7 +130,8 @@ static enum weft_status load_devices(struct bind *b) {
     struct weft_device_conf *device = weft_arena_alloc(b->arena, n + 1, sizeof *device);
     b->scenario->device = device;
     b->scenario->devices = n + 1;
-    status = load_device(b, &device[0], section(b->root, "switch"), section(b->root, "host"), "");
+    status =
+        load_device(b, &device[0], section(b->root, "switch"), section(b->root, "host"), section(b->root, "dcbx"), "");
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_device_entry(b, list->child[i], i, &device[i + 1]);
     return status;

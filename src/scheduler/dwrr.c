@@ -46,7 +46,13 @@ static void dwrr_on_sent(struct weft_scheduler_state *state, const void *conf, u
     if (!(c->strict >> priority & 1)) state->credit[priority] -= (int32_t)bytes;
 }
 
-static const struct weft_scheduler_ops dwrr_ops = {.pick = dwrr_pick, .on_sent = dwrr_on_sent};
+static void dwrr_weights(const void *conf, uint64_t ret_weight[WEFT_PRIORITIES]) {
+    const struct dwrr_conf *c = conf;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        ret_weight[p] = c->strict >> p & 1 ? 0 : c->weight[p];
+}
+
+static const struct weft_scheduler_ops dwrr_ops = {.pick = dwrr_pick, .on_sent = dwrr_on_sent, .weights = dwrr_weights};
 
 const struct weft_model weft__scheduler_dwrr = {
     .kind = WEFT_KIND_SCHEDULER,

@@ -140,8 +140,18 @@ static void fill_pfc(struct weft_frame *f, const struct weft_packet *p, uint32_t
         f->pfc.quanta[i] = (uint16_t)weft_packet_pfc_quanta(p, i);
 }
 
+/// The bytes that the sender's codec produced, and padding.
+static size_t put_lldp(const struct weft__frames *frames, const struct weft_packet *p, uint8_t *ret) {
+    const struct weft__lldp_frame *lldp = &frames->lldp[p->psn];
+    size_t size = p->bytes - WEFT_FCS_BYTES;
+    memcpy(ret, lldp->bytes, lldp->size);
+    memset(ret + lldp->size, 0, size - lldp->size);
+    return size;
+}
+
 size_t weft__frames_build(const struct weft__frames *frames, const struct weft_packet *p, uint32_t sender,
                           uint8_t *ret) {
+    if (p->kind == WEFT_PACKET_LLDP) return put_lldp(frames, p, ret);
     struct weft_frame f = {0};
     uint8_t message[WEFT_SFCM_BYTES];
     if (p->kind == WEFT_PACKET_PFC)

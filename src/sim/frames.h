@@ -3,6 +3,7 @@
 #ifndef WEFT_SIM_FRAMES_H
 #define WEFT_SIM_FRAMES_H
 
+#include "device/lldp.h"
 #include "device/nic.h"
 #include "weft/wire.h"
 
@@ -14,7 +15,8 @@ enum {
 
 struct weft__frames {
     const struct weft_topology *topology;
-    const struct weft__qp_conf *qp; ///< of every queue pair
+    const struct weft__qp_conf *qp;      ///< of every queue pair
+    const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     enum weft_cnp_mark cnp_mark;
     bool headers; ///< of data, only the headers
     uint8_t payload[WEFT__PAYLOAD_PERIOD + WEFT__FRAME_BYTES_MAX];

@@ -3,6 +3,7 @@
 #ifndef WEFT_SIM_NETWORK_H
 #define WEFT_SIM_NETWORK_H
 
+#include "device/lldp.h"
 #include "device/nic.h"
 #include "device/switch.h"
 #include "weft/sim.h"
@@ -22,8 +23,9 @@ struct weft__network {
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
-    struct weft__capture *capture; ///< NULL: none
-    uint32_t events_max;           ///< to be recorded of a node; 0: none
+    const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
+    struct weft__capture *capture;       ///< NULL: none
+    uint32_t events_max;                 ///< to be recorded of a node; 0: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sim/capture.h"
+#include "sim/lldp.h"
 #include "sim/network.h"
 
 static double seconds(clockid_t clock) {
@@ -111,6 +112,7 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
     if (is_sfc_proxy(net, info->node, far->node))
         weft__network_port(net, port)->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
     weft__network_port(net, port)->trace = weft__network_trace(net, info->node);
+    weft__network_port(net, port)->lldp = weft__lldp_new(net, port, arena);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
@@ -272,6 +274,7 @@ static void make_devices(struct weft__network *net) {
                 .epoch = net->epoch,
                 .epochs = net->epochs,
                 .pool = &w->pool,
+                .lldp = net->device[i]->dcbx.enabled,
                 .sampled = choose_sampled(net, i, net->arena_switch),
                 .sample_interval_ps = run->sample_interval_ps,
                 .node = i,
@@ -294,6 +297,7 @@ static void make_devices(struct weft__network *net) {
             .send_qp = &send_list[send_first[h]],
             .receive_qp = &receive_list[receive_first[h]],
             .pool = &w->pool,
+            .lldp = net->device[i]->dcbx.enabled,
             .sampled = sampled && sampled[0],
             .sample_interval_ps = run->sample_interval_ps,
             .node = i,
@@ -396,6 +400,7 @@ static void collect(struct weft__network *net) {
     for (uint32_t i = 0; i < net->topology->hosts; i++)
         weft__nic_finish(net->nic[i], o->sim_time_ps);
     collect_samples(net);
+    if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
     o->digest = weft_outcome_digest(o);
 }
@@ -458,6 +463,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     };
     net.device = weft_device_confs(scenario, topology, net.arena_switch);
     net.sfc_pause_ps = calc_sfc_pause(&net);
+    net.lldp = weft__lldp_frames(topology, net.device, net.arena_switch);
     status = make_queue_pairs(&net, ret_error);
     if (status) {
         network_free(&net);

@@ -140,6 +140,7 @@ static void schema_fits_the_tables(void **state) {
     assert_table(&weft_switch_table, json_object_get(definitions, "switch"), false);
     assert_table(&weft_host_table, json_object_get(definitions, "host"), false);
     assert_table(&weft_pfc_table, json_object_get(definitions, "pfc"), false);
+    assert_table(&weft_dcbx_table, json_object_get(definitions, "dcbx"), false);
     assert_table(&weft_run_table, json_object_get(definitions, "run"), false);
     assert_table(&weft_capture_table, json_object_get(definitions, "capture"), false);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
@@ -158,9 +159,9 @@ static void schema_fits_the_tables(void **state) {
         assert_non_null(json_object_get(top, *list));
     assert_int_equal(json_object_size(top), keys);
     const json_t *entry = json_object_get(json_object_get(json_object_get(top, "devices"), "items"), "properties");
-    assert_int_equal(json_object_size(entry), weft__device_table.n + 2);
+    assert_int_equal(json_object_size(entry), weft__device_table.n + 3);
     assert_non_null(json_object_get(entry, weft__device_table.rows[0].name));
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
         assert_non_null(json_object_get(entry, weft__device_table.lists[i]));
     json_decref(root);
     free(text);

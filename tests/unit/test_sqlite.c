@@ -96,8 +96,8 @@ static void is_sound(void **state) {
     expect(f->dir, "PRAGMA integrity_check", "ok");
     expect(f->dir, "PRAGMA foreign_key_check", "");
     expect(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-           "config\ncounter_meaning\ncounters\ndrops\nevent_meaning\nevents\nflows\ngroups\nmemory\npauses\nports\n"
-           "run\nseries");
+           "config\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_meaning\nevents\nflows\ngroups\n"
+           "memory\npauses\nports\nrun\nseries");
 }
 
 static void what_was_run(void **state) {

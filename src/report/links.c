@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Links by DCBX: alike ones in one line, for a network has thousands of links and few configurations.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "weft/dcbx.h"
+#include "weft/report.h"
+
+enum { TEXT = 160 };
+
+/// Links that are alike, but for the names of their ends.
+struct kind {
+    uint32_t first, links;
+};
+
+static const struct weft_node_info *node_of(const struct weft_topology *t, uint32_t link, unsigned end) {
+    return &t->node[t->port[t->link[link].port[end]].node];
+}
+
+static unsigned end_of(const struct weft_topology *t, uint32_t link, uint32_t port) {
+    return t->link[link].port[1] == port;
+}
+
+static bool are_alike(const struct weft_topology *t, const struct weft_link_dcbx *links, uint32_t x, uint32_t y) {
+    const struct weft_link_dcbx *a = &links[x], *b = &links[y];
+    for (unsigned k = 0; k < 2; k++)
+        if (a->speaks[k] != b->speaks[k] || a->hears[k] != b->hears[k] || a->in_force[k] != b->in_force[k] ||
+            a->configured[k] != b->configured[k] || strcmp(node_of(t, x, k)->layer, node_of(t, y, k)->layer))
+            return false;
+    if (a->lossless != b->lossless || a->notes != b->notes) return false;
+    for (uint32_t i = 0; i < a->notes; i++)
+        if (end_of(t, x, a->note[i].port) != end_of(t, y, b->note[i].port) ||
+            strcmp(a->note[i].found, b->note[i].found) || strcmp(a->note[i].consequence, b->note[i].consequence))
+            return false;
+    return true;
+}
+
+static uint32_t sort_links(const struct weft_topology *t, const struct weft_link_dcbx *links, struct kind *kind) {
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < t->links; i++) {
+        uint32_t k = 0;
+        while (k < kinds && !are_alike(t, links, kind[k].first, i))
+            k++;
+        if (k == kinds) kind[kinds++] = (struct kind){.first = i};
+        kind[k].links++;
+    }
+    return kinds;
+}
+
+/// "3", or "3 here, 4 there" as "3 | 4".
+static const char *both_text(uint8_t a, uint8_t b, char text[TEXT]) {
+    char first[TEXT / 4], second[TEXT / 4];
+    weft_dcbx_priorities_text(a, first, sizeof first);
+    weft_dcbx_priorities_text(b, second, sizeof second);
+    snprintf(text, TEXT, a == b ? "%s" : "%s | %s", first, second);
+    return text;
+}
+
+static const char *heard_text(const struct weft_link_dcbx *l) {
+    if (l->hears[0] && l->hears[1]) return "both";
+    if (!l->speaks[0] && !l->speaks[1]) return "off";
+    return l->hears[0] || l->hears[1] ? "one end" : "not seen";
+}
+
+static void print_kind(FILE *file, const struct weft_topology *t, const struct weft_link_dcbx *links,
+                       const struct kind *kind) {
+    const struct weft_link_dcbx *l = &links[kind->first];
+    char configured[TEXT], in_force[TEXT], lossless[TEXT], ends[TEXT], name[TEXT];
+    snprintf(ends, sizeof ends, "%s - %s", node_of(t, kind->first, 0)->layer, node_of(t, kind->first, 1)->layer);
+    weft_dcbx_priorities_text(l->lossless, lossless, sizeof lossless);
+    fprintf(file, "%6" PRIu32 "  %-18s %-9s %-15s %-15s %s\n", kind->links, ends, heard_text(l),
+            both_text(l->configured[0], l->configured[1], configured),
+            both_text(l->in_force[0], l->in_force[1], in_force), lossless);
+    for (uint32_t i = 0; i < l->notes; i++) {
+        weft_topology_port_name(t, l->note[i].port, name, sizeof name);
+        fprintf(file, "        %s%s: %s\n          so %s\n", kind->links > 1 ? "as at " : "", name, l->note[i].found,
+                l->note[i].consequence);
+    }
+}
+
+void weft_report_links(FILE *file, const struct weft_topology *t, const struct weft_link_dcbx *links, bool all) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct kind *kind = weft_arena_alloc(arena, t->links, sizeof *kind);
+    uint32_t kinds = sort_links(t, links, kind), differ = 0;
+    for (uint32_t k = 0; k < kinds; k++)
+        if (links[kind[k].first].notes) differ += kind[k].links;
+    fprintf(file, "DCBX   %" PRIu32 " links, %" PRIu32 " with differences between their ends\n", t->links, differ);
+    if (all || differ)
+        fprintf(file, "%6s  %-18s %-9s %-15s %-15s %s\n", "links", "between", "LLDP", "PFC configured", "in force",
+                "lossless");
+    for (uint32_t k = 0; k < kinds; k++)
+        if (all || links[kind[k].first].notes) print_kind(file, t, links, &kind[k]);
+    weft_arena_free(arena);
+}
+
+static void json_priorities(struct weft__json *j, const char *key, uint8_t priorities) {
+    weft__json_key(j, key);
+    weft__json_begin_array(j);
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
+        if (priorities >> p & 1) weft__json_u64(j, p);
+    weft__json_end_array(j);
+}
+
+static void json_ends(struct weft__json *j, const struct weft_topology *t, const struct weft_link_dcbx *l,
+                      uint32_t link) {
+    char name[TEXT];
+    weft__json_key(j, "ends");
+    weft__json_begin_array(j);
+    for (unsigned k = 0; k < 2; k++) {
+        weft_topology_port_name(t, t->link[link].port[k], name, sizeof name);
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "port", name);
+        weft__json_key_bool(j, "speaks", l->speaks[k]);
+        weft__json_key_bool(j, "hears", l->hears[k]);
+        json_priorities(j, "configured", l->configured[k]);
+        json_priorities(j, "in_force", l->in_force[k]);
+        weft__json_key_u64(j, "lldp_sent", l->sent[k]);
+        weft__json_key_u64(j, "lldp_received", l->received[k]);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+void weft_report_links_json(struct weft__json *j, const struct weft_topology *t, const struct weft_link_dcbx *links) {
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < t->links; i++) {
+        char name[TEXT];
+        weft__json_begin_object(j);
+        json_ends(j, t, &links[i], i);
+        json_priorities(j, "lossless", links[i].lossless);
+        weft__json_key(j, "differences");
+        weft__json_begin_array(j);
+        for (uint32_t n = 0; n < links[i].notes; n++) {
+            const struct weft_link_note *note = &links[i].note[n];
+            weft_topology_port_name(t, note->port, name, sizeof name);
+            weft__json_begin_object(j);
+            weft__json_key_string(j, "at", name);
+            json_priorities(j, "priorities", note->priorities);
+            weft__json_key_string(j, "found", note->found);
+            weft__json_key_string(j, "consequence", note->consequence);
+            weft__json_end_object(j);
+        }
+        weft__json_end_array(j);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}

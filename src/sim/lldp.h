@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLDP and DCBX of a whole network.
+#ifndef WEFT_SIM_LLDP_H
+#define WEFT_SIM_LLDP_H
+
+#include "device/lldp.h"
+#include "sim/network.h"
+#include "weft/links.h"
+
+/// The LLDP frame of every port; NULL if no device speaks LLDP. In `arena`.
+struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *topology, const struct weft_device_conf **device,
+                                           struct weft_arena *arena);
+/// The LLDP of a port; NULL if its device speaks none.
+struct weft__lldp *weft__lldp_new(const struct weft__network *net, uint32_t port, struct weft_arena *arena);
+/// How all links stand at the end of a run, in `arena`.
+struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struct weft_arena *arena);
+
+#endif
