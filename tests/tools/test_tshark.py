@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(os.environ["WEFT_ROOT"])
@@ -119,7 +119,7 @@ class Captured(unittest.TestCase):
 class EveryType(Captured):
     """One run, dissected once: a dictionary of texts a frame."""
     QUANTA = [f"macc.cbfc.pause_time.c{i}" for i in range(8)]
-    COLUMNS = ["frame.interface_name", "frame.packet_flags_direction", "frame.len", "frame.comment", "eth.dst", "ip.src",
+    COLUMNS = ["frame.interface_name", "frame.interface_description", "frame.time_epoch", "frame.packet_flags_direction", "frame.len", "frame.comment", "eth.dst", "ip.src",
                "ip.dst", "ip.dsfield.dscp", "ip.dsfield.ecn", "udp.srcport", "infiniband.bth.opcode",
                "infiniband.bth.psn", "infiniband.bth.destqp", "infiniband.bth.padcnt", "infiniband.reth.dmalen",
                "infiniband.aeth.syndrome.opcode", "infiniband.aeth.syndrome.error_code", "infiniband.invariant.crc",
@@ -137,6 +137,7 @@ class EveryType(Captured):
         self.check_marks()
         self.check_flows()
         self.check_losses()
+        self.check_links()
 
     @staticmethod
     def is_sent(frame):
@@ -233,6 +234,21 @@ class EveryType(Captured):
         drops = dict(self.database.execute("select reason, packets from drops"))
         self.assertGreater(drops["bit_error"], 0)
         self.assertEqual(lost, {("lost on the link: bit_error", True): drops["bit_error"]})
+
+
+    def check_links(self):
+        """What a port sent and the link did not lose came to its peer, in order, one link delay later."""
+        sent, received = defaultdict(list), defaultdict(list)
+        for frame in self.frames:
+            port = frame["frame.interface_name"]
+            peer, rate, delay = frame["frame.interface_description"].removeprefix("to ").split(", ")
+            self.assertEqual((rate, delay), ("100Gbps", "150ns"))
+            what = round(float(frame["frame.time_epoch"]) * 1e9), frame["infiniband.bth.psn"], frame["frame.len"]
+            if not self.is_sent(frame):
+                received[port].append(what)
+            elif not frame["frame.comment"]:
+                sent[peer].append((what[0] + 150, *what[1:]))
+        self.assertEqual(sent, received)
 
 
 class SmallSends(Captured):
