@@ -42,18 +42,24 @@ class Readme(unittest.TestCase):
 
 
 class Consoles(unittest.TestCase):
-    """```console blocks: after each line "$ command", run from the root, stands what it prints."""
+    """```console blocks: after each line "$ command" stands what it prints. They run in a folder that has scenarios/,
+    one a page, so that a block may use what an earlier one has written."""
+
+    def assert_shown(self, page, folder):
+        (Path(folder) / "scenarios").symlink_to(ROOT / "scenarios")
+        blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE):
+            done = subprocess.run(command.replace("build/weft", shlex.quote(WEFT)), shell=True, cwd=folder,
+                                  capture_output=True, text=True, check=False)
+            with self.subTest(page=page.name, command=command):
+                self.assertEqual(done.stdout.rstrip(), shown.rstrip())
+        return len(blocks)
 
     def test_they_print_that(self):
         blocks = 0
-        for page in sorted(ROOT.glob("docs/**/*.md")):
-            for block in re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
-                for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-                    done = subprocess.run(command.replace("build/weft", shlex.quote(WEFT)), shell=True, cwd=ROOT,
-                                          capture_output=True, text=True, check=False)
-                    with self.subTest(page=page.name, command=command):
-                        self.assertEqual(done.stdout.rstrip(), shown.rstrip())
-                blocks += 1
+        for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
+            with tempfile.TemporaryDirectory() as folder:
+                blocks += self.assert_shown(page, folder)
         self.assertGreater(blocks, 0)
 
 
