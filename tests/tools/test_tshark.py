@@ -53,6 +53,16 @@ workload:
   - {kind: incast, sources: host-0..2, dst: host-3, size: 1MB, verb: write, priority: 3}
 """
 
+# What the switch says of bandwidth: weights 1, 1, 1, 4, 1, 1, 1 of ten, priority 7 strict.
+DCBX = """
+topology: {kind: single, hosts: 2, rate: 100Gbps}
+dcbx: {enabled: true, interval: 40us, ttl: 60s, apps: "udp:4791:3,ethertype:0x8906:4"}
+switch: {pfc: {priorities: [3, 4]}, scheduler: {kind: dwrr, weights: [1, 1, 1, 4, 1, 1, 1, 1], strict: [7]}}
+host: {pfc: {priorities: [3]}}
+devices: [{match: "host-*", dcbx: {willing: true, capability: 4}}]
+workload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]
+"""
+
 
 def run_weft(folder, scenario, *arguments):
     command = [WEFT, "run", scenario, "--capture", "*", "--json", "--out", "out", *arguments]
@@ -326,6 +336,44 @@ class FourHundred(Captured):
         self.assertEqual([start for start in self.sent if paused_since + 1 < start < xons[0] - 1], [])
         self.assertGreater(xons[0] - paused_since, self.PAUSE_NS)  # longer than one pause can say
         self.assertAlmostEqual(min(start for start in self.sent if start > xons[0] - 1), xons[0], delta=2)
+
+
+class Dcbx(Captured):
+    """LLDP frames say how the ports are configured; 802.1AB: to 01-80-C2-00-00-0E."""
+    PRIORITIES = range(8)
+
+    def test_fields(self):
+        self.begin(DCBX, "--capture", "switch-0/0", "--set", "capture.content=headers")
+        self.assert_sound()
+        self.check("host-0/0", "1", lossless=[3], capability=4, willing="1", shares=[0] * 8, algorithms=[0] * 8)
+        self.check("switch-0/0", "2", lossless=[3, 4], capability=8, willing="0",
+                   shares=[10, 10, 10, 40, 10, 10, 10, 0], algorithms=[2] * 7 + [0])
+
+    def check(self, port, direction, lossless, capability, willing, shares, algorithms):
+        columns = ["frame.time_epoch", "eth.dst", "eth.src", "lldp.chassis.id.mac", "lldp.port.id",
+                   "lldp.tlv.system.name", "lldp.time_to_live", "lldp.dcbx.ieee.willing", "lldp.dcbx.ieee.pfc.numtcs",
+                   "lldp.dcbx.ieee.app.prio", "lldp.dcbx.iee.app.sf", "lldp.dcbx.feature.app.proto"]
+        columns += [f"lldp.dcbx.feature.pfc.prio{p}" for p in self.PRIORITIES]
+        columns += [f"lldp.dcbx.feature.pg.per{p}" for p in self.PRIORITIES]
+        columns += [f"lldp.dcbx.ieee.ets.tsa{p}" for p in self.PRIORITIES]
+        rows = [dict(zip(columns, row, strict=True))
+                for row in self.fields(f"lldp && frame.packet_flags_direction == {direction}", *columns)]
+        self.assertGreaterEqual(len(rows), 2)
+        apart = [float(b["frame.time_epoch"]) - float(a["frame.time_epoch"]) for a, b in zip(rows, rows[1:])]
+        self.assertTrue(all(abs(time - 40e-6) < 1e-6 for time in apart), apart)  # behind at most a frame of data
+        for row in rows:
+            self.assertEqual(row["eth.dst"], "01:80:c2:00:00:0e")
+            self.assertEqual(row["eth.src"], row["lldp.chassis.id.mac"])
+            self.assertEqual((row["lldp.port.id"], row["lldp.tlv.system.name"], row["lldp.time_to_live"]),
+                             (port, port.split("/")[0], "60"))
+            self.assertEqual(row["lldp.dcbx.ieee.willing"], f"{willing},{willing}")  # ETS and PFC
+            self.assertEqual(int(row["lldp.dcbx.ieee.pfc.numtcs"], 0), capability)
+            self.assertEqual([p for p in self.PRIORITIES if row[f"lldp.dcbx.feature.pfc.prio{p}"] == "1"], lossless)
+            for p in self.PRIORITIES:  # configuration and recommendation
+                self.assertEqual(row[f"lldp.dcbx.feature.pg.per{p}"], f"{shares[p]},{shares[p]}")
+                self.assertEqual(row[f"lldp.dcbx.ieee.ets.tsa{p}"], f"{algorithms[p]},{algorithms[p]}")
+            apps = [row[name].split(",") for name in columns[9:12]]
+            self.assertEqual([[int(x, 0) for x in app] for app in apps], [[3, 4], [3, 1], [4791, 0x8906]])
 
 
 class Dissector(Captured):
