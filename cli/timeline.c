@@ -147,6 +147,7 @@ static enum weft_status read_filters(struct timeline_view *v, struct weft_error 
 
 static void print_foot(const struct timeline_view *v) {
     char time[TIMELINE_TEXT];
+    if (*v->t.stall) printf("\nThe network made no progress any more.\n%s", v->t.stall);
     if (!v->t.unrecorded) return;
     printf("\nThe record is incomplete from %s on: %llu events are missing, because their nodes had as many as "
            "run.events\n"
@@ -214,6 +215,7 @@ static void print_json(const struct timeline_view *v) {
     weft__json_key_string(&j, "variant", v->t.variant);
     weft__json_key_u64(&j, "sim_time_ps", v->t.sim_time_ps);
     weft__json_key_u64(&j, "unrecorded", v->t.unrecorded);
+    if (*v->t.stall) weft__json_key_string(&j, "stall", v->t.stall);
     weft__json_key(&j, asked.all ? "events" : "story");
     weft__json_begin_array(&j);
     if (asked.all) {

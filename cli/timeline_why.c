@@ -101,6 +101,33 @@ static void print_chain(const struct timeline_view *v, uint32_t id) {
     }
 }
 
+/// The pause that lasts at the egress port for which most of an ingress buffer is; NULL: there is none.
+static const struct weft_pause *find_lasting(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                                             const struct weft_pause *of) {
+    if (of->resumed || !of->xoff) return NULL;
+    uint64_t port = v->t.event[of->xoff - 1].more;
+    for (uint32_t i = n; i--;)
+        if (!pause[i].resumed && is_there(v, &pause[i], (uint32_t)port, v->t.event[of->event - 1].priority))
+            return &pause[i];
+    return NULL;
+}
+
+/// A pause that was begun by congestion may last because of another pause; in a deadlock that comes round to itself.
+static void print_lasting(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
+                          const struct weft_pause *chosen) {
+    bool *seen = weft_arena_alloc(v->arena, n, sizeof *seen);
+    char port[TIMELINE_TEXT], time[TIMELINE_TEXT];
+    if (!chosen->resumed) printf("It lasts to the end of the run");
+    const struct weft_pause *p = chosen, *next;
+    for (; (next = find_lasting(v, pause, n, p)) && !seen[next - pause]; p = next) {
+        const struct weft_event *e = &v->t.event[next->event - 1];
+        seen[next - pause] = true;
+        printf(",\n  because %s is paused since %s", timeline_port(v, e->port, NULL, port),
+               timeline_time(e->time_ps, time));
+    }
+    if (!chosen->resumed) printf("%s.\n", next ? ",\n  and so on in a circle: a deadlock" : "");
+}
+
 static void why_json(const struct timeline_view *v, const struct weft_pause *pause, uint32_t n,
                      const struct weft_pause *chosen, uint32_t port, uint32_t priority) {
     struct weft__json j = {.file = stdout};
@@ -168,6 +195,7 @@ enum weft_status timeline_why(const struct timeline_view *v, uint32_t port, uint
     printf("%s of %s:\n", time == WEFT_TIME_NEVER ? "the longest," : "that one,",
            timeline_duration(end_of(v, chosen) - v->t.event[chosen->event - 1].time_ps, a));
     print_chain(v, chosen->event);
+    print_lasting(v, pause, n, chosen);
     return WEFT_OK;
 }
 

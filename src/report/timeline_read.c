@@ -45,7 +45,7 @@ static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
 static enum weft_status choose_run(struct reader *r, const char *variant, struct weft_error *ret_error) {
     const char *names[256];
     uint32_t n = 0;
-    sqlite3_stmt *s = prepare(r, "SELECT id, scenario, variant, sim_time_ps, unrecorded, unrecorded_ps FROM run "
+    sqlite3_stmt *s = prepare(r, "SELECT id, scenario, variant, sim_time_ps, unrecorded, unrecorded_ps, stall FROM run "
                                  "ORDER BY id");
     while (!r->run && next(r, s)) {
         const char *name = text(r, s, 2);
@@ -54,6 +54,7 @@ static enum weft_status choose_run(struct reader *r, const char *variant, struct
         r->run = sqlite3_column_int64(s, 0);
         *r->t = (struct weft_timeline){.scenario = text(r, s, 1),
                                        .variant = name,
+                                       .stall = text(r, s, 6),
                                        .sim_time_ps = number(s, 3, 0),
                                        .unrecorded = number(s, 4, 0),
                                        .unrecorded_ps = number(s, 5, WEFT_TIME_NEVER)};

@@ -267,6 +267,29 @@ static void what_is_left_out_is_said(void **state) {
     assert_non_null(strstr(f->err, "no events are recorded; run.events was 0"));
 }
 
+static void a_deadlock_is_followed_round(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run \"$WEFT_ROOT\"/scenarios/foundation/pfc_deadlock.yaml --quiet --out dead"), 4);
+    assert_int_equal(weft(f, "timeline dead"), 0);
+    ASSERT_IN_ORDER(f, "s4/2 to s0: priority 3 paused to the end", "The network made no progress any more.\n",
+                    "PFC cycle of 5 ports");
+    assert_int_equal(weft(f, "timeline dead --why s0/1"), 0);
+    ASSERT_IN_ORDER(f, "s0/1 to s1: priority 3 paused", "because s1/2 to s2, priority 3: congested",
+                    "It lasts to the end of the run,\n", "because s1/2 is paused since", "because s2/2 is paused since",
+                    "because s3/2 is paused since", "because s4/2 is paused since", "because s0/1 is paused since",
+                    "and so on in a circle: a deadlock.\n");
+}
+
+static void a_storm_is_told(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml --variant slow-host --quiet --out storm --set host.pfc.watchdog=10us "
+                             "--set switch.pfc.watchdog=10us --set switch.pfc.restore=30us"),
+                     0);
+    assert_int_equal(weft(f, "timeline storm"), 0);
+    ASSERT_IN_ORDER(f, "us  rail-c/E12/24 to gpu-c: priority 3 paused",
+                    "us    rail-c/E12/24 to gpu-c, priority 3: a PFC storm");
+}
+
 static void mistakes_are_said(void **state) {
     struct fixture *f = *state;
     static const struct {
@@ -299,6 +322,8 @@ int main(void) {
         cmocka_unit_test(every_event_stands_below_its_cause),
         cmocka_unit_test(the_story_as_json_is_a_tree),
         cmocka_unit_test(what_is_left_out_is_said),
+        cmocka_unit_test(a_deadlock_is_followed_round),
+        cmocka_unit_test(a_storm_is_told),
         cmocka_unit_test(mistakes_are_said),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
