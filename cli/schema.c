@@ -262,6 +262,34 @@ static void workload(struct weft__json *j) {
     weft__json_end_object(j);
 }
 
+/// "claims": entries of texts.
+static void claims(struct weft__json *j) {
+    static const char *const keys[] = {"text", "source", "that", "reason", "cases"};
+    weft__json_key(j, "claims");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "array");
+    weft__json_key(j, "items");
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "object");
+    weft__json_key(j, "properties");
+    weft__json_begin_object(j);
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+        key_type(j, keys[i], "string");
+    weft__json_key(j, "expected");
+    weft__json_begin_object(j);
+    type_bool(j);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+    weft__json_key(j, "required");
+    weft__json_begin_array(j);
+    weft__json_string(j, "text");
+    weft__json_string(j, "that");
+    weft__json_end_array(j);
+    weft__json_key_bool(j, "additionalProperties", false);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+}
+
 void weft_cli_schema(FILE *file) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
@@ -284,6 +312,7 @@ void weft_cli_schema(FILE *file) {
     key_type(&j, "base", "string");
     key_type(&j, "cases", "object");
     key_type(&j, "variants", "object");
+    claims(&j);
     weft__json_end_object(&j);
     weft__json_key(&j, "required");
     weft__json_begin_array(&j);

@@ -21,8 +21,8 @@ struct weft_queueing_ops {
     /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else: the set of inputs
     /// with a head for (out, priority), as ceil(ports / 64) words.
     void (*inputs)(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set);
-    /// NULL: the queue of an output over all inputs, which the switch counts. Else: bytes in the queue that packets from
-    /// `in` to `out` join, and which of them it is, a number below ports * ports.
+    /// NULL: the queue of an output over all inputs, which the switch counts. Else: bytes in the queue that packets
+    /// from `in` to `out` join, and which of them it is, a number below ports * ports.
     weft_bytes (*depth)(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue);
     /// Optional, hot: (in, out, priority) will be pushed to soon, or `out` popped: bring its queues into the cache,
     /// then, some time later, their heads.

@@ -10,6 +10,7 @@
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
 //   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
+//   claims: [{text: ..., that: ...}]
 #ifndef WEFT_SCENARIO_H
 #define WEFT_SCENARIO_H
 
@@ -78,6 +79,10 @@ void weft_scenario_file_free(struct weft_scenario_file *file);
 /// of another kind drops the old kind's parameters; a value left empty is the default again.
 uint32_t weft_scenario_variants(const struct weft_scenario_file *file); ///< at least 1
 const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i);
+/// The case a variant belongs to; "" if the file has none.
+const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
+/// The section `claims` of the file itself, not of its base; NULL if there is none. See weft/claim.h.
+const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file);
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error);
 void weft_scenario_free(struct weft_scenario *scenario);

@@ -49,7 +49,7 @@ struct weft_story {
     uint32_t over;                  ///< and ended
     weft_time_ps total_ps, longest_ps;
     weft_bytes bytes_max; ///< QUEUE, PAUSE: at an event; DROP: bytes
-    uint64_t count;       ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; AGREEMENT: priorities
+    uint64_t count; ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; AGREEMENT: priorities
     // PAUSE
     uint32_t xoffs, by_time; ///< XOFFs; pauses that ended by time
     // QUEUE

@@ -90,7 +90,10 @@ static enum weft_status fill(struct weft_scenario_file *file, const struct weft_
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
+    const struct weft_tree *claims = weft_tree_find(root, "claims");
+    if (claims && claims->type != WEFT_TREE_NULL) file->claims = claims;
     enum weft_status status = weft__scenario_on_base(file->path, root, file->arena, &root, ret_error);
+    if (!status) root = weft__tree_without(root, "claims", file->arena);
     if (!status) status = read_variants(file, root, ret_error);
     file->settings = n_settings;
     file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
@@ -146,4 +149,12 @@ uint32_t weft_scenario_variants(const struct weft_scenario_file *file) {
 
 const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i) {
     return file->variant[i].name;
+}
+
+const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i) {
+    return file->variant[i].case_name;
+}
+
+const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file) {
+    return file->claims;
 }

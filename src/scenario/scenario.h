@@ -16,6 +16,7 @@ struct weft_scenario_file {
     const char *path;
     struct weft__variant *variant;
     uint32_t variants;
+    const struct weft_tree *claims; ///< NULL: none
     uint32_t settings;
     const struct weft_tree **setting;
     struct weft_arena *arena;

@@ -3,7 +3,23 @@
 #include <assert.h>
 #include <string.h>
 
+#include "weft/claim.h"
 #include "weft/scenario.h"
+
+static void claim(const struct weft_scenario_file *file) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    struct weft_claim *claims = NULL;
+    uint32_t n;
+    enum weft_status status = weft_claims_new(file, arena, &claims, &n, &error);
+    assert(!status == !error.status);
+    for (uint32_t i = 0; i < n; i++) {
+        double *value = weft_arena_alloc(arena, claims[i].metrics, sizeof *value);
+        weft_claim_holds(&claims[i], value);
+        assert(weft_claim_filled(&claims[i], value, arena));
+    }
+    weft_arena_free(arena);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
@@ -50,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(!status == !error.status && !status == !!file);
     for (uint32_t i = 0; !status && i < weft_scenario_variants(file) && i < VARIANTS; i++)
         bind(file, i);
+    if (!status) claim(file);
     weft_scenario_file_free(file);
     assert(weft_memory_bytes(WEFT_MEMORY_SCENARIO) == 0);
     return 0;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "claim/claim.h"
+
+static bool truth(const struct weft_claim_node *n, const double *value);
+
+static double amount(const struct weft_claim_node *n, const double *value) {
+    switch (n->op) {
+    case WEFT__CLAIM_VALUE:
+        return n->value;
+    case WEFT__CLAIM_METRIC:
+        return value[n->metric];
+    case WEFT__CLAIM_ADD:
+        return amount(n->a, value) + amount(n->b, value);
+    case WEFT__CLAIM_SUB:
+        return amount(n->a, value) - amount(n->b, value);
+    case WEFT__CLAIM_MUL:
+        return amount(n->a, value) * amount(n->b, value);
+    case WEFT__CLAIM_DIV:
+        return amount(n->a, value) / amount(n->b, value);
+    default:
+        return truth(n, value); // not reached: a truth is no amount
+    }
+}
+
+static bool near(const struct weft_claim_node *n, const double *value) {
+    double a = amount(n->a, value), b = amount(n->b, value), c = amount(n->c, value);
+    return fabs(a - b) <=
+           (n->c->dimension == n->a->dimension && n->a->dimension != WEFT_CLAIM_NUMBER ? c : c * fabs(b));
+}
+
+static bool truth(const struct weft_claim_node *n, const double *value) {
+    if (n->op == WEFT__CLAIM_AND) return truth(n->a, value) && truth(n->b, value);
+    if (n->op == WEFT__CLAIM_OR) return truth(n->a, value) || truth(n->b, value);
+    if (n->op == WEFT__CLAIM_NEAR) return near(n, value);
+    double a = amount(n->a, value), b = amount(n->b, value);
+    switch (n->op) {
+    case WEFT__CLAIM_LT:
+        return a < b;
+    case WEFT__CLAIM_LE:
+        return a <= b;
+    case WEFT__CLAIM_GT:
+        return a > b;
+    case WEFT__CLAIM_GE:
+        return a >= b;
+    case WEFT__CLAIM_EQ:
+        return a <= b && a >= b;
+    default: // WEFT__CLAIM_NE
+        return a < b || a > b;
+    }
+}
+
+bool weft_claim_holds(const struct weft_claim *claim, const double *value) {
+    return truth(claim->root, value);
+}
+
+static void format(enum weft_claim_dimension dimension, double value, char *text, size_t size) {
+    if (!isfinite(value))
+        snprintf(text, size, "(no value)");
+    else if (dimension == WEFT_CLAIM_TIME && value >= 0)
+        weft_format_time((weft_time_ps)llround(value), text, size);
+    else if (dimension == WEFT_CLAIM_BYTES && value >= 0)
+        weft_format_bytes((weft_bytes)llround(value), text, size);
+    else if (dimension == WEFT_CLAIM_RATE && value >= 0)
+        weft_format_rate((weft_rate_bps)llround(value), text, size);
+    else
+        snprintf(text, size, "%.10g", value);
+}
+
+const char *weft_claim_filled(const struct weft_claim *claim, const double *value, struct weft_arena *arena) {
+    enum { VALUE_MAX = 40 };
+    size_t room = strlen(claim->that) + (size_t)claim->metrics * VALUE_MAX + 1;
+    char *text = weft_arena_alloc(arena, room, 1), *s = text;
+    uint32_t from = 0;
+    for (uint32_t m = 0; m < claim->metrics; m++) {
+        const struct weft_claim_metric *metric = &claim->metric[m];
+        char shown[VALUE_MAX];
+        format(metric->dimension, value[m], shown, sizeof shown);
+        memcpy(s, claim->that + from, metric->at - from);
+        s = stpcpy(s + metric->at - from, shown);
+        from = metric->at + metric->length;
+    }
+    strcpy(s, claim->that + from);
+    return text;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive descent: or, and, comparison, sum, product, operand. Depth is bounded, and so is the text.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "base/units.h"
+#include "claim/claim.h"
+
+enum { DEPTH_MAX = 32, TEXT_MAX = 4096, PARTS_MAX = 16, VARIANTS_MAX = 64 };
+
+struct parse {
+    struct weft_claim *claim;
+    const struct weft_scenario_file *file;
+    const char *path;
+    struct weft_arena *arena;
+    struct weft_error *error;
+    enum weft_status status;
+    struct weft__claim_word word; ///< the next one
+    uint32_t depth;
+    bool per_case;
+};
+
+static const struct weft_claim_node nothing = {.op = WEFT__CLAIM_VALUE};
+
+/// The first mistake counts; parsing goes on to the end without harm.
+__attribute__((format(printf, 2, 3))) static const struct weft_claim_node *fail(struct parse *p, const char *form,
+                                                                                ...) {
+    char text[700];
+    va_list list;
+    va_start(list, form);
+    vsnprintf(text, sizeof text, form, list);
+    va_end(list);
+    if (!p->status) p->status = weft_error_set(p->error, WEFT_ERROR_INPUT, p->claim->place, "%s: %s", p->path, text);
+    return &nothing;
+}
+
+static void next(struct parse *p) {
+    p->word = weft__claim_word(p->claim->that, p->word.at + p->word.length);
+}
+
+static const char *word_text(const struct parse *p) {
+    if (p->word.kind == WEFT__WORD_END) return "its end";
+    return weft_arena_format(p->arena, "\"%.*s\"", (int)p->word.length, p->claim->that + p->word.at);
+}
+
+static const char *const dimension_names[] = {"a number", "a time", "a size", "a rate", "a comparison"};
+
+static const struct weft_claim_node *node(struct parse *p, enum weft__claim_op op, enum weft_claim_dimension dimension,
+                                          const struct weft_claim_node *a, const struct weft_claim_node *b) {
+    struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
+    *n = (struct weft_claim_node){.op = op, .dimension = dimension, .a = a, .b = b};
+    return n;
+}
+
+static const struct weft_claim_node *value(struct parse *p, enum weft_claim_dimension dimension, double v) {
+    struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
+    *n = (struct weft_claim_node){.op = WEFT__CLAIM_VALUE, .dimension = dimension, .value = v};
+    return n;
+}
+
+/// How much of the operand is this name, quoted or not, and a dot; 0 if it does not begin so.
+static uint32_t begins_with(const char *operand, const char *name) {
+    size_t length = strlen(name);
+    bool quoted = *operand == '"' && !strncmp(operand + 1, name, length) && operand[length + 1] == '"';
+    if (!*name || (!quoted && strncmp(operand, name, length))) return 0;
+    if (quoted) length += 2;
+    return operand[length] == '.' ? (uint32_t)length + 1 : 0;
+}
+
+/// The variant whose name the operand begins with, the longest of several, then one of the case at hand; *ret_length is
+/// what to leave out.
+static bool find_variant(struct parse *p, const char *operand, uint32_t *ret_variant, uint32_t *ret_length) {
+    const char *case_name = p->claim->case_name;
+    *ret_length = 0;
+    for (unsigned bare = 0; bare < 2 && !*ret_length; bare++)
+        for (uint32_t i = 0; i < weft_scenario_variants(p->file); i++) {
+            const char *name = weft_scenario_variant_name(p->file, i), *slash = name + strlen(case_name);
+            if (bare && (!*case_name || strcmp(weft_scenario_variant_case(p->file, i), case_name) || *slash != '/'))
+                continue;
+            uint32_t length = begins_with(operand, bare ? slash + 1 : name);
+            if (length <= *ret_length) continue;
+            *ret_variant = i;
+            *ret_length = length;
+            p->per_case |= bare;
+        }
+    return *ret_length;
+}
+
+/// a."b.c".d in its parts. False if there are too many or one is empty.
+static bool split(struct parse *p, const char *s, const char **part, uint32_t *ret_parts) {
+    *ret_parts = 0;
+    while (*ret_parts < PARTS_MAX) {
+        bool quoted = *s == '"';
+        s += quoted;
+        size_t length = quoted ? strcspn(s, "\"") : strcspn(s, ".");
+        if (!length || (quoted && !s[length])) return false;
+        part[(*ret_parts)++] = weft_arena_format(p->arena, "%.*s", (int)length, s);
+        s += length + quoted;
+        if (!*s) return true;
+        if (*s++ != '.') return false;
+    }
+    return false;
+}
+
+static bool one_of(const char *word, const char *const *words) {
+    for (; *words; words++)
+        if (!strcmp(word, *words)) return true;
+    return false;
+}
+
+static bool ends_with(const char *word, const char *end) {
+    size_t n = strlen(word), m = strlen(end);
+    return n >= m && !strcmp(word + n - m, end);
+}
+
+/// victims.fct.mean is groups.victims.fct_ps.mean.
+static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
+    static const char *const of_group[] = {"fct", "fct_ps", "slowdown", "count", "finished", "bytes", NULL};
+    bool group = parts > 1 && strcmp(part[0], "groups") && one_of(part[1], of_group);
+    m->part = weft_arena_alloc(arena, parts + 1, sizeof *m->part);
+    if (group) m->part[m->parts++] = "groups";
+    for (uint32_t i = 0; i < parts; i++)
+        m->part[m->parts++] = strcmp(part[i], "fct") ? part[i] : "fct_ps";
+    for (uint32_t i = 0; i < m->parts; i++) {
+        const char *name = m->part[i];
+        if (ends_with(name, "_ps")) m->dimension = WEFT_CLAIM_TIME;
+        if (ends_with(name, "_bytes") || !strcmp(name, "bytes")) m->dimension = WEFT_CLAIM_BYTES;
+        if (ends_with(name, "_bps")) m->dimension = WEFT_CLAIM_RATE;
+    }
+}
+
+static const struct weft_claim_node *metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
+    const char *part[PARTS_MAX];
+    uint32_t parts;
+    if (!split(p, operand + skip, part, &parts))
+        return fail(p, "\"%.200s\": expected a metric such as victims.fct.mean after the variant", operand);
+    struct weft_claim *claim = p->claim;
+    struct weft_claim_metric *m = &claim->metric[claim->metrics];
+    *m = (struct weft_claim_metric){.variant = variant, .at = p->word.at, .length = p->word.length};
+    canonical(m, part, parts, p->arena);
+    struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
+    *n = (struct weft_claim_node){.op = WEFT__CLAIM_METRIC, .dimension = m->dimension, .metric = claim->metrics++};
+    return n;
+}
+
+static const struct weft_claim_node *literal(struct parse *p, const char *operand) {
+    static const struct {
+        enum weft__quantity quantity;
+        enum weft_claim_dimension dimension;
+    } table[] = {{WEFT__TIME, WEFT_CLAIM_TIME}, {WEFT__BYTES, WEFT_CLAIM_BYTES}, {WEFT__RATE, WEFT_CLAIM_RATE}};
+    double real;
+    uint64_t whole;
+    char why[200];
+    if (weft__real_parse(operand, &real)) return value(p, WEFT_CLAIM_NUMBER, real);
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
+        if (weft__quantity_parse(table[i].quantity, operand, &whole, why, sizeof why))
+            return value(p, table[i].dimension, (double)whole);
+    return NULL;
+}
+
+static const struct weft_claim_node *unknown(struct parse *p, const char *operand) {
+    const char *names[VARIANTS_MAX];
+    uint32_t n = 0;
+    for (; n < weft_scenario_variants(p->file) && n < VARIANTS_MAX; n++)
+        names[n] = weft_scenario_variant_name(p->file, n);
+    if (*p->claim->case_name)
+        operand = weft_arena_format(p->arena, "%s/%s", p->claim->case_name, operand); // as it was looked for
+    char expected[512];
+    const char *name = weft_arena_format(p->arena, "%.*s", (int)strcspn(operand, "."), operand);
+    weft__names_expected(name, names, n, expected, sizeof expected);
+    return fail(p, "\"%.200s\" is no number, nor does it begin with a variant and a dot; %s", operand, expected);
+}
+
+static const struct weft_claim_node *parse_or(struct parse *p);
+
+static const struct weft_claim_node *parse_operand(struct parse *p) {
+    if (p->word.kind == WEFT__WORD_OPEN) {
+        if (++p->depth > DEPTH_MAX) return fail(p, "more than %d parentheses inside each other", DEPTH_MAX);
+        next(p);
+        const struct weft_claim_node *inner = parse_or(p);
+        p->depth--;
+        if (p->word.kind != WEFT__WORD_CLOSE) return fail(p, "expected \")\" where %s stands", word_text(p));
+        next(p);
+        return inner;
+    }
+    if (p->word.kind != WEFT__WORD_OPERAND)
+        return fail(p, "expected a metric, a number or a quantity where %s stands", word_text(p));
+    const char *operand = weft_arena_format(p->arena, "%.*s", (int)p->word.length, p->claim->that + p->word.at);
+    uint32_t variant = 0, skip = 0;
+    bool no_variants = weft_scenario_variants(p->file) == 1 && !*weft_scenario_variant_name(p->file, 0);
+    const struct weft_claim_node *n =
+        find_variant(p, operand, &variant, &skip) ? metric(p, operand, variant, skip) : literal(p, operand);
+    if (!n) n = no_variants ? metric(p, operand, 0, 0) : unknown(p, operand);
+    next(p);
+    return n;
+}
+
+static bool is_operator(const struct parse *p, enum weft__claim_op first, enum weft__claim_op last) {
+    return p->word.kind == WEFT__WORD_OPERATOR && p->word.op >= first && p->word.op <= last;
+}
+
+static const struct weft_claim_node *parse_product(struct parse *p) {
+    const struct weft_claim_node *a = parse_operand(p);
+    while (!p->status && is_operator(p, WEFT__CLAIM_MUL, WEFT__CLAIM_DIV)) {
+        enum weft__claim_op op = p->word.op;
+        next(p);
+        const struct weft_claim_node *b = parse_operand(p);
+        enum weft_claim_dimension x = a->dimension, y = b->dimension, result = x;
+        bool good = y == WEFT_CLAIM_NUMBER;
+        if (op == WEFT__CLAIM_MUL && x == WEFT_CLAIM_NUMBER) good = true, result = y;
+        if (op == WEFT__CLAIM_DIV && x == y) good = true, result = WEFT_CLAIM_NUMBER;
+        if (x == WEFT_CLAIM_TRUTH || y == WEFT_CLAIM_TRUTH) good = false;
+        if (!good && !p->status)
+            return fail(p, "%s cannot be %s %s", dimension_names[x],
+                        op == WEFT__CLAIM_MUL ? "multiplied by" : "divided by", dimension_names[y]);
+        a = node(p, op, result, a, b);
+    }
+    return a;
+}
+
+/// Both sides of + - and of a comparison.
+static void check_alike(struct parse *p, const struct weft_claim_node *a, const struct weft_claim_node *b) {
+    if (a->dimension == b->dimension && a->dimension != WEFT_CLAIM_TRUTH) return;
+    fail(p, "%s and %s do not compare or add", dimension_names[a->dimension], dimension_names[b->dimension]);
+}
+
+static const struct weft_claim_node *parse_sum(struct parse *p) {
+    const struct weft_claim_node *a = parse_product(p);
+    while (!p->status && is_operator(p, WEFT__CLAIM_ADD, WEFT__CLAIM_SUB)) {
+        enum weft__claim_op op = p->word.op;
+        next(p);
+        const struct weft_claim_node *b = parse_product(p);
+        check_alike(p, a, b);
+        a = node(p, op, a->dimension, a, b);
+    }
+    return a;
+}
+
+static const struct weft_claim_node *parse_near(struct parse *p, const struct weft_claim_node *a) {
+    next(p);
+    const struct weft_claim_node *b = parse_sum(p);
+    check_alike(p, a, b);
+    if (!p->status && p->word.kind != WEFT__WORD_WITHIN)
+        return fail(p, "expected \"within\" and how much, such as a ~ b within 10%%, where %s stands", word_text(p));
+    next(p);
+    struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
+    *n = (struct weft_claim_node){WEFT__CLAIM_NEAR, WEFT_CLAIM_TRUTH, 0, 0, a, b, parse_sum(p)};
+    if (n->c->dimension != WEFT_CLAIM_NUMBER) check_alike(p, a, n->c);
+    return n;
+}
+
+static const struct weft_claim_node *parse_comparison(struct parse *p) {
+    const struct weft_claim_node *a = parse_sum(p), *all = NULL;
+    if (p->word.kind == WEFT__WORD_NEAR && !p->status) return parse_near(p, a);
+    while (!p->status && is_operator(p, WEFT__CLAIM_LT, WEFT__CLAIM_NE)) {
+        enum weft__claim_op op = p->word.op;
+        next(p);
+        const struct weft_claim_node *b = parse_sum(p);
+        check_alike(p, a, b);
+        const struct weft_claim_node *one = node(p, op, WEFT_CLAIM_TRUTH, a, b);
+        all = all ? node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, all, one) : one;
+        a = b;
+    }
+    return all ? all : a;
+}
+
+static const struct weft_claim_node *check_truth(struct parse *p, const struct weft_claim_node *n) {
+    if (n->dimension != WEFT_CLAIM_TRUTH && !p->status)
+        return fail(p, "expected a comparison, such as a < b, before %s", word_text(p));
+    return n;
+}
+
+static const struct weft_claim_node *parse_and(struct parse *p) {
+    const struct weft_claim_node *a = parse_comparison(p);
+    while (!p->status && p->word.kind == WEFT__WORD_AND) {
+        check_truth(p, a);
+        next(p);
+        a = node(p, WEFT__CLAIM_AND, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_comparison(p)));
+    }
+    return a;
+}
+
+static const struct weft_claim_node *parse_or(struct parse *p) {
+    const struct weft_claim_node *a = parse_and(p);
+    while (!p->status && p->word.kind == WEFT__WORD_OR) {
+        check_truth(p, a);
+        next(p);
+        a = node(p, WEFT__CLAIM_OR, WEFT_CLAIM_TRUTH, a, check_truth(p, parse_and(p)));
+    }
+    return a;
+}
+
+enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_scenario_file *file, const char *path,
+                                   struct weft_arena *arena, bool *ret_per_case, struct weft_error *ret_error) {
+    struct parse p = {.claim = claim, .file = file, .path = path, .arena = arena, .error = ret_error};
+    size_t length = strlen(claim->that);
+    if (length > TEXT_MAX) fail(&p, "longer than %d characters", TEXT_MAX);
+    if (p.status) return p.status;
+    claim->metric = weft_arena_alloc(arena, length / 2 + 1, sizeof *claim->metric); // a word and a blank each
+    next(&p);
+    claim->root = check_truth(&p, parse_or(&p));
+    if (!p.status && p.word.kind != WEFT__WORD_END) fail(&p, "what is %s?", word_text(&p));
+    *ret_per_case = p.per_case;
+    return p.status;
+}
