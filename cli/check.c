@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "simulation.h"
+#include "claims.h"
 
 #include "base/json.h"
 
@@ -20,6 +20,7 @@ static const struct weft_cli_command command = {
     .option = options,
     .operands = "SCENARIO",
     .about = "Validates a scenario: every variant with its topology and its workload. Nothing is run or written.\n"
+             "Claims are read, and every metric in them is looked for.\n"
              "Exit status: 0 all good, 2 an error, said with file, line and column.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
@@ -62,10 +63,12 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_end_object(j);
 }
 
-static enum weft_status check_variant(const struct weft_scenario_file *file, uint32_t variant, struct weft__json *j,
+static enum weft_status check_variant(const struct weft_scenario_file *file, uint32_t variant,
+                                      const struct weft_cli_claims *claims, struct weft__json *j,
                                       struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     enum weft_status status = weft_cli_simulation_init(&s, file, variant, ret_error);
+    if (!status) status = weft_cli_claims_check(claims, variant, &s, ret_error);
     if (!status && j)
         print_json(j, &s);
     else if (!status)
@@ -78,8 +81,10 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
                                   struct weft__json *j, struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
     enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
+    struct weft_cli_claims claims = {0};
+    if (!status) status = weft_cli_claims_init(&claims, file, o->arena, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
-        status = check_variant(file, first + i, j, ret_error);
+        status = check_variant(file, first + i, &claims, j, ret_error);
     return status;
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft compare: every variant of a scenario, side by side.
+// weft compare: every variant of a scenario, side by side, and what was claimed about them.
 #include <stdio.h>
 
-#include "simulation.h"
+#include "claims.h"
 
 static const struct weft_cli_command command = {
     .name = "compare",
     .operands = "SCENARIO",
     .about = "Runs every variant of a scenario, one after the other, and shows them side by side, with the change\n"
-             "against the first. All variants are checked before one is run. Ctrl-C shows those that ran.\n"
-             "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled.",
+             "against the first, and whether the scenario's claims hold. All variants and claims are checked before\n"
+             "one is run. Ctrl-C shows those that ran.\n"
+             "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
+             "5 a claim turned out other than expected.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
@@ -21,45 +23,72 @@ static enum weft_status graver(enum weft_status a, enum weft_status b) {
     return a ? a : b;
 }
 
-/// Runs until the user interrupts. Returns how many have an outcome.
-static uint32_t run_all(const struct weft_cli_options *o, struct weft_cli_simulation *s, struct weft_run *run,
-                        uint32_t n, enum weft_status *ret_status, struct weft_error *error) {
-    *ret_status = WEFT_OK;
-    for (uint32_t i = 0; i < n; i++) {
-        if (i && weft_cli_interrupted()) return i;
-        struct weft_error own = {0};
-        enum weft_status status = weft_cli_simulation_run(&s[i], o, s[i].scenario->variant, &run[i], &own);
-        if (status && graver(*ret_status, status) != *ret_status) *error = own;
-        *ret_status = graver(*ret_status, status);
-        if (!s[i].outcome) return i;
+struct compare {
+    const struct weft_cli_options *o;
+    uint32_t n, ran;
+    struct weft_cli_simulation *s;
+    struct weft_run *run;
+    struct weft_cli_claims claims;
+};
+
+static enum weft_status prepare(struct compare *c, const struct weft_scenario_file *file, struct weft_error *error) {
+    enum weft_status status = weft_cli_claims_init(&c->claims, file, c->o->arena, error);
+    for (uint32_t i = 0; i < c->n && !status; i++) {
+        status = weft_cli_simulation_init(&c->s[i], file, i, error);
+        if (!status) status = weft_cli_claims_check(&c->claims, i, &c->s[i], error);
+        c->s[i].one_of_several = c->n > 1;
     }
-    return n;
+    return status;
+}
+
+/// Runs until the user interrupts. c->ran: how many have an outcome.
+static enum weft_status run_all(struct compare *c, struct weft_error *error) {
+    enum weft_status all = WEFT_OK;
+    for (c->ran = 0; c->ran < c->n; c->ran++) {
+        if (c->ran && weft_cli_interrupted()) return all;
+        struct weft_error own = {0};
+        struct weft_cli_simulation *s = &c->s[c->ran];
+        enum weft_status status = weft_cli_simulation_run(s, c->o, s->scenario->variant, &c->run[c->ran], &own);
+        if (status && graver(all, status) != all) *error = own;
+        all = graver(all, status);
+        if (!s->outcome) return all;
+        weft_cli_claims_take(&c->claims, c->ran, &c->run[c->ran]);
+    }
+    return all;
+}
+
+/// What there is is shown, whatever the status; claims only if everything ran to its end.
+static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
+    if (weft_cli_interrupted() && !c->o->json)
+        fprintf(stderr, "weft: interrupted; %u of %u variants were begun\n", c->ran, c->n);
+    if (c->ran < c->n && !weft_cli_interrupted()) return status;
+    struct weft_cli_results results = {.run = c->run, .runs = c->ran, .list = true};
+    enum weft_status claims = WEFT_OK;
+    if (!weft_cli_interrupted() && c->claims.n) {
+        claims = weft_cli_claims_judge(&c->claims);
+        results.claim = c->claims.result;
+        results.claims = c->claims.n;
+    }
+    struct weft_error output = {0};
+    if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
+    weft_cli_print_results(&results, c->o->json, &output);
+    if (output.status) *error = output;
+    return output.status ? output.status : status ? status : claims;
 }
 
 static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                 struct weft_error *error) {
-    uint32_t n = weft_scenario_variants(file);
-    struct weft_cli_simulation *s = weft_arena_alloc(o->arena, n, sizeof *s);
-    struct weft_run *run = weft_arena_alloc(o->arena, n, sizeof *run);
-    enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < n && !status; i++)
-        if (!(status = weft_cli_simulation_init(&s[i], file, i, error))) s[i].one_of_several = n > 1;
+    struct compare c = {.o = o, .n = weft_scenario_variants(file)};
+    c.s = weft_arena_alloc(o->arena, c.n, sizeof *c.s);
+    c.run = weft_arena_alloc(o->arena, c.n, sizeof *c.run);
+    enum weft_status status = prepare(&c, file, error);
     if (!status) {
         weft_cli_catch_interrupt();
-        uint32_t ran = run_all(o, s, run, n, &status, error);
-        if (weft_cli_interrupted() && !o->json)
-            fprintf(stderr, "weft: interrupted; %u of %u variants were begun\n", ran, n);
-        bool complete = ran == n || weft_cli_interrupted();
-        struct weft_error output = {0};
-        if (complete && o->out) weft_cli_write_results(o->out, run, ran, true, &output);
-        if (complete) weft_cli_print_results(run, ran, true, o->json, &output);
-        if (output.status) {
-            *error = output;
-            status = output.status;
-        }
+        status = run_all(&c, error);
+        status = show(&c, status, error);
     }
-    for (uint32_t i = 0; i < n; i++)
-        weft_cli_simulation_deinit(&s[i]);
+    for (uint32_t i = 0; i < c.n; i++)
+        weft_cli_simulation_deinit(&c.s[i]);
     return status;
 }
 

@@ -2,7 +2,7 @@
 // weft run: one variant of a scenario.
 #include <stdio.h>
 
-#include "simulation.h"
+#include "claims.h"
 
 static const struct weft_cli_command command = {
     .name = "run",
@@ -33,7 +33,9 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     struct weft_cli_simulation s = {0};
     struct weft_run run;
     uint32_t variant;
-    enum weft_status status = weft_cli_variant(o, file, &variant, error);
+    struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
+    enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
+    if (!status) status = weft_cli_variant(o, file, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
         if (!o->variant && !o->json && !o->quiet) mention_others(file);
@@ -42,8 +44,9 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     }
     if (s.outcome) {
         struct weft_error output = {0};
-        if (o->out) weft_cli_write_results(o->out, &run, 1, false, &output);
-        weft_cli_print_results(&run, 1, false, o->json, &output);
+        struct weft_cli_results results = {.run = &run, .runs = 1};
+        if (o->out) weft_cli_write_results(o->out, &results, &output);
+        weft_cli_print_results(&results, o->json, &output);
         if (output.status) {
             *error = output;
             status = output.status;

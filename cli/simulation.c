@@ -115,29 +115,30 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     return status;
 }
 
-static void print(FILE *file, const struct weft_run *run, uint32_t runs, bool list, bool json) {
-    if (json && list)
-        weft_report_json_compare(file, run, runs);
+static void print(FILE *file, const struct weft_cli_results *r, bool json) {
+    if (json && r->list)
+        weft_report_json_compare(file, r->run, r->runs, r->claim, r->claims);
     else if (json)
-        weft_report_json(file, run);
-    else if (list)
-        weft_report_compare(file, run, runs);
+        weft_report_json(file, r->run);
+    else if (r->list)
+        weft_report_compare(file, r->run, r->runs);
     else
-        weft_report_table(file, run);
+        weft_report_table(file, r->run);
+    if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
 }
 
-enum weft_status weft_cli_print_results(const struct weft_run *run, uint32_t runs, bool list, bool json,
+enum weft_status weft_cli_print_results(const struct weft_cli_results *results, bool json,
                                         struct weft_error *ret_error) {
-    print(stdout, run, runs, list, json);
+    print(stdout, results, json);
     if (fflush(stdout) || ferror(stdout))
         return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write to standard output: %s",
                               strerror(errno));
     return WEFT_OK;
 }
 
-enum weft_status weft_cli_write_results(const char *dir, const struct weft_run *run, uint32_t runs, bool list,
+enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error) {
-    enum weft_status status = weft_report_sqlite(dir, run, runs, ret_error);
+    enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
     if (status) return status;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const char *path = weft_arena_format(arena, "%s/result.json", dir);
@@ -145,7 +146,7 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_run *
     FILE *file = fopen(draft, "w");
     bool written = file;
     if (file) {
-        print(file, run, runs, list, true);
+        print(file, results, true);
         written = !ferror(file);
         written &= !fclose(file);
     }

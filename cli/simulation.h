@@ -28,11 +28,19 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
 void weft_cli_catch_interrupt(void);
 bool weft_cli_interrupted(void);
 
-/// Writes results.sqlite and result.json into the folder. `list`: result.json holds {"variants": [...]}.
-enum weft_status weft_cli_write_results(const char *dir, const struct weft_run *run, uint32_t runs, bool list,
+/// What a command has to show.
+struct weft_cli_results {
+    const struct weft_run *run;
+    uint32_t runs;
+    bool list; ///< variants side by side, not one run; JSON is {"variants": [...]}
+    const struct weft_claim_result *claim;
+    uint32_t claims;
+};
+/// Writes results.sqlite and result.json into the folder.
+enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error);
-/// Prints to standard output: JSON or text, a list of variants or one run. SYSTEM if it could not be written.
-enum weft_status weft_cli_print_results(const struct weft_run *run, uint32_t runs, bool list, bool json,
+/// Prints to standard output: JSON or text. SYSTEM if it could not be written.
+enum weft_status weft_cli_print_results(const struct weft_cli_results *results, bool json,
                                         struct weft_error *ret_error);
 
 #endif

@@ -12,6 +12,7 @@ enum weft_status {
     WEFT_ERROR_INPUT = 2,        ///< bad scenario, option or value
     WEFT_ERROR_CONSERVATION = 3, ///< bytes were lost or invented: a bug of weft
     WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress
+    WEFT_ERROR_CLAIM = 5,        ///< a claim of the scenario turned out other than expected
 };
 
 /// Where in the user's text something stands. line 0: in no file (`file` then is a command-line option, or NULL).

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "weft/claim.h"
 #include "weft/sim.h"
 
 /// One run with everything that describes it.
@@ -33,7 +34,19 @@ void weft_report_table(FILE *file, const struct weft_run *run);
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// The same for variants, with their claims if there are any.
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs,
+                              const struct weft_claim_result *claim, uint32_t claims);
+/// Claims with their numbers: how many there are of each verdict, then each; or just one.
+void weft_report_claims(FILE *file, const struct weft_claim_result *result, uint32_t n);
+void weft_report_claim(FILE *file, const struct weft_claim_result *result);
+/// {"claims": [...]}, as they stand in the JSON of compare, without a newline.
+void weft_report_json_claims(FILE *file, const struct weft_claim_result *result, uint32_t n);
+/// `findings`: known not to hold and so it is. `unexpected`: other than expected, either way.
+struct weft_claim_counts {
+    uint32_t hold, findings, unexpected;
+};
+struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n);
 /// Makes a folder, and those above it, where they are absent.
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);
 /// Links as LLDP and DCBX see them, a line for those that are alike; `all`: those without a difference too.

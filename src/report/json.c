@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "claims.h"
 #include "totals.h"
 
 static void key_time(struct weft__json *j, const char *key, double time_ps) {
@@ -162,7 +163,8 @@ void weft_report_json(FILE *file, const struct weft_run *run) {
     putc('\n', file);
 }
 
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs,
+                              const struct weft_claim_result *claim, uint32_t claims) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
     weft__json_key(&j, "variants");
@@ -170,6 +172,7 @@ void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t r
     for (uint32_t r = 0; r < runs; r++)
         write_run(&j, &run[r]);
     weft__json_end_array(&j);
+    if (claims) weft__json_claims(&j, claim, claims);
     weft__json_end_object(&j);
     putc('\n', file);
 }

@@ -22,7 +22,7 @@ static json_t *read_back(const struct weft_run *run, uint32_t runs) {
     if (runs == 1)
         weft_report_json(file, run);
     else
-        weft_report_json_compare(file, run, runs);
+        weft_report_json_compare(file, run, runs, NULL, 0);
     fclose(file);
     assert_true(size > 1 && text[size - 1] == '\n' && !memchr(text, '\n', size - 1)); // one line
     json_error_t error;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that run variants.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "verify.h"
+
+/// weft run PATH --json --quiet --threads N [--variant NAME] [--set ...]...
+static char **arguments(const struct verify *v, const struct verify_task *t) {
+    const struct weft_cli_options *o = v->o;
+    char **argv = weft_arena_alloc(o->arena, 2 * o->settings + 12, sizeof *argv);
+    const char *variant = weft_scenario_variant_name(t->scenario->file, t->variant);
+    uint32_t n = 0;
+    argv[n++] = weft_arena_text(o->arena, "weft");
+    argv[n++] = weft_arena_text(o->arena, "run");
+    argv[n++] = weft_arena_text(o->arena, "--json");
+    argv[n++] = weft_arena_text(o->arena, "--quiet");
+    argv[n++] = weft_arena_format(o->arena, "--threads=%u", o->threads);
+    if (*variant) argv[n++] = weft_arena_format(o->arena, "--variant=%s", variant);
+    for (uint32_t i = 0; i < o->settings; i++)
+        argv[n++] = weft_arena_format(o->arena, "--set=%s", o->setting[i]);
+    argv[n++] = weft_arena_text(o->arena, "--");
+    argv[n++] = weft_arena_text(o->arena, t->scenario->path);
+    return argv;
+}
+
+static enum weft_status start(struct verify *v, struct verify_task *t, struct weft_error *ret_error) {
+    char **argv = arguments(v, t);
+    t->out = tmpfile();
+    t->err = tmpfile();
+    fflush(stdout);
+    if (t->out && t->err) t->pid = fork();
+    if (!t->out || !t->err || t->pid < 0)
+        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
+    if (t->pid) return WEFT_OK;
+    dup2(fileno(t->out), STDOUT_FILENO);
+    dup2(fileno(t->err), STDERR_FILENO);
+    execv("/proc/self/exe", argv);
+    _exit(WEFT_ERROR_SYSTEM);
+}
+
+static char *whole(FILE *file, size_t *ret_size) {
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = calloc((size_t)size + 1, 1);
+    *ret_size = text ? fread(text, 1, (size_t)size, file) : 0;
+    return text;
+}
+
+static void note(struct verify_task *t, enum weft_status status) {
+    if (!status) return;
+    if (!t->scenario->status || t->scenario->status == WEFT_ERROR_STALL) t->scenario->status = status;
+    const char *variant = weft_scenario_variant_name(t->scenario->file, t->variant);
+    size_t size;
+    char *text = whole(t->err, &size);
+    fprintf(stderr, "weft: %s%s%s: %s", t->scenario->path, *variant ? ", variant " : "", variant,
+            text && *text ? text : "the run ended early\n");
+    free(text);
+}
+
+/// Its values, and what went wrong with it.
+static void finish(struct verify_task *t, int wait_status) {
+    enum weft_status status = WEFT_ERROR_SYSTEM;
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
+        status = (enum weft_status)WEXITSTATUS(wait_status);
+    if (!status || status == WEFT_ERROR_STALL) {
+        size_t size;
+        char *text = whole(t->out, &size);
+        if (!text || !weft_cli_claims_take_json(&t->scenario->claims, t->variant, text, size))
+            status = WEFT_ERROR_SYSTEM;
+        free(text);
+    }
+    note(t, status);
+    t->pid = 0;
+    fclose(t->out);
+    fclose(t->err);
+}
+
+static void show_progress(const struct verify *v, uint32_t done) {
+    if (v->o->quiet || !isatty(STDERR_FILENO)) return;
+    fprintf(stderr, "\r\033[Kweft verify: %u of %u runs", done, v->tasks);
+    if (done == v->tasks) fprintf(stderr, "\r\033[K");
+}
+
+static bool wait_for_one(struct verify *v) {
+    int wait_status;
+    pid_t pid;
+    do
+        pid = wait(&wait_status);
+    while (pid < 0 && errno == EINTR);
+    for (struct verify_task *t = v->task; t; t = t->next)
+        if (pid > 0 && t->pid == pid) {
+            finish(t, wait_status);
+            return true;
+        }
+    return false;
+}
+
+enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
+    weft_cli_catch_interrupt();
+    struct verify_task *next = v->task;
+    enum weft_status status = WEFT_OK;
+    uint32_t running = 0, done = 0;
+    while (running || (next && !status && !weft_cli_interrupted())) {
+        while (next && running < v->jobs && !status && !weft_cli_interrupted()) {
+            status = start(v, next, ret_error);
+            running += !status;
+            next = next->next;
+        }
+        show_progress(v, done);
+        if (!running) break;
+        wait_for_one(v);
+        running--;
+        show_progress(v, ++done);
+    }
+    if (!status && weft_cli_interrupted())
+        status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "interrupted; %u of %u runs had ended",
+                                done, v->tasks);
+    return status;
+}

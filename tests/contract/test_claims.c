@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims as a user meets them: weft check, compare and verify, their verdicts and exit statuses.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/weft-test-claims-XXXXXX";
+static char text[1 << 16];
+
+/// Two to one, with and without room for it: small pauses, large does not.
+static const char network[] = "topology: {kind: single, hosts: 3, rate: 200Gbps, delay: 150ns}\n"
+                              "workload: [{kind: incast, sources: host-1..2, dst: host-0, size: 300KB, group: g}]\n"
+                              "variants:\n"
+                              "  small: {switch.buffer: {size: 120KB, xoff: 90KB, xon: 80KB}}\n"
+                              "  large: {switch.buffer: {size: 2MB, xoff: 1MB, xon: 1MB}}\n";
+static const char true_claim[] =
+    "  - {text: room avoids pauses, that: large.counters.pfc_xoff_frames < small.counters.pfc_xoff_frames}\n";
+static const char finding[] = "  - {text: pauses cost time, that: small.g.fct.max > large.g.fct.max * 110%,\n"
+                              "     expected: no, reason: the link is busy either way}\n";
+static const char false_claim[] = "  - {text: it is quick, that: small.g.fct.max < 1us, source: a leaflet}\n";
+static const char surprise[] = "  - {text: they end, that: small.g.finished == 2, expected: no, reason: none}\n";
+
+static int set_up(void **state) {
+    (void)state;
+    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return chdir("/") || system(command);
+}
+
+/// FOLDER/NAME with these claims.
+static void write_scenario(const char *name, const char *a, const char *b) {
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fprintf(file, "%s%s%s%s", network, *a ? "claims:\n" : "", a, b);
+    fclose(file);
+}
+
+static const char *output_of(const char *arguments, int expected_status) {
+    char command[1024];
+    snprintf(command, sizeof command, "exec 2>&1; \"$WEFT\" %s", arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    text[fread(text, 1, sizeof text - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    if (status >> 8 != expected_status) fail_msg("weft %s: exit status %d: %s", arguments, status >> 8, text);
+    return text;
+}
+
+static void assert_holds(const char *part) {
+    if (!strstr(text, part)) fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void compare_shows_them(void **state) {
+    (void)state;
+    write_scenario("s.yaml", true_claim, finding);
+    output_of("check s.yaml", 0);
+    output_of("compare s.yaml --quiet", 0);
+    assert_holds("\nclaims: 1 hold, 1 known not to (findings), 0 unexpected\n"
+                 "  holds            room avoids pauses\n"
+                 "                   large.counters.pfc_xoff_frames < small.counters.pfc_xoff_frames\n"
+                 "                   0 < ");
+    assert_holds("  finding          pauses cost time\n");
+    assert_holds("not expected to hold: the link is busy either way\n");
+    write_scenario("s.yaml", true_claim, false_claim);
+    output_of("compare s.yaml --quiet", 5);
+    assert_holds("  DOES NOT HOLD    it is quick (a leaflet)\n");
+    write_scenario("s.yaml", surprise, "");
+    output_of("compare s.yaml --quiet", 5);
+    assert_holds("  HOLDS AFTER ALL  they end\n");
+    output_of("run s.yaml --quiet", 0); // one variant proves nothing
+    write_scenario("s.yaml", "", "");
+    output_of("compare s.yaml --quiet", 0);
+    assert_null(strstr(text, "claims"));
+}
+
+static void json_has_them(void **state) {
+    (void)state;
+    write_scenario("s.yaml", true_claim, false_claim);
+    json_error_t error;
+    json_t *root = json_loads(output_of("compare s.yaml --json", 5), JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s", error.text);
+    const json_t *claims = json_object_get(root, "claims"), *variants = json_object_get(root, "variants");
+    assert_int_equal(json_array_size(claims), 2);
+    assert_int_equal(json_array_size(variants), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(json_is_true(json_object_get(json_array_get(claims, i), "holds")), !i);
+    // the values are those of the runs
+    const json_t *values = json_object_get(json_array_get(claims, 0), "values");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *counters = json_object_get(json_array_get(variants, 1 - i), "counters");
+        assert_float_equal(json_number_value(json_array_get(values, i)),
+                           json_number_value(json_object_get(counters, "pfc_xoff_frames")), 0);
+    }
+    json_decref(root);
+    output_of("compare s.yaml --quiet --out out", 5);
+    root = json_load_file("out/result.json", 0, &error);
+    assert_int_equal(json_array_size(json_object_get(root, "claims")), 2);
+    json_decref(root);
+}
+
+static void mistakes_are_found_before_anything_runs(void **state) {
+    (void)state;
+    static const struct {
+        const char *claim, *message;
+    } cases[] = {
+        {"  - {text: a, that: small.h.fct.max < 1us}\n", "s.yaml:7:21: small.h.fct.max: variant small has no metric of "
+                                                         "that name; expected g"},
+        {"  - {text: a, that: large.counters.pfc_xof_frames < 1}\n", "did you mean \"pfc_xoff_frames\"?"},
+        {"  - {text: a, that: large.counters.drops < 1}\n", "expected one of buffer_full"},
+        {"  - {text: a, that: large.sim_time_ps.x < 1us}\n", "it has no parts"},
+        {"  - {text: a, that: large.flows.2.fct_ps < 1us}\n", "large.flows.2.fct_ps: variant large has no metric"},
+        {"  - {text: a, that: lagre.sim_time_ps < 1us}\n", "did you mean \"large\"?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const char *const commands[] = {"check s.yaml", "check --json s.yaml", "compare --out none s.yaml",
+                                               "verify s.yaml"};
+        write_scenario("s.yaml", cases[i].claim, "");
+        for (unsigned c = 0; c < 4; c++) {
+            output_of(commands[c], 2);
+            assert_holds(cases[i].message);
+        }
+        assert_int_not_equal(access("none", F_OK), 0);
+    }
+    write_scenario("s.yaml", "  - {text: a, that: large.flows.1.fct_ps < 1s}\n", "");
+    output_of("check s.yaml", 0);
+}
+
+static void verify_runs_all(void **state) {
+    (void)state;
+    assert_int_equal(system("mkdir -p many/below"), 0);
+    write_scenario("many/a.yaml", true_claim, finding);
+    write_scenario("many/below/b.yaml", true_claim, "");
+    write_scenario("many/none.yaml", "", "");
+    write_scenario("many/not-read.txt", false_claim, "");
+    const char table[] = "scenario          variants  claims    hold  findings  unexpected\n"
+                         "many/a.yaml              2       2       1         1           0\n"
+                         "many/below/b.yaml        2       1       1         0           0\n"
+                         "all                      4       3       2         1           0\n"
+                         "\n1 file without claims left out\n"
+                         "\nmany/a.yaml\n  finding          pauses cost time\n";
+    for (unsigned jobs = 1; jobs <= 3; jobs++) {
+        char command[64];
+        snprintf(command, sizeof command, "verify many/ --jobs %u", jobs);
+        output_of(command, 0);
+        assert_memory_equal(text, table, sizeof table - 1);
+    }
+    write_scenario("many/below/b.yaml", false_claim, "");
+    output_of("verify many", 5);
+    assert_holds("\nmany/below/b.yaml\n  DOES NOT HOLD    it is quick (a leaflet)\n");
+    assert_holds("many/below/b.yaml        1       1       0         0           1\n"); // runs what claims name
+    json_error_t error;
+    json_t *root = json_loads(output_of("verify many --json", 5), JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s", error.text);
+    const json_t *second = json_array_get(json_object_get(root, "scenarios"), 1);
+    assert_string_equal(json_string_value(json_object_get(second, "path")), "many/below/b.yaml");
+    assert_int_equal(json_integer_value(json_object_get(second, "unexpected")), 1);
+    json_decref(root);
+    output_of("verify many --set workload.0.size=1KB", 5); // settings reach the runs: no pauses, so nothing to avoid
+    assert_holds("many/a.yaml              2       2       0         1           1\n");
+}
+
+static void verify_refuses(void **state) {
+    (void)state;
+    assert_int_equal(system("mkdir -p empty bad && echo 'topology: single' > empty/a.yaml && echo 'x: 1' > bad/a.yaml"),
+                     0);
+    output_of("verify empty", 2);
+    assert_holds("no scenario with claims in 'empty'");
+    output_of("verify bad empty", 2);
+    output_of("verify nowhere", 2);
+    output_of("verify", 2);
+    output_of("verify empty --jobs 0", 2);
+    output_of("verify empty --jobs many", 2);
+}
+
+/// A run that stalls is said, and the claims are judged by what it measured.
+static void verify_tells_of_a_stall(void **state) {
+    (void)state;
+    FILE *file = fopen("stall.yaml", "w");
+    fprintf(file, "%s",
+            "topology: {kind: single, hosts: 3, rate: 200Gbps, delay: 150ns}\n"
+            "workload: [{kind: flow, src: host-1, dst: host-0, size: 300KB, start: 0s}]\n"
+            "events: [{at: 1us, link: host-0/0, state: down}]\n"
+            "host: {timeout: 10us}\nrun: {stall: 100us}\n"
+            "claims: [{text: it never ends, that: all.finished == 0}]\n");
+    fclose(file);
+    output_of("verify stall.yaml", 4);
+    assert_holds("stall.yaml        1       1       1         0           0  FAILED\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compare_shows_them),
+        cmocka_unit_test(json_has_them),
+        cmocka_unit_test(mistakes_are_found_before_anything_runs),
+        cmocka_unit_test(verify_runs_all),
+        cmocka_unit_test(verify_refuses),
+        cmocka_unit_test(verify_tells_of_a_stall),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
