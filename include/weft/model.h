@@ -7,16 +7,17 @@
 #include "weft/param.h"
 
 enum weft_model_kind {
-    WEFT_KIND_TOPOLOGY,  ///< ops: struct weft_topology_ops   (weft/topology.h)
-    WEFT_KIND_WORKLOAD,  ///< ops: struct weft_workload_ops   (weft/workload.h)
-    WEFT_KIND_QUEUEING,  ///< ops: struct weft_queueing_ops   (weft/queueing.h)
-    WEFT_KIND_ARBITER,   ///< ops: struct weft_arbiter_ops    (weft/arbiter.h)
-    WEFT_KIND_SCHEDULER, ///< ops: struct weft_scheduler_ops  (weft/scheduler.h)
-    WEFT_KIND_BUFFER,    ///< ops: struct weft_buffer_ops     (weft/buffer.h)
-    WEFT_KIND_AQM,       ///< ops: struct weft_aqm_ops        (weft/aqm.h)
-    WEFT_KIND_ROUTE,     ///< ops: struct weft_route_ops      (weft/route.h)
-    WEFT_KIND_CC,        ///< ops: struct weft_cc_ops         (weft/cc.h)
-    WEFT_KIND_SFC,       ///< ops: struct weft_sfc_ops        (weft/sfc.h)
+    WEFT_KIND_TOPOLOGY,   ///< ops: struct weft_topology_ops   (weft/topology.h)
+    WEFT_KIND_WORKLOAD,   ///< ops: struct weft_workload_ops   (weft/workload.h)
+    WEFT_KIND_QUEUEING,   ///< ops: struct weft_queueing_ops   (weft/queueing.h)
+    WEFT_KIND_ARBITER,    ///< ops: struct weft_arbiter_ops    (weft/arbiter.h)
+    WEFT_KIND_SCHEDULER,  ///< ops: struct weft_scheduler_ops  (weft/scheduler.h)
+    WEFT_KIND_BUFFER,     ///< ops: struct weft_buffer_ops     (weft/buffer.h)
+    WEFT_KIND_AQM,        ///< ops: struct weft_aqm_ops        (weft/aqm.h)
+    WEFT_KIND_ROUTE,      ///< ops: struct weft_route_ops      (weft/route.h)
+    WEFT_KIND_CC,         ///< ops: struct weft_cc_ops         (weft/cc.h)
+    WEFT_KIND_SFC,        ///< ops: struct weft_sfc_ops        (weft/sfc.h)
+    WEFT_KIND_COLLECTIVE, ///< ops: struct weft_collective_ops (weft/collective.h)
     WEFT_KINDS
 };
 

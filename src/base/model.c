@@ -16,9 +16,16 @@ static const struct weft_model *const models[] = {
 };
 
 static const char *const kind_names[WEFT_KINDS] = {
-    [WEFT_KIND_TOPOLOGY] = "topology", [WEFT_KIND_WORKLOAD] = "workload",   [WEFT_KIND_QUEUEING] = "queueing",
-    [WEFT_KIND_ARBITER] = "arbiter",   [WEFT_KIND_SCHEDULER] = "scheduler", [WEFT_KIND_BUFFER] = "buffer",
-    [WEFT_KIND_AQM] = "aqm",           [WEFT_KIND_ROUTE] = "route",         [WEFT_KIND_CC] = "cc",
+    [WEFT_KIND_TOPOLOGY] = "topology",
+    [WEFT_KIND_WORKLOAD] = "workload",
+    [WEFT_KIND_QUEUEING] = "queueing",
+    [WEFT_KIND_ARBITER] = "arbiter",
+    [WEFT_KIND_SCHEDULER] = "scheduler",
+    [WEFT_KIND_BUFFER] = "buffer",
+    [WEFT_KIND_AQM] = "aqm",
+    [WEFT_KIND_ROUTE] = "route",
+    [WEFT_KIND_CC] = "cc",
+    [WEFT_KIND_COLLECTIVE] = "collective",
     [WEFT_KIND_SFC] = "sfc",
 };
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as schedules. The work of a rank is a few lanes that run side by side; a lane is a sequence of steps, one
+// after the other. A step waits for a piece from each rank in `recv`, adds the rank's own piece to it if `own`, puts
+// the result into the rank's array if `keep`, and hands it to each rank in `send`. Which step comes k-th is a pure
+// function, so nothing is generated beforehand: a rank's state is one 64-bit index a lane, and what a DAG would say
+// with edges follows from the order in a lane and from the pieces of a connection arriving in order. A connection (from
+// a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of pieces: a step that
+// sends waits for room. All the same at every size: 16 bytes a rank and channel for a ring of 1024, or an exchange
+// among 256.
+#ifndef WEFT_COLLECTIVE_H
+#define WEFT_COLLECTIVE_H
+
+#include "weft/model.h"
+
+enum { WEFT_STEP_PEERS = 3 };
+
+struct weft_step {
+    uint32_t recv[WEFT_STEP_PEERS], send[WEFT_STEP_PEERS]; ///< ranks; WEFT_NONE: none, and none after it
+    uint32_t channel;
+    weft_bytes offset; ///< of the piece, in the collective's array; see enum weft_collective_goal
+    weft_bytes bytes;  ///< 0: nothing to do, at either end
+    bool own, keep;
+};
+
+/// What a collective is for. The array that offsets count in, and what is in it before and after, in parts of
+/// size / ranks (as even as whole bytes allow; size as nccl-tests means it):
+enum weft_collective_goal {
+    WEFT_GOAL_ALL_REDUCE,     ///< each rank's array: its own -> the sum of all ranks'
+    WEFT_GOAL_REDUCE_SCATTER, ///< each rank's array: its own -> in part r of rank r, the sum of all ranks'
+    WEFT_GOAL_ALL_GATHER,     ///< part r of rank r -> all parts at every rank
+    WEFT_GOAL_BROADCAST,      ///< the root's array -> at every rank
+    WEFT_GOAL_EXCHANGE,       ///< part (s, d), which is part s * ranks + d, at s -> at d
+    WEFT_GOAL_NEXT,           ///< the array of rank r -> at rank r + 1, offset by its sender times size
+    WEFT_GOALS
+};
+
+/// Over whom, and how much.
+struct weft_collective_shape {
+    uint32_t ranks;
+    uint32_t per_server; ///< so many ranks after one another share a server; divides `ranks`
+    weft_bytes bytes;    ///< size
+    uint32_t root;       ///< where there is one
+};
+
+/// What every collective shares; first member of every configuration.
+struct weft_collective_common {
+    uint64_t channels; ///< 0: chosen by the collective
+    weft_bytes chunk_bytes, slice_bytes;
+    uint64_t slots; ///< pieces that a connection's buffer holds
+    weft_time_ps step_ps;
+    weft_rate_bps copy_rate_bps; ///< 0: no limit
+};
+/// The rows of weft_collective_common for a table; T must have it as member `common`.
+#define WEFT_COLLECTIVE_ROWS(T, chunk, slice, slot_number)                                                             \
+    WEFT_UINT(                                                                                                         \
+        T, common.channels, "channels", "0", "0", "64",                                                                \
+        "parts of the data that go side by side, each over connections of its own; 0: chosen by the collective"),      \
+        WEFT_BYTES(T, common.chunk_bytes, "chunk", chunk, "1KB", "1GB", "that a rank works on before the next"),       \
+        WEFT_BYTES(T, common.slice_bytes, "slice", slice, "1KB", "1GB", "of a chunk, sent as one message"),            \
+        WEFT_UINT(T, common.slots, "slots", slot_number, "1", "64", "messages that a connection's buffer holds"),      \
+        WEFT_TIME(T, common.step_ps, "step_delay", "0s", "0s", "1ms",                                                  \
+                  "a step takes so long, besides copying (assumed; the fixed part of a network hop's latency)"),       \
+        WEFT_RATE(T, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",                                     \
+                  "at which a lane copies and reduces; 0: never the bottleneck")
+
+struct weft_collective_ops {
+    enum weft_collective_goal goal;
+    /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
+    uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);
+    uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);
+    void (*step)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step);
+    /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
+    weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
+};
+
+/// Bus bandwidth over algorithm bandwidth, as nccl-tests defines it (PERFORMANCE.md there): what makes the figure of
+/// a perfect network equal to its link rate, whatever the number of ranks.
+double weft_calc_bus_factor(enum weft_collective_goal goal, uint32_t ranks);
+
+#endif

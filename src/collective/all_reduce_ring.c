@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ring all-reduce: reduce-scatter round the ring, then all-gather round the ring; the rank that completes a block is
+// the first to send it on. Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 69 (2009); order of blocks and loops as in NCCL. Volume: each rank sends 2 (n - 1) / n of the
+// size.
+#include "part.h"
+
+struct conf {
+    struct weft_collective_common common;
+};
+static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "2MiB", "1MiB", "4")};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("all_reduce_ring", struct conf, rows, weft__collective_check);
+
+static uint64_t per_loop(const struct weft_collective_shape *shape) {
+    return shape->ranks > 1 ? 2 * (uint64_t)shape->ranks - 1 : 0;
+}
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    const struct conf *c = conf;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks);
+    return weft__loops_steps(&ring.loops, per_loop(shape));
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    const struct conf *c = conf;
+    uint32_t n = shape->ranks;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, n);
+    struct weft__loop_step at = weft__loops_at(&ring.loops, per_loop(shape), index);
+    weft__step_clear(ret_step, lane);
+    ret_step->offset = ring.start;
+    weft__loops_piece(&ring.loops, &at, (uint32_t)((ring.position + 2 * (uint64_t)n - 1 - at.j) % n), ret_step);
+    if (at.j > 0) ret_step->recv[0] = ring.previous;
+    if (at.j + 1 < per_loop(shape)) ret_step->send[0] = ring.next;
+    ret_step->own = at.j < n;
+    ret_step->keep = at.j + 1 >= n;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+
+const struct weft_model weft__collective_all_reduce_ring = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "all_reduce_ring",
+    .summary = "all-reduce round rings: each rank sends 2 (n - 1) / n of the size",
+    .source = "Patarasuk and Yuan, JPDC 2009; blocks, loops, chunks and slices as in NCCL 2.x",
+    .params = &table,
+    .ops = &ops,
+};

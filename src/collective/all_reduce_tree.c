@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tree all-reduce: contributions are added on the way up a binary tree of servers, the sum goes down again. With two
+// trees, each for half of the channels, a server that has children in one is a leaf in the other, so that all links are
+// used. Within a server the ranks are a chain that hangs on the channel's first rank. Up and down are lanes of their
+// own; the root's single lane turns the data round. Source: Sanders, Speck, Traeff, "Two-tree algorithms for full
+// bandwidth broadcast, reduction and scan", Parallel Computing 35 (2009): in-order numbering, a mirrored or shifted
+// second tree; NCCL's double binary trees and split tree kernel. Difference: the whole server hangs on one rank a
+// channel (NCCL may let a second rank take one of the children). Volume: every rank but the root sends the size up
+// once, and its parent sends it down once: 2 (n - 1) times the size in all.
+#include "part.h"
+
+enum trees { TREE_SINGLE, TREE_DOUBLE };
+static const char *const tree_names[] = {"single", "double", NULL};
+
+struct conf {
+    struct weft_collective_common common;
+    uint32_t trees;
+};
+static const struct weft_param rows[] = {
+    WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "8"),
+    WEFT_CHOICE(struct conf, trees, "trees", "double", tree_names, "one tree, or two for every other channel each"),
+};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("all_reduce_tree", struct conf, rows, weft__collective_check);
+
+struct place {
+    uint32_t up, down[WEFT_STEP_PEERS]; ///< WEFT_NONE: none
+};
+
+static uint32_t channels_of(const struct conf *c, const struct weft_collective_shape *shape) {
+    if (c->common.channels) return (uint32_t)c->common.channels;
+    return shape->per_server * (c->trees == TREE_DOUBLE ? 2 : 1);
+}
+
+/// The binary tree over 0..n-1: a number whose lowest bit is b has its children b/2 below and above it and its parent
+/// where bit b is cleared and 2b is set (or only cleared, where that lies beyond n); 0 is the root and has one child.
+static void binary_tree(uint32_t n, uint32_t x, struct place *ret_place) {
+    uint32_t top = 1;
+    while (top < n)
+        top *= 2;
+    uint32_t bit = x ? x & -x : top;
+    *ret_place = (struct place){WEFT_NONE, {WEFT_NONE, WEFT_NONE, WEFT_NONE}};
+    if (x) {
+        uint32_t up = (x & ~bit) | 2 * bit;
+        ret_place->up = up < n ? up : x & ~bit;
+    }
+    uint32_t children = 0, half = bit / 2;
+    if (x && half) ret_place->down[children++] = x - half;
+    while (half && x + half >= n)
+        half /= 2;
+    if (half) ret_place->down[children] = x + half;
+}
+
+/// The second tree: the mirror image where n is even, else one further.
+static uint32_t renumber(uint32_t n, uint32_t x, bool second, bool back) {
+    if (!second || x == WEFT_NONE) return x;
+    if (n % 2 == 0) return n - 1 - x;
+    return back ? (x + 1) % n : (x + n - 1) % n;
+}
+
+static struct place place_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
+                             uint32_t channel) {
+    uint32_t g = shape->per_server, servers = shape->ranks / g, server = rank / g;
+    bool two = c->trees == TREE_DOUBLE, second = two && channel % 2;
+    uint32_t head = (two ? channel / 2 : channel) % g, k = (rank % g + g - head) % g; // k: number in the chain
+    uint32_t next = k + 1 < g ? server * g + (rank % g + 1) % g : WEFT_NONE;
+    if (k) return (struct place){server * g + (rank % g + g - 1) % g, {next, WEFT_NONE, WEFT_NONE}};
+    struct place place;
+    binary_tree(servers, renumber(servers, server, second, false), &place);
+    uint32_t *end = place.down;
+    place.up = renumber(servers, place.up, second, true);
+    if (place.up != WEFT_NONE) place.up = place.up * g + head;
+    for (; *end != WEFT_NONE; end++)
+        *end = renumber(servers, *end, second, true) * g + head;
+    *end = next;
+    return place;
+}
+
+static uint32_t lanes(const void *conf, const struct weft_collective_shape *shape) {
+    return 2 * channels_of(conf, shape);
+}
+
+static struct weft__loops loops_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t channel,
+                                   weft_bytes *ret_start) {
+    uint32_t channels = channels_of(c, shape);
+    *ret_start = weft__part(shape->bytes, channel, channels);
+    return weft__loops_of(&c->common, weft__part(shape->bytes, channel + UINT64_C(1), channels) - *ret_start, 1);
+}
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    weft_bytes start;
+    struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
+    bool down = lane % 2, root = place_of(conf, shape, rank, lane / 2).up == WEFT_NONE;
+    return shape->ranks > 1 && !(root && down) ? weft__loops_steps(&loops, 1) : 0;
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    struct weft__loops loops;
+    bool down = lane % 2;
+    weft__step_clear(ret_step, lane / 2);
+    loops = loops_of(conf, shape, lane / 2, &ret_step->offset);
+    struct weft__loop_step at = weft__loops_at(&loops, 1, index);
+    weft__loops_piece(&loops, &at, 0, ret_step);
+    struct place place = place_of(conf, shape, rank, lane / 2);
+    bool root = place.up == WEFT_NONE;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++) {
+        if (!down) ret_step->recv[k] = place.down[k];
+        if (down || root) ret_step->send[k] = place.down[k];
+    }
+    if (!root) *(down ? ret_step->recv : ret_step->send) = place.up;
+    ret_step->own = !down;
+    ret_step->keep = down || root;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = lanes, .steps = steps, .step = step};
+
+const struct weft_model weft__collective_all_reduce_tree = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "all_reduce_tree",
+    .summary = "all-reduce up and down a binary tree of servers, or two (double binary tree)",
+    .source = "Sanders, Speck, Traeff, Parallel Computing 2009; tree kernel of NCCL 2.x",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// All-to-all: every rank sends a part of its own to every other. Source: NCCL has no kernel for it; nccl-tests and
+// frameworks issue one send and one receive a peer in a group, and so do we. Volume: each rank sends (n - 1) / n of
+// the size.
+#include "pairs.h"
+
+struct conf {
+    struct weft_collective_common common;
+};
+static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct conf)};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("all_to_all", struct conf, rows, weft__collective_check);
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    const struct conf *c = conf;
+    return weft__pairs_steps(&c->common, shape, lane, weft__part_max(shape));
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    const struct conf *c = conf;
+    uint32_t src, dst;
+    weft_bytes start =
+        weft__pairs_step(&c->common, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
+    weft_bytes begin = weft__part(shape->bytes, dst, shape->ranks);
+    weft__pairs_cut(ret_step, start, weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - begin);
+    ret_step->offset = src * shape->bytes + begin + start;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step};
+
+const struct weft_model weft__collective_all_to_all = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "all_to_all",
+    .summary = "every rank sends an equal part of its data to every other",
+    .source = "a send and a receive a peer, as frameworks do over NCCL 2.x",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// All-to-all with unequal parts, as tokens go to experts: rank 0 is wanted most, the last rank least, the others in
+// between on a straight line (an assumption; measured popularity of experts varies with the model). Otherwise as
+// all_to_all.
+#include <math.h>
+
+#include "pairs.h"
+
+struct conf {
+    struct weft_collective_common common;
+    double skew;
+};
+static const struct weft_param rows[] = {
+    WEFT__PAIRS_ROWS(struct conf),
+    WEFT_REAL(struct conf, skew, "skew", "2", "1", "1000000",
+              "so many times as much goes to the first rank as to the last (assumed)"),
+};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("all_to_all_v", struct conf, rows, weft__collective_check);
+
+/// Where what goes to `dst` begins in a sender's data: the weight of d is skew - (skew - 1) d / (n - 1).
+static weft_bytes begin_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t dst) {
+    double n = shape->ranks, d = dst;
+    if (dst == shape->ranks) return shape->bytes;
+    double slope = n > 1 ? (c->skew - 1) / (n - 1) : 0;
+    double before = d * c->skew - slope * d * (d - 1) / 2, all = n * (c->skew + 1) / 2;
+    weft_bytes begin = (weft_bytes)floor((double)shape->bytes * (before / all));
+    return begin < shape->bytes ? begin : shape->bytes;
+}
+
+static weft_bytes part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {
+    return begin_of(conf, shape, dst + 1) - begin_of(conf, shape, dst);
+}
+
+/// Not less than any part: rounding may give a byte more than to the first.
+static weft_bytes part_max(const struct conf *c, const struct weft_collective_shape *shape) {
+    return part(c, shape, 0, 0) + 1;
+}
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    const struct conf *c = conf;
+    return weft__pairs_steps(&c->common, shape, lane, part_max(c, shape));
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    const struct conf *c = conf;
+    uint32_t src, dst;
+    weft_bytes start = weft__pairs_step(&c->common, shape, rank, lane, index, part_max(c, shape), ret_step, &src, &dst);
+    weft__pairs_cut(ret_step, start, part(c, shape, src, dst));
+    ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .part = part};
+
+const struct weft_model weft__collective_all_to_all_v = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "all_to_all_v",
+    .summary = "every rank sends to every other, more to some than to others, as tokens to experts",
+    .source = "all_to_all with a linear popularity of destinations, which is assumed",
+    .params = &table,
+    .ops = &ops,
+};

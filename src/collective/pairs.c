@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pairs.h"
+
+enum { CHANNELS = 8 }; // assumed where the user does not say: NCCL chooses by the hardware
+
+uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape *shape) {
+    const struct weft_collective_common *common = conf;
+    uint32_t peers = shape->ranks > 1 ? shape->ranks - 1 : 1;
+    uint32_t channels = common->channels ? (uint32_t)common->channels : CHANNELS;
+    return 2 * (channels < peers ? channels : peers);
+}
+
+static uint64_t chunks_of(const struct weft_collective_common *common, weft_bytes part) {
+    return part / common->chunk_bytes + (part % common->chunk_bytes != 0);
+}
+
+uint64_t weft__pairs_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                           uint32_t lane, weft_bytes part_max) {
+    uint32_t channels = weft__pairs_lanes(common, shape) / 2, peers = shape->ranks - 1, channel = lane / 2;
+    uint64_t rounds = channel < peers ? (peers - channel + channels - 1) / channels : 0;
+    return rounds * chunks_of(common, part_max);
+}
+
+weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                            uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
+                            struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst) {
+    uint32_t n = shape->ranks, channels = weft__pairs_lanes(common, shape) / 2;
+    uint64_t chunks = chunks_of(common, part_max), distance = 1 + lane / 2 + index / chunks * channels;
+    bool sends = lane % 2 == 0;
+    uint32_t peer = (uint32_t)((rank + (sends ? distance : n - distance)) % n);
+    weft__step_clear(ret_step, lane / 2);
+    *(sends ? ret_step->send : ret_step->recv) = peer;
+    ret_step->own = sends;
+    ret_step->keep = !sends;
+    ret_step->bytes = common->chunk_bytes;
+    *ret_src = sends ? rank : peer;
+    *ret_dst = sends ? peer : rank;
+    return index % chunks * common->chunk_bytes;
+}

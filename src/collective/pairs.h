@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rank with every other: in a channel a lane sends and a lane receives, side by side. Channels share out the
+// peers by distance round the ranks, nearest first; what goes to a peer is cut into chunks, each a message.
+#ifndef WEFT_COLLECTIVE_PAIRS_H
+#define WEFT_COLLECTIVE_PAIRS_H
+
+#include "part.h"
+
+/// NCCL: chunks of 128 KiB over the network, one for each of 8 steps.
+#define WEFT__PAIRS_ROWS(T) WEFT_COLLECTIVE_ROWS(T, "128KiB", "128KiB", "8")
+
+uint32_t weft__pairs_lanes(const void *conf, const struct weft_collective_shape *shape); ///< conf: begins with common
+/// For a largest part of `part_max` bytes; smaller ones leave steps empty.
+uint64_t weft__pairs_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                           uint32_t lane, weft_bytes part_max);
+/// A step's peers and place; its bytes as if every part were the largest. Returns the chunk's start in its part.
+weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                            uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
+                            struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
+/// Cuts a step at `start` of a part to the `bytes` that the part has.
+static inline void weft__pairs_cut(struct weft_step *step, weft_bytes start, weft_bytes bytes) {
+    if (start >= bytes)
+        step->bytes = 0;
+    else if (step->bytes > bytes - start)
+        step->bytes = bytes - start;
+}
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// How NCCL divides the data of a collective, and its rings. Facts: NCCL 2.x, src/device (loops, chunks, slices; a slice
+// is never less than a 32nd of its full size), src/graph/rings. Differences: parts are even to the byte, not aligned
+// to 16 or to elements; rings are the ones of part.h, not searched.
+#include "part.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SLICE_SHRINKS = 32 };
+
+static uint32_t slices_of(const struct weft__loops *loops, weft_bytes block) {
+    weft_bytes n = (block + loops->slice_min - 1) / loops->slice_min;
+    return n < 1 ? 1 : n > loops->slices_max ? loops->slices_max : (uint32_t)n;
+}
+
+static weft_bytes divide_up(weft_bytes bytes, uint64_t by) {
+    return bytes / by + (bytes % by != 0);
+}
+
+const char *weft__collective_check(const void *conf, char *text, size_t size) {
+    const struct weft_collective_common *c = conf;
+    weft_bytes slices = divide_up(c->chunk_bytes, c->slice_bytes);
+    if (slices < c->slots) return NULL;
+    char chunk[32], slice[32];
+    weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
+    weft_format_bytes(c->slice_bytes, slice, sizeof slice);
+    snprintf(text, size,
+             "a chunk of %s is %" PRIu64 " slices of %s and a connection has %" PRIu64
+             " slots: expected one more than slices, or ranks wait for one another for ever",
+             chunk, slices, slice, c->slots);
+    return text;
+}
+
+struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks) {
+    weft_bytes slice = common->slice_bytes < common->chunk_bytes ? common->slice_bytes : common->chunk_bytes;
+    struct weft__loops loops = {
+        .bytes = bytes,
+        .loop_bytes = blocks * common->chunk_bytes,
+        .blocks = blocks,
+        .slices_max = (uint32_t)divide_up(common->chunk_bytes, slice),
+        .slice_min = slice / SLICE_SHRINKS + 1,
+    };
+    loops.loops = divide_up(bytes, loops.loop_bytes);
+    return loops;
+}
+
+/// Slices of a block of the last loop.
+static uint32_t last_slices(const struct weft__loops *loops) {
+    weft_bytes left = loops->bytes - (loops->loops - 1) * loops->loop_bytes;
+    return slices_of(loops, divide_up(left, loops->blocks));
+}
+
+static uint32_t full_slices(const struct weft__loops *loops) {
+    return slices_of(loops, loops->loop_bytes / loops->blocks);
+}
+
+uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop) {
+    if (!loops->loops) return 0;
+    return per_loop * ((loops->loops - 1) * full_slices(loops) + last_slices(loops));
+}
+
+struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
+    uint64_t full = per_loop * full_slices(loops), loop = index / full;
+    if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
+    bool last = loop + 1 == loops->loops;
+    index -= loop * full;
+    weft_bytes start = loop * loops->loop_bytes;
+    uint32_t slices = last ? last_slices(loops) : full_slices(loops);
+    return (struct weft__loop_step){
+        .start = start,
+        .bytes = last ? loops->bytes - start : loops->loop_bytes,
+        .j = index / slices,
+        .slice = (uint32_t)(index % slices),
+        .slices = slices,
+    };
+}
+
+void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
+                       struct weft_step *ret_step) {
+    weft_bytes begin = weft__part(at->bytes, block, loops->blocks);
+    weft_bytes bytes = weft__part(at->bytes, block + UINT64_C(1), loops->blocks) - begin;
+    weft_bytes from = weft__part(bytes, at->slice, at->slices);
+    ret_step->offset += at->start + begin + from;
+    ret_step->bytes = weft__part(bytes, at->slice + UINT64_C(1), at->slices) - from;
+}
+
+uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {
+    uint32_t g = shape->per_server, server = position / g, k = position % g, c = channel % g;
+    uint32_t at = server % 2 ? (c + 2 * g - 1 - k) % g : (c + k) % g;
+    return server * g + at;
+}
+
+uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
+    uint32_t g = shape->per_server, server = rank / g, at = rank % g, c = channel % g;
+    uint32_t k = server % 2 ? (c + 2 * g - 1 - at) % g : (at + g - c) % g;
+    return server * g + k;
+}
+
+uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *shape) {
+    const struct weft_collective_common *common = conf;
+    return common->channels ? (uint32_t)common->channels : shape->per_server;
+}
+
+void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step) {
+    weft_bytes begin = weft__part(shape->bytes, part, shape->ranks);
+    weft_bytes bytes = weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - begin;
+    if (step->offset >= bytes)
+        step->bytes = 0;
+    else if (step->bytes > bytes - step->offset)
+        step->bytes = bytes - step->offset;
+    step->offset += begin;
+}
+
+struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                                uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks) {
+    uint32_t n = shape->ranks, channels = weft__ring_lanes(common, shape);
+    uint32_t position = weft__ring_position(shape, channel, rank);
+    weft_bytes start = weft__part(bytes, channel, channels);
+    return (struct weft__ring){
+        .channels = channels,
+        .position = position,
+        .previous = weft__ring_rank(shape, channel, (position + n - 1) % n),
+        .next = weft__ring_rank(shape, channel, (position + 1) % n),
+        .start = start,
+        .loops = weft__loops_of(common, weft__part(bytes, channel + UINT64_C(1), channels) - start, blocks),
+    };
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes divided: into parts as even as whole bytes allow, and a channel's part into loops, blocks and slices.
+#ifndef WEFT_COLLECTIVE_PART_H
+#define WEFT_COLLECTIVE_PART_H
+
+#include <assert.h>
+
+#include "weft/collective.h"
+
+/// Where the k-th of n parts begins; the n-th ends where the whole does.
+static inline weft_bytes weft__part(weft_bytes bytes, uint64_t k, uint64_t n) {
+    return (weft_bytes)((unsigned __int128)bytes * k / n);
+}
+
+/// NCCL's way: a channel's bytes are done in loops; in each, the array is `blocks` blocks of a chunk (in the last loop,
+/// of what is left), and each step works on a block, slice by slice.
+struct weft__loops {
+    weft_bytes bytes, loop_bytes;
+    uint64_t loops;
+    uint32_t blocks, slices_max;
+    weft_bytes slice_min;
+};
+/// One step: number `j` of its loop, and the slice.
+struct weft__loop_step {
+    weft_bytes start, bytes; ///< of the loop
+    uint64_t j;
+    uint32_t slice, slices;
+};
+
+struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks);
+/// Steps (slices counted) if a loop has `per_loop` of them.
+uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop);
+struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index);
+/// The slice of block `block`: adds where it begins to ret_step->offset, and sets its bytes.
+void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
+                       struct weft_step *ret_step);
+
+/// The largest of the parts of `ranks`: loops are the same for all.
+static inline weft_bytes weft__part_max(const struct weft_collective_shape *shape) {
+    return shape->bytes / shape->ranks + (shape->bytes % shape->ranks != 0);
+}
+/// A piece of a part as large as the largest, cut to what part `part` has, and its offset moved into the array.
+void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t part, struct weft_step *step);
+
+/// For every collective's table, conf beginning with common. Round a ring everybody has sent a chunk before he takes
+/// the first slice off, and then takes one off only when he can pass it on: without room for one slice more than a
+/// chunk nobody would ever move.
+const char *weft__collective_check(const void *conf, char *text, size_t size);
+
+/// A step without peers.
+static inline void weft__step_clear(struct weft_step *step, uint32_t channel) {
+    *step = (struct weft_step){.channel = channel};
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++)
+        step->recv[k] = step->send[k] = WEFT_NONE;
+}
+
+/// The rings of NCCL: through all ranks of a server, then to the next one. Channel c enters a server at its c-th rank;
+/// every other server is passed backwards, so that each hop between servers joins ranks with the same number, which
+/// rail-optimised cabling puts on one switch. (With an odd number of servers the closing hop does not.)
+uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position);
+uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank);
+
+/// What the ring collectives share: a channel a lane, and in it the loops over the channel's part of `bytes`.
+struct weft__ring {
+    uint32_t channels, position, previous, next;
+    weft_bytes start; ///< of the channel's part
+    struct weft__loops loops;
+};
+uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *shape); ///< conf: begins with common
+struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                                uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks);
+
+#endif

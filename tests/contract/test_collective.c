@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every collective owes, proved by executing its schedule with sets instead of numbers: every piece that arrives
+// is the piece that the receiver is at, no order of execution deadlocks with the bounded buffers, every rank ends with
+// exactly the contributions that the goal asks for, none twice, and the volume sent is the closed form.
+#include "models.h"
+
+#include "weft/collective.h"
+#include "weft/memory.h"
+
+enum { RANKS_MAX = 48 };
+
+/// Contributions to a byte range: bit r is rank r's. Pieces are recorded as ranges of the array.
+struct range {
+    weft_bytes from, to;
+    uint64_t set;
+};
+struct store {
+    struct range *range;
+    size_t n, capacity;
+};
+struct message {
+    weft_bytes offset, bytes;
+    uint64_t set;
+};
+struct connection {
+    uint32_t src, dst, channel, head, n;
+    uint32_t sender_lane, receiver_lane;
+    struct message message[64];
+};
+
+struct play {
+    const struct weft_model *model;
+    const struct weft_collective_ops *ops;
+    const struct weft_collective_common *common;
+    struct weft_collective_shape shape;
+    uint32_t lanes;
+    uint64_t *index; ///< [rank * lanes + lane]
+    struct store *store;
+    struct connection *connection;
+    size_t connections, connections_capacity;
+    uint64_t sent_total, *sent; ///< [rank]
+    uint64_t random;
+};
+
+static uint64_t draw(struct play *p, uint64_t below) {
+    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+    return (p->random >> 33) % below;
+}
+
+static void store_add(struct store *s, weft_bytes from, weft_bytes to, uint64_t set) {
+    if (s->n == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 64;
+        s->range = realloc(s->range, s->capacity * sizeof *s->range);
+        assert_non_null(s->range);
+    }
+    s->range[s->n++] = (struct range){from, to, set};
+}
+
+static weft_bytes part_begin(const struct play *p, uint32_t k) {
+    return (weft_bytes)((unsigned __int128)p->shape.bytes * k / p->shape.ranks);
+}
+
+static weft_bytes pair_bytes(const struct play *p, const void *conf, uint32_t src, uint32_t dst) {
+    return p->ops->part ? p->ops->part(conf, &p->shape, src, dst) : part_begin(p, dst + 1) - part_begin(p, dst);
+}
+
+/// The set that a rank's array has at a piece: what was kept there last, or what was there before. A piece never
+/// straddles what was kept piece by piece.
+static uint64_t content(const struct play *p, uint32_t rank, weft_bytes offset, weft_bytes bytes) {
+    const struct store *s = &p->store[rank];
+    for (size_t i = s->n; i-- > 0;) {
+        if (offset + bytes <= s->range[i].from || offset >= s->range[i].to) continue;
+        assert_true(offset >= s->range[i].from && offset + bytes <= s->range[i].to);
+        return s->range[i].set;
+    }
+    switch (p->ops->goal) {
+    case WEFT_GOAL_ALL_REDUCE:
+    case WEFT_GOAL_REDUCE_SCATTER:
+        return UINT64_C(1) << rank;
+    case WEFT_GOAL_ALL_GATHER:
+        assert_true(offset >= part_begin(p, rank) && offset + bytes <= part_begin(p, rank + 1));
+        return UINT64_C(1) << rank;
+    case WEFT_GOAL_BROADCAST:
+        assert_int_equal(rank, p->shape.root);
+        return UINT64_C(1) << rank;
+    case WEFT_GOAL_EXCHANGE:
+    case WEFT_GOAL_NEXT:
+        assert_int_equal(offset / p->shape.bytes, rank);
+        return UINT64_C(1) << rank;
+    case WEFT_GOALS:
+        break;
+    }
+    return 0;
+}
+
+static struct connection *connection_of(struct play *p, uint32_t src, uint32_t dst, uint32_t channel) {
+    for (size_t i = 0; i < p->connections; i++) {
+        struct connection *c = &p->connection[i];
+        if (c->src == src && c->dst == dst && c->channel == channel) return c;
+    }
+    if (p->connections == p->connections_capacity) {
+        p->connections_capacity = p->connections_capacity ? 2 * p->connections_capacity : 64;
+        p->connection = realloc(p->connection, p->connections_capacity * sizeof *p->connection);
+        assert_non_null(p->connection);
+    }
+    p->connection[p->connections] = (struct connection){
+        .src = src, .dst = dst, .channel = channel, .sender_lane = WEFT_NONE, .receiver_lane = WEFT_NONE};
+    return &p->connection[p->connections++];
+}
+
+/// A connection belongs to one lane at each end.
+static void claim(uint32_t *owner, uint32_t lane) {
+    assert_true(*owner == WEFT_NONE || *owner == lane);
+    *owner = lane;
+}
+
+/// Tries the lane's next step; false if it has to wait.
+static bool advance(struct play *p, const void *conf, uint32_t rank, uint32_t lane) {
+    uint64_t *index = &p->index[rank * p->lanes + lane];
+    struct weft_step step;
+    p->ops->step(conf, &p->shape, rank, lane, *index, &step);
+    if (!step.bytes) {
+        ++*index;
+        return true;
+    }
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.recv[k] != WEFT_NONE; k++)
+        if (!connection_of(p, step.recv[k], rank, step.channel)->n) return false;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.send[k] != WEFT_NONE; k++)
+        if (connection_of(p, rank, step.send[k], step.channel)->n == p->common->slots) return false;
+    uint64_t set = step.own ? content(p, rank, step.offset, step.bytes) : 0;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.recv[k] != WEFT_NONE; k++) {
+        struct connection *c = connection_of(p, step.recv[k], rank, step.channel);
+        struct message m = c->message[c->head];
+        c->head = (c->head + 1) % 64;
+        c->n--;
+        claim(&c->receiver_lane, lane);
+        assert_int_equal(m.offset, step.offset);
+        assert_int_equal(m.bytes, step.bytes);
+        assert_int_equal(set & m.set, 0); // nothing is added twice
+        set |= m.set;
+    }
+    assert_true(set != 0);
+    if (step.keep) store_add(&p->store[rank], step.offset, step.offset + step.bytes, set);
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.send[k] != WEFT_NONE; k++) {
+        struct connection *c = connection_of(p, rank, step.send[k], step.channel);
+        assert_true(step.send[k] != rank && step.send[k] < p->shape.ranks);
+        claim(&c->sender_lane, lane);
+        c->message[(c->head + c->n++) % 64] = (struct message){step.offset, step.bytes, set};
+        p->sent[rank] += step.bytes;
+        p->sent_total += step.bytes;
+    }
+    ++*index;
+    return true;
+}
+
+/// Lanes in random order, each as far as a random number of steps, until all are done or all wait.
+static void run(struct play *p, const void *conf) {
+    uint32_t n = p->shape.ranks * p->lanes, idle = 0, at = 0;
+    while (idle < n) {
+        at = (uint32_t)((at + (idle ? 1 : 1 + draw(p, n))) % n);
+        uint32_t rank = at / p->lanes, lane = at % p->lanes;
+        uint64_t steps = p->ops->steps(conf, &p->shape, rank, lane), most = 1 + draw(p, 8), moved = 0;
+        while (moved < most && p->index[at] < steps && advance(p, conf, rank, lane))
+            moved++;
+        idle = moved ? 0 : idle + 1;
+    }
+    for (uint32_t at2 = 0; at2 < n; at2++)
+        if (p->index[at2] != p->ops->steps(conf, &p->shape, at2 / p->lanes, at2 % p->lanes))
+            fail_msg("%s: deadlock: %u ranks, %u a server, %lu bytes: rank %u, lane %u at step %lu", p->model->name,
+                     p->shape.ranks, p->shape.per_server, (unsigned long)p->shape.bytes, at2 / p->lanes, at2 % p->lanes,
+                     (unsigned long)p->index[at2]);
+    for (size_t i = 0; i < p->connections; i++)
+        assert_int_equal(p->connection[i].n, 0); // nothing is left on the way
+}
+
+static int by_from(const void *a, const void *b) {
+    const struct range *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return x->set == y->set ? 0 : x->set < y->set ? -1 : 1;
+}
+
+/// The final content of [from, to) is `set` everywhere. What was kept later holds: later sets are larger here.
+static void expect(struct play *p, uint32_t rank, weft_bytes from, weft_bytes to, uint64_t set) {
+    struct store *s = &p->store[rank];
+    weft_bytes at = from;
+    for (size_t i = 0; i < s->n && at < to; i++)
+        if (s->range[i].set == set && s->range[i].from <= at && s->range[i].to > at) at = s->range[i].to;
+    if (at < to)
+        fail_msg("%s: %u ranks, %u a server, %lu bytes: rank %u lacks the sum at %lu", p->model->name, p->shape.ranks,
+                 p->shape.per_server, (unsigned long)p->shape.bytes, rank, (unsigned long)at);
+}
+
+static void check_content(struct play *p, const void *conf) {
+    if (p->shape.ranks == 1) return; // it has what it is to have
+    uint32_t n = p->shape.ranks;
+    weft_bytes size = p->shape.bytes;
+    uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+    for (uint32_t r = 0; r < n; r++) {
+        if (p->store[r].n) qsort(p->store[r].range, p->store[r].n, sizeof(struct range), by_from);
+        switch (p->ops->goal) {
+        case WEFT_GOAL_ALL_REDUCE:
+            expect(p, r, 0, size, all);
+            break;
+        case WEFT_GOAL_REDUCE_SCATTER:
+            expect(p, r, part_begin(p, r), part_begin(p, r + 1), all);
+            break;
+        case WEFT_GOAL_ALL_GATHER:
+            for (uint32_t k = 0; k < n; k++)
+                if (k != r) expect(p, r, part_begin(p, k), part_begin(p, k + 1), UINT64_C(1) << k);
+            break;
+        case WEFT_GOAL_BROADCAST:
+            if (r != p->shape.root) expect(p, r, 0, size, UINT64_C(1) << p->shape.root);
+            break;
+        case WEFT_GOAL_EXCHANGE:
+            for (uint32_t k = 0; k < n; k++) {
+                weft_bytes begin = k * size;
+                for (uint32_t d = 0; d < r; d++)
+                    begin += pair_bytes(p, conf, k, d);
+                if (k != r) expect(p, r, begin, begin + pair_bytes(p, conf, k, r), UINT64_C(1) << k);
+            }
+            break;
+        case WEFT_GOAL_NEXT:
+            if (r) expect(p, r, (r - 1) * size, r * size, UINT64_C(1) << (r - 1));
+            break;
+        case WEFT_GOALS:
+            fail();
+        }
+    }
+}
+
+/// Closed forms of what all ranks send together; exact.
+static void check_volume(const struct play *p, const void *conf) {
+    uint64_t n = p->shape.ranks, size = p->shape.bytes, sum = 0;
+    switch (p->ops->goal) {
+    case WEFT_GOAL_ALL_REDUCE:
+        assert_int_equal(p->sent_total, 2 * (n - 1) * size);
+        break;
+    case WEFT_GOAL_REDUCE_SCATTER:
+    case WEFT_GOAL_ALL_GATHER:
+    case WEFT_GOAL_BROADCAST:
+    case WEFT_GOAL_NEXT:
+        assert_int_equal(p->sent_total, (n - 1) * size);
+        break;
+    case WEFT_GOAL_EXCHANGE:
+        for (uint32_t s = 0; s < n; s++)
+            for (uint32_t d = 0; d < n; d++)
+                sum += s == d ? 0 : pair_bytes(p, conf, s, d);
+        assert_int_equal(p->sent_total, sum);
+        break;
+    case WEFT_GOALS:
+        fail();
+    }
+}
+
+static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
+    void *conf = conf_of(model, parameters);
+    struct play p = {.model = model, .ops = model->ops, .common = conf, .shape = shape, .random = 1};
+    p.lanes = p.ops->lanes(conf, &shape);
+    p.index = calloc((size_t)shape.ranks * p.lanes, sizeof *p.index);
+    p.store = calloc(shape.ranks, sizeof *p.store);
+    p.sent = calloc(shape.ranks, sizeof *p.sent);
+    assert_true(p.lanes > 0 && p.index && p.store && p.sent);
+    run(&p, conf);
+    check_content(&p, conf);
+    check_volume(&p, conf);
+    for (uint32_t r = 0; r < shape.ranks; r++)
+        free(p.store[r].range);
+    free(p.index);
+    free(p.store);
+    free(p.sent);
+    free(p.connection);
+    free(conf);
+}
+
+static void every_rank_gets_what_it_should(void **state) {
+    static const uint32_t over[][2] = {{1, 1},  {2, 1},  {2, 2},  {3, 1},  {4, 2},  {5, 1},
+                                       {6, 3},  {7, 7},  {8, 4},  {9, 3},  {12, 4}, {13, 1},
+                                       {16, 8}, {17, 1}, {24, 8}, {31, 1}, {32, 4}, {RANKS_MAX, 8}};
+    static const weft_bytes sizes[] = {1, 7, 1000, 65537, 300001};
+    static const char *const parameters[] = {
+        "{chunk: 64KB, slice: 32KB}",
+        "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
+        "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}",
+    };
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
+        for (size_t k = 0; k < sizeof over / sizeof *over; k++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                if (sizes[s] > 100000 && over[k][0] > 13) continue; // time
+                play(weft_model_at(WEFT_KIND_COLLECTIVE, m), parameters[(k + s) % 3],
+                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2});
+            }
+}
+
+static void defaults_with_a_real_size(void **state) {
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
+        play(weft_model_at(WEFT_KIND_COLLECTIVE, m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0});
+}
+
+/// Each rank's share, where the scheme promises one: 2 (n - 1) / n of the size for the ring, (n - 1) / n for its
+/// halves, within a byte a block.
+static void shares_are_even(void **state) {
+    static const struct {
+        const char *name;
+        double factor;
+    } scheme[] = {{"all_reduce_ring", 2}, {"reduce_scatter", 1}, {"all_gather", 1}, {"all_to_all", 1}};
+    const struct weft_collective_shape shape = {24, 8, 1 << 20, 0};
+    for (size_t i = 0; i < sizeof scheme / sizeof *scheme; i++) {
+        const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, scheme[i].name);
+        const struct weft_collective_ops *ops = model->ops;
+        void *conf = conf_of(model, NULL);
+        uint64_t least = UINT64_MAX, most = 0;
+        for (uint32_t r = 0; r < shape.ranks; r++) {
+            uint64_t sent = 0;
+            for (uint32_t lane = 0; lane < ops->lanes(conf, &shape); lane++)
+                for (uint64_t k = 0; k < ops->steps(conf, &shape, r, lane); k++) {
+                    struct weft_step step;
+                    ops->step(conf, &shape, r, lane, k, &step);
+                    sent += step.send[0] == WEFT_NONE ? 0 : step.bytes;
+                }
+            least = sent < least ? sent : least;
+            most = sent > most ? sent : most;
+        }
+        double share = scheme[i].factor * 23 / 24 * (1 << 20);
+        assert_true((double)most - share <= 2 * 24 * 8 && share - (double)least <= 2 * 24 * 8);
+        free(conf);
+    }
+}
+
+/// With an even number of servers, every hop of a ring between servers joins ranks of one rail.
+static void rings_keep_to_rails(void **state) {
+    const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
+    const struct weft_collective_ops *ops = model->ops;
+    const struct weft_collective_shape shape = {32, 8, 1 << 20, 0};
+    void *conf = conf_of(model, NULL);
+    uint32_t sends[8] = {0};
+    for (uint32_t r = 0; r < shape.ranks; r++)
+        for (uint32_t lane = 0; lane < ops->lanes(conf, &shape); lane++) {
+            struct weft_step step;
+            ops->step(conf, &shape, r, lane, 0, &step);
+            if (step.send[0] / 8 == r / 8) continue;
+            assert_int_equal(step.send[0] % 8, r % 8);
+            sends[r % 8]++;
+        }
+    for (uint32_t rail = 0; rail < 8; rail++)
+        assert_int_equal(sends[rail], 4); // and each rail carries as many
+    free(conf);
+}
+
+/// In the two trees together no server has children in both.
+static void a_server_is_inner_in_one_tree(void **state) {
+    const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_tree");
+    const struct weft_collective_ops *ops = model->ops;
+    void *conf = conf_of(model, NULL);
+    for (uint32_t n = 2; n < 70; n++) {
+        const struct weft_collective_shape shape = {n, 1, 1 << 20, 0};
+        uint32_t both = 0;
+        for (uint32_t r = 0; r < n; r++) {
+            uint32_t inner = 0;
+            for (uint32_t lane = 0; lane < 4; lane += 2) {
+                struct weft_step step;
+                ops->step(conf, &shape, r, lane, 0, &step);
+                inner += step.recv[0] != WEFT_NONE;
+            }
+            both += inner == 2;
+        }
+        assert_true(both <= n % 2 + (n == 2)); // a root has one child more than an inner server
+    }
+    free(conf);
+}
+
+/// 1024 ranks: nothing is stored, and any step is known at once.
+static void large_ones_cost_nothing(void **state) {
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        const struct weft_collective_ops *ops = model->ops;
+        const struct weft_collective_shape shape = {1024, 8, UINT64_C(1) << 34, 0};
+        void *conf = conf_of(model, NULL);
+        weft_bytes before = 0, after = 0;
+        for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
+            before += weft_memory_bytes(k);
+        for (uint32_t lane = 0; lane < ops->lanes(conf, &shape); lane++) {
+            uint64_t steps = ops->steps(conf, &shape, 777, lane);
+            struct weft_step step;
+            if (steps) ops->step(conf, &shape, 777, lane, steps - 1, &step);
+        }
+        for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
+            after += weft_memory_bytes(k);
+        assert_int_equal(before, after);
+        assert_true(ops->lanes(conf, &shape) <= 32);
+        free(conf);
+    }
+}
+
+/// Slots for no more than a chunk would deadlock; that is refused.
+static void a_chunk_and_a_slice_must_fit(void **state) {
+    const struct weft_model *model = model_of(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
+    const char text[] = "{chunk: 10KB, slice: 3KB, slots: 4}";
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    struct weft_tree *tree;
+    void *conf = calloc(1, model->params->conf_size);
+    assert_int_equal(weft_tree_parse("test", text, strlen(text), arena, &tree, &error), WEFT_OK);
+    assert_int_equal(weft_params_load(model->params, tree, conf, arena, &error), WEFT_ERROR_INPUT);
+    if (!strstr(error.text, "4 slices of 3")) fail_msg("%s", error.text);
+    weft_arena_free(arena);
+    free(conf);
+}
+
+static void bus_factors(void **state) {
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_ALL_REDUCE, 8) == 1.75);
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_ALL_GATHER, 8) == 0.875);
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_REDUCE_SCATTER, 4) == 0.75);
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_EXCHANGE, 4) == 0.75);
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_BROADCAST, 8) == 1);
+    assert_true(weft_calc_bus_factor(WEFT_GOAL_NEXT, 8) == 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rank_gets_what_it_should),
+        cmocka_unit_test(defaults_with_a_real_size),
+        cmocka_unit_test(shares_are_even),
+        cmocka_unit_test(rings_keep_to_rails),
+        cmocka_unit_test(a_server_is_inner_in_one_tree),
+        cmocka_unit_test(large_ones_cost_nothing),
+        cmocka_unit_test(a_chunk_and_a_slice_must_fit),
+        cmocka_unit_test(bus_factors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
