@@ -276,7 +276,7 @@ static void every_rank_gets_what_it_should(void **state) {
     static const uint32_t over[][2] = {{1, 1},  {2, 1},  {2, 2},  {3, 1},  {4, 2},  {5, 1},
                                        {6, 3},  {7, 7},  {8, 4},  {9, 3},  {12, 4}, {13, 1},
                                        {16, 8}, {17, 1}, {24, 8}, {31, 1}, {32, 4}, {RANKS_MAX, 8}};
-    static const weft_bytes sizes[] = {1, 7, 1000, 65537, 300001};
+    static const weft_bytes sizes[] = {1, 7, 1000, 65537, 100003};
     static const char *const parameters[] = {
         "{chunk: 64KB, slice: 32KB}",
         "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
