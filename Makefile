@@ -54,6 +54,7 @@ demo: build ## run the incast study of a 1024-GPU fabric and show its result
 
 test: build ## run every test but the long ones
 	@tools/setup tests || echo "make test: tests that need them are skipped"
+	@tools/fetch-lldpd $(BUILD)/lldpd || echo "make test: the test with lldpd is skipped"
 	@ninja -C $(BUILD)
 	@$(call run-tests,$(BUILD),--no-suite long)
 

@@ -122,7 +122,8 @@ static void explain_pfc(const struct weft_dcbx_difference *d, char *ret_found, c
     char own[TEXT_MAX], peer[TEXT_MAX], priorities[TEXT_MAX];
     weft_dcbx_priorities_text(d->own, own, sizeof own);
     weft_dcbx_priorities_text(d->peer, peer, sizeof peer);
-    snprintf(ret_found, size, "PFC on %s here, on %s there; %s", own, peer, weft_dcbx_rule_text(d->rule));
+    snprintf(ret_found, size, "PFC %s%s here, %s%s there; %s", d->own ? "on " : "", d->own ? own : "off",
+             d->peer ? "on " : "", d->peer ? peer : "off", weft_dcbx_rule_text(d->rule));
     snprintf(ret_consequence, size, "%s %s lossy on this link", named(d->priorities, priorities),
              d->priorities & (d->priorities - 1) ? "are" : "is");
 }

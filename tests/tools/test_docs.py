@@ -46,7 +46,8 @@ class Consoles(unittest.TestCase):
     one a page, so that a block may use what an earlier one has written."""
 
     def assert_shown(self, page, folder):
-        (Path(folder) / "scenarios").symlink_to(ROOT / "scenarios")
+        for name in ("scenarios", "tests"):
+            (Path(folder) / name).symlink_to(ROOT / name)
         blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
         for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks), re.MULTILINE):
             done = subprocess.run(command.replace("build/weft", shlex.quote(WEFT)), shell=True, cwd=folder,

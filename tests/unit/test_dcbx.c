@@ -262,6 +262,7 @@ static void words(void **state) {
     a.says.pfc.willing = true;
     weft_dcbx_negotiate(&a, &b, &o);
     weft_dcbx_explain(&o.difference[0], found, consequence, sizeof found);
+    assert_string_equal(found, "PFC on 3 here, off there; this end is willing and takes the neighbour's");
     assert_string_equal(consequence, "priority 3 is lossy on this link");
     weft_dcbx_negotiate(&a, NULL, &o);
     weft_dcbx_explain(&o.difference[0], found, consequence, sizeof found);
