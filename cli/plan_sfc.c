@@ -63,8 +63,12 @@ static void print_sfc(FILE *f, const struct view *v) {
     fprintf(f, "\n  SFC pause      above %s x 8 / %s = %s\n", headroom, RATE(v), TIME(v, p->pause_ps_min));
     fprintf(f, "                 below (%s + %s) x 8 / %s = %s\n", headroom, threshold, RATE(v),
             TIME(v, p->pause_ps_max));
-    fprintf(f, "                 (%s, %s); %s: %s, messages at least %s apart\n", TIME(v, p->pause_ps_min),
-            TIME(v, p->pause_ps_max), c->pause_ps ? given(v) : "chosen", TIME(v, p->pause_ps), TIME(v, p->interval_ps));
+    fprintf(f, "                 (%s, %s); %s: %s, ", TIME(v, p->pause_ps_min), TIME(v, p->pause_ps_max),
+            c->pause_ps ? given(v) : "chosen", TIME(v, p->pause_ps));
+    if (p->interval_ps)
+        fprintf(f, "messages at least %s apart\n", TIME(v, p->interval_ps));
+    else
+        fprintf(f, "a message for every packet above the threshold\n");
 }
 
 static void print_warnings(FILE *f, const struct view *v) {
@@ -191,6 +195,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
     if (status) return status;
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.way : NULL);
+    if (place.sfc && !conf.interval_ps) sfc.interval_ps = 0; // what is configured is judged, not completed
     struct view v = {&conf, &sfc, &place, own_way, o->arena};
     if (j)
         print_json(j, &v, scenario->variant);

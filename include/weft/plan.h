@@ -135,6 +135,7 @@ struct weft_plan_place {
     struct weft_plan_way way;
     bool alike;                     ///< links and switches of the way are alike, with conf's delays
     struct weft_plan_sfc_conf conf; ///< 0 for what the scenario does not say (SFC's own values, if it has none)
+    bool sfc;                       ///< the switch has SFC with a fixed threshold and pause, those of `conf`
     const char *buffer_text;        ///< where buffer and PFC threshold come from
 };
 struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scenario,

@@ -95,6 +95,7 @@ static void fill_conf(const struct weft__plan_switch *sw, struct weft_plan_place
     place->conf.threshold_bytes = sw->sfc_threshold_bytes;
     place->conf.pause_ps = sw->sfc_pause_ps;
     place->conf.interval_ps = sw->sfc_interval_ps;
+    place->sfc = sw->sfc;
     place->buffer_text = sw->buffer_text;
 }
 

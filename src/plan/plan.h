@@ -10,7 +10,8 @@ struct weft__plan_switch {
     weft_bytes pfc_threshold_bytes; ///< where it sends XOFF
     weft_bytes headroom_bytes;      ///< above it
     const char *buffer_text, *headroom_text;
-    weft_bytes sfc_threshold_bytes; ///< of SFC 0 where the configuration has none
+    bool sfc; ///< SFC with a fixed threshold and pause; else they are 0, for a model that finds its own or for none
+    weft_bytes sfc_threshold_bytes;
     weft_time_ps sfc_pause_ps, sfc_interval_ps;
 };
 /// Reads the values that every table gives as text, so that it depends on no model's struct. Texts are in `arena`.

@@ -22,6 +22,7 @@ struct values {
     VALUES(X)
 #undef X
     double alpha;
+    bool fixed; ///< sfc has one threshold and one pause
 };
 
 static void on_value(void *context, const char *path, const char *value) {
@@ -32,6 +33,7 @@ static void on_value(void *context, const char *path, const char *value) {
     VALUES(X)
 #undef X
     if (!strcmp(path, "switch.buffer.alpha")) weft__real_parse(value, &v->alpha);
+    if (!strcmp(path, "switch.sfc.kind")) v->fixed = !strcmp(value, "fixed");
 }
 
 static const char *text(enum weft__quantity quantity, uint64_t value, struct weft_arena *arena) {
@@ -62,8 +64,12 @@ struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, ui
                                            struct weft_arena *arena) {
     struct values v = {0};
     weft_params_each(&weft_switch_table, sw, "switch", on_value, &v);
-    struct weft__plan_switch s = {
-        .sfc_threshold_bytes = v.sfc_threshold, .sfc_pause_ps = v.sfc_pause, .sfc_interval_ps = v.sfc_interval};
+    struct weft__plan_switch s = {.sfc = v.fixed};
+    if (v.fixed) {
+        s.sfc_threshold_bytes = v.sfc_threshold;
+        s.sfc_pause_ps = v.sfc_pause;
+        s.sfc_interval_ps = v.sfc_interval;
+    }
     if (v.total) {
         read_dynamic(&v, sw, ports, arena, &s);
         return s;

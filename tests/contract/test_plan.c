@@ -66,6 +66,12 @@ static const struct {
     {"plan pfc" HEADROOM, 0, "size 800KB - xoff 780KB: 7666B TOO LITTLE\n"},
     {"plan pfc" HEADROOM, 0, "size 800KB - xoff 772KB\n"},
     {"plan pfc --formula study --variant 20KB" HEADROOM, 0, "size 800KB - xoff 780KB\n"},
+    // SFC as a scenario configures it; a model that finds its own values leaves them to be chosen.
+    {"plan sfc --set 'switch.sfc={kind: fixed, threshold: 200KB, pause: 10us}' --variant pfc" INCAST, 0,
+     "(8.4us, 16.4us); in force: 10us, a message for every packet above the threshold\n"},
+    {"plan sfc --set 'switch.sfc={kind: fixed, threshold: 600KB, pause: 20us, interval: 20us}' --variant pfc" INCAST, 0,
+     "warning, SFC reacts too slowly: SFC threshold 600KB + headroom 210KB is above the PFC threshold of 780KB"},
+    {"plan sfc --set switch.sfc=adaptive --variant pfc" INCAST, 0, "at most 780KB - 210KB = 570KB; chosen: 427KB\n"},
     // Bad input: what was wrong, what was expected.
     {"plan", 2, "which calculator? expected one of pfc, sfc"},
     {"plan sfx", 2, "which calculator? did you mean"},
@@ -178,11 +184,58 @@ static void unlike_switches(void **state) {
     json_decref(root);
 }
 
+static const json_t *find_variant(const json_t *root, const char *name) {
+    const json_t *variants = json_object_get(root, "variants");
+    for (size_t i = 0; i < json_array_size(variants); i++) {
+        const json_t *v = json_array_get(variants, i);
+        if (!strcmp(json_string_value(json_object_get(v, "variant")), name)) return v;
+    }
+    fail_msg("no variant %s", name);
+    return NULL;
+}
+
+/// The study's scenarios give, from topology, traffic and configuration, what its tables print (tests/unit/test_plan.c
+/// has every row).
+static void scenarios_of_the_study(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *variant;
+        int headroom_kb, threshold_kb, pause_min_ns, pause_max_ns;
+        const char *warning;
+    } rows[] = {
+        {"part4", "1/pfc+sfc", 210, 200, 8400, 16400, "over_reacting"},
+        {"part4", "2a/pfc+sfc", 420, 200, 16800, 24800, NULL},
+        {"part5", "pfc+sfc", 120, 200, 4800, 12800, NULL},
+        {"part5_buffer", "2.3/pfc+sfc", 120, 2200, 4800, 92800, NULL},
+        {"part5_severity", "3.1/pfc+sfc", 240, 600, 9600, 33600, "too_slow"},
+        {"part5_severity", "3.2/pfc+sfc", 240, 800, 9600, 41600, NULL},
+        {"part5_delay", "4.6/pfc+sfc", 1920, 50, 76800, 78800, "too_slow"},
+        {"part5_pause", "5.1/pfc+sfc", 240, 400, 9600, 25600, "under_reacting"},
+        {"part5_pause", "5.8/pfc+sfc", 240, 400, 9600, 25600, "over_reacting"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "plan sfc --json --variant %s \"$WEFT_ROOT/scenarios/sfc/%s.yaml\"",
+                 rows[i].variant, rows[i].file);
+        json_t *root = json_of(arguments);
+        const json_t *v = find_variant(root, rows[i].variant), *warnings = json_object_get(v, "warnings");
+        assert_int_equal(number(v, "pfc_headroom_bytes"), !strcmp(rows[i].variant, "4.6/pfc+sfc") ? 240000 : 15000);
+        assert_int_equal(number(v, "headroom_bytes"), rows[i].headroom_kb * 1000);
+        assert_int_equal(number(v, "threshold_bytes"), rows[i].threshold_kb * 1000);
+        assert_int_equal(number(v, "pause_ps_min"), rows[i].pause_min_ns * 1000);
+        assert_int_equal(number(v, "pause_ps_max"), rows[i].pause_max_ns * 1000);
+        assert_int_equal(json_array_size(warnings), rows[i].warning != NULL);
+        if (rows[i].warning) assert_string_equal(json_string_value(json_array_get(warnings, 0)), rows[i].warning);
+        json_decref(root);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_prints),
         cmocka_unit_test(json_holds_the_same),
         cmocka_unit_test(unlike_switches),
+        cmocka_unit_test(scenarios_of_the_study),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
