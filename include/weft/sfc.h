@@ -28,16 +28,19 @@ struct weft_sfc_conf {
         WEFT_PRIORITY_SET(T, conf.priorities, "priorities", "3", "priorities whose queues signal"),                    \
         WEFT_UINT(T, conf.dscp, "dscp", "48", "0", "63", "code point of the messages (that of CNPs; assumed)")
 
-/// What a model is told of a packet that has joined a queue. The queue is the one of the switch's architecture: of an
-/// output over all inputs (OQ), of an input (IQ), of an input for an output (VOQ).
+/// What a model is told of a packet that has joined a queue; from room_bytes on, only models with a memory. The queue
+/// is the one of the switch's architecture: of an output over all inputs (OQ), of an input (IQ), of an input for an
+/// output (VOQ).
 struct weft_sfc_fact {
     weft_time_ps now_ps;
-    uint32_t packet_bytes;        ///< of its frame
-    weft_bytes queue_bytes;       ///< that it found there
-    weft_bytes room_bytes;        ///< that the queue could still take before its inputs pause or drop
-    weft_rate_bps drain_rate_bps; ///< at which the queue is served if nothing downstream pauses it
-    weft_rate_bps feed_rate_bps;  ///< line rates of the inputs that have fed it lately
-    uint32_t flows, inputs;       ///< that have fed it lately; 0 unless the model asked for them to be counted
+    uint32_t packet_bytes;         ///< of its frame
+    weft_bytes queue_bytes;        ///< that it found there
+    weft_bytes room_bytes;         ///< that its input could still take before it pauses or drops
+    weft_rate_bps input_rate_bps;  ///< line rate of its input
+    weft_rate_bps output_rate_bps; ///< line rate of its output
+    weft_rate_bps drain_rate_bps;  ///< at which the queue is served if nothing downstream pauses it
+    weft_rate_bps feed_rate_bps;   ///< line rates of the inputs that have fed it lately
+    uint32_t flows, inputs;        ///< that have fed it lately, this one among them
 };
 
 /// What it answers. The caller has it all zero.

@@ -27,10 +27,11 @@ static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t prior
 /// What only some models want to know.
 static void describe(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
                      struct weft_sfc_fact *fact) {
-    fact->drain_rate_bps = rate_of(&sw->port[out]) / contenders(sw, out, packet->priority);
+    fact->output_rate_bps = rate_of(&sw->port[out]);
+    fact->drain_rate_bps = fact->output_rate_bps / contenders(sw, out, packet->priority);
     weft__sfc_count(&sw->sfc, packet, fact);
-    weft_bytes room = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, packet->priority);
-    fact->room_bytes = room * fact->inputs; // each input that feeds it has as much, as far as this one can tell
+    fact->input_rate_bps = packet->in_rate_bps;
+    fact->room_bytes = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, packet->priority);
 }
 
 static void send_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,

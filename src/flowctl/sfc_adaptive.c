@@ -4,18 +4,19 @@
 // an extension to set both from the detected incast severity and the buffer occupancy, and does not say how. This is
 // ours:
 //
-//   growth    = feed - drain            feed: line rates of the inputs that fed the queue lately; 0 if drain is more
 //   reach     = loop + flows * packet / feed     until the last packet sent before its source paused is in the queue:
 //                                                a flow is told when a packet of its own comes
-//   headroom  = growth * reach
-//   threshold = queue + room - margin * headroom, but not below `floor` nor above `threshold`
-//   pause     = (queue + headroom - target * threshold) / drain
+//   threshold = queue + room - margin * input * reach, but not below `floor` nor above `threshold`
+//   rise      = (min(feed, flows * source) - drain) * reach     0 if drain is more
+//   pause     = (queue + rise - target * threshold) / drain
 //
-// queue + room is the depth at which inputs begin to pause or drop. If all sources pause, the queue rises by the
-// headroom at most and then drains; when they are back its depth is target * threshold, so that it neither runs empty
-// nor is above the threshold. With equal rates growth is (N - 1) * rate for N inputs, and with the queue at the
-// threshold the pause lies within the range of the simulations' calculation for any target between 0 and 1; the fixed
-// model's numbers hold for one N.
+// feed: line rates of the inputs that fed the queue lately; input: that of the packet's own, and room what it can take
+// before it pauses or drops, so that no input does, whoever else stops; source: the rate of a host, by default that of
+// the output, for most incasts end at a port like those where they begin. If all sources pause, the queue rises so far
+// and then drains; when they are back its depth is target * threshold, so that it neither runs empty nor is above the
+// threshold. With N inputs of equal rate, rise is (N - 1) * reach * rate as in the simulations' calculation, and with
+// the queue at the threshold the pause lies within its range for any target between 0 and 1. The fixed model's numbers
+// hold for one N.
 #include <stdio.h>
 
 #include "weft/sfc.h"
@@ -24,6 +25,7 @@ struct adaptive_conf {
     struct weft_sfc_conf sfc;
     weft_bytes floor_bytes;
     weft_time_ps loop_ps, memory_ps;
+    weft_rate_bps source_rate_bps;
     double margin, target;
 };
 
@@ -37,6 +39,8 @@ static const struct weft_param adaptive_rows[] = {
               "the simulations of IEEE P802.1Qdw; see weft plan sfc)"),
     WEFT_TIME(struct adaptive_conf, memory_ps, "memory", "10us", "1ns", "1s",
               "what has fed the queue within this time still counts (assumed)"),
+    WEFT_RATE(struct adaptive_conf, source_rate_bps, "source_rate", "0bps", "0bps", "100Tbps",
+              "at which a flow can send; 0bps: that of the output (assumed)"),
     WEFT_REAL(struct adaptive_conf, margin, "margin", "1.25", "0", "100",
               "headroom kept, as a multiple of the computed one (assumed)"),
     WEFT_REAL(struct adaptive_conf, target, "target", "0.5", "0", "1",
@@ -61,28 +65,39 @@ static weft_time_ps adaptive_memory(const void *conf) {
     return ((const struct adaptive_conf *)conf)->memory_ps;
 }
 
-/// Bytes by which the queue still rises if every source is told now.
-static double calc_headroom(const struct adaptive_conf *c, const struct weft_sfc_fact *fact) {
-    if (fact->feed_rate_bps <= fact->drain_rate_bps) return 0;
-    double feed = (double)fact->feed_rate_bps / 8e12, drain = (double)fact->drain_rate_bps / 8e12; // bytes a ps
-    double reach = (double)c->loop_ps + (double)fact->flows * fact->packet_bytes / feed;
-    return (feed - drain) * reach;
+static double bytes_a_ps(weft_rate_bps rate) {
+    return (double)rate / (8.0 * (double)WEFT_PS_PER_S);
 }
 
-static double calc_threshold(const struct adaptive_conf *c, const struct weft_sfc_fact *fact, double headroom) {
-    double limit = (double)fact->queue_bytes + (double)fact->room_bytes - c->margin * headroom;
+/// At which the queue can be filled, bytes a picosecond.
+static double calc_feed(const struct adaptive_conf *c, const struct weft_sfc_fact *fact) {
+    double source = bytes_a_ps(c->source_rate_bps ? c->source_rate_bps : fact->output_rate_bps);
+    double inputs = bytes_a_ps(fact->feed_rate_bps), sources = fact->flows * source;
+    return inputs < sources ? inputs : sources;
+}
+
+static double calc_reach_ps(const struct adaptive_conf *c, const struct weft_sfc_fact *fact) {
+    double frames =
+        fact->feed_rate_bps ? (double)fact->flows * fact->packet_bytes / bytes_a_ps(fact->feed_rate_bps) : 0;
+    return (double)c->loop_ps + frames;
+}
+
+static double calc_threshold(const struct adaptive_conf *c, const struct weft_sfc_fact *fact, double reach_ps) {
+    double headroom = c->margin * bytes_a_ps(fact->input_rate_bps) * reach_ps;
+    double limit = (double)fact->queue_bytes + (double)fact->room_bytes - headroom;
     if (limit < (double)c->floor_bytes) limit = (double)c->floor_bytes;
     return limit < (double)c->sfc.threshold_bytes ? limit : (double)c->sfc.threshold_bytes;
 }
 
 static void adaptive_on_packet(const void *conf, const struct weft_sfc_fact *fact, struct weft_sfc_act *act) {
     const struct adaptive_conf *c = conf;
-    double headroom = calc_headroom(c, fact), threshold = calc_threshold(c, fact, headroom);
+    double reach_ps = calc_reach_ps(c, fact), threshold = calc_threshold(c, fact, reach_ps);
     if ((double)fact->queue_bytes <= threshold) return;
-    double excess = (double)fact->queue_bytes + headroom - c->target * threshold;
-    double pause = excess * 8e12 / (double)fact->drain_rate_bps;
+    double drain = bytes_a_ps(fact->drain_rate_bps), feed = calc_feed(c, fact);
+    double rise = feed > drain ? (feed - drain) * reach_ps : 0;
+    double pause_ps = ((double)fact->queue_bytes + rise - c->target * threshold) / drain;
     act->signal = true;
-    act->pause_ps = pause < (double)c->sfc.pause_ps ? (weft_time_ps)pause : c->sfc.pause_ps;
+    act->pause_ps = pause_ps < (double)c->sfc.pause_ps ? (weft_time_ps)pause_ps : c->sfc.pause_ps;
     if (!act->pause_ps) act->pause_ps = 1;
 }
 

@@ -16,6 +16,8 @@ static struct weft_sfc_fact random_fact(struct weft_random *random, bool counted
         .packet_bytes = 64 + (uint32_t)below(random, 13),
         .queue_bytes = below(random, 40),
         .room_bytes = below(random, 40),
+        .input_rate_bps = 1 + below(random, 40),
+        .output_rate_bps = 1 + below(random, 40),
         .drain_rate_bps = 1 + below(random, 40),
         .feed_rate_bps = below(random, 45),
     };
