@@ -90,7 +90,9 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
                 timeline_time(s->until_ps, b), s->over < s->times ? " and on" : "");
     }
     begin_line(v, WEFT_TIME_NEVER, depth);
-    if (known)
+    if (known && !s->xoffs)
+        fprintf(v->out, "  told by %s, on behalf of these messages", v->t.port[s->port].name);
+    else if (known)
         fprintf(v->out, "  told by %s, above XOFF with %s%s%s", v->t.port[s->port].name, s->times > 1 ? "up to " : "",
                 timeline_bytes(s->bytes_max, a),
                 timeline_is_host(v, s->first) ? ", for its host takes data too slowly" : "");
@@ -110,6 +112,14 @@ static void say_rate(const struct timeline_view *v, const struct weft_story *s) 
     if (s->times) fprintf(v->out, ", %u cut%s from %s down to %s", s->times, plural(s->times), before, least);
     if (s->raises) fprintf(v->out, "%s to %s at last", s->times ? "; raised again," : ": raised,", last);
     fprintf(v->out, "\n");
+}
+
+static void say_sfc(const struct timeline_view *v, const struct weft_story *s) {
+    char a[TIMELINE_TEXT];
+    fprintf(v->out, "%s: asked %llu time%s to pause", timeline_flow(v, s->flow, a), (unsigned long long)s->count,
+            plural(s->count));
+    if (s->times) fprintf(v->out, ", for %s at most", timeline_duration(s->longest_ps, a));
+    fprintf(v->out, ", until %s\n", timeline_time(s->until_ps, a));
 }
 
 static void say(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
@@ -132,6 +142,9 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         break;
     case WEFT_STORY_RATE:
         say_rate(v, s);
+        break;
+    case WEFT_STORY_SFC:
+        say_sfc(v, s);
         break;
     case WEFT_STORY_DROP:
         fprintf(v->out, "%s, priority %u: %llu packet%s dropped (%s): %s\n", timeline_port(v, s->port, NULL, a),
@@ -278,8 +291,8 @@ void timeline_print_events(const struct timeline_view *v) {
 // --- JSON ---------------------------------------------------------------------------------------------------------
 
 static void story_json(const struct timeline_view *v, const struct weft_story *s, struct weft__json *j) {
-    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause",    "rate",
-                                                        "drop", "storm",      "link",  "agreement"};
+    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause", "rate",
+                                                        "sfc",  "drop",       "storm", "link",  "agreement"};
     weft__json_begin_object(j);
     weft__json_key_u64(j, "id", s->first);
     if (s->parent->first) weft__json_key_u64(j, "parent", s->parent->first);
@@ -290,7 +303,7 @@ static void story_json(const struct timeline_view *v, const struct weft_story *s
     weft__json_key_string(j, "port", v->t.port[s->port].name);
     if (s->paused != WEFT_NONE) weft__json_key_string(j, "paused_port", v->t.port[s->paused].name);
     if (s->priority != WEFT_EVENT_NO_PRIORITY) weft__json_key_u64(j, "priority", s->priority);
-    if (s->flow != WEFT_NONE && (s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_RATE))
+    if (s->flow != WEFT_NONE && (s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_RATE || s->kind == WEFT_STORY_SFC))
         weft__json_key_u64(j, "flow", s->flow);
     weft__json_key_u64(j, "times", s->times);
     weft__json_key_u64(j, "over", s->over);

@@ -152,6 +152,15 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
     case WEFT_EVENT_DRAINED:
         fprintf(file, "%s, priority %u: its queue is empty", to, e->priority);
         break;
+    case WEFT_EVENT_SFC_SENT:
+        fprintf(file, "%s: asked by %s, priority %u, to pause for %s", flow, to, e->priority,
+                timeline_duration(e->value * WEFT_PS_PER_NS, a));
+        fprintf(file, "; %s queued", timeline_bytes(e->more, a));
+        break;
+    case WEFT_EVENT_SFC_RECEIVED:
+        fprintf(file, "%s: to pause for %s, received by %s", flow, timeline_duration(e->value * WEFT_PS_PER_NS, a),
+                name);
+        break;
     case WEFT_EVENT_XOFF:
         fprintf(file, "%s, priority %u: above XOFF with %s", from, e->priority, timeline_bytes(e->value, a));
         if (e->more < v->t.ports) fprintf(file, ", most of it for %s", v->t.port[e->more].name);

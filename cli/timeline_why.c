@@ -85,6 +85,8 @@ static void print_reasons(const struct timeline_view *v, const struct reason *re
                reason[k].by == WEFT_NONE ? "a peer whose record is incomplete" : v->t.port[reason[k].by].name);
         if (reason[k].root_kind == WEFT_EVENT_CONGESTED)
             printf(", because of the queue of %s", timeline_port(v, reason[k].root_port, "to", b));
+        else if (reason[k].root_kind == WEFT_EVENT_SFC_SENT)
+            printf(", because of messages (SFC) from the queue of %s", timeline_port(v, reason[k].root_port, "to", b));
         else if (reason[k].root_kind == WEFT_EVENT_XOFF)
             printf(", because of the host of %s", timeline_port(v, reason[k].root_port, NULL, b));
         printf(" (%u)\n", reason[k].times);

@@ -33,8 +33,10 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
     w->tally.delivered_bytes += p->bytes;
     nic->port.counters[blamed->priority].sfc_received++;
     nic->hosts->outcome[blamed->flow].sfc_messages++;
+    weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS, until = w->now_ps + pause;
+    if (__builtin_expect(nic->trace != NULL, 0))
+        weft__trace_sfc_received(nic->trace, w->now_ps, 0, blamed->priority, p->qp, pause);
     if (!nic->conf->sfc) return;
-    weft_time_ps until = w->now_ps + weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;
     if (until > nic->hold_until_ps) nic->hold_until_ps = until;
     if (nic->conf->sfc_scope == WEFT_SFC_FLOW) {
         hold(nic, p->qp, w->now_ps, until);

@@ -73,6 +73,8 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
     struct weft_counters *counters = &sw->port[out].counters[p->priority];
     if (weft__sfc_allow(&sw->sfc, &packet, w->now_ps)) {
         counters->sfc_sent++;
+        if (__builtin_expect(sw->trace != NULL, 0))
+            weft__trace_sfc_sent(sw->trace, w->now_ps, p, out, act.pause_ps, depth);
         send_message(node, sw, w, p, act.pause_ps);
     } else {
         counters->sfc_suppressed++;
@@ -85,6 +87,9 @@ bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, con
     uint32_t priority = sw->hosts->qp[p->qp].priority;
     w->tally.delivered_bytes += p->bytes;
     sw->port[out].counters[priority].sfc_proxied++;
-    weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS);
+    weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;
+    if (__builtin_expect(sw->trace != NULL, 0))
+        weft__trace_sfc_received(sw->trace, w->now_ps, out, priority, p->qp, pause);
+    weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + pause);
     return true;
 }

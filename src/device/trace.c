@@ -260,17 +260,37 @@ void weft__trace_pause_sent(struct weft__trace *t, weft_time_ps now, uint32_t po
         if (!(classes >> p & 1)) continue;
         uint32_t quanta = weft_packet_pfc_quanta(frame, p);
         struct weft__trace_queue *q = weft__trace_queue(t, port, p);
-        uint32_t cause = weft_packet_pfc_is_proxied(frame, p) ? 0 : quanta ? q->xoff : q->xon;
+        bool proxied = weft_packet_pfc_is_proxied(frame, p);
+        uint32_t cause = proxied ? q->sfc : quanta ? q->xoff : q->xon;
         uint32_t id = add(t, now, WEFT_EVENT_PAUSE_SENT, port, p, quanta, cause);
+        if (id) {
+            t->event[id - 1].more = arrival;
+            t->event[id - 1].detail = classes;
+        }
+        if (proxied) continue; // each is a pause of its own, and runs out by itself
         begins(t, id, q->pause_sent);
         if (!quanta)
             q->pause_sent = 0;
         else if (!q->pause_sent)
             q->pause_sent = id;
-        if (!id) continue;
-        t->event[id - 1].more = arrival;
-        t->event[id - 1].detail = classes;
     }
+}
+
+void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t out,
+                          weft_time_ps pause, weft_bytes queue_bytes) {
+    const struct weft__trace_queue *q = weft__trace_queue(t, out, p->priority);
+    uint32_t cause = q->level ? q->exceeded[q->level - 1] : q->congested;
+    uint32_t id = add(t, now, WEFT_EVENT_SFC_SENT, out, p->priority, pause / WEFT_PS_PER_NS, cause);
+    if (!id) return;
+    t->event[id - 1].more = queue_bytes;
+    t->event[id - 1].qp = p->qp;
+}
+
+void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t qp,
+                              weft_time_ps pause) {
+    struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
+    q->sfc = add(t, now, WEFT_EVENT_SFC_RECEIVED, port, priority, pause / WEFT_PS_PER_NS, 0);
+    if (q->sfc) t->event[q->sfc - 1].qp = qp;
 }
 
 void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t begun, uint8_t ended,

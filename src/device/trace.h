@@ -32,6 +32,7 @@ struct weft__trace_queue {
     uint32_t blamed;     ///< egress port
     uint32_t pause_sent; ///< the first frame of a pause
     uint32_t pause_received, storm;
+    uint32_t sfc; ///< message for what is behind this port, to be sent as a pause
 };
 
 struct weft__trace_drop {
@@ -123,6 +124,12 @@ uint32_t weft__trace_pause_since(const struct weft__trace *t, uint32_t port, uin
 void weft__trace_xoff(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes bytes,
                       uint32_t blamed, uint32_t cause);
 void weft__trace_xon(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes bytes);
+
+/// Source flow control: a message goes to the source of `p`; one came for a queue pair behind this port.
+void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t out,
+                          weft_time_ps pause, weft_bytes queue_bytes);
+void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t qp,
+                              weft_time_ps pause);
 
 /// Something about a queue pair at a NIC.
 struct weft_event *weft__trace_qp(struct weft__trace *t, weft_time_ps now, enum weft_event_kind kind, uint32_t flow,

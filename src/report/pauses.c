@@ -19,6 +19,8 @@ static void begin(struct walk *w, uint32_t id, struct weft_pause *p) {
     if (received) p->frames = 1;
     if (!sent) return;
     p->by = sent->port;
+    const struct weft_event *message = at(w, sent->cause, WEFT_EVENT_SFC_RECEIVED);
+    if (message) p->root = message->cause ? message->cause : sent->cause;
     const struct weft_event *xoff = at(w, sent->cause, WEFT_EVENT_XOFF);
     if (!xoff) return;
     p->root = p->xoff = sent->cause;

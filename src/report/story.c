@@ -15,9 +15,13 @@ static struct weft_story *story_of(const struct build *b, uint32_t id) {
     return id ? b->of[id] : NULL;
 }
 
+static bool is_of_flow(enum weft_story_kind kind) {
+    return kind == WEFT_STORY_FLOW || kind == WEFT_STORY_RATE || kind == WEFT_STORY_SFC;
+}
+
 static bool is_at(const struct weft_story *s, enum weft_story_kind kind, const struct weft_event *e) {
     if (s->kind != kind) return false;
-    if (kind == WEFT_STORY_FLOW || kind == WEFT_STORY_RATE) return s->flow == e->flow;
+    if (is_of_flow(kind)) return s->flow == e->flow;
     return s->port == e->port && s->priority == e->priority && (kind != WEFT_STORY_DROP || s->detail == e->detail);
 }
 
@@ -27,8 +31,7 @@ static struct weft_story *find(struct build *b, enum weft_story_kind kind, const
     if (!parent) parent = &b->root;
     for (struct weft_story *s = parent; s != &b->root; s = s->parent)
         if (is_at(s, kind, e)) return s;
-    bool by_flow = kind == WEFT_STORY_FLOW || kind == WEFT_STORY_RATE;
-    size_t place = by_flow ? e->flow
+    size_t place = is_of_flow(kind) ? e->flow
                            : (size_t)e->port * (WEFT_PRIORITIES + 1) +
                                  (e->priority == WEFT_EVENT_NO_PRIORITY ? WEFT_PRIORITIES : e->priority);
     struct weft_story **head = &b->head[(size_t)kind * b->places + place];
@@ -85,12 +88,17 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
     case WEFT_EVENT_MARKING_ENDED:
     case WEFT_EVENT_DRAINED:
         return begun ? begun : find_queue(b, e);
+    case WEFT_EVENT_SFC_SENT:
+        return find(b, WEFT_STORY_SFC, e, cause ? cause : find_queue(b, e));
+    case WEFT_EVENT_SFC_RECEIVED:
+        return cause ? cause : find(b, WEFT_STORY_SFC, e, NULL);
     case WEFT_EVENT_XOFF:
         return find(b, WEFT_STORY_PAUSE, e, cause);
     case WEFT_EVENT_XON:
     case WEFT_EVENT_RESUMED:
         return begun;
-    case WEFT_EVENT_PAUSE_SENT:
+    case WEFT_EVENT_PAUSE_SENT: // by proxy: a pause of its own
+        if (cause && cause->kind == WEFT_STORY_SFC) return find(b, WEFT_STORY_PAUSE, e, cause);
         return begun ? begun : cause;
     case WEFT_EVENT_PAUSE_RECEIVED: // from a peer whose record was full: the place is then that of the paused port
     case WEFT_EVENT_PAUSED:
@@ -226,6 +234,13 @@ static void sum(struct weft_story *s, const struct weft_event *e, uint32_t id) {
             s->times++;
         else
             s->over++;
+        break;
+    case WEFT_STORY_SFC:
+        s->count += e->kind == WEFT_EVENT_SFC_SENT;
+        if (e->kind == WEFT_EVENT_SFC_RECEIVED) {
+            s->times++;
+            end_time(s, e->value * WEFT_PS_PER_NS);
+        }
         break;
     case WEFT_STORY_AGREEMENT:
         s->times++;

@@ -18,7 +18,7 @@ struct join {
     const struct weft__network *net;
     struct weft_event *record;
     uint32_t *started;      ///< [flow]
-    uint32_t *marked, *cnp; ///< [qp]
+    uint32_t *marked, *cnp, *sfc; ///< [qp]
     uint32_t *down;         ///< [link]
     uint32_t *first, *last; ///< [port * WEFT_PRIORITIES]: pause frames under way from there
     uint32_t *next;         ///< [id]
@@ -98,6 +98,12 @@ static void join_event(struct join *j, uint32_t id) {
     case WEFT_EVENT_CNP_RECEIVED:
         e->cause = j->cnp[e->qp];
         break;
+    case WEFT_EVENT_SFC_SENT:
+        j->sfc[e->qp] = id;
+        break;
+    case WEFT_EVENT_SFC_RECEIVED:
+        e->cause = j->sfc[e->qp];
+        break;
     case WEFT_EVENT_PAUSE_SENT:
         put_under_way(j, id);
         break;
@@ -128,6 +134,7 @@ static void join_all(const struct weft__network *net, struct weft_arena *arena) 
         .started = weft_arena_alloc(arena, net->workload->flows, sizeof(uint32_t)),
         .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .cnp = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
+        .sfc = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
         .first = weft_arena_alloc(arena, queues, sizeof(uint32_t)),
         .last = weft_arena_alloc(arena, queues, sizeof(uint32_t)),

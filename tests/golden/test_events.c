@@ -219,6 +219,49 @@ static void a_cut_has_the_chain_of_its_causes(void **state) {
     run_free(&r);
 }
 
+/// Source flow control towards two NICs, one of which does not understand the messages: its switch pauses it.
+static const char messages[] =
+    "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 2, rate: 100Gbps, spine_rate: 400Gbps, delay: "
+    "500ns}\n"
+    "switch: {buffer: {kind: static, size: 4MB, xoff: 3MB, xon: 2MB}, sfc: {kind: fixed, threshold: 100KB, pause: "
+    "10us, "
+    "interval: 10us}}\n"
+    "devices: [{match: host-1, host: {sfc: false}}]\n"
+    "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 1MB}]\n";
+
+static void a_message_has_its_queue_as_cause(void **state) {
+    struct run r = run_once(messages);
+    struct weft_outcome *o = record(&r, messages);
+    uint64_t sent = 0, proxied = 0, received = 0;
+    for (uint32_t i = 0; i < o->ports * WEFT_PRIORITIES; i++) {
+        sent += o->port[i].sfc_sent;
+        proxied += o->port[i].sfc_proxied;
+        received += o->port[i].sfc_received;
+    }
+    assert_true(received && proxied);
+    assert_int_equal(count(o, WEFT_EVENT_SFC_SENT, NULL), sent);
+    assert_int_equal(count(o, WEFT_EVENT_SFC_RECEIVED, NULL), received + proxied);
+    uint32_t id = 0;
+    assert_true(count(o, WEFT_EVENT_PAUSED, &id));
+    static const struct {
+        enum weft_event_kind kind;
+        const char *port;
+    } chain[] = {{WEFT_EVENT_PAUSED, "host-1/0"},
+                 {WEFT_EVENT_PAUSE_RECEIVED, "host-1/0"},
+                 {WEFT_EVENT_PAUSE_SENT, "leaf-0/1"},
+                 {WEFT_EVENT_SFC_RECEIVED, "leaf-0/1"},
+                 {WEFT_EVENT_SFC_SENT, "leaf-1/0"}};
+    for (size_t k = 0; k < sizeof chain / sizeof *chain; k++) {
+        const struct weft_event *e = at(o, id);
+        assert_string_equal(weft_event_infos[e->kind].name, weft_event_infos[chain[k].kind].name);
+        assert_port(&r, e->port, chain[k].port);
+        if (e->kind == WEFT_EVENT_SFC_SENT) assert_true(e->more > 100000 && e->value == 10000);
+        id = e->cause;
+    }
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
 static void drops_are_summed_by_reason(void **state) {
     struct run r = run_once(losses);
     struct weft_outcome *o = record(&r, losses);
@@ -261,6 +304,7 @@ int main(void) {
         cmocka_unit_test(a_pause_has_the_chain_of_its_causes),
         cmocka_unit_test(pauses_and_counters_agree),
         cmocka_unit_test(a_cut_has_the_chain_of_its_causes),
+        cmocka_unit_test(a_message_has_its_queue_as_cause),
         cmocka_unit_test(drops_are_summed_by_reason),
         cmocka_unit_test(what_exceeds_the_limit_is_counted),
     };
