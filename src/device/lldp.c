@@ -54,8 +54,11 @@ bool weft__lldp_on_timer(struct weft__port *port, weft_time_ps now) {
     return put_in_force(l, l->configured);
 }
 
-bool weft__lldp_on_frame(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
+bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
     struct weft__lldp *l = port->lldp;
+    w->tally.delivered_bytes += packet->bytes;
+    w->tally.lldp_bytes -= packet->bytes;
+    if (!l) return false;
     const struct weft__lldp_frame *own = &l->frame[port->id], *peer = &l->frame[packet->psn];
     struct weft_lldpdu own_pdu, peer_pdu;
     struct weft_dcbx_end own_end, peer_end;
@@ -66,7 +69,7 @@ bool weft__lldp_on_frame(struct weft__port *port, weft_time_ps now, const struct
     assert(status == WEFT_WIRE_OK);
     weft_dcbx_negotiate(&own_end, &peer_end, &operation);
     l->received++;
-    l->expires_ps = now + peer_pdu.ttl_s * WEFT_PS_PER_S;
+    l->expires_ps = w->now_ps + peer_pdu.ttl_s * WEFT_PS_PER_S;
     return put_in_force(l, operation.pfc);
 }
 
@@ -81,5 +84,6 @@ void weft__lldp_send(struct weft__port *port, struct weft__worker *w) {
     port->pending &= WEFT__PENDING_PFC;
     port->lldp->sent++;
     w->tally.injected_bytes += frame.bytes;
+    w->tally.lldp_bytes += frame.bytes;
     weft__port_transmit(port, w, &frame, port->delay_data_ps);
 }

@@ -30,8 +30,8 @@ uint16_t weft__lldp_frame_bytes(const struct weft__lldp_frame *frame);
 void weft__lldp_set_timer(const struct weft__port *port, struct weft__timers *timers, uint32_t key);
 /// Time, or the link, has come so far: perhaps a frame is pending now. True if what is in force has changed.
 bool weft__lldp_on_timer(struct weft__port *port, weft_time_ps now);
-/// A frame came. True likewise.
-bool weft__lldp_on_frame(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
+/// A frame came, perhaps to a port without LLDP. True likewise.
+bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet);
 /// Sends the pending frame; the port must be free.
 void weft__lldp_send(struct weft__port *port, struct weft__worker *w);
 

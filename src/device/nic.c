@@ -639,13 +639,12 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
         weft__nic_on_sfcm(nic, w, p);
         return;
     }
-    w->tally.delivered_bytes += p->bytes;
     if (p->kind == WEFT_PACKET_LLDP) {
-        if (!nic->port.lldp) return;
-        if (weft__lldp_on_frame(&nic->port, w->now_ps, p)) set_lossless(node, nic, w);
-        weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
+        if (weft__lldp_on_frame(&nic->port, w, p)) set_lossless(node, nic, w);
+        if (nic->port.lldp) weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
         return;
     }
+    w->tally.delivered_bytes += p->bytes;
     weft__port_on_pause(&nic->port, w->now_ps, p);
     if (nic->conf->pfc.watchdog_ps != WEFT_TIME_NEVER)
         on_watchdog(node, nic, w);

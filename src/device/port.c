@@ -92,6 +92,7 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
         note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
     if (!lost) return false;
     weft__count_drop(w, loss, packet->bytes);
+    if (packet->kind == WEFT_PACKET_LLDP) w->tally.lldp_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_dropped(port->trace, w->now_ps, packet, trace_port(port), loss, 0);

@@ -378,10 +378,8 @@ static void set_lossless(struct weft__node *node, struct weft__switch *sw, struc
 
 static void on_lldp(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                     const struct weft_packet *p) {
-    w->tally.delivered_bytes += p->bytes;
-    if (!sw->port[p->port].lldp) return;
-    if (weft__lldp_on_frame(&sw->port[p->port], w->now_ps, p)) set_lossless(node, sw, w, p->port);
-    weft__lldp_set_timer(&sw->port[p->port], &node->timers, key_of(sw, KEY_LLDP, p->port));
+    if (weft__lldp_on_frame(&sw->port[p->port], w, p)) set_lossless(node, sw, w, p->port);
+    if (sw->port[p->port].lldp) weft__lldp_set_timer(&sw->port[p->port], &node->timers, key_of(sw, KEY_LLDP, p->port));
 }
 
 static void on_lldp_timer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {

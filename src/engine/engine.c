@@ -377,7 +377,7 @@ static void publish(struct weft__worker *w) {
     const struct weft__tally *t = &w->tally;
     e->report[w->parity * e->conf.workers + w->id] = (struct weft__report){
         .next_window = next_window(w),
-        .under_way_bytes = (int64_t)(t->injected_bytes - t->delivered_bytes - t->dropped_bytes),
+        .under_way_bytes = (int64_t)(t->injected_bytes - t->delivered_bytes - t->dropped_bytes) - t->lldp_bytes,
         .started = t->started,
         .finished = t->finished,
         .progress_ps = t->progress_ps,

@@ -66,6 +66,7 @@ struct weft__tally {
     uint64_t packet_hops, events, cnps;
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< frames of every kind
     weft_bytes payload_bytes;                                  ///< new data at receivers
+    int64_t lldp_bytes;                                        ///< under way; the end of a run waits for no LLDP
     uint64_t drops[WEFT_DROPS];
     weft_bytes drop_bytes[WEFT_DROPS];
     uint64_t started, finished; ///< pieces of work (queue pairs)

@@ -46,8 +46,10 @@ static weft_time_ps due(void) {
 }
 
 static bool hear(weft_time_ps now) {
+    static struct weft__worker worker;
     struct weft_packet p = {.kind = WEFT_PACKET_LLDP, .psn = PEER};
-    return weft__lldp_on_frame(&port, now, &p);
+    worker.now_ps = now;
+    return weft__lldp_on_frame(&port, &worker, &p);
 }
 
 static void heard_and_forgotten(void **state) {
