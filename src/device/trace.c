@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/trace.h"
 
-#include <assert.h>
 #include <string.h>
 
+#include "device/port.h"
 #include "weft/memory.h"
 
 /// A queue that hovers at a threshold, or drops that follow each other, are not an event a packet.
@@ -16,7 +16,7 @@ struct weft__trace *weft__trace_new(uint32_t node, uint32_t port0, uint32_t port
     struct weft__trace *t = weft_arena_alloc(arena, 1, sizeof *t);
     *t = (struct weft__trace){
         .node = node, .port0 = port0, .ports = ports, .limit = limit, .unrecorded_ps = WEFT_TIME_NEVER};
-    t->queue = weft_arena_alloc(arena, (size_t)ports * WEFT_PRIORITIES, sizeof *t->queue);
+    t->queue = weft__arena_lines(arena, (size_t)ports * WEFT_PRIORITIES, sizeof *t->queue);
     if (thresholds) {
         memcpy(t->threshold, thresholds, sizeof t->threshold);
         t->thresholds_of = priorities;

@@ -13,11 +13,11 @@
 
 /// What is open at one port and priority. Events by number; 0: none.
 struct weft__trace_queue {
-    // egress queue
-    uint64_t dscps;   ///< code points seen
-    weft_bytes above; ///< the next threshold
-    int64_t below;    ///< the one that it is above, or 0 while it is congested; -1: none
-    uint8_t level;    ///< thresholds that it is above
+    // egress queue; what every packet asks for is in one line
+    _Alignas(64) uint64_t dscps; ///< code points seen
+    weft_bytes above;            ///< the next threshold
+    int64_t below;               ///< the one that it is above, or 0 while it is congested; -1: none
+    uint8_t level;               ///< thresholds that it is above
     uint32_t exceeded[WEFT_EVENT_THRESHOLDS];
     weft_time_ps fell_ps[WEFT_EVENT_THRESHOLDS]; ///< not yet an event; never: has not
     weft_bytes fell_bytes[WEFT_EVENT_THRESHOLDS];
