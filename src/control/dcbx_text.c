@@ -150,7 +150,7 @@ void weft_dcbx_explain(const struct weft_dcbx_difference *d, char *ret_found, ch
         break;
     case WEFT_DCBX_ETS_DIFFERS:
         snprintf(ret_found, size, "the ends share out bandwidth differently for %s", named(d->priorities, priorities));
-        snprintf(ret_consequence, size, "what these get of the link depends on the direction");
+        snprintf(ret_consequence, size, "the share of the link depends on the direction");
         break;
     case WEFT_DCBX_APP_DIFFERS:
         snprintf(ret_found, size, "%s has priority %u here, %u there", app, d->own, d->peer);
