@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "weft/wire_sfcm.h"
+
 uint16_t weft__lldp_frame_bytes(const struct weft__lldp_frame *frame) {
     size_t bytes = frame->size + WEFT_FCS_BYTES;
     return (uint16_t)(bytes < WEFT_FRAME_MIN ? WEFT_FRAME_MIN : bytes);
@@ -51,7 +53,16 @@ bool weft__lldp_on_timer(struct weft__port *port, weft_time_ps now) {
     }
     if (l->expires_ps > now) return false;
     l->expires_ps = WEFT_TIME_NEVER;
+    l->peer_sfc = false;
     return put_in_force(l, l->configured);
+}
+
+static bool takes_sfcm(const struct weft_dcbx *says) {
+    const struct weft_app *app = says->apps.app;
+    if (!(says->has & WEFT_DCBX_APPS)) return false;
+    for (unsigned i = 0; i < says->apps.n; i++)
+        if (app[i].selector == WEFT_APP_UDP && app[i].protocol == WEFT_UDP_PORT_SFCM) return true;
+    return false;
 }
 
 bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
@@ -69,6 +80,7 @@ bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const 
     assert(status == WEFT_WIRE_OK);
     weft_dcbx_negotiate(&own_end, &peer_end, &operation);
     l->received++;
+    l->peer_sfc = takes_sfcm(&peer_end.says);
     l->expires_ps = w->now_ps + peer_pdu.ttl_s * WEFT_PS_PER_S;
     return put_in_force(l, operation.pfc);
 }

@@ -20,6 +20,7 @@ struct weft__lldp {
     uint32_t changes;                 ///< of the link so far
     uint8_t configured;               ///< priorities lossless as configured
     uint8_t in_force;
+    bool peer_sfc; ///< the neighbour has said that it understands source flow control messages
     uint64_t sent, received;
 };
 

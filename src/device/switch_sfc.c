@@ -8,6 +8,7 @@
 //
 // At the edge a message for a NIC that does not understand it becomes a pause frame (the standard's project authorizes
 // bridges to do so); the NIC then stops all of the priority, the flow meant and the others.
+#include "device/lldp.h"
 #include "device/switch.h"
 
 static weft_rate_bps rate_of(const struct weft__port *port) {
@@ -83,7 +84,8 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
 
 bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
                             uint32_t out) {
-    if (!sw->port[out].proxy_until_ps) return false;
+    const struct weft__port *port = &sw->port[out];
+    if (!port->proxy_until_ps || (port->lldp && port->lldp->peer_sfc)) return false;
     uint32_t priority = sw->hosts->qp[p->qp].priority;
     w->tally.delivered_bytes += p->bytes;
     sw->port[out].counters[priority].sfc_proxied++;

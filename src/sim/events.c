@@ -17,11 +17,11 @@ struct item {
 struct join {
     const struct weft__network *net;
     struct weft_event *record;
-    uint32_t *started;      ///< [flow]
+    uint32_t *started;            ///< [flow]
     uint32_t *marked, *cnp, *sfc; ///< [qp]
-    uint32_t *down;         ///< [link]
-    uint32_t *first, *last; ///< [port * WEFT_PRIORITIES]: pause frames under way from there
-    uint32_t *next;         ///< [id]
+    uint32_t *down;               ///< [link]
+    uint32_t *first, *last;       ///< [port * WEFT_PRIORITIES]: pause frames under way from there
+    uint32_t *next;               ///< [id]
 };
 
 /// Changes of links up to the end of the run, without those that change nothing.

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "weft/wire_sfcm.h"
+
 enum { FRAME_BYTES_MAX = 1514, TEXT_MAX = 256 };
 
 static bool is_switch(const struct weft_topology *t, uint32_t port) {
@@ -18,8 +20,15 @@ static struct weft_ets_table ets_of(const struct weft_model_conf *scheduler) {
     return weft_ets_table_of_weights(weight);
 }
 
-/// A port as it is configured, in the form in which it says so.
-static void fill_end(const struct weft_topology *t, const struct weft_device_conf *device, uint32_t port,
+/// IEEE DCBX has no word for source flow control yet. A NIC that understands its messages says so as of any
+/// application: which priority they have for it. (Ours.)
+static void add_sfc(struct weft_app_table *apps) {
+    if (apps->n == WEFT_APPS_MAX) return;
+    apps->app[apps->n++] = (struct weft_app){.priority = 7, .selector = WEFT_APP_UDP, .protocol = WEFT_UDP_PORT_SFCM};
+}
+
+/// A port as it is configured, in the form in which it says so. `sfc`: a switch has source flow control.
+static void fill_end(const struct weft_topology *t, const struct weft_device_conf *device, uint32_t port, bool sfc,
                      struct weft_dcbx_end *ret) {
     char why[TEXT_MAX];
     const struct weft_pfc_conf *pfc = is_switch(t, port) ? &device->sw.pfc : &device->host.pfc;
@@ -40,11 +49,13 @@ static void fill_end(const struct weft_topology *t, const struct weft_device_con
     ret->says.recommendation.table = ret->says.ets.table;
     const char *wrong = weft_dcbx_apps_parse(dcbx->apps, &ret->says.apps, why, sizeof why);
     assert(!wrong); // the parameter's check has seen to it
+    if (sfc && !is_switch(t, port) && device->host.sfc) add_sfc(&ret->says.apps);
 }
 
 struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *t, const struct weft_device_conf **device,
                                            struct weft_arena *arena) {
     struct weft__lldp_frame *frame = NULL;
+    bool sfc = weft__sfc_pause_max(t, device) > 0;
     for (uint32_t i = 0; i < t->ports; i++) {
         const struct weft_device_conf *conf = device[t->port[i].node];
         struct weft_dcbx_end end;
@@ -52,7 +63,7 @@ struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *t, const 
         char name[TEXT_MAX];
         if (!conf->dcbx.enabled) continue;
         if (!frame) frame = weft_arena_alloc(arena, t->ports, sizeof *frame);
-        fill_end(t, conf, i, &end);
+        fill_end(t, conf, i, sfc, &end);
         weft_topology_port_name(t, i, name, sizeof name);
         uint16_t ttl_s = (uint16_t)(conf->dcbx.ttl_ps / WEFT_PS_PER_S);
         size_t size = weft_dcbx_frame_encode(&end, t->node[t->port[i].node].name, name, ttl_s, bytes, sizeof bytes);
@@ -139,11 +150,12 @@ struct weft_link_dcbx *weft_links_negotiate(const struct weft_scenario *scenario
                                             struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_device_confs(scenario, t, arena);
     struct weft_link_dcbx *links = weft_arena_alloc(arena, t->links, sizeof *links);
+    bool sfc = weft__sfc_pause_max(t, device) > 0;
     for (uint32_t i = 0; i < t->links; i++) {
         struct weft_dcbx_end end[2];
         for (unsigned k = 0; k < 2; k++) {
             uint32_t port = t->link[i].port[k];
-            fill_end(t, device[t->port[port].node], port, &end[k]);
+            fill_end(t, device[t->port[port].node], port, sfc, &end[k]);
             links[i].speaks[k] = device[t->port[port].node]->dcbx.enabled;
         }
         links[i].hears[0] = links[i].hears[1] = links[i].speaks[0] && links[i].speaks[1];
@@ -160,7 +172,7 @@ struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struc
         for (unsigned k = 0; k < 2; k++) {
             uint32_t port = t->link[i].port[k];
             const struct weft__lldp *l = weft__network_port(net, port)->lldp;
-            fill_end(t, net->device[t->port[port].node], port, &end[k]);
+            fill_end(t, net->device[t->port[port].node], port, net->sfc_pause_ps > 0, &end[k]);
             links[i].speaks[k] = l;
             links[i].hears[k] = l && l->expires_ps != WEFT_TIME_NEVER;
             links[i].sent[k] = l ? l->sent : 0;

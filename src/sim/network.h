@@ -42,6 +42,9 @@ static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint64_t k)
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
 
+/// The longest pause that source flow control may ask for; 0: it is nowhere.
+weft_time_ps weft__sfc_pause_max(const struct weft_topology *topology, const struct weft_device_conf **device);
+
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
 /// The records of all nodes, merged and their causes joined, into the outcome. When the devices have finished.

@@ -79,12 +79,23 @@ static struct weft__port_faults *make_faults(const struct weft__network *net, ui
     return f;
 }
 
-/// Whether the node, a switch, stands in for a host that does not understand source flow control.
+weft_time_ps weft__sfc_pause_max(const struct weft_topology *t, const struct weft_device_conf **device) {
+    weft_time_ps most = 0;
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_sfc_conf *conf = device[t->switch_node[i]]->sw.sfc.conf;
+        if (conf->priorities && conf->pause_ps > most) most = conf->pause_ps;
+    }
+    return most;
+}
+
+/// Whether the node, a switch, stands in for a host unless that understands source flow control. With DCBX it is told
+/// so; else it knows.
 static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_t host_node) {
     const struct weft_topology *t = net->topology;
     if (!net->sfc_pause_ps || t->node[node].role != WEFT_NODE_SWITCH) return false;
     if (t->node[host_node].role != WEFT_NODE_HOST) return false;
-    return net->device[node]->sw.sfc_proxy && !net->device[host_node]->host.sfc;
+    if (!net->device[node]->sw.sfc_proxy) return false;
+    return net->device[node]->dcbx.enabled || !net->device[host_node]->host.sfc;
 }
 
 static void connect_port(struct weft__network *net, uint32_t port, struct weft_arena *arena) {
@@ -132,16 +143,6 @@ static weft_time_ps calc_lookahead(const struct weft__network *net) {
         if (ahead < least) least = ahead;
     }
     return least;
-}
-
-/// The longest pause that source flow control may ask for; 0: it is nowhere.
-static weft_time_ps calc_sfc_pause(const struct weft__network *net) {
-    weft_time_ps most = 0;
-    for (uint32_t i = 0; i < net->topology->switches; i++) {
-        const struct weft_sfc_conf *conf = net->device[net->topology->switch_node[i]]->sw.sfc.conf;
-        if (conf->priorities && conf->pause_ps > most) most = conf->pause_ps;
-    }
-    return most;
 }
 
 /// No progress for so long is a stall: run.stall, and what a lost packet (a timeout), a pause of source flow control,
@@ -462,7 +463,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
     net.device = weft_device_confs(scenario, topology, net.arena_switch);
-    net.sfc_pause_ps = calc_sfc_pause(&net);
+    net.sfc_pause_ps = weft__sfc_pause_max(topology, net.device);
     net.lldp = weft__lldp_frames(topology, net.device, net.arena_switch);
     status = make_queue_pairs(&net, ret_error);
     if (status) {

@@ -254,6 +254,30 @@ static void a_proxy_leaves_pfc_alone(void **state) {
     }
 }
 
+/// With DCBX the switch goes by what NICs say: host 0 says that it understands messages, host 1 that it does not (by
+/// saying nothing of it), host 2 does and says nothing at all.
+static void dcbx_tells_who_understands(void **state) {
+    static const bool proxied[] = {false, true, true};
+    char *all = settings("size: 100MB, xoff: 100MB, xon: 100MB",
+                         "sfc: {kind: fixed, threshold: 60KB, pause: 9us, interval: 9us}");
+    struct run r =
+        RUN(run_text,
+            SINGLE "dcbx: {enabled: true}\n"
+                   "devices: [{match: host-1, host: {sfc: false}}, {match: host-2, dcbx: {enabled: false}}]\n",
+            4, all, 2, 3, "1MB", "");
+    run_assert_complete(&r);
+    for (uint32_t h = 0; h < 3; h++) {
+        char port[32];
+        snprintf(port, sizeof port, "host-%u/0", h);
+        assert_int_equal(run_counters(&r, port, 3)->sfc_received > 0, !proxied[h]);
+        assert_int_equal(r.outcome->flow[h].sfc_paused_ps > 0, !proxied[h]);
+        snprintf(port, sizeof port, "switch-0/%u", h);
+        assert_int_equal(run_counters(&r, port, 3)->sfc_proxied > 0, proxied[h]);
+    }
+    run_free(&r);
+    free(all);
+}
+
 /// With PFC, without (go-back-N repairs), and with DCQCN, under too short and too long pauses.
 static void it_works_with_everything(void **state) {
     static const char *const with[] = {
@@ -308,6 +332,7 @@ int main(void) {
         T(a_proxy_pauses_in_quanta),
         T(a_proxy_tells_nobody_else),
         T(a_proxy_leaves_pfc_alone),
+        T(dcbx_tells_who_understands),
         T(it_works_with_everything),
         T(the_adaptive_model_is_told_no_degree),
     };
