@@ -27,7 +27,7 @@
       "an egress queue that is not paused fills an ingress buffer above XOFF, or up")                                  \
     X(CONGESTED_BY, "congested_by", "bytes queued", "", "one of the queue pairs with most in that queue")              \
     X(DRAINED, "drained", "", "", "that egress queue is empty")                                                        \
-    X(SFC_SENT, "sfc_sent", "pause, ns", "bytes queued", "a switch asks the source of a queue pair to pause")           \
+    X(SFC_SENT, "sfc_sent", "pause, ns", "bytes queued", "a switch asks the source of a queue pair to pause")          \
     X(SFC_RECEIVED, "sfc_received", "pause, ns", "", "at the source, or at the switch that stands in for it")          \
     X(XOFF, "xoff", "bytes", "egress port that holds most of them",                                                    \
       "a lossless priority's ingress buffer (at a NIC: its receive buffer) exceeds XOFF")                              \

@@ -15,7 +15,7 @@ struct weft_pause {
     uint32_t frames;         ///< received with a time above 0
     uint32_t parent;         ///< the pause that filled that ingress buffer, by its place in the list, or WEFT_NONE
     uint32_t depth;          ///< pauses above it
-    uint32_t root;           ///< id where the chain of causes ends: what is congested, or an XOFF without a cause, a message; 0
+    uint32_t root; ///< id where the chain of causes ends: what is congested, or an XOFF without a cause, a message; 0
 };
 /// All pauses among `n` events in their order, `ports` numbered from 0. In `arena`.
 struct weft_pause *weft_pauses_list(const struct weft_event *event, uint32_t n, uint32_t ports,
@@ -50,7 +50,8 @@ struct weft_story {
     uint32_t over;                  ///< and ended
     weft_time_ps total_ps, longest_ps;
     weft_bytes bytes_max; ///< QUEUE, PAUSE: at an event; DROP: bytes
-    uint64_t count; ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; SFC: messages; AGREEMENT: priorities
+    uint64_t count;       ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; SFC: messages;
+                          ///< AGREEMENT: priorities
     // PAUSE
     uint32_t xoffs, by_time; ///< XOFFs; pauses that ended by time
     // QUEUE

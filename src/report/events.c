@@ -17,9 +17,8 @@ const struct weft_event_info weft_event_infos[WEFT_EVENT_KINDS] = {
 static const char *const thresholds[] = {"min", "max", "drop", NULL};
 static const char *const resumed_by[] = {"frame", "time", "agreement", NULL};
 static const char *const packets[] = {
-    [WEFT_PACKET_DATA] = "data", [WEFT_PACKET_ACK] = "ack",   [WEFT_PACKET_NAK] = "nak",
-    [WEFT_PACKET_CNP] = "cnp",   [WEFT_PACKET_READ] = "read", [WEFT_PACKET_SFCM] = "sfcm",
-                                      [WEFT_PACKET_KINDS] = NULL};
+    [WEFT_PACKET_DATA] = "data", [WEFT_PACKET_ACK] = "ack",   [WEFT_PACKET_NAK] = "nak", [WEFT_PACKET_CNP] = "cnp",
+    [WEFT_PACKET_READ] = "read", [WEFT_PACKET_SFCM] = "sfcm", [WEFT_PACKET_KINDS] = NULL};
 
 /// What `detail` counts through; NULL: a number, or nothing.
 static const char *const *names_of(uint32_t kind) {

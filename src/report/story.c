@@ -32,8 +32,8 @@ static struct weft_story *find(struct build *b, enum weft_story_kind kind, const
     for (struct weft_story *s = parent; s != &b->root; s = s->parent)
         if (is_at(s, kind, e)) return s;
     size_t place = is_of_flow(kind) ? e->flow
-                           : (size_t)e->port * (WEFT_PRIORITIES + 1) +
-                                 (e->priority == WEFT_EVENT_NO_PRIORITY ? WEFT_PRIORITIES : e->priority);
+                                    : (size_t)e->port * (WEFT_PRIORITIES + 1) +
+                                          (e->priority == WEFT_EVENT_NO_PRIORITY ? WEFT_PRIORITIES : e->priority);
     struct weft_story **head = &b->head[(size_t)kind * b->places + place];
     for (struct weft_story *s = *head; s; s = s->alike)
         if (s->parent == parent && is_at(s, kind, e)) return s;
