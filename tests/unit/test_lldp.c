@@ -7,6 +7,7 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/lldp.h"
@@ -73,11 +74,10 @@ static void heard_and_forgotten(void **state) {
 }
 
 static void gone_with_the_link(void **state) {
-    struct {
-        struct weft__port_faults faults;
-        struct weft__down down[2];
-    } f = {.faults.downs = 2, .down = {{10, 20}, {40 * WEFT_PS_PER_S, WEFT_TIME_NEVER}}};
-    port.faults = &f.faults;
+    port.faults = calloc(1, sizeof *port.faults + 2 * sizeof *port.faults->down);
+    port.faults->downs = 2;
+    port.faults->down[0] = (struct weft__down){10, 20};
+    port.faults->down[1] = (struct weft__down){40 * WEFT_PS_PER_S, WEFT_TIME_NEVER};
     weft__lldp_on_timer(&port, 0);
     hear(5);
     assert_int_equal(due(), 10);
@@ -93,6 +93,7 @@ static void gone_with_the_link(void **state) {
     assert_int_equal(due(), 40 * WEFT_PS_PER_S);
     weft__lldp_on_timer(&port, 40 * WEFT_PS_PER_S);
     assert_int_equal(due(), WEFT_TIME_NEVER); // for good
+    free(port.faults);
 }
 
 /// On the wire a frame has at least 64 B.

@@ -132,7 +132,7 @@ static void truncated(void **state) {
     size_t whole = 0, boundary = 0;
     for (size_t size = 0; size < SAMPLE; size++) {
         while (boundary < size)
-            boundary += WEFT_LLDP_TLV_HEADER + ((sample[boundary] << 8 | sample[boundary + 1]) & 511u);
+            boundary += WEFT_LLDP_TLV_HEADER + (((unsigned)sample[boundary] << 8 | sample[boundary + 1]) & 511);
         uint8_t copy[SAMPLE]; // exactly as long as it says, for the sanitizer
         memcpy(copy + SAMPLE - size, sample, size);
         struct weft_lldpdu pdu;
