@@ -114,6 +114,10 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         o->out = value;
         return true;
     case CAPTURE:
+        if (!*value) {
+            fputs("weft: --capture: expected ports, as in spine-1,host-3/0\n", stderr);
+            return false;
+        }
         o->setting[o->settings++] = weft_arena_format(o->arena, "capture.ports=%s", quoted(o->arena, value));
         return true;
     case JSON:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/frames.h"
@@ -52,6 +53,16 @@ static enum weft_status cannot_write(const struct weft__capture *c, int number, 
                           strerror(number));
 }
 
+/// The whole capture takes the place of what bears its name: that may be a file, but no device, pipe or folder.
+static enum weft_status open_draft(struct weft__capture *c, struct weft_error *ret_error) {
+    struct stat there;
+    if (!stat(c->path, &there) && !S_ISREG(there.st_mode))
+        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': it is not a regular file",
+                              c->path);
+    c->file = fopen(c->draft, "wb");
+    return c->file ? WEFT_OK : cannot_write(c, errno, ret_error);
+}
+
 enum weft_status weft__capture_new(const struct weft__network *net, const char *path,
                                    struct weft__capture **ret_capture, struct weft_error *ret_error) {
     const struct weft_scenario *scenario = net->scenario;
@@ -64,7 +75,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
-    if (!status && !(c->file = fopen(c->draft, "wb"))) status = cannot_write(c, errno, ret_error);
+    if (!status) status = open_draft(c, ret_error);
     if (status) {
         weft_arena_free(arena);
         return status;
