@@ -11,7 +11,7 @@ enum weft_packet_kind {
     WEFT_PACKET_DATA, ///< WRITE/SEND request or READ response with payload
     WEFT_PACKET_ACK,  ///< psn: everything below is acknowledged
     WEFT_PACKET_NAK,  ///< psn: send again from here
-    WEFT_PACKET_CNP,  ///< congestion notification for `qp`
+    WEFT_PACKET_CNP,  ///< congestion notification for `qp`; psn: when it was sent, ps modulo 2^32, for the record only
     WEFT_PACKET_READ, ///< READ request; psn: respond from here
     WEFT_PACKET_SFCM, ///< source flow control message: `qp` is to pause; see weft_packet_sfcm_pause_ns
     // what follows goes to the neighbour and no further: weft_packet_is_local

@@ -347,7 +347,7 @@ static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__
         struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_SENT, qp);
         if (event) event->priority = (uint8_t)nic->conf->cnp_priority;
     }
-    send_control(node, nic, w, qp, WEFT_PACKET_CNP, 0, (uint32_t)nic->conf->cnp_priority);
+    send_control(node, nic, w, qp, WEFT_PACKET_CNP, (uint32_t)w->now_ps, (uint32_t)nic->conf->cnp_priority);
 }
 
 static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -422,7 +422,10 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
         if (__builtin_expect(nic->trace != NULL, 0)) {
             struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_RECEIVED, p->qp);
             nic->trace->cnp = weft__trace_id(nic->trace, event);
-            if (event) event->priority = p->priority;
+            if (event) {
+                event->priority = p->priority;
+                event->more = p->psn; // until the records are merged
+            }
         }
         if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
         break;

@@ -120,6 +120,23 @@ static void read_settings(struct reader *r) {
     sqlite3_finalize(s);
 }
 
+static bool is_of_flow(uint32_t kind) {
+    switch (kind) {
+    case WEFT_EVENT_FLOW_STARTED:
+    case WEFT_EVENT_FLOW_FINISHED:
+    case WEFT_EVENT_FLOW_MARKED:
+    case WEFT_EVENT_CNP_SENT:
+    case WEFT_EVENT_CNP_RECEIVED:
+    case WEFT_EVENT_RATE_CUT:
+    case WEFT_EVENT_RATE_RAISED:
+    case WEFT_EVENT_SFC_SENT:
+    case WEFT_EVENT_SFC_RECEIVED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void read_events(struct reader *r) {
     struct weft_timeline *t = r->t;
     uint32_t n = count(r, "SELECT count(*) FROM events WHERE run = ?");
@@ -143,7 +160,7 @@ static void read_events(struct reader *r) {
             .begins = (uint32_t)number(s, 10, 0),
         };
         bool sound = kind < WEFT_EVENT_KINDS && e.port < t->ports && e.cause <= t->events && e.begins <= t->events &&
-                     (e.flow == WEFT_NONE || e.flow < t->flows) &&
+                     (e.flow < t->flows || (e.flow == WEFT_NONE && !is_of_flow(kind))) &&
                      (e.priority < WEFT_PRIORITIES || e.priority == WEFT_EVENT_NO_PRIORITY);
         if (!sound) {
             r->status = SQLITE_CORRUPT;

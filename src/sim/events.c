@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of all nodes in one order, by time, node and as it happened there, and what joins nodes: a pause frame
-// that takes effect was sent by the peer, a CNP was sent because of a mark. Seen in order of time, that is always what
-// came last for that queue pair or is first on that link.
+// that takes effect was sent by the peer, a CNP was sent because of a mark. Seen in order of time, that is what came
+// last for that queue pair, or of what is under way on that link or for that queue pair what was sent at that time.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -17,11 +17,11 @@ struct item {
 struct join {
     const struct weft__network *net;
     struct weft_event *record;
-    uint32_t *started;            ///< [flow]
-    uint32_t *marked, *cnp, *sfc; ///< [qp]
-    uint32_t *down;               ///< [link]
-    uint32_t *first, *last;       ///< [port * WEFT_PRIORITIES]: pause frames under way from there
-    uint32_t *next;               ///< [id]
+    uint32_t *started;      ///< [flow]
+    uint32_t *marked, *sfc; ///< [qp]
+    uint32_t *down;         ///< [link]
+    uint32_t *first, *last; ///< under way: pause frames, [port * WEFT_PRIORITIES]; behind them CNPs, [qp]
+    uint32_t *next;         ///< [id]
 };
 
 /// Changes of links up to the end of the run, without those that change nothing.
@@ -52,9 +52,15 @@ static int by_time(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void put_under_way(struct join *j, uint32_t id) {
-    const struct weft_event *e = &j->record[id - 1];
-    uint32_t from = e->port * WEFT_PRIORITIES + e->priority;
+static uint32_t pauses_of(uint32_t port, uint32_t priority) {
+    return port * WEFT_PRIORITIES + priority;
+}
+
+static uint32_t cnps_of(const struct join *j, uint32_t qp) {
+    return j->net->topology->ports * WEFT_PRIORITIES + qp;
+}
+
+static void put_under_way(struct join *j, uint32_t from, uint32_t id) {
     if (j->first[from])
         j->next[j->last[from]] = id;
     else
@@ -62,9 +68,19 @@ static void put_under_way(struct join *j, uint32_t id) {
     j->last[from] = id;
 }
 
+/// The CNP that came says when it was sent; those before it are lost.
+static uint32_t take_cnp(struct join *j, struct weft_event *e) {
+    uint32_t *first = &j->first[cnps_of(j, e->qp)], id = *first;
+    while (id && (uint32_t)j->record[id - 1].time_ps != e->more)
+        id = j->next[id];
+    if (id) *first = j->next[id];
+    e->more = 0;
+    return id;
+}
+
 /// The frame that the peer sent so as to arrive now; those before it are lost.
 static uint32_t take_arrived(struct join *j, const struct weft_event *e) {
-    uint32_t *first = &j->first[j->net->topology->port[e->port].peer * WEFT_PRIORITIES + e->priority];
+    uint32_t *first = &j->first[pauses_of(j->net->topology->port[e->port].peer, e->priority)];
     while (*first && j->record[*first - 1].more < e->time_ps)
         *first = j->next[*first];
     uint32_t id = *first;
@@ -86,17 +102,17 @@ static void join_event(struct join *j, uint32_t id) {
         break;
     case WEFT_EVENT_CLASSIFIED:
         if (e->detail == WEFT_PACKET_DATA) e->cause = j->started[e->flow];
-        if (e->detail == WEFT_PACKET_CNP) e->cause = j->cnp[e->qp];
+        if (e->detail == WEFT_PACKET_CNP) e->cause = j->first[cnps_of(j, e->qp)];
         break;
     case WEFT_EVENT_FLOW_MARKED:
         j->marked[e->qp] = id;
         break;
     case WEFT_EVENT_CNP_SENT:
         e->cause = j->marked[e->qp];
-        j->cnp[e->qp] = id;
+        put_under_way(j, cnps_of(j, e->qp), id);
         break;
     case WEFT_EVENT_CNP_RECEIVED:
-        e->cause = j->cnp[e->qp];
+        e->cause = take_cnp(j, e);
         break;
     case WEFT_EVENT_SFC_SENT:
         j->sfc[e->qp] = id;
@@ -105,7 +121,7 @@ static void join_event(struct join *j, uint32_t id) {
         e->cause = j->sfc[e->qp];
         break;
     case WEFT_EVENT_PAUSE_SENT:
-        put_under_way(j, id);
+        put_under_way(j, pauses_of(e->port, e->priority), id);
         break;
     case WEFT_EVENT_PAUSE_RECEIVED:
         e->cause = take_arrived(j, e);
@@ -127,17 +143,16 @@ static void join_event(struct join *j, uint32_t id) {
 
 static void join_all(const struct weft__network *net, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
-    size_t queues = (size_t)t->ports * WEFT_PRIORITIES;
+    size_t ways = (size_t)t->ports * WEFT_PRIORITIES + net->qps;
     struct join j = {
         .net = net,
         .record = net->outcome->record,
         .started = weft_arena_alloc(arena, net->workload->flows, sizeof(uint32_t)),
         .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
-        .cnp = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .sfc = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
-        .first = weft_arena_alloc(arena, queues, sizeof(uint32_t)),
-        .last = weft_arena_alloc(arena, queues, sizeof(uint32_t)),
+        .first = weft_arena_alloc(arena, ways, sizeof(uint32_t)),
+        .last = weft_arena_alloc(arena, ways, sizeof(uint32_t)),
         .next = weft_arena_alloc(arena, (size_t)net->outcome->recorded + 1, sizeof(uint32_t)),
     };
     for (uint32_t id = 1; id <= net->outcome->recorded; id++)

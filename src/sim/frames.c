@@ -105,6 +105,7 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
         break;
     case WEFT_PACKET_CNP:
         f->bth = weft_bth_cnp(weft_address_qp(p->qp), frames->cnp_mark);
+        f->ipv4.identification = 0;
         f->payload_bytes = WEFT_CNP_RESERVED_BYTES;
         break;
     default:
