@@ -16,6 +16,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_ARRIVAL,
     WEFT_RANDOM_SIZE,
     WEFT_RANDOM_TEST,
+    WEFT_RANDOM_ROUTE,
 };
 
 struct weft_random {

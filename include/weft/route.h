@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choice of one next hop among the candidates of weft/routes.h.
+// Choice of one next hop among the candidates of weft/routes.h. A model either knows nothing but the packet (select) or
+// keeps state in every switch (choose). What needs no state is decided ahead, while the packet is still under way;
+// state sees packets in the order in which the switch does, and egress queues as they are at that moment.
 #ifndef WEFT_ROUTE_H
 #define WEFT_ROUTE_H
 
@@ -7,17 +9,44 @@
 #include "weft/packet.h"
 
 struct weft_route_query {
-    const struct weft_packet *packet;
-    uint32_t hash_seed;   ///< of this switch
-    uint32_t ports;       ///< candidates
-    const uint16_t *port; ///< [ports], ascending
+    const struct weft_packet *packet; ///< port: where it came in; time_ps: now (of a way traced without a run: 0)
+    uint32_t hash_seed;               ///< of this switch
+    uint32_t ports;                   ///< candidates
+    const uint16_t *port;             ///< [ports], ascending
+};
+
+/// Where a port leads: nearer to hosts, away from them, or neither.
+enum weft_route_direction { WEFT_ROUTE_DOWN, WEFT_ROUTE_UP, WEFT_ROUTE_ACROSS };
+struct weft_route_port {
+    uint32_t peer; ///< node at the other end
+    enum weft_route_direction direction;
+};
+
+/// A switch, for models that keep state.
+struct weft_route_setup {
+    uint64_t seed;
+    uint32_t sw;
+    uint32_t ports;
+    const struct weft_route_port *port; ///< [ports]; only during init
+};
+
+/// Egress queues of the switch.
+struct weft_route_queues {
+    /// Bytes of that priority that wait at a port, and what is left of the frame it is sending.
+    weft_bytes (*depth)(const void *context, uint32_t port, uint32_t priority);
+    const void *context;
 };
 
 struct weft_route_ops {
-    /// Required, hot. Index into query->port, < query->ports. Called only with two candidates or more.
+    /// Hot. Index into query->port, < query->ports. Called only with two candidates or more. Required without `choose`.
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
     /// Required. Seed of switch `sw` for a run with this seed.
     uint32_t (*hash_seed)(const void *conf, uint64_t seed, uint32_t sw);
+    /// Instead of `select`, all three or none. The state is zeroed before init. The same calls give the same choices.
+    size_t (*state_size)(const void *conf, uint32_t ports);
+    void (*init)(void *state, const void *conf, const struct weft_route_setup *setup);
+    uint32_t (*choose)(void *state, const void *conf, const struct weft_route_query *query,
+                       const struct weft_route_queues *queues);
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "weft/packet.h"
 
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
+static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
@@ -106,6 +107,9 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",
                "and lets it resume at or below this one (assumed)"),
     WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
+    WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
+                "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
+                "one flow"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,

@@ -278,20 +278,56 @@ static void next_epoch(struct weft__switch *sw) {
     sw->set_ports = r->ports;
 }
 
-/// Packets must be routed in the order of their times. As weft_routes_at, with this switch's part at hand.
-static inline __attribute__((always_inline)) uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
+/// part at hand.
+static inline __attribute__((always_inline)) uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p,
+                                                                 const uint16_t **ret_port) {
     while (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0))
         next_epoch(sw);
     uint32_t edge = sw->edge_of_host[p->dst];
-    if (edge == sw->edge) return edge == WEFT_NONE ? WEFT_NONE : sw->port_of_host[p->dst];
-    if (edge == WEFT_NONE) return WEFT_NONE;
-    struct weft_route_set set = sw->set[sw->set_of[edge]];
-    const uint16_t *ports = &sw->set_ports[set.first];
-    if (set.n > 1) {
-        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = set.n, .port = ports};
-        return ports[sw->route->select(sw->conf->route.conf, &query)];
+    if (edge == WEFT_NONE) return 0;
+    if (edge == sw->edge) {
+        *ret_port = &sw->port_of_host[p->dst];
+        return 1;
     }
-    return set.n ? ports[0] : WEFT_NONE;
+    struct weft_route_set set = sw->set[sw->set_of[edge]];
+    *ret_port = &sw->set_ports[set.first];
+    return set.n;
+}
+
+/// By the packet alone.
+static inline __attribute__((always_inline)) uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+    const uint16_t *port;
+    uint32_t n = candidates(sw, p, &port);
+    if (n > 1) {
+        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port};
+        return port[sw->route->select(sw->conf->route.conf, &query)];
+    }
+    return n ? *port : WEFT_NONE;
+}
+
+struct moment {
+    const struct weft__switch *sw;
+    weft_time_ps now_ps;
+};
+
+static weft_bytes depth_at(const void *context, uint32_t out, uint32_t priority) {
+    const struct moment *moment = context;
+    const struct weft__port *port = &moment->sw->port[out];
+    weft_time_ps busy = port->busy_until_ps > moment->now_ps ? port->busy_until_ps - moment->now_ps : 0;
+    return port->queue[priority].bytes + busy * port->byte_den / port->byte_num;
+}
+
+/// By what the route model remembers, when the packet is there; WEFT_NONE without a model that does.
+static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *sw, weft_time_ps now,
+                                                          const struct weft_packet *p) {
+    if (!sw->route_state) return WEFT_NONE;
+    const uint16_t *port;
+    uint32_t n = candidates(sw, p, &port);
+    if (n < 2) return n ? *port : WEFT_NONE;
+    struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port};
+    struct weft_route_queues queues = {.depth = depth_at, .context = &(struct moment){sw, now}};
+    return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }
 
 /// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
@@ -409,6 +445,7 @@ static __attribute__((noinline)) void forward_rare(struct weft__node *node, stru
 /// A message of source flow control on its way.
 static void pass_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                          struct weft_packet *p, uint32_t out) {
+    if (out == WEFT_NONE) out = route_now(sw, w->now_ps, p);
     if (out == WEFT_NONE)
         drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (weft__switch_intercept(sw, w, p, out))
@@ -419,7 +456,7 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                        struct weft_packet *packet) {
-    pass_message(node, sw, w, packet, route(sw, packet));
+    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
 }
 
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
@@ -481,9 +518,23 @@ static inline void prepare_timer(const void *state, uint32_t key) {
     if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
 }
 
+/// Routes are decided when packets are there.
+static __attribute__((cold, noinline)) void prepare_unrouted(struct weft__switch *sw, struct weft__arrival *arrival,
+                                                             uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_packet *p = arrival[i].packet;
+        arrival[i].word = WEFT_NONE;
+        if (!weft_packet_is_local(p)) p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+    }
+}
+
 static void switch_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
-    for (uint32_t i = 0; i < n; i++)
-        arrival[i].word = prepare_packet(node->state, arrival[i].packet);
+    struct weft__switch *sw = node->state;
+    if (__builtin_expect(sw->route_state != NULL, 0))
+        prepare_unrouted(sw, arrival, n);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            arrival[i].word = prepare_packet(sw, arrival[i].packet);
     weft__timers_fetch(node, end, prepare_timer);
 }
 
@@ -496,6 +547,16 @@ static void on_signal(struct weft__node *node, struct weft__switch *sw, struct w
         pass_message(node, sw, w, packet, out);
 }
 
+/// Nothing was decided ahead.
+static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node, struct weft__switch *sw,
+                                                        struct weft__worker *w, struct weft_packet *packet) {
+    uint32_t out = route_now(sw, w->now_ps, packet);
+    if (out == WEFT_NONE)
+        drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward_rare(node, sw, w, packet, out);
+}
+
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
                              uint64_t word) {
     struct weft__switch *sw = node->state;
@@ -505,7 +566,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         return;
     }
     if (out == WEFT_NONE)
-        drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+        on_unrouted(node, sw, w, packet);
     else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
         forward(node, sw, w, packet, out);
 }
@@ -628,6 +689,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->aqm = conf->aqm.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
     sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
+    sw->route_state = setup->route_state;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
     sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
     sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));

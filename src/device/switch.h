@@ -41,6 +41,7 @@ struct weft__switch {
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
     struct weft__trace *trace;       ///< NULL: not recorded
+    void *route_state;               ///< NULL: routes are decided ahead, by the packet alone
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft_random ecn_random;
     weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
@@ -73,7 +74,8 @@ struct weft__switch_setup {
     const struct weft__epoch *epoch;
     uint32_t epochs;
     struct weft_packet_pool *pool;
-    bool lldp; ///< its ports will have one each
+    void *route_state; ///< initialised; NULL: the route model has none
+    bool lldp;         ///< its ports will have one each
     const bool *sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports

@@ -27,11 +27,11 @@ static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t 
     return done - occupancy(h, WEFT__GAP) + h->reach_ps;
 }
 
-static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint16_t entropy,
+static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
                           struct hop *hop) {
     const struct weft_topology *t = ways->t;
     const struct weft_device_conf *const *device = ways->device;
-    struct weft_packet packet = {.dst = dst, .entropy = entropy & 0x3fffu};
+    struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
     while (node != t->host[dst]) {
         uint32_t k = weft__ways_port(ways, node, &packet);
@@ -39,6 +39,7 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
         const struct weft_port_info *port = weft_topology_port(t, node, k);
         const struct weft_link_info *link = &t->link[port->link];
         node = t->port[port->peer].node;
+        packet.port = (uint16_t)(port->peer - t->node[node].port0);
         bool is_switch = t->node[node].role == WEFT_NODE_SWITCH;
         struct weft__port_peer peer = {
             .processing_ps = is_switch ? device[node]->sw.processing_ps : device[node]->host.processing_ps,
@@ -65,16 +66,17 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint16_t entropy) {
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t qp,
+                                  uint16_t entropy) {
     struct hop hop[HOPS_MAX];
     const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
     if (flow->verb == WEFT_VERB_READ) {
-        uint32_t hops = find_path(ways, flow->dst, flow->src, entropy, hop);
+        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, hop);
         if (!hops) return WEFT_TIME_NEVER;
         request = one_frame(hop, hops, WEFT_FRAME_READ);
     }
-    uint32_t hops = find_path(ways, flow->src, flow->dst, entropy, hop);
+    uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, hop);
     if (!hops) return WEFT_TIME_NEVER;
 
     // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
@@ -83,14 +85,14 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
     uint64_t sum = 0, frames = 0;
     for (uint32_t q = 0; q < flow->qps; q++) {
-        struct weft__qp_conf qp = big;
-        qp.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
-        if (!qp.bytes) continue;
-        qp.packets = (uint32_t)((qp.bytes + qp.mtu - 1) / qp.mtu);
-        frames += qp.packets;
-        sum += weft__qp_frame_bytes(&qp, 0);
-        if (qp.packets > 1) sum += weft__qp_frame_bytes(&qp, qp.packets - 1);
-        if (qp.packets > 2) sum += (uint64_t)(qp.packets - 2) * weft__qp_frame_bytes(&qp, 1);
+        struct weft__qp_conf one = big;
+        one.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
+        if (!one.bytes) continue;
+        one.packets = (uint32_t)((one.bytes + one.mtu - 1) / one.mtu);
+        frames += one.packets;
+        sum += weft__qp_frame_bytes(&one, 0);
+        if (one.packets > 1) sum += weft__qp_frame_bytes(&one, one.packets - 1);
+        if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1);
     }
     // The last frame of all is that of the last queue pair with most packets.
     struct weft__qp_conf end = big;
@@ -122,7 +124,9 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, weft__qp_entropy(scenario->run.seed, flow->src, 0));
+    uint16_t entropy =
+        weft__qp_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow->src, 0);
+    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, 0, entropy);
     weft_routes_free(routes);
     weft_arena_free(arena);
     return time;

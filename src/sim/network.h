@@ -33,10 +33,10 @@ struct weft__network {
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 
 /// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
-/// destinations may see the same; ECMP hashes them as well.
-static inline uint16_t weft__qp_entropy(uint64_t seed, uint32_t src, uint64_t k) {
+/// destinations may see the same; ECMP hashes them as well. `conf`: of the host.
+static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint64_t seed, uint32_t src, uint64_t k) {
     struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
-    entropy.drawn = k;
+    entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
     return weft_random_u64(&entropy) & 0x3fff;
 }
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
@@ -53,19 +53,27 @@ void weft__network_collect_events(struct weft__network *net);
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 
-/// Where packets go with the links in one state: the same routes, seeds and route models as in a run.
+/// What the route model of a switch remembers, before the first packet; NULL: nothing. In `arena`.
+void *weft__route_state_new(const struct weft_topology *topology, uint32_t node, const struct weft_switch_conf *conf,
+                            uint64_t seed, struct weft_arena *arena);
+
+/// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
+/// remember what was asked before, and see empty queues.
 struct weft__ways {
     const struct weft_topology *t;
     const struct weft_device_conf **device;
     const struct weft_routes *routes;
     uint32_t *hash_seed; ///< of a switch
+    void **route_state;  ///< likewise
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);
-/// The port (from 0) by which a packet leaves `node`, towards packet->dst; WEFT_NONE: no route.
+/// The port (from 0) by which a packet that came by packet->port leaves `node`, towards packet->dst; WEFT_NONE: no
+/// route.
 uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet);
 
-/// See weft_calc_ideal_fct; for many flows of one network. `entropy`: of the flow's first queue pair.
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint16_t entropy);
+/// See weft_calc_ideal_fct; for many flows of one network. `qp`, `entropy`: of the flow's first queue pair.
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t qp,
+                                  uint16_t entropy);
 
 #endif

@@ -8,6 +8,28 @@
 
 enum { HOPS_MAX = 64 };
 
+void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
+                            uint64_t seed, struct weft_arena *arena) {
+    const struct weft_route_ops *ops = conf->route.model->ops;
+    const struct weft_node_info *info = &t->node[node];
+    if (!ops->choose) return NULL;
+    struct weft_route_port *port = weft_arena_alloc(arena, info->ports, sizeof *port);
+    for (uint32_t k = 0; k < info->ports; k++) {
+        uint32_t peer = t->port[t->port[info->port0 + k].peer].node, tier = t->node[peer].tier;
+        port[k] = (struct weft_route_port){peer, tier < info->tier   ? WEFT_ROUTE_DOWN
+                                                 : tier > info->tier ? WEFT_ROUTE_UP
+                                                                     : WEFT_ROUTE_ACROSS};
+    }
+    struct weft_route_setup setup = {.seed = seed, .sw = info->index, .ports = info->ports, .port = port};
+    void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, info->ports));
+    ops->init(state, conf->route.conf, &setup);
+    return state;
+}
+
+static weft_bytes no_depth(const void *context, uint32_t port, uint32_t priority) {
+    return 0;
+}
+
 uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet) {
     if (ways->t->node[node].role == WEFT_NODE_HOST) return 0;
     uint32_t sw = ways->t->node[node].index, n;
@@ -16,30 +38,38 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
     const uint16_t *ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
     struct weft_route_query query = {.packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports};
     if (!n) return WEFT_NONE;
-    return ports[n > 1 ? ops->select(conf->route.conf, &query) : 0];
+    if (n == 1) return ports[0];
+    if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
+    struct weft_route_queues queues = {.depth = no_depth};
+    return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &queues)];
 }
 
 struct weft__ways weft__ways_new(const struct weft_topology *t, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena) {
     struct weft__ways ways = {.t = t, .device = device, .routes = routes};
     ways.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *ways.hash_seed);
+    ways.route_state = weft_arena_alloc(arena, t->switches, sizeof *ways.route_state);
     for (uint32_t i = 0; i < t->switches; i++) {
-        const struct weft_model_conf *route = &device[t->switch_node[i]]->sw.route;
+        const struct weft_switch_conf *conf = &device[t->switch_node[i]]->sw;
+        const struct weft_model_conf *route = &conf->route;
+        ways.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, seed, arena);
         ways.hash_seed[i] = ((const struct weft_route_ops *)route->model->ops)->hash_seed(route->conf, seed, i);
     }
     return ways;
 }
 
-static void trace(const struct weft__ways *ways, const struct weft_flow *f, uint16_t entropy, struct weft_arena *arena,
-                  struct weft_path *path) {
+static void trace(const struct weft__ways *ways, const struct weft_flow *f, uint32_t qp, uint16_t entropy,
+                  struct weft_arena *arena, struct weft_path *path) {
     const struct weft_topology *t = ways->t;
-    struct weft_packet packet = {.dst = f->dst, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
+    struct weft_packet packet = {.dst = f->dst, .qp = qp, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
     uint32_t port[HOPS_MAX], node = t->host[f->src];
     while (node != t->host[f->dst] && path->hops < HOPS_MAX) {
         uint32_t k = weft__ways_port(ways, node, &packet);
         if (k == WEFT_NONE) break;
         port[path->hops] = t->node[node].port0 + k;
-        node = t->port[t->port[port[path->hops++]].peer].node;
+        uint32_t peer = t->port[port[path->hops++]].peer;
+        node = t->port[peer].node;
+        packet.port = (uint16_t)(peer - t->node[node].port0);
     }
     path->port = weft_arena_alloc(arena, path->hops, sizeof *path->port);
     for (uint32_t i = 0; i < path->hops; i++)
@@ -80,9 +110,12 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
     *ret_paths = 0;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
+        const struct weft_host_conf *conf = &ways.device[topology->host[f->src]]->host;
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
-            trace(&ways, f, weft__qp_entropy(scenario->run.seed, f->src, before[i] + q), arena, &path[(*ret_paths)++]);
+            uint16_t entropy = weft__qp_entropy(conf, scenario->run.seed, f->src, before[i] + q);
+            trace(&ways, f, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
+            ++*ret_paths;
         }
     }
     weft_routes_free(routes);

@@ -214,7 +214,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
                 .mtu = (uint16_t)conf->mtu_bytes,
-                .entropy = weft__qp_entropy(net->scenario->run.seed, f->src, before[i] + k),
+                .entropy = weft__qp_entropy(conf, net->scenario->run.seed, f->src, before[i] + k),
                 .priority = f->priority,
                 .verb = f->verb,
             };
@@ -275,6 +275,7 @@ static void make_devices(struct weft__network *net) {
                 .epoch = net->epoch,
                 .epochs = net->epochs,
                 .pool = &w->pool,
+                .route_state = weft__route_state_new(t, i, &net->device[i]->sw, run->seed, net->arena_switch),
                 .lldp = net->device[i]->dcbx.enabled,
                 .sampled = choose_sampled(net, i, net->arena_switch),
                 .sample_interval_ps = run->sample_interval_ps,
@@ -441,7 +442,8 @@ static void calc_ideals(const struct weft__network *net) {
     for (uint32_t q = 0; q < net->qps; q++) {
         if (net->qp[q].flow == flow) continue; // not its first
         flow = net->qp[q].flow;
-        net->outcome->flow[flow].ideal_ps = weft__calc_ideal_fct(&ways, &net->workload->flow[flow], net->qp[q].entropy);
+        net->outcome->flow[flow].ideal_ps =
+            weft__calc_ideal_fct(&ways, &net->workload->flow[flow], q, net->qp[q].entropy);
     }
 }
 

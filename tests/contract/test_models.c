@@ -74,7 +74,7 @@ static void required(const struct weft_model *model) {
     }
     case WEFT_KIND_ROUTE: {
         const struct weft_route_ops *o = ops;
-        assert_true(o->select && o->hash_seed);
+        assert_true((o->select || o->choose) && o->hash_seed);
         break;
     }
     case WEFT_KIND_CC: {

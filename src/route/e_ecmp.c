@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enhanced ECMP: the destination queue pair of the BTH joins the hash, as a user-defined field of the switch ASIC, so
+// that queue pairs between the same two hosts take paths of their own. Source: "RDMA over Ethernet for Distributed AI
+// Training at Meta Scale", SIGCOMM 2024, section 4.3. It matters where a NIC sends all its queue pairs to a host from
+// one UDP source port (`host.source_port: host_pair`). Difference: the field hashed is weft's number of the queue pair,
+// the same in both directions; on the wire each end has a number of its own for it.
+#include "route/hash.h"
+
+struct e_ecmp_conf {
+    struct weft__route_hash_conf hash;
+};
+
+static const struct weft_param e_ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct e_ecmp_conf)};
+static const struct weft_param_table e_ecmp_params = WEFT_PARAM_TABLE("e_ecmp", struct e_ecmp_conf, e_ecmp_rows);
+
+static uint32_t e_ecmp_select(const void *conf, const struct weft_route_query *query) {
+    return weft__route_index(query, weft__route_mix(weft__route_hash(query) + query->packet->qp));
+}
+
+static const struct weft_route_ops e_ecmp_ops = {.select = e_ecmp_select, .hash_seed = weft__route_hash_seed};
+
+const struct weft_model weft__route_e_ecmp = {
+    .kind = WEFT_KIND_ROUTE,
+    .name = "e_ecmp",
+    .summary = "one path for a queue pair: ECMP with the destination queue pair in the hash",
+    .source = "Meta, SIGCOMM 2024, section 4.3 (E-ECMP); hash as in ecmp",
+    .params = &e_ecmp_params,
+    .ops = &e_ecmp_ops,
+};

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Load-aware ECMP: the least loaded of the candidates' egress queues, among a few drawn at random or among all, for
+// every packet or every flowlet. Sources: S. Ghorbani et al., "DRILL: micro load balancing for low-latency data center
+// networks", SIGCOMM 2017 (per packet, two samples); M. Mitzenmacher, "The power of two choices in randomized load
+// balancing", 2001. Differences: DRILL also remembers the best of the last round; queues are seen as they are, not some
+// cycles late, and only this switch's own: congestion further on shows as backlog here, or not at all.
+#include "route/flowlets.h"
+
+enum { PER_PACKET, PER_FLOWLET };
+static const char *const per_names[] = {"packet", "flowlet", NULL};
+enum { SAMPLES_MAX = 64 };
+
+struct load_aware_conf {
+    struct weft__flowlets_conf flowlets;
+    uint64_t samples;
+    uint32_t per;
+};
+
+static const struct weft_param load_aware_rows[] = {
+    WEFT_CHOICE(struct load_aware_conf, per, "per", "packet", per_names, "what is given a path"),
+    WEFT_UINT(struct load_aware_conf, samples, "samples", "2", "0", "64",
+              "candidates drawn and compared, 1: random; 0: all (DRILL: 2)"),
+    WEFT__FLOWLETS_ROWS(struct load_aware_conf),
+};
+static const struct weft_param_table load_aware_params =
+    WEFT_PARAM_TABLE("load_aware", struct load_aware_conf, load_aware_rows);
+
+struct load_aware_state {
+    struct weft_random random;
+    struct weft__flowlet table[]; ///< per flowlet only
+};
+
+static size_t load_aware_state_size(const void *conf, uint32_t ports) {
+    const struct load_aware_conf *c = conf;
+    uint64_t entries = c->per == PER_FLOWLET ? c->flowlets.entries : 0;
+    return sizeof(struct load_aware_state) + entries * sizeof(struct weft__flowlet);
+}
+
+static void load_aware_init(void *state, const void *conf, const struct weft_route_setup *setup) {
+    struct load_aware_state *s = state;
+    s->random = weft_random_stream(setup->seed, setup->sw, WEFT_RANDOM_ROUTE);
+}
+
+static weft_bytes depth_of(const struct weft_route_query *query, const struct weft_route_queues *queues,
+                           uint32_t index) {
+    return queues->depth(queues->context, query->port[index], query->packet->priority);
+}
+
+/// Of all, beginning anywhere: or of equal ones the first would always be taken.
+static uint32_t least_of_all(struct load_aware_state *s, const struct weft_route_query *query,
+                             const struct weft_route_queues *queues) {
+    uint32_t at = (uint32_t)weft_random_below(&s->random, query->ports), best = at;
+    weft_bytes least = UINT64_MAX;
+    for (uint32_t i = 0; i < query->ports; i++) {
+        weft_bytes depth = depth_of(query, queues, at);
+        if (depth < least) {
+            least = depth;
+            best = at;
+        }
+        at = at + 1 < query->ports ? at + 1 : 0;
+    }
+    return best;
+}
+
+/// Of `n` different ones, every order of which is equally likely.
+static uint32_t least_of_sample(struct load_aware_state *s, const struct weft_route_query *query,
+                                const struct weft_route_queues *queues, uint32_t n) {
+    uint32_t drawn[SAMPLES_MAX], best = 0; // drawn: ascending
+    weft_bytes least = UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = (uint32_t)weft_random_below(&s->random, query->ports - i), k = 0;
+        for (; k < i && drawn[k] <= at; k++)
+            at++;
+        for (uint32_t j = i; j > k; j--)
+            drawn[j] = drawn[j - 1];
+        drawn[k] = at;
+        weft_bytes depth = depth_of(query, queues, at);
+        if (depth < least) {
+            least = depth;
+            best = at;
+        }
+    }
+    return best;
+}
+
+static uint32_t load_aware_choose(void *state, const void *conf, const struct weft_route_query *query,
+                                  const struct weft_route_queues *queues) {
+    struct load_aware_state *s = state;
+    const struct load_aware_conf *c = conf;
+    struct weft__flowlet *flowlet = c->per == PER_FLOWLET ? weft__flowlets_at(s->table, &c->flowlets, query) : NULL;
+    uint32_t index = flowlet ? weft__flowlets_kept(flowlet, &c->flowlets, query) : WEFT_NONE;
+    if (index == WEFT_NONE)
+        index = c->samples && c->samples < query->ports ? least_of_sample(s, query, queues, (uint32_t)c->samples)
+                                                        : least_of_all(s, query, queues);
+    if (flowlet) weft__flowlets_note(flowlet, query, index);
+    return index;
+}
+
+static const struct weft_route_ops load_aware_ops = {
+    .hash_seed = weft__route_own_seed,
+    .state_size = load_aware_state_size,
+    .init = load_aware_init,
+    .choose = load_aware_choose,
+};
+
+const struct weft_model weft__route_load_aware = {
+    .kind = WEFT_KIND_ROUTE,
+    .name = "load_aware",
+    .summary = "the least loaded of a few egress queues, for every packet or burst",
+    .source = "Ghorbani et al., SIGCOMM 2017 (DRILL); Mitzenmacher 2001 (power of two choices)",
+    .params = &load_aware_params,
+    .ops = &load_aware_ops,
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Path pinning: what comes from the d-th downlink of a switch leaves by its uplink d modulo the number of uplinks,
+// wherever it goes. Downwards the way follows from that; where several parallel links lead down to one switch, a packet
+// takes the one with the number, among parallel links, of that on which it came up. If a packet's link is not among the
+// candidates (it has failed, or does not lead there) it goes by ECMP. Source: "RDMA over Ethernet for Distributed AI
+// Training at Meta Scale", SIGCOMM 2024, section 4.2, which names the downlink's index and the fallback; the modulo,
+// and what upper layers do, are assumed.
+#include "route/hash.h"
+
+struct path_pinning_conf {
+    struct weft__route_hash_conf hash;
+};
+
+static const struct weft_param path_pinning_rows[] = {WEFT__ROUTE_HASH_ROW(struct path_pinning_conf)};
+static const struct weft_param_table path_pinning_params =
+    WEFT_PARAM_TABLE("path_pinning", struct path_pinning_conf, path_pinning_rows);
+
+struct path_pinning_state {
+    uint32_t ups; ///< uplinks
+    struct place {
+        uint32_t peer;
+        uint16_t rank; ///< among the ports of its direction
+        uint16_t lane; ///< among the links to the same peer
+        uint16_t up;   ///< [i] of the array: the i-th uplink's port
+        uint8_t direction;
+    } place[]; ///< [ports]
+};
+
+static size_t path_pinning_state_size(const void *conf, uint32_t ports) {
+    return sizeof(struct path_pinning_state) + ports * sizeof(struct place);
+}
+
+static void path_pinning_init(void *state, const void *conf, const struct weft_route_setup *setup) {
+    struct path_pinning_state *s = state;
+    uint16_t ranks[] = {[WEFT_ROUTE_DOWN] = 0, [WEFT_ROUTE_UP] = 0, [WEFT_ROUTE_ACROSS] = 0};
+    for (uint32_t i = 0; i < setup->ports; i++) {
+        const struct weft_route_port *port = &setup->port[i];
+        struct place *place = &s->place[i];
+        place->peer = port->peer;
+        place->direction = (uint8_t)port->direction;
+        place->rank = ranks[port->direction]++;
+        for (uint32_t k = i; k-- > 0 && !place->lane;)
+            if (s->place[k].peer == port->peer) place->lane = s->place[k].lane + 1;
+        if (port->direction == WEFT_ROUTE_UP) s->place[s->ups++].up = (uint16_t)i;
+    }
+}
+
+/// The index of the link with the number of that on which the packet came; only if all lead to one switch.
+static uint32_t find_lane(const struct path_pinning_state *s, const struct weft_route_query *query) {
+    uint32_t found = WEFT_NONE;
+    for (uint32_t i = 0; i < query->ports; i++) {
+        const struct place *out = &s->place[query->port[i]];
+        if (out->peer != s->place[query->port[0]].peer) return WEFT_NONE;
+        if (out->lane == s->place[query->packet->port].lane) found = i;
+    }
+    return found;
+}
+
+static uint32_t path_pinning_choose(void *state, const void *conf, const struct weft_route_query *query,
+                                    const struct weft_route_queues *queues) {
+    const struct path_pinning_state *s = state;
+    const struct place *in = &s->place[query->packet->port];
+    bool climbs = in->direction == WEFT_ROUTE_DOWN && s->place[query->port[0]].direction == WEFT_ROUTE_UP;
+    uint32_t pinned = climbs ? weft__route_find(query, s->place[in->rank % s->ups].up) : find_lane(s, query);
+    return pinned != WEFT_NONE ? pinned : weft__route_index(query, weft__route_hash(query));
+}
+
+static const struct weft_route_ops path_pinning_ops = {
+    .hash_seed = weft__route_hash_seed,
+    .state_size = path_pinning_state_size,
+    .init = path_pinning_init,
+    .choose = path_pinning_choose,
+};
+
+const struct weft_model weft__route_path_pinning = {
+    .kind = WEFT_KIND_ROUTE,
+    .name = "path_pinning",
+    .summary = "the uplink with the number of the downlink that the packet came by; ECMP if it has failed",
+    .source = "Meta, SIGCOMM 2024, section 4.2 (path pinning)",
+    .params = &path_pinning_params,
+    .ops = &path_pinning_ops,
+};

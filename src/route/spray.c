@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packet spraying: every packet goes its own way, in turn or at random. Source: A. Dixit et al., "On the impact of
+// packet spraying in data center networks", INFOCOM 2013. Turns are kept for each set of candidates, told apart by its
+// first port; where a switch begins is random, or all would begin at the same spine. Packets of a queue pair overtake
+// one another: see host.out_of_order.
+#include "route/hash.h"
+
+enum { ROUND_ROBIN, RANDOM };
+static const char *const order_names[] = {"round_robin", "random", NULL};
+
+struct spray_conf {
+    uint32_t order;
+};
+
+static const struct weft_param spray_rows[] = {
+    WEFT_CHOICE(struct spray_conf, order, "order", "round_robin", order_names,
+                "candidates in turn, or each packet at random"),
+};
+static const struct weft_param_table spray_params = WEFT_PARAM_TABLE("spray", struct spray_conf, spray_rows);
+
+struct spray_state {
+    struct weft_random random;
+    uint32_t next[]; ///< [ports], of the set that begins with the port
+};
+
+static size_t spray_state_size(const void *conf, uint32_t ports) {
+    return sizeof(struct spray_state) + ports * sizeof(uint32_t);
+}
+
+static void spray_init(void *state, const void *conf, const struct weft_route_setup *setup) {
+    struct spray_state *s = state;
+    s->random = weft_random_stream(setup->seed, setup->sw, WEFT_RANDOM_ROUTE);
+    for (uint32_t i = 0; i < setup->ports; i++)
+        s->next[i] = (uint32_t)weft_random_u64(&s->random) >> 8; // far from where the count would wrap
+}
+
+static uint32_t spray_choose(void *state, const void *conf, const struct weft_route_query *query,
+                             const struct weft_route_queues *queues) {
+    struct spray_state *s = state;
+    const struct spray_conf *c = conf;
+    if (c->order == RANDOM) return (uint32_t)weft_random_below(&s->random, query->ports);
+    return s->next[query->port[0]]++ % query->ports;
+}
+
+static const struct weft_route_ops spray_ops = {
+    .hash_seed = weft__route_own_seed,
+    .state_size = spray_state_size,
+    .init = spray_init,
+    .choose = spray_choose,
+};
+
+const struct weft_model weft__route_spray = {
+    .kind = WEFT_KIND_ROUTE,
+    .name = "spray",
+    .summary = "a path for every packet, in turn or at random",
+    .source = "Dixit et al., INFOCOM 2013 (packet spraying)",
+    .params = &spray_params,
+    .ops = &spray_ops,
+};

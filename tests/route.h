@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A route model in one switch: its first `ups` ports lead up, each to a switch of its own, the others to hosts.
+#ifndef WEFT_TESTS_ROUTE_H
+#define WEFT_TESTS_ROUTE_H
+
+#include "models.h"
+#include "weft/route.h"
+
+enum { ROUTER_PORTS_MAX = 512 };
+
+struct router {
+    const struct weft_route_ops *ops;
+    void *conf, *state;
+    uint32_t hash_seed, ports;
+    weft_bytes depth[ROUTER_PORTS_MAX];
+    uint16_t all[ROUTER_PORTS_MAX]; ///< 0, 1, 2 ...
+};
+
+static inline weft_bytes router_depth(const void *context, uint32_t port, uint32_t priority) {
+    return ((const struct router *)context)->depth[port];
+}
+
+static inline struct router router_new(const struct weft_model *model, const char *yaml, uint64_t seed, uint32_t sw,
+                                       uint32_t ups, uint32_t downs) {
+    struct router r = {.ops = model->ops, .conf = conf_of(model, yaml), .ports = ups + downs};
+    struct weft_route_port port[ROUTER_PORTS_MAX];
+    assert_true(r.ports <= ROUTER_PORTS_MAX);
+    for (uint32_t i = 0; i < r.ports; i++) {
+        r.all[i] = (uint16_t)i;
+        port[i] = (struct weft_route_port){100 + i, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN};
+    }
+    r.hash_seed = r.ops->hash_seed(r.conf, seed, sw);
+    if (!r.ops->choose) return r;
+    r.state = calloc(1, r.ops->state_size(r.conf, r.ports));
+    struct weft_route_setup setup = {.seed = seed, .sw = sw, .ports = r.ports, .port = port};
+    r.ops->init(r.state, r.conf, &setup);
+    return r;
+}
+
+static inline void router_free(struct router *r) {
+    free(r->conf);
+    free(r->state);
+}
+
+/// The port for a packet, of `n` candidates.
+static inline uint32_t router_port(struct router *r, const struct weft_packet *packet, const uint16_t *port,
+                                   uint32_t n) {
+    struct weft_route_query query = {packet, r->hash_seed, n, port};
+    struct weft_route_queues queues = {router_depth, r};
+    uint32_t index = r->state ? r->ops->choose(r->state, r->conf, &query, &queues) : r->ops->select(r->conf, &query);
+    assert_true(index < n);
+    return port[index];
+}
+
+#endif
