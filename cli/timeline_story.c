@@ -75,7 +75,11 @@ static void say_pause(const struct timeline_view *v, const struct weft_story *s,
     if (!s->times) {
         fprintf(v->out, "%s, priority %u: above XOFF with %s", timeline_port(v, s->port, "from", a), s->priority,
                 timeline_bytes(s->bytes_max, b));
-        if (s->count) fprintf(v->out, "; %s was paused already", v->t.port[s->paused].name);
+        if (s->ignored)
+            fprintf(v->out, "; %s pays no attention to %u pause frame%s: the priority is not lossless there",
+                    v->t.port[s->paused].name, s->ignored, plural(s->ignored));
+        else if (s->count)
+            fprintf(v->out, "; %s was paused already", v->t.port[s->paused].name);
         fprintf(v->out, "\n");
         return;
     }

@@ -96,6 +96,7 @@ static void say_pause(const struct timeline_view *v, const struct weft_event *e,
     fprintf(file, "%s: %s frame %s, classes 0x%02x, priority %u: %llu quanta", port, e->value ? "pause" : "resume",
             sent ? "sent" : "received", e->detail, e->priority, (unsigned long long)e->value);
     if (sent && e->begins && e->value) fprintf(file, " (again)");
+    if (!sent && e->value && !e->more) fprintf(file, ", not obeyed: the priority is not lossless here");
 }
 
 static const char *const resumed_by[] = {"", ", its pause time over", ", no longer lossless"};

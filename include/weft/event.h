@@ -34,7 +34,8 @@
     X(XON, "xon", "bytes", "", "and is at or below XON")                                                               \
     X(PAUSE_SENT, "pause_sent", "quanta; 0: go on", "time at which the peer acts, ps",                                 \
       "a pause frame, for each priority of its class-enable vector (`detail`)")                                        \
-    X(PAUSE_RECEIVED, "pause_received", "quanta; 0: go on", "", "the frame takes effect at the peer")                  \
+    X(PAUSE_RECEIVED, "pause_received", "quanta; 0: go on", "1: obeyed, 0: the priority is not lossless here",         \
+      "the frame takes effect at the peer")                                                                            \
     X(PAUSED, "paused", "bytes waiting", "", "a priority that could be sent may not be sent any more")                 \
     X(RESUMED, "resumed", "time paused, ps", "",                                                                       \
       "and may again: by a frame with 0 quanta, by time, or lossless no more")                                         \

@@ -53,7 +53,7 @@ struct weft_story {
     uint64_t count;       ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; SFC: messages;
                           ///< AGREEMENT: priorities
     // PAUSE
-    uint32_t xoffs, by_time; ///< XOFFs; pauses that ended by time
+    uint32_t xoffs, by_time, ignored; ///< XOFFs; pauses that ended by time; frames that the peer did not obey
     // QUEUE
     weft_time_ps above_ps[WEFT_EVENT_THRESHOLDS], below_ps[WEFT_EVENT_THRESHOLDS]; ///< first and last; never
     weft_bytes threshold[WEFT_EVENT_THRESHOLDS];

@@ -119,7 +119,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
         if (!(classes >> p & 1)) continue;
         uint32_t quanta = weft_packet_pfc_quanta(packet, p);
         if (__builtin_expect(port->trace != NULL, 0))
-            weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta);
+            weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta, port->obeyed >> p & 1);
         if (quanta) {
             port->counters[p].pfc_rx_xoff++;
             if (!(port->obeyed >> p & 1)) continue;

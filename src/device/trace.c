@@ -212,7 +212,7 @@ void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct w
         d->event = add(t, now, WEFT_EVENT_DROPPED, port, p->priority, 0, cause);
         if (d->event) {
             t->event[d->event - 1].detail = (uint8_t)reason;
-            t->event[d->event - 1].qp = p->qp;
+            t->event[d->event - 1].qp = weft_packet_is_local(p) ? WEFT_NONE : p->qp;
         }
     }
     d->last_ps = now;
@@ -224,10 +224,12 @@ void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct w
 // --- pauses -------------------------------------------------------------------------------------------------------
 
 void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
-                                uint8_t classes, uint32_t quanta) {
+                                uint8_t classes, uint32_t quanta, bool obeyed) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
     q->pause_received = add(t, now, WEFT_EVENT_PAUSE_RECEIVED, port, priority, quanta, 0);
-    if (q->pause_received) t->event[q->pause_received - 1].detail = classes;
+    if (!q->pause_received) return;
+    t->event[q->pause_received - 1].detail = classes;
+    t->event[q->pause_received - 1].more = obeyed;
 }
 
 void weft__trace_paused(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes waiting) {

@@ -109,7 +109,7 @@ void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct w
 
 /// The port acts on a pause frame: `paused` is what was paused before it, `waiting` the bytes behind it.
 void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
-                                uint8_t classes, uint32_t quanta);
+                                uint8_t classes, uint32_t quanta, bool obeyed);
 void weft__trace_paused(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, weft_bytes waiting);
 void weft__trace_resumed(struct weft__trace *t, weft_time_ps at, uint32_t port, uint32_t priority,
                          weft_time_ps paused_ps, enum weft_event_resumed how);

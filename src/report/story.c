@@ -174,6 +174,7 @@ static void sum_pause(struct weft_story *s, const struct weft_event *e) {
     case WEFT_EVENT_PAUSE_RECEIVED:
         s->paused = e->port;
         s->count += e->value != 0;
+        s->ignored += e->value && !e->more;
         break;
     case WEFT_EVENT_PAUSED:
         s->times++;

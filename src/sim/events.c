@@ -19,6 +19,7 @@ struct join {
     struct weft_event *record;
     uint32_t *started;      ///< [flow]
     uint32_t *marked, *sfc; ///< [qp]
+    uint32_t *lost;         ///< [qp]: a drop that made a gap
     uint32_t *down;         ///< [link]
     uint32_t *first, *last; ///< under way: pause frames, [port * WEFT_PRIORITIES]; behind them CNPs, [qp]
     uint32_t *next;         ///< [id]
@@ -128,6 +129,10 @@ static void join_event(struct join *j, uint32_t id) {
         break;
     case WEFT_EVENT_DROPPED:
         if (e->detail == WEFT_DROP_LINK_DOWN) e->cause = j->down[link];
+        if (e->detail == WEFT_DROP_OUT_OF_ORDER || e->detail == WEFT_DROP_DUPLICATE)
+            e->cause = j->lost[e->qp];
+        else if (e->qp != WEFT_NONE)
+            j->lost[e->qp] = id;
         break;
     case WEFT_EVENT_LINK_DOWN:
         j->down[link] = id;
@@ -150,6 +155,7 @@ static void join_all(const struct weft__network *net, struct weft_arena *arena) 
         .started = weft_arena_alloc(arena, net->workload->flows, sizeof(uint32_t)),
         .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .sfc = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
+        .lost = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
         .first = weft_arena_alloc(arena, ways, sizeof(uint32_t)),
         .last = weft_arena_alloc(arena, ways, sizeof(uint32_t)),

@@ -337,6 +337,46 @@ static void drops_are_summed_by_reason(void **state) {
     run_free(&r);
 }
 
+/// Bit errors hit pause frames too, which belong to no queue pair.
+static const char noise[] = "topology: {kind: single, hosts: 4, rate: 100Gbps, delay: 500ns, bit_error_rate: 0.0005}\n"
+                            "switch: {buffer: {kind: static, size: 300KB, xoff: 20KB, xon: 10KB}}\n"
+                            "host: {mtu: 64B, timeout: 20us}\n"
+                            "workload: [{kind: incast, sources: host-0..2, dst: host-3, size: 100KB}]\n"
+                            "run: {until: 200us}\n";
+
+static void frames_of_no_flow_are_lost_too(void **state) {
+    struct run r = run_once(noise);
+    struct weft_outcome *o = record(&r, noise);
+    uint64_t none = 0, sent = count(o, WEFT_EVENT_PAUSE_SENT, NULL),
+             received = count(o, WEFT_EVENT_PAUSE_RECEIVED, NULL);
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        if (e->kind == WEFT_EVENT_DROPPED && e->qp == WEFT_NONE) none += e->more;
+        if (e->kind == WEFT_EVENT_PAUSE_RECEIVED) assert_int_equal(at(o, e->cause)->more, e->time_ps);
+    }
+    assert_true(none > 0 && sent > received);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+/// Hosts that have PFC on another priority do not obey the pauses of their switch.
+static const char slip[] = "topology: {kind: single, hosts: 3, rate: 100Gbps, delay: 500ns}\n"
+                           "switch: {buffer: {kind: static, size: 100KB, xoff: 50KB, xon: 40KB}}\n"
+                           "host: {pfc: {priorities: 4}, timeout: 100us}\n"
+                           "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 300KB}]\n"
+                           "run: {until: 300us}\n";
+
+static void a_frame_that_is_not_obeyed_says_so(void **state) {
+    struct run r = run_once(slip);
+    struct weft_outcome *o = record(&r, slip);
+    uint32_t id = 0;
+    assert_true(count(o, WEFT_EVENT_PAUSE_RECEIVED, &id));
+    assert_int_equal(at(o, id)->more, 0);
+    assert_int_equal(count(o, WEFT_EVENT_PAUSED, NULL), 0);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
 static void what_exceeds_the_limit_is_counted(void **state) {
     struct run r = run_once(cascade);
     struct weft_outcome *all = run_recorded(&r, 1, cascade);
@@ -358,6 +398,8 @@ int main(void) {
         cmocka_unit_test(a_cnp_received_is_that_one_which_was_sent),
         cmocka_unit_test(a_message_has_its_queue_as_cause),
         cmocka_unit_test(drops_are_summed_by_reason),
+        cmocka_unit_test(frames_of_no_flow_are_lost_too),
+        cmocka_unit_test(a_frame_that_is_not_obeyed_says_so),
         cmocka_unit_test(what_exceeds_the_limit_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,16 @@ static void why_not_says_what_was_missing(void **state) {
     assert_non_null(strstr(f->out, "gpu-a/0, priority 3: rail-a/0 never sent a pause"));
 }
 
+static void why_not_knows_what_is_not_obeyed(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml --quiet --out slip --set host.pfc.priorities=4 --set run.until=200us"), 0);
+    assert_int_equal(weft(f, "timeline slip --why-not gpu-a/0/3"), 0);
+    ASSERT_IN_ORDER(f, "gpu-a/0, priority 3: it received",
+                    "but does not obey them: priority 3 is not lossless at gpu-a/0");
+    assert_int_equal(weft(f, "timeline slip"), 0);
+    ASSERT_IN_ORDER(f, "rail-a/0 from gpu-a, priority 3: above XOFF", "gpu-a/0 pays no attention to");
+}
+
 static void filters_keep_what_led_to_it(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r --port gpu-a/0 --priority 3 --limit 0"), 0);
@@ -318,6 +328,7 @@ int main(void) {
         cmocka_unit_test(a_quiet_run_tells_the_way_of_its_packets),
         cmocka_unit_test(why_follows_the_causes_to_their_end),
         cmocka_unit_test(why_not_says_what_was_missing),
+        cmocka_unit_test(why_not_knows_what_is_not_obeyed),
         cmocka_unit_test(filters_keep_what_led_to_it),
         cmocka_unit_test(every_event_stands_below_its_cause),
         cmocka_unit_test(the_story_as_json_is_a_tree),
