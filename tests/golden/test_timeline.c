@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,6 +276,9 @@ static void what_is_left_out_is_said(void **state) {
     assert_int_equal(weft(f, "run s.yaml --quiet --out none --set run.events=0"), 0);
     assert_int_equal(weft(f, "timeline none"), 2);
     assert_non_null(strstr(f->err, "no events are recorded; run.events was 0"));
+    assert_int_equal(weft(f, "timeline none --why gpu-a/0"), 2);
+    assert_non_null(strstr(f->err, "gpu-a/0 was paused for priority 3, for "));
+    assert_non_null(strstr(f->err, "that is not recorded"));
 }
 
 static void a_deadlock_is_followed_round(void **state) {
@@ -298,6 +302,21 @@ static void a_storm_is_told(void **state) {
     assert_int_equal(weft(f, "timeline storm"), 0);
     ASSERT_IN_ORDER(f, "us  rail-c/E12/24 to gpu-c: priority 3 paused",
                     "us    rail-c/E12/24 to gpu-c, priority 3: a PFC storm");
+}
+
+/// Results that somebody has edited: events of a flow without the flow.
+static void broken_records_are_refused(void **state) {
+    struct fixture *f = *state;
+    char path[192];
+    sqlite3 *db;
+    assert_int_equal(weft(f, "run s.yaml --quiet --out broken"), 0);
+    snprintf(path, sizeof path, "%s/broken/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE events SET flow = NULL WHERE kind = 'flow_started'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(weft(f, "timeline broken"), 2);
+    assert_non_null(strstr(f->err, "malformed"));
 }
 
 static void mistakes_are_said(void **state) {
@@ -335,6 +354,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_out_is_said),
         cmocka_unit_test(a_deadlock_is_followed_round),
         cmocka_unit_test(a_storm_is_told),
+        cmocka_unit_test(broken_records_are_refused),
         cmocka_unit_test(mistakes_are_said),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
