@@ -112,25 +112,36 @@ static bool is_lldp(const uint8_t *bytes, size_t size) {
     return false;
 }
 
+static bool is_same(const struct weft_cli_dcbx_said *said, const struct weft_lldpdu *pdu,
+                    const struct weft_dcbx_end *end) {
+    return !memcmp(said->end.mac, end->mac, sizeof end->mac) && said->pdu.optional_bytes == pdu->optional_bytes &&
+           !memcmp(said->pdu.optional, pdu->optional, pdu->optional_bytes) && said->pdu.ttl_s == pdu->ttl_s &&
+           !memcmp(&said->pdu.chassis, &pdu->chassis, sizeof pdu->chassis) &&
+           !memcmp(&said->pdu.port, &pdu->port, sizeof pdu->port);
+}
+
 /// The same words from the same sender, or a new entry.
 static void note(struct weft_cli_dcbx *found, const struct weft_lldpdu *pdu, const struct weft_dcbx_end *end,
                  struct weft_arena *arena) {
-    struct weft_cli_dcbx_said **at = &found->said;
-    for (; *at; at = &(*at)->next) {
-        const struct weft_lldpdu *said = &(*at)->pdu;
-        if (memcmp((*at)->end.mac, end->mac, sizeof end->mac) || said->optional_bytes != pdu->optional_bytes ||
-            memcmp(said->optional, pdu->optional, pdu->optional_bytes) || said->ttl_s != pdu->ttl_s ||
-            memcmp(&said->chassis, &pdu->chassis, sizeof pdu->chassis) ||
-            memcmp(&said->port, &pdu->port, sizeof pdu->port))
-            continue;
-        (*at)->frames++;
-        return;
-    }
-    *at = weft_arena_alloc(arena, 1, sizeof **at);
-    **at = (struct weft_cli_dcbx_said){.end = *end, .pdu = *pdu, .frames = 1, .first = found->frames};
+    uint32_t hash = weft_fcs_calc(end->mac, sizeof end->mac) ^ weft_fcs_calc(pdu->optional, pdu->optional_bytes);
+    struct weft_cli_dcbx_said **bucket = &found->bucket[hash % WEFT_CLI_DCBX_BUCKETS];
+    for (struct weft_cli_dcbx_said *said = *bucket; said; said = said->alike)
+        if (is_same(said, pdu, end)) {
+            said->frames++;
+            return;
+        }
+    struct weft_cli_dcbx_said *said = weft_arena_alloc(arena, 1, sizeof *said);
+    *said =
+        (struct weft_cli_dcbx_said){.end = *end, .pdu = *pdu, .frames = 1, .first = found->frames, .alike = *bucket};
     uint8_t *kept = weft_arena_alloc(arena, pdu->optional_bytes, 1);
     memcpy(kept, pdu->optional, pdu->optional_bytes);
-    (*at)->pdu.optional = kept;
+    said->pdu.optional = kept;
+    *bucket = said;
+    if (found->last)
+        found->last->next = said;
+    else
+        found->said = said;
+    found->last = said;
 }
 
 static void take_frame(struct weft_cli_dcbx *found, const uint8_t *bytes, const struct pcap_pkthdr *header,

@@ -12,14 +12,18 @@ struct weft_cli_dcbx_said {
     struct weft_lldpdu pdu;
     uint64_t frames, first; ///< first: number of the frame, from 1
     struct weft_cli_dcbx_said *next;
+    struct weft_cli_dcbx_said *alike; ///< in the same bucket
 };
+
+enum { WEFT_CLI_DCBX_BUCKETS = 4096 };
 
 struct weft_cli_dcbx {
     const char *file;
     uint64_t frames, lldp, wrong; ///< wrong: LLDP frames that could not be read
     uint64_t wrong_first;
     const char *wrong_why;
-    struct weft_cli_dcbx_said *said; ///< in order of first appearance
+    struct weft_cli_dcbx_said *said, *last; ///< in order of first appearance
+    struct weft_cli_dcbx_said *bucket[WEFT_CLI_DCBX_BUCKETS];
     const struct weft_dcbx_end *own; ///< NULL: not to be negotiated with
 };
 

@@ -128,8 +128,12 @@ static void print_cee(const struct weft_cee *cee) {
     }
     for (unsigned i = 0; cee->has >> WEFT_CEE_APPS & 1 && i < cee->apps.n; i++) {
         const struct weft_cee_app *app = &cee->apps.app[i];
+        char text[TEXT_MAX];
+        struct weft_app known = {.protocol = app->protocol,
+                                 .selector = app->selector ? WEFT_APP_TCP_UDP : WEFT_APP_ETHERTYPE};
+        weft_dcbx_app_text(&known, text, sizeof text);
         weft_dcbx_priorities_text(app->priorities, list, sizeof list);
-        printf("%s%s %u: %s", separator, app->selector ? "TCP or UDP" : "EtherType", app->protocol, list);
+        printf("%s%s: %s", separator, text, list);
         separator = "; ";
     }
     puts("");

@@ -138,6 +138,35 @@ static void as_json(void **state) {
     free(text);
 }
 
+/// A capture of 10000 senders is no work; each is told once, in order. They speak CEE DCBX.
+static void many_senders(void **state) {
+    enum { SENDERS = 10000 };
+    pcap_t *pcap = pcap_open_dead(DLT_EN10MB, 65535);
+    pcap_dumper_t *dumper = pcap_dump_open(pcap, other);
+    assert_non_null(dumper);
+    struct weft_dcbx_end end = {
+        .mac = {2},
+        .says = {.has = WEFT_DCBX_CEE,
+                 .cee = {.has = 1 << WEFT_CEE_APPS,
+                         .apps = {.n = 2, .app = {{0x8906, 0, 0x1b21, 0x08}, {3260, 1, 0x1b21, 0x30}}}}}};
+    for (uint32_t i = 0; i < 2 * SENDERS; i++) {
+        end.mac[4] = (uint8_t)(i % SENDERS >> 8);
+        end.mac[5] = (uint8_t)(i % SENDERS);
+        uint8_t bytes[512];
+        size_t size = weft_dcbx_frame_encode(&end, "leaf", "0", 120, bytes, sizeof bytes);
+        dump(dumper, bytes, size, size);
+    }
+    pcap_dump_close(dumper);
+    pcap_close(pcap);
+    char *text = dcbx(other, "| head -20", 0);
+    assert_holds(text, "other: 20000 frames, 20000 of them LLDP\n\n"
+                       "02:00:00:00:00:00, leaf, chassis 02:00:00:00:00:00, port 0: 2 frames, the first is frame 1\n"
+                       "  time to live    120 s\n"
+                       "  CEE DCBX        EtherType 0x8906 (FCoE): 3; TCP or UDP 3260: 4 and 5\n\n"
+                       "02:00:00:00:00:01, leaf, chassis 02:00:00:00:00:01, port 0: 2 frames, the first is frame 2\n");
+    free(text);
+}
+
 static void assert_refused(const char *file, const char *options, const char *message) {
     char *text = dcbx(file, options, 2);
     assert_holds(text, message);
@@ -190,8 +219,8 @@ static void bad_options(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_said), cmocka_unit_test(negotiated),  cmocka_unit_test(as_json),
-        cmocka_unit_test(bad_files),     cmocka_unit_test(bad_options),
+        cmocka_unit_test(what_was_said), cmocka_unit_test(negotiated),   cmocka_unit_test(as_json),
+        cmocka_unit_test(bad_files),     cmocka_unit_test(many_senders), cmocka_unit_test(bad_options),
     };
     return cmocka_run_group_tests(tests, write_captures, remove_captures);
 }
