@@ -19,6 +19,7 @@ static const struct {
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
+    {&weft_server_table, "servers of several GPUs, in a collective or job"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };
 

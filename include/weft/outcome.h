@@ -70,6 +70,20 @@ struct weft_flow_outcome {
     weft_time_ps sfc_paused_ps; ///< sum over its queue pairs: told to pause while they had something to send
 };
 
+/// A collective of one iteration.
+struct weft_op_outcome {
+    weft_time_ps start_ps; ///< when the last rank came to it; WEFT_TIME_NEVER: not all have
+    weft_time_ps end_ps;   ///< when the last rank had done it; WEFT_TIME_NEVER: not all have
+};
+
+struct weft_job_outcome {
+    struct weft_op_outcome *op;     ///< [iteration * ops + op]
+    weft_time_ps *iteration_end_ps; ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
+    uint32_t ops, iterations;
+    weft_time_ps exposed_ps; ///< in all, the mean over ranks: waited for communication, computing nothing
+    uint32_t ranks_done;
+};
+
 struct weft_sample {
     weft_time_ps time_ps;
     uint32_t port; ///< among all ports
@@ -111,6 +125,10 @@ struct weft_outcome {
 
     uint32_t flows;
     struct weft_flow_outcome *flow; ///< [flows], as in the workload
+
+    uint32_t jobs;
+    struct weft_job_outcome *job;                        ///< [jobs], as in the workload
+    weft_bytes server_sent_bytes, server_received_bytes; ///< within servers, not over the network
 
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]

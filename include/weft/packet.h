@@ -13,10 +13,12 @@ enum weft_packet_kind {
     WEFT_PACKET_NAK,  ///< psn: send again from here
     WEFT_PACKET_CNP,  ///< congestion notification for `qp`; psn: when it was sent, ps modulo 2^32, for the record only
     WEFT_PACKET_READ, ///< READ request; psn: respond from here
+    WEFT_PACKET_CTS,  ///< clear to send: the receiver of `qp` has room for its messages below psn
     WEFT_PACKET_SFCM, ///< source flow control message: `qp` is to pause; see weft_packet_sfcm_pause_ns
     // what follows goes to the neighbour and no further: weft_packet_is_local
-    WEFT_PACKET_PFC,  ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
-    WEFT_PACKET_LLDP, ///< LLDP frame; psn: the port that sends it, among all ports
+    WEFT_PACKET_PFC,    ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
+    WEFT_PACKET_LLDP,   ///< LLDP frame; psn: the port that sends it, among all ports
+    WEFT_PACKET_SERVER, ///< no frame (bytes 0): between GPUs of a server, over its own network; qp: the connection
     WEFT_PACKET_KINDS
 };
 
@@ -24,6 +26,8 @@ enum weft_ecn { WEFT_ECN_NOT_ECT = 0, WEFT_ECN_ECT1 = 1, WEFT_ECN_ECT0 = 2, WEFT
 
 enum weft_packet_flag {
     WEFT_PACKET_ACK_REQUEST = 1, ///< BTH AckReq
+    WEFT_PACKET_FIRST = 2,       ///< of a message, on queue pairs that carry several
+    WEFT_PACKET_LAST = 4,
 };
 
 struct weft_packet {
@@ -50,6 +54,7 @@ _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; t
 #define WEFT_FRAME_AETH 4u     ///< more on an ACK, NAK or READ response
 #define WEFT_FRAME_ACK 66u
 #define WEFT_FRAME_READ 78u
+#define WEFT_FRAME_CTS 142u ///< an RDMA WRITE of 64 B, the entry of NCCL's FIFO
 #define WEFT_FRAME_CNP 78u  ///< 16 reserved octets after the BTH
 #define WEFT_FRAME_SFCM 64u ///< our own format: Ethernet 14, IPv4 20, UDP 8, message 18, FCS 4
 

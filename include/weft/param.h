@@ -60,6 +60,7 @@ struct weft_model_conf {
     const struct weft_model *model;
     void *conf; ///< model->params->conf_size bytes, in the arena
     struct weft_place place;
+    const struct weft_tree *tree; ///< what the user wrote, for the lists that a model reads itself; NULL: nothing
 };
 
 #define WEFT__ROW(T, field, key, type, dflt, lo, hi, help)                                                             \

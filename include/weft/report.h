@@ -29,6 +29,25 @@ struct weft_group_stats {
 /// One entry a group; in `arena`.
 struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena);
 
+/// A collective of a job over its iterations, in the columns of nccl-tests: bytes, seconds and bytes a second; NAN if
+/// none has finished.
+struct weft_collective_stats {
+    const char *collective;
+    uint32_t ranks, finished;
+    weft_bytes bytes;
+    double time_ps, algbw, busbw;
+};
+struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op);
+
+/// Of the iterations that all ranks have finished: mean and longest; exposed communication an iteration, the mean over
+/// ranks, NAN unless all have finished.
+struct weft_job_stats {
+    const char *name;
+    uint32_t ranks, finished;
+    double iteration_ps, iteration_max_ps, exposed_ps;
+};
+struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
+
 void weft_report_table(FILE *file, const struct weft_run *run);
 /// Variants side by side: a row a group and metric, a column a variant.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);

@@ -4,6 +4,7 @@
 #ifndef WEFT_WORKLOAD_H
 #define WEFT_WORKLOAD_H
 
+#include "weft/job.h"
 #include "weft/random.h"
 #include "weft/topology.h"
 
@@ -17,7 +18,8 @@ struct weft_flow {
     weft_time_ps start_ps;
     uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more; at most `bytes`
     uint8_t priority;
-    uint8_t verb; ///< enum weft_verb
+    uint8_t verb;  ///< enum weft_verb
+    bool messages; ///< of a job: its bytes come as messages, when the schedule says
 };
 
 struct weft_workload {
@@ -26,6 +28,8 @@ struct weft_workload {
     weft_bytes bytes; ///< of all flows
     struct weft_flow *flow;
     const char **group; ///< names, in order of first mention
+    uint32_t jobs;
+    struct weft_job *job;
     struct weft_arena *arena;
 };
 
@@ -53,7 +57,10 @@ struct weft_workload_common {
 extern const char *const weft_verb_names[]; // "write", "send", "read", NULL
 
 struct weft_workload_ops {
-    /// Required. Appends flows with weft_workload_add. `entry`: number of this entry in the scenario, for random
+    /// One of the two. Makes a job; the entry's place and tree are the user's.
+    enum weft_status (*schedule)(const struct weft_model_conf *entry, const struct weft_topology *topology,
+                                 struct weft_workload *workload, struct weft_error *ret_error);
+    /// Appends flows with weft_workload_add. `entry`: number of this entry in the scenario, for random
     /// streams.
     enum weft_status (*expand)(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                uint64_t seed, uint32_t entry, struct weft_workload *workload,

@@ -195,6 +195,7 @@ enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name
     if (!model) return fail_model(&l, kind, name, place, path);
     ret_model->model = model;
     ret_model->place = tree ? tree->place : WEFT_NOWHERE;
+    ret_model->tree = tree;
     ret_model->conf = weft_arena_alloc(arena, 1, model->params->conf_size);
     return load_table(&l, model->params, tree, true, path, ret_model->conf);
 }

@@ -11,14 +11,13 @@
 #include "device/nic.h"
 
 #include "device/lldp.h"
+#include "device/program.h"
 #include "weft/memory.h"
 
-/// Timer keys: four of the NIC, then two a sending and one a receiving queue pair.
-enum { KEY_TX, KEY_REFRESH, KEY_DRAIN, KEY_SAMPLE, KEY_WATCHDOG, KEY_LLDP, KEY_QPS };
 enum { SENDER_KEYS = 3 };
 
 static uint32_t key_pace(uint32_t at_src) {
-    return KEY_QPS + at_src * SENDER_KEYS;
+    return WEFT__KEY_QPS + at_src * SENDER_KEYS;
 }
 static uint32_t key_timeout(uint32_t at_src) {
     return key_pace(at_src) + 1;
@@ -27,7 +26,7 @@ static uint32_t key_cc(uint32_t at_src) {
     return key_pace(at_src) + 2;
 }
 static uint32_t key_read(const struct weft__nic *nic, uint32_t at_dst) {
-    return KEY_QPS + nic->sends * SENDER_KEYS + at_dst;
+    return WEFT__KEY_QPS + nic->sends * SENDER_KEYS + at_dst;
 }
 
 uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn) {
@@ -90,7 +89,7 @@ static uint32_t ring_pop(struct weft__nic *nic, uint32_t priority) {
 }
 
 static bool may_send(const struct weft__qp_conf *conf, const struct weft__qp_sender *s) {
-    if (s->done || s->next >= conf->packets) return false;
+    if (s->done || s->next >= s->posted) return false;
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
 }
 
@@ -177,7 +176,7 @@ static void pace(const struct weft__nic *nic, struct weft__qp_sender *s, weft_ti
 static void send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    bool again = s->next < s->highest, last = s->next + 1 == conf->packets;
+    bool again = s->next < s->highest, last = s->next + 1 == s->posted;
     bool full = (weft_bytes)(s->next + 1 - s->una) * conf->mtu >= s->window_bytes; // nothing more before an ACK
     struct weft_packet p = {
         .bytes = (uint16_t)weft__qp_frame_bytes(conf, s->next),
@@ -191,6 +190,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
         .flags = last || full ? WEFT_PACKET_ACK_REQUEST : 0u,
     };
+    if (__builtin_expect(conf->packets == WEFT__MESSAGES, 0)) weft__message_packet(nic, qp, &p);
     w->tally.injected_bytes += p.bytes;
     weft__port_send(&nic->port, w, &p);
     if (again)
@@ -251,6 +251,10 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
         s->next = psn;
         s->sample_ps = 0;
     }
+    if (__builtin_expect(conf->packets == WEFT__MESSAGES, 0) && newly && weft__message_acked(node, nic, w, qp)) {
+        finish_sender(node, nic, w, qp);
+        return;
+    }
     schedule(node, nic, qp, w->now_ps);
     kick(node, nic, w);
 }
@@ -285,10 +289,8 @@ static void on_read_request(struct weft__node *node, struct weft__nic *nic, stru
 static void send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          enum weft_packet_kind kind, uint32_t psn, uint32_t priority) {
     static const uint16_t bytes[WEFT_PACKET_KINDS] = {
-        [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,
-        [WEFT_PACKET_NAK] = WEFT_FRAME_ACK,
-        [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
-        [WEFT_PACKET_READ] = WEFT_FRAME_READ,
+        [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,   [WEFT_PACKET_NAK] = WEFT_FRAME_ACK, [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
+        [WEFT_PACKET_READ] = WEFT_FRAME_READ, [WEFT_PACKET_CTS] = WEFT_FRAME_CTS,
     };
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft_packet p = {
@@ -319,6 +321,10 @@ static void request_read(struct weft__node *node, struct weft__nic *nic, struct 
 }
 
 static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (nic->hosts->qp[qp].packets == WEFT__MESSAGES) {
+        weft__message_look(node, nic, w, qp);
+        return;
+    }
     struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
     if (r->progress_ps == WEFT_TIME_NEVER) { // the start of the flow
         w->tally.started++;
@@ -398,6 +404,7 @@ static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft_
     r->progress_ps = w->now_ps;
     progress(w);
     if (r->expected == conf->packets) finish_receiver(node, nic, w, p->qp);
+    if (__builtin_expect(p->flags & WEFT_PACKET_LAST, 0)) weft__message_arrived(node, nic, w, p->qp);
     if (!read && (++r->unacked >= nic->conf->ack_every || p->flags & WEFT_PACKET_ACK_REQUEST)) {
         r->unacked = 0;
         send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
@@ -432,6 +439,9 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
     case WEFT_PACKET_READ:
         on_read_request(node, nic, w, p->qp, p->psn);
         break;
+    case WEFT_PACKET_CTS:
+        weft__message_granted(node, nic, w, p->qp, p->psn);
+        break;
     }
 }
 
@@ -463,7 +473,7 @@ static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struc
             weft__trace_dropped(nic->trace, w->now_ps, p, 0, WEFT_DROP_NIC_BUFFER, 0);
         return;
     }
-    if (!nic->received.n) weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
+    if (!nic->received.n) weft__timer_set(&node->timers, WEFT__KEY_DRAIN, w->now_ps + drain_time(nic, p->bytes));
     weft__fifo_push(&nic->received, nic->pool, p);
     *level += p->bytes;
     if (*level > nic->received_bytes_max[p->priority]) nic->received_bytes_max[p->priority] = *level;
@@ -475,22 +485,20 @@ static void on_drain(struct weft__node *node, struct weft__nic *nic, struct weft
     weft__fifo_pop(&nic->received, nic->pool, &p);
     nic->received_bytes[p.priority] -= p.bytes;
     if (nic->received.n)
-        weft__timer_set(&node->timers, KEY_DRAIN, w->now_ps + drain_time(nic, weft__fifo_head(&nic->received)->bytes));
+        weft__timer_set(&node->timers, WEFT__KEY_DRAIN,
+                        w->now_ps + drain_time(nic, weft__fifo_head(&nic->received)->bytes));
     if (nic->received_bytes[p.priority] <= nic->conf->rx_xon_bytes) want_pause(node, nic, w, p.priority, false);
     take(node, nic, w, &p);
 }
 
 // --- the port -----------------------------------------------------------------------------------------------------
 
-static uint8_t backlog(const struct weft__nic *nic) {
-    return nic->control_mask | nic->ready_mask;
-}
-
 static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
-    if (!backlog(nic) && !nic->port.pending) return;
+    if (!weft__nic_backlog(nic) && !nic->port.pending) return;
     weft_time_ps at = nic->port.busy_until_ps;
-    if (at <= now) at = weft__port_pause_end(&nic->port, backlog(nic)); // free, so all that could go is paused
-    if (weft__timer_at(&node->timers, KEY_TX) != at) weft__timer_set(&node->timers, KEY_TX, at);
+    if (at <= now)
+        at = weft__port_pause_end(&nic->port, weft__nic_backlog(nic)); // free, so all that could go is paused
+    if (weft__timer_at(&node->timers, WEFT__KEY_TX) != at) weft__timer_set(&node->timers, WEFT__KEY_TX, at);
 }
 
 /// Queue pairs that may not send any more leave the rings when it is their turn: those that were told to pause, and
@@ -511,7 +519,7 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
         skip_idle(node, nic, w->now_ps, (uint32_t)__builtin_ctz(bits));
     uint8_t paused = weft__port_paused(&nic->port, w->now_ps);
     if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
-    uint8_t mask = backlog(nic) & (uint8_t)~paused;
+    uint8_t mask = weft__nic_backlog(nic) & (uint8_t)~paused;
     if (!mask) return;
     bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted
     uint32_t priority = choice ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
@@ -539,9 +547,9 @@ static void send_local(struct weft__node *node, struct weft__nic *nic, struct we
     }
     weft_time_ps refresh = weft__port_send_pause(&nic->port, w, &nic->conf->pfc, nic->host);
     if (refresh == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, KEY_REFRESH);
+        weft__timer_cancel(&node->timers, WEFT__KEY_REFRESH);
     else
-        weft__timer_set(&node->timers, KEY_REFRESH, refresh);
+        weft__timer_set(&node->timers, WEFT__KEY_REFRESH, refresh);
 }
 
 static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
@@ -557,64 +565,37 @@ static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__wo
 static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint8_t ended;
     weft_time_ps next;
-    weft__port_watchdog(&nic->port, &nic->conf->pfc, w->now_ps, backlog(nic), &ended, &next);
+    weft__port_watchdog(&nic->port, &nic->conf->pfc, w->now_ps, weft__nic_backlog(nic), &ended, &next);
     if (next == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, KEY_WATCHDOG);
+        weft__timer_cancel(&node->timers, WEFT__KEY_WATCHDOG);
     else
-        weft__timer_set(&node->timers, KEY_WATCHDOG, next);
+        weft__timer_set(&node->timers, WEFT__KEY_WATCHDOG, next);
     kick(node, nic, w);
 }
 
-static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
-    if (weft_packet_is_local(p)) return;
-    __builtin_prefetch(&nic->hosts->qp[p->qp]);
-    if (p->kind == WEFT_PACKET_DATA)
-        __builtin_prefetch(&nic->hosts->receiver[p->qp]);
-    else
-        __builtin_prefetch(&nic->hosts->sender[p->qp]);
-    __builtin_prefetch(&nic->port);
-    __builtin_prefetch(&nic->port.queue[p->priority]);
-    __builtin_prefetch(&nic->backlog[p->priority]);
+// --- queue pairs of messages -----------------------------------------------------------------------------------------
+
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+    nic->hosts->sender[qp].posted = psn;
+    schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
+    kick(node, nic, w);
 }
 
-static inline void fetch_timer(const void *state, uint32_t key) {
-    const struct weft__nic *nic = state;
-    if (key != KEY_TX) return;
-    __builtin_prefetch(&nic->port);
-    for (uint32_t mask = backlog(nic); mask; mask &= mask - 1)
-        __builtin_prefetch(&nic->backlog[__builtin_ctz(mask)]);
+void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                        uint32_t bytes, bool last) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
+    uint32_t counted = (bytes + conf->mtu - 1) / conf->mtu * conf->mtu; // as its packets came
+    nic->hosts->outcome[conf->flow].delivered_bytes -= counted - bytes;
+    w->tally.payload_bytes -= counted - bytes;
+    if (last) finish_receiver(node, nic, w, qp);
 }
 
-static void nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
-                      weft_time_ps end) {
-    for (uint32_t i = 0; i < n; i++)
-        fetch_packet(node->state, arrival[i].packet);
-    weft__timers_fetch(node, end, fetch_timer);
-}
-
-/// What will be sent when the port's timer is due.
-static inline void prepare_timer(const void *state, uint32_t key) {
-    const struct weft__nic *nic = state;
-    if (key != KEY_TX) return;
-    for (uint32_t mask = backlog(nic); mask; mask &= mask - 1) {
-        const struct weft__nic_backlog *waiting = &nic->backlog[__builtin_ctz(mask)];
-        weft__fifo_fetch(&waiting->control);
-        if (waiting->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[waiting->ready_tail]);
-    }
-}
-
-/// What only the queue pair knows.
-static inline void prepare_packet(const struct weft__nic *nic, const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_DATA)
-        __builtin_prefetch(&nic->hosts->outcome[nic->hosts->qp[p->qp].flow]);
-    else if (p->kind == WEFT_PACKET_ACK)
-        __builtin_prefetch(nic->hosts->sender[p->qp].cc);
-}
-
-static void nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
-    for (uint32_t i = 0; i < n; i++)
-        prepare_packet(node->state, arrival[i].packet);
-    weft__timers_fetch(node, end, prepare_timer);
+void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                     uint32_t granted, uint32_t priority, uint32_t doublings) {
+    uint32_t key = key_read(nic, nic->hosts->qp[qp].at_dst);
+    if (granted) send_control(node, nic, w, qp, WEFT_PACKET_CTS, granted, priority);
+    if (nic->conf->timeout_ps != WEFT_TIME_NEVER && weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
+        weft__timer_set(&node->timers, key, w->now_ps + (nic->conf->timeout_ps << doublings));
 }
 
 /// DCBX has agreed on other lossless priorities.
@@ -631,20 +612,24 @@ static void set_lossless(struct weft__node *node, struct weft__nic *nic, struct 
 
 static void on_lldp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (weft__lldp_on_timer(&nic->port, w->now_ps)) set_lossless(node, nic, w);
-    weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
+    weft__lldp_set_timer(&nic->port, &node->timers, WEFT__KEY_LLDP);
     if (nic->port.pending) kick(node, nic, w);
 }
 
 /// Frames of the neighbour and messages that the NIC acts on itself, however slow its host.
 static void on_signal(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                       const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_SERVER) {
+        weft__gpu_on_packet(node, nic, w, p);
+        return;
+    }
     if (p->kind == WEFT_PACKET_SFCM) {
         weft__nic_on_sfcm(nic, w, p);
         return;
     }
     if (p->kind == WEFT_PACKET_LLDP) {
         if (weft__lldp_on_frame(&nic->port, w, p)) set_lossless(node, nic, w);
-        if (nic->port.lldp) weft__lldp_set_timer(&nic->port, &node->timers, KEY_LLDP);
+        if (nic->port.lldp) weft__lldp_set_timer(&nic->port, &node->timers, WEFT__KEY_LLDP);
         return;
     }
     w->tally.delivered_bytes += p->bytes;
@@ -668,11 +653,15 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 
 static void on_sample(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     weft__port_sample(&nic->port, w, nic->received_bytes);
-    weft__timer_set(&node->timers, KEY_SAMPLE, w->now_ps + nic->sample_interval_ps);
+    weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, w->now_ps + nic->sample_interval_ps);
 }
 
 static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
-    uint32_t k = key - KEY_QPS;
+    uint32_t k = key - WEFT__KEY_QPS;
+    if (__builtin_expect(nic->gpu != NULL, 0) && key >= nic->gpu->key0) {
+        weft__gpu_on_timer(node, nic, w, key);
+        return;
+    }
     if (k >= nic->sends * SENDER_KEYS) {
         on_read_timer(node, nic, w, nic->receive_qp[k - nic->sends * SENDER_KEYS]);
         return;
@@ -696,23 +685,23 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
     switch (key) {
-    case KEY_TX:
+    case WEFT__KEY_TX:
         kick(node, nic, w);
         break;
-    case KEY_REFRESH:
+    case WEFT__KEY_REFRESH:
         nic->port.pending |= nic->port.pfc_told;
         kick(node, nic, w);
         break;
-    case KEY_DRAIN:
+    case WEFT__KEY_DRAIN:
         on_drain(node, nic, w);
         break;
-    case KEY_SAMPLE:
+    case WEFT__KEY_SAMPLE:
         on_sample(node, nic, w);
         break;
-    case KEY_WATCHDOG:
+    case WEFT__KEY_WATCHDOG:
         on_watchdog(node, nic, w);
         break;
-    case KEY_LLDP:
+    case WEFT__KEY_LLDP:
         on_lldp_timer(node, nic, w);
         break;
     default:
@@ -725,7 +714,7 @@ static void nic_run(struct weft__node *node, struct weft__worker *w, const struc
     weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
 }
 
-static const struct weft__node_ops nic_ops = {.fetch = nic_fetch, .prepare = nic_prepare, .run = nic_run};
+static const struct weft__node_ops nic_ops = {.fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_run};
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
@@ -752,9 +741,13 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 
     node->ops = &nic_ops;
     node->state = nic;
-    weft__timers_init(&node->timers, KEY_QPS + nic->sends * SENDER_KEYS + nic->receives);
-    if (nic->sampled) weft__timer_set(&node->timers, KEY_SAMPLE, 0);
-    if (setup->lldp) weft__timer_set(&node->timers, KEY_LLDP, 0);
+    nic->gpu = setup->gpu;
+    if (nic->gpu) nic->gpu->key0 = key_read(nic, nic->receives);
+    weft__timers_init(&node->timers,
+                      key_read(nic, nic->receives) + (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0));
+    if (nic->gpu) weft__gpu_start(node, nic);
+    if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
+    if (setup->lldp) weft__timer_set(&node->timers, WEFT__KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
         if (qp->verb != WEFT_VERB_READ)

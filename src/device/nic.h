@@ -6,11 +6,13 @@
 #include "device/port.h"
 #include "weft/cc.h"
 
+#define WEFT__MESSAGES UINT32_MAX
+
 /// What both ends know of a queue pair, fixed for the run.
 struct weft__qp_conf {
     uint32_t flow;
     uint32_t src, dst; ///< hosts; data goes from src to dst
-    uint32_t packets;
+    uint32_t packets;  ///< WEFT__MESSAGES: it carries messages, one after another (program.h)
     weft_bytes bytes;
     uint32_t at_src, at_dst; ///< its number among the queue pairs that the host sends, or receives
     uint16_t mtu, entropy;
@@ -22,6 +24,7 @@ struct weft__qp_sender {
     uint32_t next, una, highest; ///< PSN to send, first unacknowledged, first never sent
     uint32_t ready_next;         ///< in the ring of queue pairs that may send
     bool started, ready, done;
+    uint32_t posted; ///< PSN that what there is to send ends at; grows if the queue pair carries messages
     weft_rate_bps rate_bps;
     weft_time_ps next_send_ps, progress_ps;
     weft_bytes window_bytes;
@@ -51,7 +54,8 @@ struct weft__hosts {
     const struct weft__qp_conf *qp;
     struct weft__qp_sender *sender;
     struct weft__qp_receiver *receiver;
-    struct weft__qp_hold *hold; ///< NULL unless a switch has source flow control
+    const struct weft__programs *programs; ///< NULL: there is no job
+    struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
     const struct weft_flow *flow;
     struct weft_flow_outcome *outcome; ///< of flows
     uint32_t *qps_left, *qps_unacked;  ///< of a flow
@@ -76,6 +80,7 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
+    struct weft__gpu *gpu;     ///< NULL: of no job
     struct weft__trace *trace; ///< NULL: not recorded
     uint32_t sends, receives;  ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
@@ -84,6 +89,22 @@ struct weft__nic {
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
 };
+
+/// Timer keys: four of the NIC, then two a sending and one a receiving queue pair.
+enum {
+    WEFT__KEY_TX,
+    WEFT__KEY_REFRESH,
+    WEFT__KEY_DRAIN,
+    WEFT__KEY_SAMPLE,
+    WEFT__KEY_WATCHDOG,
+    WEFT__KEY_LLDP,
+    WEFT__KEY_QPS
+};
+
+/// Priorities with something to send.
+static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
+    return nic->control_mask | nic->ready_mask;
+}
 
 struct weft__nic_setup {
     const struct weft_host_conf *conf;
@@ -94,6 +115,7 @@ struct weft__nic_setup {
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;
     bool lldp; ///< its port will have one
+    struct weft__gpu *gpu;
     bool sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports
@@ -103,6 +125,9 @@ struct weft__nic_setup {
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
+/// Of struct weft__node_ops.
+void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
 weft_bytes weft__nic_held(const struct weft__nic *nic);
@@ -110,6 +135,15 @@ weft_bytes weft__nic_held(const struct weft__nic *nic);
 /// Source flow control: a message came; what pauses lasted, into the outcome at the end of a run.
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);
 void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
+
+/// For queue pairs that carry messages. There is data up to psn.
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
+/// A message of so many bytes has been taken out of the buffer; `last`: there will be no other.
+void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                        uint32_t bytes, bool last);
+/// Sends a clear-to-send for messages below `granted` (0: none), and looks again after the timeout, doubled so often.
+void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                     uint32_t granted, uint32_t priority, uint32_t doublings);
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {

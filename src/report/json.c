@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "claims.h"
+#include "jobs.h"
 #include "totals.h"
 
 static void key_time(struct weft__json *j, const char *key, double time_ps) {
@@ -147,6 +148,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_head(j, run);
     write_memory(j, run);
     write_groups(j, run);
+    if (run->workload->jobs) weft__report_jobs_json(j, run);
     write_flows(j, run);
     write_counters(j, run->outcome);
     write_conservation(j, run->outcome);

@@ -53,6 +53,14 @@ static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counte
     return digest;
 }
 
+static uint64_t mix_job(uint64_t digest, const struct weft_job_outcome *job) {
+    for (size_t i = 0; i < (size_t)job->iterations * job->ops; i++)
+        digest = mix(mix(digest, job->op[i].start_ps), job->op[i].end_ps);
+    for (uint32_t i = 0; i < job->iterations; i++)
+        digest = mix(digest, job->iteration_end_ps[i]);
+    return mix(mix(digest, job->exposed_ps), job->ranks_done);
+}
+
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     uint64_t digest = mix(mix(0, outcome->flows), outcome->ports);
     for (uint32_t f = 0; f < outcome->flows; f++)
@@ -61,6 +69,8 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
         digest = mix_counters(digest, &outcome->port[i]);
     for (unsigned d = 0; d < WEFT_DROPS; d++)
         digest = mix(mix(digest, outcome->drops[d]), outcome->drop_bytes[d]);
+    for (uint32_t j = 0; j < outcome->jobs; j++)
+        digest = mix_job(digest, &outcome->job[j]);
     digest = mix(mix(digest, outcome->cnps), outcome->injected_bytes);
     return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "jobs.h"
 #include "text.h"
 
 enum { TEXT = 64, PAUSED_PORTS = 5 };
@@ -133,6 +134,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     struct weft__totals sum = weft__report_totals(run->outcome);
     print_title(file, run);
     print_groups(file, run);
+    weft__report_jobs_table(file, run);
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);

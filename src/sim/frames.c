@@ -34,25 +34,31 @@ static struct weft_reth reth_of(const struct weft__qp_conf *qp, uint32_t index, 
 }
 
 /// The four opcodes of a verb stand in this order, but for those with immediate data or a key.
-static uint8_t data_opcode(const struct weft__qp_conf *qp, uint32_t psn) {
+static uint8_t data_opcode(const struct weft__qp_conf *qp, const struct weft_packet *p) {
     static const uint8_t opcodes[][4] = {
         [WEFT_VERB_WRITE] = {WEFT_RC_WRITE_MIDDLE, WEFT_RC_WRITE_FIRST, WEFT_RC_WRITE_LAST, WEFT_RC_WRITE_ONLY},
         [WEFT_VERB_SEND] = {WEFT_RC_SEND_MIDDLE, WEFT_RC_SEND_FIRST, WEFT_RC_SEND_LAST, WEFT_RC_SEND_ONLY},
         [WEFT_VERB_READ] = {WEFT_RC_READ_RESPONSE_MIDDLE, WEFT_RC_READ_RESPONSE_FIRST, WEFT_RC_READ_RESPONSE_LAST,
                             WEFT_RC_READ_RESPONSE_ONLY},
     };
-    bool first = psn == 0, last = psn + 1 == qp->packets;
+    bool first = p->psn == 0, last = p->psn + 1 == qp->packets;
+    if (qp->packets == WEFT__MESSAGES) {
+        first = p->flags & WEFT_PACKET_FIRST;
+        last = p->flags & WEFT_PACKET_LAST;
+    }
     return opcodes[qp->verb][first + 2 * last];
 }
 
 static void fill_data(struct weft_frame *f, const struct weft__frames *frames, const struct weft__qp_conf *qp,
                       const struct weft_packet *p) {
-    f->bth.opcode = data_opcode(qp, p->psn);
+    f->bth.opcode = data_opcode(qp, p);
     f->bth.ack_request = qp->verb != WEFT_VERB_READ && p->flags & WEFT_PACKET_ACK_REQUEST;
     f->reth = reth_of(qp, p->qp, p->psn);
     f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
     f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
     f->payload_bytes = weft__qp_payload(qp, p->psn);
+    if (qp->packets == WEFT__MESSAGES) // to the word: the packet does not say how much of the last one is padding
+        f->payload_bytes = p->bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
 }
 
 static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const struct weft_packet *p) {
@@ -102,6 +108,12 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
         f->bth.opcode = WEFT_RC_READ_REQUEST;
         f->bth.ack_request = true;
         f->reth = reth_of(qp, p->qp, p->psn);
+        break;
+    case WEFT_PACKET_CTS:
+        f->bth.opcode = WEFT_RC_WRITE_ONLY;
+        f->payload = frames->payload;
+        f->payload_bytes = WEFT_FRAME_CTS - WEFT_FRAME_DATA - WEFT_FRAME_RETH;
+        f->reth = (struct weft_reth){.rkey = p->qp + 1, .length = (uint32_t)f->payload_bytes};
         break;
     case WEFT_PACKET_CNP:
         f->bth = weft_bth_cnp(weft_address_qp(p->qp), frames->cnp_mark);

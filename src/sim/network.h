@@ -23,6 +23,7 @@ struct weft__network {
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
+    struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     struct weft__capture *capture;       ///< NULL: none
     uint32_t events_max;                 ///< to be recorded of a node; 0: none

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sim/capture.h"
+#include "sim/jobs.h"
 #include "sim/lldp.h"
 #include "sim/network.h"
 
@@ -130,7 +131,7 @@ static void connect_port(struct weft__network *net, uint32_t port, struct weft_a
 /// the far end takes at least.
 static weft_time_ps calc_lookahead(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    weft_time_ps least = WEFT_TIME_NEVER;
+    weft_time_ps least = weft__jobs_lookahead(net->workload);
     for (uint32_t i = 0; i < t->ports; i++) {
         uint32_t far = t->port[t->port[i].peer].node;
         const struct weft_device_conf *device = net->device[far];
@@ -158,7 +159,8 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
-    return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps;
+    return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps +
+           weft__jobs_patience(net->workload);
 }
 
 static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
@@ -174,6 +176,9 @@ static bool *choose_sampled(const struct weft__network *net, uint32_t node, stru
     }
     return any ? sampled : NULL;
 }
+
+/// Messages are slices, and a slice is rarely less than this: packets are counted with a margin.
+enum { MESSAGE_PACKET_MIN = 256 };
 
 static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_workload *w = net->workload;
@@ -200,6 +205,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
+            if (f->messages) packets = bytes / MESSAGE_PACKET_MIN; // at most, whatever the messages
             if (packets > UINT32_MAX - 1)
                 return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                       "a flow of %llu bytes in packets of %llu: more than 2^32 packets",
@@ -209,7 +215,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                 .flow = i,
                 .src = f->src,
                 .dst = f->dst,
-                .packets = (uint32_t)packets,
+                .packets = f->messages ? WEFT__MESSAGES : (uint32_t)packets,
                 .bytes = bytes,
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
@@ -218,6 +224,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
                 .priority = f->priority,
                 .verb = f->verb,
             };
+            if (!f->messages) sender[q].posted = (uint32_t)packets;
             if (cc_size) sender[q].cc = weft_arena_alloc(arena, 1, cc_size);
             left[i]++;
             unacked[i]++;
@@ -234,6 +241,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .qps_left = left,
         .qps_unacked = unacked,
     };
+    net->hosts.programs = weft__jobs_new(net);
     return WEFT_OK;
 }
 
@@ -299,6 +307,7 @@ static void make_devices(struct weft__network *net) {
             .send_qp = &send_list[send_first[h]],
             .receive_qp = &receive_list[receive_first[h]],
             .pool = &w->pool,
+            .gpu = net->gpu ? net->gpu[h] : NULL,
             .lldp = net->device[i]->dcbx.enabled,
             .sampled = sampled && sampled[0],
             .sample_interval_ps = run->sample_interval_ps,
@@ -343,7 +352,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .until_ps = net->scenario->run.until_ps,
         .stall_ps = calc_patience(net),
         .settled_ps = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0,
-        .work = net->qps,
+        .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0),
         .profile = options->profile,
         .interrupt = options->interrupt,
         .on_progress = options->on_progress ? on_progress : NULL,
@@ -401,6 +410,7 @@ static void collect(struct weft__network *net) {
         weft__switch_finish(net->sw[i], o->sim_time_ps);
     for (uint32_t i = 0; i < net->topology->hosts; i++)
         weft__nic_finish(net->nic[i], o->sim_time_ps);
+    weft__jobs_collect(net);
     collect_samples(net);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);

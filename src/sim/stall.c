@@ -148,15 +148,15 @@ static void say_flows(FILE *text, const struct weft__network *net) {
         uint32_t got = net->hosts.receiver[i].expected;
         bool read = qp->verb == WEFT_VERB_READ; // begun by its receiver, and never acknowledged
         bool started = read ? net->hosts.receiver[i].progress_ps != WEFT_TIME_NEVER : s->started;
-        if (!started || (got == qp->packets && (read || s->una == qp->packets))) continue;
+        uint32_t all = read ? qp->packets : s->posted;
+        if (!started || (got == all && (read || s->una == all))) continue;
         if (lines == LINES_MAX) {
             more++;
             continue;
         }
         if (!lines++) fprintf(text, "queue pairs that have not finished:\n");
         fprintf(text, "  %s -> %s (flow %u): %u of %u packets received, %u sent, %u acknowledged\n",
-                t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, qp->packets, s->highest,
-                s->una);
+                t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, all, s->highest, s->una);
     }
     if (more) fprintf(text, "  and %u more\n", more);
 }

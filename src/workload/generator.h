@@ -10,6 +10,9 @@
 enum weft_status weft__workload_reserve(struct weft_workload *w, const struct weft_workload_common *common,
                                         struct weft_place place, uint64_t flows, struct weft_error *ret_error);
 
+/// A flow group by name, made if it is new.
+uint32_t weft__workload_group(struct weft_workload *w, const char *name);
+
 /// The stream of `who` (a host) for entry number `entry` of the workload.
 struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t who, enum weft_random_purpose purpose);
 

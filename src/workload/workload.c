@@ -61,7 +61,7 @@ enum weft_status weft__workload_reserve(struct weft_workload *w, const struct we
     return reserve(w, common, place, flows, qps, ret_error);
 }
 
-static uint32_t group_of(struct weft_workload *w, const char *name) {
+uint32_t weft__workload_group(struct weft_workload *w, const char *name) {
     for (uint32_t g = w->groups; g-- > 0;) // most often the last one
         if (!strcmp(w->group[g], name)) return g;
     if (!(w->groups & (w->groups - 1))) { // the room is a power of two
@@ -96,7 +96,7 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
                               " s; expected a shorter interval or fewer",
                               common->group, common->repeat, START_MAX_S);
     struct weft_flow flow = {
-        .group = group_of(w, common->group),
+        .group = weft__workload_group(w, common->group),
         .src = src,
         .dst = dst,
         .bytes = bytes,
@@ -119,7 +119,9 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
     w->arena = arena;
     for (uint32_t e = 0; e < entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
-        enum weft_status status = ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
+        enum weft_status status = ops->schedule
+                                      ? ops->schedule(&entry[e], topology, w, ret_error)
+                                      : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
         if (status) return status;
     }
     *ret_workload = w;

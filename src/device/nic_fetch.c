@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a NIC will need is brought into the cache while nodes before it are run.
+#include "device/nic.h"
+
+static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
+    if (weft_packet_is_local(p)) return;
+    __builtin_prefetch(&nic->hosts->qp[p->qp]);
+    if (p->kind == WEFT_PACKET_DATA)
+        __builtin_prefetch(&nic->hosts->receiver[p->qp]);
+    else
+        __builtin_prefetch(&nic->hosts->sender[p->qp]);
+    __builtin_prefetch(&nic->port);
+    __builtin_prefetch(&nic->port.queue[p->priority]);
+    __builtin_prefetch(&nic->backlog[p->priority]);
+}
+
+static inline void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__nic *nic = state;
+    if (key != WEFT__KEY_TX) return;
+    __builtin_prefetch(&nic->port);
+    for (uint32_t mask = weft__nic_backlog(nic); mask; mask &= mask - 1)
+        __builtin_prefetch(&nic->backlog[__builtin_ctz(mask)]);
+}
+
+void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, fetch_timer);
+}
+
+/// What will be sent when the port's timer is due.
+static inline void prepare_timer(const void *state, uint32_t key) {
+    const struct weft__nic *nic = state;
+    if (key != WEFT__KEY_TX) return;
+    for (uint32_t mask = weft__nic_backlog(nic); mask; mask &= mask - 1) {
+        const struct weft__nic_backlog *waiting = &nic->backlog[__builtin_ctz(mask)];
+        weft__fifo_fetch(&waiting->control);
+        if (waiting->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[waiting->ready_tail]);
+    }
+}
+
+/// What only the queue pair knows.
+static inline void prepare_packet(const struct weft__nic *nic, const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_DATA)
+        __builtin_prefetch(&nic->hosts->outcome[nic->hosts->qp[p->qp].flow]);
+    else if (p->kind == WEFT_PACKET_ACK)
+        __builtin_prefetch(nic->hosts->sender[p->qp].cc);
+}
+
+void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        prepare_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, prepare_timer);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of a job at work, and the messages of queue pairs that carry many. See program.c.
+#ifndef WEFT_DEVICE_PROGRAM_H
+#define WEFT_DEVICE_PROGRAM_H
+
+#include "device/nic.h"
+#include "weft/job.h"
+
+/// A connection at its sender. Messages are numbered from 0; all counts are of messages.
+struct weft__sending {
+    uint32_t connection;
+    uint32_t qp;      ///< WEFT_NONE: within the server
+    uint32_t filled;  ///< into the buffer
+    uint32_t granted; ///< by the receiver
+    uint32_t posted;  ///< to the queue pair
+    uint32_t acked;
+    uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
+    uint32_t slots;
+    struct weft__span {
+        uint32_t psn, psn_end, bytes;
+    } * span, now;         ///< of message m: [m % slots]; the one being sent
+    weft_bytes left_bytes; ///< not acknowledged
+};
+
+/// A connection at its receiver.
+struct weft__receiving {
+    uint32_t connection;
+    uint32_t qp;
+    uint32_t arrived, consumed;
+    uint32_t arrived_before; ///< at the last look for a lost clear-to-send
+    uint32_t doublings;      ///< of the time to the next look
+    uint32_t stream, lane;   ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t slots;
+    weft_bytes left_bytes; ///< not consumed
+};
+
+/// A communicator at a rank: its operations, in order, one at a time.
+struct weft__stream {
+    uint32_t queued, finished; ///< operations, in all iterations
+    uint32_t lanes_left;
+    uint32_t key0; ///< timer of its first lane
+    struct weft__lane {
+        uint64_t index;
+        bool timed; ///< its time for the step is over
+    } * lane;
+};
+
+struct weft__program {
+    const struct weft_job *job;
+    uint32_t rank;        ///< in its job
+    uint32_t connection0; ///< its job's first connection, among all
+    uint32_t sendings, receivings;
+    struct weft__sending *sending;     ///< as the job's connections of this source
+    struct weft__receiving *receiving; ///< by communicator, channel, source
+    struct weft__stream *stream;       ///< of a communicator
+    uint32_t iteration, op;
+    uint32_t waits_for; ///< a communicator; ALL_STREAMS; WEFT_NONE: nothing
+    bool started, computed, stepping, done;
+    weft_time_ps waiting_since_ps, exposed_ps;
+    weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
+    weft_time_ps *iteration_end_ps;
+    uint32_t key0, keys; ///< timers: its own, then of its lanes
+};
+
+/// What both ends know of a connection.
+struct weft__wire {
+    uint32_t src_program, dst_program;
+    uint32_t at_src, at_dst; ///< among the sender's sendings, the receiver's receivings
+};
+
+/// All of a run's.
+struct weft__programs {
+    uint32_t n;
+    struct weft__program *program;
+    struct weft__wire *wire; ///< of a connection
+    uint32_t *of_flow;       ///< flow -> connection
+    const uint32_t *node;    ///< of a host
+};
+
+/// What a host has for its programs; NULL in the NIC of others.
+struct weft__gpu {
+    uint32_t programs, *program; ///< indices
+    uint32_t key0;               ///< timers: arrivals within the server, then of the programs
+    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
+    struct weft__fifo in; ///< messages on their way in, time_ps when complete
+    weft_bytes sent_bytes, received_bytes;
+};
+
+/// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
+void weft__gpu_start(struct weft__node *node, struct weft__nic *nic);
+uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu);
+void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+/// A message or credit from within the server.
+void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *p);
+
+/// The next packet of a queue pair of messages: its length and flags.
+void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
+/// The last packet of a message came, in order.
+void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// Messages were acknowledged. True: all that there will ever be.
+bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// A clear-to-send for messages below `granted`.
+void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           uint32_t granted);
+/// Time to look whether a clear-to-send was lost.
+void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+
+#endif

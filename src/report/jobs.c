@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs as nccl-tests and training people read them. A collective's time is from when the last rank comes to it to
+// when the last has done it, the mean over iterations; algorithm bandwidth is size over time, bus bandwidth that times
+// the factor of weft_calc_bus_factor.
+#include "jobs.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "text.h"
+
+enum { TEXT = 64 };
+
+struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op) {
+    const struct weft_job *j = &run->workload->job[job];
+    const struct weft_job_outcome *o = &run->outcome->job[job];
+    const struct weft_job_op *p = &j->op[op];
+    struct weft_collective_stats s = {.collective = p->name, .ranks = p->shape.ranks, .bytes = p->shape.bytes};
+    double sum = 0;
+    for (uint32_t i = 0; i < j->iterations; i++) {
+        const struct weft_op_outcome *one = &o->op[(size_t)i * j->ops + op];
+        if (one->end_ps == WEFT_TIME_NEVER) continue;
+        sum += (double)(one->end_ps - one->start_ps);
+        s.finished++;
+    }
+    s.time_ps = s.finished ? sum / s.finished : NAN;
+    s.algbw = (double)s.bytes / (s.time_ps / (double)WEFT_PS_PER_S);
+    s.busbw = s.algbw * weft_calc_bus_factor(p->ops->goal, s.ranks);
+    return s;
+}
+
+struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) {
+    const struct weft_job *j = &run->workload->job[job];
+    const struct weft_job_outcome *o = &run->outcome->job[job];
+    struct weft_job_stats s = {.name = run->workload->group[j->group], .ranks = j->ranks};
+    weft_time_ps before = j->start_ps, most = 0;
+    for (; s.finished < j->iterations && o->iteration_end_ps[s.finished] != WEFT_TIME_NEVER; s.finished++) {
+        weft_time_ps time = o->iteration_end_ps[s.finished] - before;
+        before = o->iteration_end_ps[s.finished];
+        if (time > most) most = time;
+    }
+    s.iteration_ps = s.finished ? (double)(before - j->start_ps) / s.finished : NAN;
+    s.iteration_max_ps = s.finished ? (double)most : NAN;
+    s.exposed_ps = s.finished == j->iterations ? (double)o->exposed_ps / s.finished : NAN;
+    return s;
+}
+
+static void print_collectives(FILE *file, const struct weft_run *run, uint32_t job) {
+    const struct weft_job *j = &run->workload->job[job];
+    bool any = false;
+    for (uint32_t i = 0; i < j->ops; i++) {
+        if (!j->op[i].name || j->op[i].barrier) continue;
+        struct weft_collective_stats s = weft_report_collective(run, job, i);
+        if (!any)
+            fprintf(file, "  %-24s %5s %14s %6s %12s %13s %13s\n", "collective", "ranks", "size (B)", "times",
+                    "time (us)", "algbw (GB/s)", "busbw (GB/s)");
+        any = true;
+        fprintf(file, "  %-24s %5" PRIu32 " %14" PRIu64 " %6" PRIu32, s.collective, s.ranks, s.bytes, s.finished);
+        if (s.finished)
+            fprintf(file, " %12.2f %13.2f %13.2f\n", s.time_ps / (double)WEFT_PS_PER_US, s.algbw * 1e-9,
+                    s.busbw * 1e-9);
+        else
+            fprintf(file, " %12s %13s %13s\n", "-", "-", "-");
+    }
+}
+
+void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
+    for (uint32_t k = 0; k < run->workload->jobs; k++) {
+        struct weft_job_stats s = weft_report_job(run, k);
+        char mean[TEXT] = "-", most[TEXT] = "-", exposed[TEXT] = "-";
+        if (s.finished) {
+            weft_format_time((weft_time_ps)s.iteration_ps, mean, sizeof mean);
+            weft_format_time((weft_time_ps)s.iteration_max_ps, most, sizeof most);
+        }
+        if (isfinite(s.exposed_ps)) weft_format_time((weft_time_ps)s.exposed_ps, exposed, sizeof exposed);
+        fprintf(file,
+                "\njob %s: %" PRIu32 " ranks, %" PRIu32 " of %" PRIu32
+                " iterations done; one takes %s (longest %s), of which %s is waiting for communication\n",
+                s.name, s.ranks, s.finished, run->workload->job[k].iterations, mean, most, exposed);
+        print_collectives(file, run, k);
+    }
+}
+
+static void key_time(struct weft__json *j, const char *key, double time_ps) {
+    weft__json_key(j, key);
+    if (isfinite(time_ps))
+        weft__json_u64(j, (uint64_t)llround(time_ps));
+    else
+        weft__json_null(j);
+}
+
+static void write_collective(struct weft__json *j, const struct weft_collective_stats *s) {
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "collective", s->collective);
+    weft__json_key_u64(j, "ranks", s->ranks);
+    weft__json_key_u64(j, "size", s->bytes);
+    weft__json_key_u64(j, "times", s->finished);
+    key_time(j, "time_ps", s->time_ps);
+    weft__json_key_real(j, "algbw_GBps", s->algbw * 1e-9);
+    weft__json_key_real(j, "busbw_GBps", s->busbw * 1e-9);
+    weft__json_end_object(j);
+}
+
+void weft__report_jobs_json(struct weft__json *j, const struct weft_run *run) {
+    weft__json_key(j, "jobs");
+    weft__json_begin_array(j);
+    for (uint32_t k = 0; k < run->workload->jobs; k++) {
+        struct weft_job_stats s = weft_report_job(run, k);
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "name", s.name);
+        weft__json_key_u64(j, "ranks", s.ranks);
+        weft__json_key_u64(j, "iterations", run->workload->job[k].iterations);
+        weft__json_key_u64(j, "finished", s.finished);
+        key_time(j, "iteration_ps", s.iteration_ps);
+        key_time(j, "iteration_max_ps", s.iteration_max_ps);
+        key_time(j, "exposed_ps", s.exposed_ps);
+        weft__json_key(j, "collectives");
+        weft__json_begin_array(j);
+        for (uint32_t i = 0; i < run->workload->job[k].ops; i++) {
+            const struct weft_job_op *op = &run->workload->job[k].op[i];
+            if (!op->name || op->barrier) continue;
+            struct weft_collective_stats c = weft_report_collective(run, k, i);
+            write_collective(j, &c);
+        }
+        weft__json_end_array(j);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}

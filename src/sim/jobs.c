@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs onto the network: a program a rank, and both ends of every connection; then what they measured.
+#include "sim/jobs.h"
+
+#include <stdlib.h>
+
+/// Tables of all jobs, connections numbered through.
+struct build {
+    struct weft__network *net;
+    struct weft__programs *all;
+    struct weft_arena *arena;
+};
+
+static uint32_t count_lanes(const struct weft_job *job) {
+    uint32_t lanes = 0;
+    for (uint32_t c = 0; c < job->communicators; c++)
+        lanes += job->communicator[c].lanes_max;
+    return lanes;
+}
+
+static weft_time_ps *new_times(struct weft_arena *arena, size_t n) {
+    weft_time_ps *time = weft_arena_alloc(arena, n, sizeof *time);
+    for (size_t i = 0; i < n; i++)
+        time[i] = WEFT_TIME_NEVER;
+    return time;
+}
+
+static void make_program(const struct build *b, const struct weft_job *job, uint32_t rank, uint32_t connection0,
+                         struct weft__program *p) {
+    size_t results = (size_t)job->iterations * job->ops;
+    *p = (struct weft__program){
+        .job = job,
+        .rank = rank,
+        .connection0 = connection0,
+        .waits_for = WEFT_NONE,
+        .stream = weft_arena_alloc(b->arena, job->communicators, sizeof *p->stream),
+        .op_start_ps = new_times(b->arena, results),
+        .op_end_ps = new_times(b->arena, results),
+        .iteration_end_ps = new_times(b->arena, job->iterations),
+        .keys = 1 + count_lanes(job),
+        .sendings = job->first[rank + 1] - job->first[rank],
+    };
+    for (uint32_t c = 0; c < job->communicators; c++)
+        p->stream[c].lane = weft_arena_alloc(b->arena, job->communicator[c].lanes_max, sizeof *p->stream[c].lane);
+    p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
+}
+
+struct by_receiver {
+    const struct weft_connection *c;
+    uint32_t connection;
+};
+
+static int by_destination(const void *a, const void *b) {
+    const struct weft_connection *x = ((const struct by_receiver *)a)->c, *y = ((const struct by_receiver *)b)->c;
+    if (x->dst != y->dst) return x->dst < y->dst ? -1 : 1;
+    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
+    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
+    return (x->src > y->src) - (x->src < y->src);
+}
+
+static void make_senders(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
+                         const uint32_t *qp_of_flow) {
+    for (uint32_t i = 0; i < job->connections; i++) {
+        const struct weft_connection *c = &job->connection[i];
+        struct weft__program *p = &b->all->program[program0 + c->src];
+        uint32_t k = i - job->first[c->src];
+        bool local = c->flow == WEFT_NONE;
+        p->sending[k] = (struct weft__sending){
+            .connection = connection0 + i,
+            .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
+            .granted = c->slots,
+            .lane = WEFT_NONE,
+            .slots = c->slots,
+            .span = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].span),
+            .left_bytes = c->bytes,
+        };
+        b->all->wire[connection0 + i].src_program = program0 + c->src;
+        b->all->wire[connection0 + i].at_src = k;
+        if (!local) b->all->of_flow[c->flow] = connection0 + i;
+    }
+}
+
+static void make_receivers(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
+                           const uint32_t *qp_of_flow) {
+    struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
+    for (uint32_t i = 0; i < job->connections; i++)
+        list[i] = (struct by_receiver){&job->connection[i], connection0 + i};
+    if (job->connections) qsort(list, job->connections, sizeof *list, by_destination);
+    for (uint32_t i = 0, n; i < job->connections; i += n) {
+        struct weft__program *p = &b->all->program[program0 + list[i].c->dst];
+        for (n = 1; i + n < job->connections && list[i + n].c->dst == list[i].c->dst;)
+            n++;
+        p->receivings = n;
+        p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
+        for (uint32_t k = 0; k < n; k++) {
+            const struct weft_connection *c = list[i + k].c;
+            p->receiving[k] = (struct weft__receiving){
+                .connection = list[i + k].connection,
+                .qp = c->flow == WEFT_NONE ? WEFT_NONE : qp_of_flow[c->flow],
+                .lane = WEFT_NONE,
+                .slots = c->slots,
+                .left_bytes = c->bytes,
+            };
+            b->all->wire[list[i + k].connection].dst_program = program0 + c->dst;
+            b->all->wire[list[i + k].connection].at_dst = k;
+        }
+    }
+    weft_memory_free(WEFT_MEMORY_QP, list, job->connections * sizeof *list);
+}
+
+/// Which programs each host runs.
+static void make_gpus(const struct build *b) {
+    struct weft__network *net = b->net;
+    uint32_t hosts = net->topology->hosts;
+    net->gpu = weft_arena_alloc(b->arena, hosts, sizeof *net->gpu);
+    uint32_t *n = weft_memory_new(WEFT_MEMORY_QP, hosts, sizeof *n);
+    for (uint32_t i = 0; i < b->all->n; i++)
+        n[b->all->program[i].job->host[b->all->program[i].rank]]++;
+    for (uint32_t h = 0; h < hosts; h++) {
+        if (!n[h]) continue;
+        net->gpu[h] = weft_arena_alloc(b->arena, 1, sizeof **net->gpu);
+        net->gpu[h]->program = weft_arena_alloc(b->arena, n[h], sizeof *net->gpu[h]->program);
+    }
+    for (uint32_t i = 0; i < b->all->n; i++) {
+        struct weft__gpu *gpu = net->gpu[b->all->program[i].job->host[b->all->program[i].rank]];
+        gpu->program[gpu->programs++] = i;
+    }
+    weft_memory_free(WEFT_MEMORY_QP, n, hosts * sizeof *n);
+}
+
+struct weft__programs *weft__jobs_new(struct weft__network *net) {
+    const struct weft_workload *w = net->workload;
+    if (!w->jobs) return NULL;
+    struct build b = {net, weft_arena_alloc(net->arena_qp, 1, sizeof *b.all), net->arena_qp};
+    uint32_t connections = 0;
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        b.all->n += w->job[j].ranks;
+        connections += w->job[j].connections;
+    }
+    b.all->program = weft_arena_alloc(b.arena, b.all->n, sizeof *b.all->program);
+    b.all->wire = weft_arena_alloc(b.arena, connections, sizeof *b.all->wire);
+    b.all->of_flow = weft_arena_alloc(b.arena, w->flows, sizeof *b.all->of_flow);
+    b.all->node = net->topology->host;
+    uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
+    for (uint32_t q = net->qps; q-- > 0;)
+        qp_of_flow[net->qp[q].flow] = q;
+    uint32_t program = 0, connection = 0;
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        for (uint32_t r = 0; r < w->job[j].ranks; r++)
+            make_program(&b, &w->job[j], r, connection, &b.all->program[program + r]);
+        make_senders(&b, &w->job[j], program, connection, qp_of_flow);
+        make_receivers(&b, &w->job[j], program, connection, qp_of_flow);
+        program += w->job[j].ranks;
+        connection += w->job[j].connections;
+    }
+    weft_memory_free(WEFT_MEMORY_QP, qp_of_flow, w->flows * sizeof *qp_of_flow);
+    make_gpus(&b);
+    return b.all;
+}
+
+weft_time_ps weft__jobs_patience(const struct weft_workload *w) {
+    weft_time_ps most = 0;
+    for (uint32_t j = 0; j < w->jobs; j++)
+        for (uint32_t i = 0; i < w->job[j].ops; i++) {
+            double slow = w->job[j].slow_factor > 1 ? w->job[j].slow_factor : 1;
+            weft_time_ps time = (weft_time_ps)((double)w->job[j].op[i].compute_ps * slow);
+            if (time > most) most = time;
+        }
+    return most;
+}
+
+weft_time_ps weft__jobs_lookahead(const struct weft_workload *w) {
+    weft_time_ps least = WEFT_TIME_NEVER;
+    for (uint32_t j = 0; j < w->jobs; j++)
+        if (w->job[j].server.gpus > 1 && w->job[j].server.latency_ps < least) least = w->job[j].server.latency_ps;
+    return least;
+}
+
+// --- results ------------------------------------------------------------------------------------------------------
+
+/// The last of the ranks; never, unless all have been there.
+static void take_last(weft_time_ps *last, weft_time_ps own, bool first) {
+    if (first || (*last != WEFT_TIME_NEVER && own > *last)) *last = own;
+}
+
+static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_arena *arena,
+                        struct weft_job_outcome *ret) {
+    size_t results = (size_t)job->iterations * job->ops;
+    *ret = (struct weft_job_outcome){
+        .op = weft_arena_alloc(arena, results, sizeof *ret->op),
+        .iteration_end_ps = new_times(arena, job->iterations),
+        .ops = job->ops,
+        .iterations = job->iterations,
+    };
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        for (size_t i = 0; i < results; i++) {
+            take_last(&ret->op[i].start_ps, program[r].op_start_ps[i], !r);
+            take_last(&ret->op[i].end_ps, program[r].op_end_ps[i], !r);
+        }
+        for (uint32_t i = 0; i < job->iterations; i++)
+            take_last(&ret->iteration_end_ps[i], program[r].iteration_end_ps[i], !r);
+        ret->ranks_done += program[r].done;
+        ret->exposed_ps += program[r].exposed_ps / job->ranks;
+    }
+}
+
+void weft__jobs_collect(struct weft__network *net) {
+    const struct weft_workload *w = net->workload;
+    struct weft_outcome *o = net->outcome;
+    o->jobs = w->jobs;
+    if (!w->jobs) return;
+    o->job = weft_arena_alloc(o->arena, w->jobs, sizeof *o->job);
+    const struct weft__program *program = net->hosts.programs->program;
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        collect_job(&w->job[j], program, o->arena, &o->job[j]);
+        program += w->job[j].ranks;
+    }
+    for (uint32_t h = 0; h < net->topology->hosts; h++) {
+        if (!net->gpu[h]) continue;
+        o->server_sent_bytes += net->gpu[h]->sent_bytes;
+        o->server_received_bytes += net->gpu[h]->received_bytes;
+    }
+}

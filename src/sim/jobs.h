@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs in a run.
+#ifndef WEFT_SIM_JOBS_H
+#define WEFT_SIM_JOBS_H
+
+#include "device/program.h"
+#include "sim/network.h"
+
+/// When the queue pairs are there. NULL: there is no job.
+struct weft__programs *weft__jobs_new(struct weft__network *net);
+/// The longest that a rank computes, and the shortest way within a server (never: none).
+weft_time_ps weft__jobs_patience(const struct weft_workload *workload);
+weft_time_ps weft__jobs_lookahead(const struct weft_workload *workload);
+/// What the ranks measured, into the outcome.
+void weft__jobs_collect(struct weft__network *net);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective among chosen hosts, some times over, and over sizes, as nccl-tests runs them.
+#include "base/param.h"
+#include "job.h"
+
+struct collective_conf {
+    struct weft__job_common common;
+    struct weft_model_conf collective;
+    weft_bytes size_bytes, size_max_bytes;
+    uint64_t factor, repeat;
+    bool barrier;
+};
+static const struct weft_param collective_rows[] = {
+    WEFT__JOB_ROWS(struct collective_conf, "collective"),
+    WEFT_MODEL_PARAM(struct collective_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
+                     "which one, and how"),
+    WEFT_BYTES(struct collective_conf, size_bytes, "size", "1MB", "1B", "1TB", "as nccl-tests means it"),
+    WEFT_BYTES(struct collective_conf, size_max_bytes, "size_max", "0B", "0B", "1TB",
+               "then larger ones up to this; below size: only size"),
+    WEFT_UINT(struct collective_conf, factor, "factor", "2", "2", "1024", "from one size to the next"),
+    WEFT_UINT(struct collective_conf, repeat, "repeat", "1", "1", "1000000", "so many times each, one after another"),
+    WEFT_BOOL(struct collective_conf, barrier, "barrier", "on",
+              "ranks wait for all others before each of several, by a tree all-reduce of one byte"),
+};
+static const struct weft_param_table collective_params =
+    WEFT_PARAM_TABLE("collective", struct collective_conf, collective_rows);
+
+static enum weft_status collective_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
+                                            struct weft_workload *w, struct weft_error *ret_error) {
+    const struct collective_conf *c = entry->conf;
+    uint32_t sizes = 1;
+    for (weft_bytes size = c->size_bytes; size <= c->size_max_bytes / c->factor; size *= c->factor)
+        sizes++;
+    struct weft_job *job;
+    enum weft_status status = weft__job_new(&c->common, entry->place, topology, 2 * sizes, w, &job, ret_error);
+    struct weft_model_conf barrier;
+    if (!status)
+        status = weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "barrier", &barrier, w->arena,
+                                     ret_error);
+    if (status) return status;
+    weft_bytes size = c->size_bytes;
+    for (uint32_t k = 0; k < sizes; k++, size *= c->factor) {
+        if (c->barrier && (sizes > 1 || c->repeat > 1)) {
+            job->op[job->ops].barrier = true;
+            weft__job_collective(job, topology, &barrier, job->ranks, 1, 1, &job->op[job->ops++]);
+        }
+        weft__job_collective(job, topology, &c->collective, job->ranks, 1, size, &job->op[job->ops++]);
+    }
+    job->iterations = (uint32_t)c->repeat;
+    return weft__job_connect(&c->common, entry->place, topology, job, w, ret_error);
+}
+
+static const struct weft_workload_ops collective_ops = {.schedule = collective_schedule};
+
+const struct weft_model weft__workload_collective = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "collective",
+    .summary = "a collective among hosts, of one size or several, as nccl-tests runs them",
+    .source = "sizes and bandwidths as in nccl-tests",
+    .params = &collective_params,
+    .ops = &collective_ops,
+};

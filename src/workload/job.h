@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the makers of jobs share.
+#ifndef WEFT_WORKLOAD_JOB_H
+#define WEFT_WORKLOAD_JOB_H
+
+#include "weft/workload.h"
+
+/// First member of the configuration of what makes a job.
+struct weft__job_common {
+    const char *group, *hosts;
+    uint32_t order;
+    weft_time_ps start_ps;
+    uint64_t priority, cts_priority;
+    struct weft_server_conf server;
+};
+enum weft__job_order { WEFT__ORDER_SERVER, WEFT__ORDER_LISTED };
+extern const char *const weft__job_orders[];
+#define WEFT__JOB_ROWS(T, name)                                                                                        \
+    WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
+        WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts: a rank each"),                                            \
+        WEFT_CHOICE(T, common.order, "order", "server", weft__job_orders,                                              \
+                    "ranks go server by server, or as the hosts are listed"),                                          \
+        WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),                                 \
+        WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
+        WEFT_UINT(T, common.cts_priority, "cts_priority", "3", "0", "7", "of clear-to-send messages"),                 \
+        WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs")
+
+/// A job of the chosen hosts, with room for `ops` operations.
+enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
+                               const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
+                               struct weft_job **ret_job, struct weft_error *ret_error);
+/// A collective of `size` over groups of `ranks`, into op.
+void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
+                          const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
+                          struct weft_job_op *op);
+/// When all operations are there: communicators, connections and their flows; the job into the workload.
+enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
+                                   const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
+                                   struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// From operations to connections: every step of every rank's schedule is looked at once, to learn who sends to whom and
+// how much. Nothing of it is kept but that.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator.h"
+#include "job.h"
+#include "weft/memory.h"
+
+enum { COMMUNICATORS_MAX = 256 };
+#define CONNECTIONS_MAX (UINT64_C(1) << 24)
+
+static const char *const cabling_names[] = {"rack", "rail", NULL};
+static const struct weft_param server_rows[] = {
+    WEFT_UINT(struct weft_server_conf, gpus, "gpus", "1", "1", "72", "of a server; each is a host with a NIC"),
+    WEFT_CHOICE(struct weft_server_conf, cabling, "cabling", "rack", cabling_names,
+                "rack: a server is hosts that follow one another; rail: hosts in as many equal parts as a server has "
+                "GPUs, one of each part"),
+    WEFT_RATE(struct weft_server_conf, rate_bps, "rate", "3600Gbps", "1Gbps", "7200Gbps",
+              "of a GPU within the server, each way (NVLink 4: 450 GB/s)"),
+    WEFT_TIME(struct weft_server_conf, latency_ps, "latency", "1us", "100ns", "100us",
+              "between GPUs of a server (assumed)"),
+};
+const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
+
+const char *const weft__job_orders[] = {"server", "listed", NULL};
+
+uint32_t weft_server_of(const struct weft_server_conf *server, uint32_t hosts, uint32_t host, uint32_t *ret_gpu) {
+    uint32_t gpus = (uint32_t)server->gpus, servers = hosts / gpus;
+    bool rail = server->cabling == WEFT_CABLING_RAIL && gpus > 1;
+    *ret_gpu = rail ? host / servers : host % gpus;
+    return rail ? host % servers : host / gpus;
+}
+
+struct ordered {
+    uint32_t server, gpu, host;
+};
+
+static int by_server(const void *a, const void *b) {
+    const struct ordered *x = a, *y = b;
+    if (x->server != y->server) return x->server < y->server ? -1 : 1;
+    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+static void order_hosts(struct weft_job *job, uint32_t hosts, struct weft_arena *arena) {
+    struct ordered *list = weft_arena_alloc(arena, job->ranks, sizeof *list);
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        list[r].host = job->host[r];
+        list[r].server = weft_server_of(&job->server, hosts, job->host[r], &list[r].gpu);
+    }
+    qsort(list, job->ranks, sizeof *list, by_server);
+    for (uint32_t r = 0; r < job->ranks; r++)
+        job->host[r] = list[r].host;
+}
+
+enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
+                               const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
+                               struct weft_job **ret_job, struct weft_error *ret_error) {
+    struct weft_job *job = weft_arena_alloc(w->arena, 1, sizeof *job);
+    *job = (struct weft_job){
+        .server = common->server,
+        .start_ps = common->start_ps,
+        .cts_priority = common->cts_priority,
+        .iterations = 1,
+        .slow_factor = 1,
+        .op = weft_arena_alloc(w->arena, ops, sizeof *job->op),
+    };
+    enum weft_status status =
+        weft_topology_select_hosts(topology, common->hosts, place, &job->host, &job->ranks, ret_error);
+    if (status) return status;
+    if (job->ranks < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
+                              common->hosts);
+    if (topology->hosts % common->server.gpus)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "server.gpus: %" PRIu32 " hosts are not servers of %" PRIu64 "; expected a divisor",
+                              topology->hosts, common->server.gpus);
+    if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology->hosts, w->arena);
+    *ret_job = job;
+    return WEFT_OK;
+}
+
+static uint32_t server_of_rank(const struct weft_job *job, uint32_t hosts, uint32_t rank) {
+    uint32_t gpu;
+    return weft_server_of(&job->server, hosts, job->host[rank], &gpu);
+}
+
+/// Ranks of a group that follow one another in a server, if that is the same number everywhere; else 1.
+static uint32_t per_server(const struct weft_job *job, uint32_t hosts, const struct weft_job_op *op) {
+    uint32_t n = op->shape.ranks, run = 1;
+    while (run < n && server_of_rank(job, hosts, weft_job_member(op, 0, run)) == server_of_rank(job, hosts, 0))
+        run++;
+    if (n % run) return 1;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        uint32_t head = weft_job_member(op, r, weft_job_number(op, r) / run * run);
+        if (server_of_rank(job, hosts, r) != server_of_rank(job, hosts, head)) return 1;
+    }
+    return run;
+}
+
+void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
+                          const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
+                          struct weft_job_op *op) {
+    op->name = collective->model->name;
+    op->ops = collective->model->ops;
+    op->conf = collective->conf;
+    op->stride = stride;
+    op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
+    op->shape.per_server = per_server(job, topology->hosts, op);
+}
+
+// --- connections --------------------------------------------------------------------------------------------------
+
+static bool same_communicator(const struct weft_job_op *a, const struct weft_job_op *b) {
+    return a->ops == b->ops && a->conf == b->conf && a->stride == b->stride && a->shape.ranks == b->shape.ranks;
+}
+
+static enum weft_status find_communicators(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
+                                           struct weft_error *ret_error) {
+    job->communicator = weft_arena_alloc(arena, job->ops, sizeof *job->communicator);
+    for (uint32_t i = 0; i < job->ops; i++) {
+        struct weft_job_op *op = &job->op[i];
+        if (!op->name) continue;
+        uint32_t c = 0;
+        while (c < job->communicators && !same_communicator(op, &job->op[job->communicator[c].op[0]]))
+            c++;
+        if (c == COMMUNICATORS_MAX)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "more than %d combinations of a collective and its groups", COMMUNICATORS_MAX);
+        struct weft_communicator *communicator = &job->communicator[c];
+        if (c == job->communicators) {
+            job->communicators++;
+            communicator->op = weft_arena_alloc(arena, job->ops, sizeof *communicator->op);
+        }
+        communicator->op[communicator->ops++] = i;
+        op->communicator = c;
+        uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
+        if (lanes > communicator->lanes_max) communicator->lanes_max = lanes;
+    }
+    return WEFT_OK;
+}
+
+/// The connections of one source while they are found: few, and mostly the one found last.
+struct found {
+    struct weft_connection *list;
+    uint32_t n, capacity, last;
+};
+
+static struct weft_connection *find(struct found *f, uint32_t src, uint32_t dst, uint32_t communicator,
+                                    uint32_t channel) {
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t at = (f->last + i) % f->n;
+        struct weft_connection *c = &f->list[at];
+        if (c->dst != dst || c->channel != channel || c->communicator != communicator) continue;
+        f->last = at;
+        return c;
+    }
+    if (f->n == f->capacity) {
+        uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
+        f->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->list, f->capacity * sizeof *f->list,
+                                     capacity * sizeof *f->list);
+        f->capacity = capacity;
+    }
+    f->last = f->n++;
+    f->list[f->last] = (struct weft_connection){.src = src,
+                                                .dst = dst,
+                                                .communicator = (uint16_t)communicator,
+                                                .channel = (uint16_t)channel,
+                                                .flow = WEFT_NONE};
+    return &f->list[f->last];
+}
+
+static void walk_op(const struct weft_job *job, const struct weft_job_op *op, uint32_t rank, struct found *f) {
+    uint32_t number = weft_job_number(op, rank), lanes = op->ops->lanes(op->conf, &op->shape);
+    const struct weft_collective_common *common = op->conf;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
+        for (uint64_t k = 0; k < steps; k++) {
+            struct weft_step step;
+            op->ops->step(op->conf, &op->shape, number, lane, k, &step);
+            if (!step.bytes) continue;
+            for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++) {
+                uint32_t dst = weft_job_member(op, rank, step.send[p]);
+                struct weft_connection *c = find(f, rank, dst, op->communicator, step.channel);
+                c->bytes += step.bytes * job->iterations;
+                c->slots = (uint16_t)common->slots;
+            }
+        }
+    }
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct weft_connection *x = a, *y = b;
+    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
+    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
+    return (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+static void walk(struct weft_job *job, struct found *all, struct weft_arena *arena) {
+    job->first = weft_arena_alloc(arena, job->ranks + 1, sizeof *job->first);
+    struct found one = {0};
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        one.n = one.last = 0;
+        for (uint32_t i = 0; i < job->ops; i++)
+            if (job->op[i].name) walk_op(job, &job->op[i], r, &one);
+        if (one.n) qsort(one.list, one.n, sizeof *one.list, by_key);
+        if (all->n + one.n > all->capacity) {
+            uint32_t capacity = 2 * (all->n + one.n);
+            all->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, all->list, all->capacity * sizeof *all->list,
+                                           capacity * sizeof *all->list);
+            all->capacity = capacity;
+        }
+        if (one.n) memcpy(all->list + all->n, one.list, one.n * sizeof *one.list);
+        all->n += one.n;
+        job->first[r + 1] = all->n;
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, one.list, one.capacity * sizeof *one.list);
+}
+
+/// A flow for each connection between servers. Its bytes come as messages, when the schedule says.
+static enum weft_status add_flows(const struct weft__job_common *common, struct weft_place place,
+                                  const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
+                                  struct weft_error *ret_error) {
+    struct weft_workload_common flow = {
+        .group = common->group, .qps = 1, .priority = common->priority, .verb = WEFT_VERB_WRITE, .repeat = 1};
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < job->connections && !status; i++) {
+        struct weft_connection *c = &job->connection[i];
+        if (server_of_rank(job, topology->hosts, c->src) == server_of_rank(job, topology->hosts, c->dst)) continue;
+        c->flow = w->flows;
+        status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
+                                   ret_error);
+        if (!status) w->flow[c->flow].messages = true;
+    }
+    return status;
+}
+
+static void add_job(struct weft_workload *w, const struct weft_job *job) {
+    struct weft_job *jobs = weft_arena_alloc(w->arena, w->jobs + 1, sizeof *jobs);
+    if (w->jobs) memcpy(jobs, w->job, w->jobs * sizeof *jobs);
+    jobs[w->jobs++] = *job;
+    w->job = jobs;
+}
+
+enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
+                                   const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
+                                   struct weft_error *ret_error) {
+    enum weft_status status = find_communicators(job, place, w->arena, ret_error);
+    if (status) return status;
+    struct found all = {0};
+    walk(job, &all, w->arena);
+    job->connections = all.n;
+    job->connection = weft_arena_alloc(w->arena, all.n, sizeof *job->connection);
+    if (all.n) memcpy(job->connection, all.list, all.n * sizeof *all.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, all.list, all.capacity * sizeof *all.list);
+    job->group = weft__workload_group(w, common->group);
+    status = add_flows(common, place, topology, job, w, ret_error);
+    if (!status) add_job(w, job);
+    return status;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives in the simulator against their closed forms, on a network that is in nobody's way: one switch, or a
+// server. Source of the forms: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), and nccl-tests PERFORMANCE.md; each rank
+// sends f S bytes with f = 2 (n - 1) / n for all-reduce, (n - 1) / n for its halves and for all-to-all, 1 for a chain.
+//
+// A NIC of rate B that sends f S bytes of payload in packets of P sends with each packet 62 + 20 bytes of headers and
+// gaps and, for what it receives, an ACK of 66 + 20; with each message 16 more (RETH) and a clear-to-send of 142 + 20.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "run.h"
+#include "weft/report.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static const char network[] = "topology: {kind: single, hosts: %u, rate: 400Gbps, delay: 200ns}\n"
+                              "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6MB}}\n"
+                              "workload: [{kind: collective, %s}]\n";
+
+static double wire_factor(double message_bytes) {
+    const double mtu = 4096;
+    return 1 + (62 + 20 + 66 + 20) / mtu + (16 + 142 + 20) / message_bytes;
+}
+
+static struct weft_collective_stats stats_of(const struct run *r, uint32_t op) {
+    const struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    return weft_report_collective(&run, 0, op);
+}
+
+static void assert_within(double measured, double expected, double tolerance) {
+    if (fabs(measured / expected - 1) > tolerance)
+        fail_msg("%.3f us, expected %.3f us", measured / 1e6, expected / 1e6);
+}
+
+/// Everything that was to be sent arrived, and what the jobs say they did adds up.
+static void assert_complete(const struct run *r) {
+    run_assert_complete(r);
+    assert_int_equal(r->outcome->job[0].ranks_done, r->workload->job[0].ranks);
+    assert_int_equal(r->outcome->server_sent_bytes, r->outcome->server_received_bytes);
+    assert_int_equal(run_drops(r), 0);
+}
+
+static void sums_to_the_closed_form(void **state) {
+    static const struct {
+        const char *collective;
+        double f, messages; ///< messages that a rank sends for S = 32 MiB, about
+        uint32_t n;
+    } form[] = {
+        {"{kind: all_reduce_ring, channels: 2}", 2 * 7 / 8.0, 64, 8},
+        {"{kind: all_reduce_ring, channels: 4}", 2 * 4 / 5.0, 64, 5},
+        {"{kind: all_reduce_ring, channels: 8}", 1, 32, 2},
+        {"{kind: reduce_scatter, channels: 4}", 7 / 8.0, 32, 8},
+        {"{kind: all_gather, channels: 4}", 7 / 8.0, 32, 8},
+        {"all_to_all", 7 / 8.0, 224, 8},
+        {"{kind: send_recv, ring: on, channels: 2}", 1, 256, 4},
+    };
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+        char what[128];
+        snprintf(what, sizeof what, "collective: %s, size: 32MiB", form[i].collective);
+        struct run r = RUN(run_once, network, form[i].n, what);
+        assert_complete(&r);
+        double payload = form[i].f * 32 * (double)MIB, factor = wire_factor(payload / form[i].messages);
+        double expected = payload * factor * 8 / 400e9 * 1e12;
+        struct weft_collective_stats s = stats_of(&r, 0);
+        assert_within(s.time_ps, expected, 0.01);
+        assert_true(s.time_ps > payload * 8 / 400e9 * 1e12); // nothing is faster than the wire
+        double bus =
+            weft_calc_bus_factor(((const struct weft_collective_ops *)r.workload->job[0].op[0].ops)->goal, form[i].n);
+        assert_within(s.busbw * 1e6, 32 * (double)MIB / (s.time_ps * 1e-12) * bus * 1e6, 1e-9);
+        run_free(&r);
+    }
+}
+
+/// A pipeline round the ring: chunks of c bytes, S / c of them, and the last one crosses n - 2 more ranks.
+static void broadcast_is_a_pipeline(void **state) {
+    const double chunk = 128 * 1024, size = 32 * (double)MIB;
+    struct run r = RUN(run_once, network, 6,
+                       "collective: {kind: broadcast, chunk: 128KiB, slice: 128KiB, channels: 1}, size: 32MiB");
+    assert_complete(&r);
+    double wire = 1 + 82 / 4096.0 + 16 / chunk; // of one direction: it sends data or acknowledges, not both at the root
+    double packet = 4178 * 8 / 400e9, hop = 2 * 200e-9 + packet;
+    double expected = ((size + 4 * chunk) * wire * 8 / 400e9 + 5 * hop) * 1e12;
+    struct weft_collective_stats s = stats_of(&r, 0);
+    assert_true(s.time_ps > expected * 0.99 && s.time_ps < expected * 1.03); // inner ranks acknowledge as well: 2 %
+    run_free(&r);
+}
+
+/// Within a server there are no headers: f S / B, and 2 (n - 1) latencies round the ring.
+static void a_server_needs_no_network(void **state) {
+    struct run r = RUN(run_text, network, 8,
+                       "collective: {kind: all_reduce_ring, channels: 8}, size: 64MiB, "
+                       "server: {gpus: 8, rate: 3600Gbps, latency: 1us}");
+    assert_int_equal(r.outcome->packet_hops, 0);
+    assert_int_equal(r.outcome->flows, 0);
+    assert_complete(&r);
+    assert_int_equal(r.outcome->server_sent_bytes, 2 * 7 * 64 * MIB);
+    double ideal = 2 * 7 / 8.0 * 64 * (double)MIB * 8 / 3600e9 * 1e12;
+    struct weft_collective_stats s = stats_of(&r, 0);
+    assert_true(s.time_ps > ideal && s.time_ps < ideal * 1.01 + 14 * 1e6 + 14 * 524288 * 8 / 3600e9 * 1e12);
+    run_free(&r);
+}
+
+/// Reduce-scatter in the server, all-reduce on each rail, all-gather in the server, one after another with one channel:
+/// (G - 1) / G S / B_server twice, and 2 (M - 1) / M S / G over the network.
+static void hierarchy_is_the_sum_of_its_stages(void **state) {
+    struct run r =
+        RUN(run_once, network, 16,
+            "collective: {kind: all_reduce_hierarchical, channels: 1, chunk: 4MiB, slice: 256KiB, slots: 32}, "
+            "size: 64MiB, server: {gpus: 4, cabling: rack, latency: 100ns}");
+    assert_complete(&r);
+    assert_int_equal(r.outcome->server_sent_bytes, 16 * 2 * 3 * 64 * MIB / 4);
+    double s = 64 * (double)MIB * 8 * 1e12;
+    double inside = 2 * 3 / 4.0 * s / 3600e9, rail = 2 * 3 / 4.0 * s / 4 / 400e9 * wire_factor(256 * 1024);
+    double slice = 256 * 1024 * 8 / 400e9 * 1e12;
+    struct weft_collective_stats stats = stats_of(&r, 0);
+    assert_true(stats.time_ps > (inside + rail) * 0.99);
+    assert_true(stats.time_ps < (inside + rail) * 1.01 + 8 * slice); // filling the pipes
+    run_free(&r);
+}
+
+/// The same whatever runs it: every collective, over the network and within servers, after one another.
+static void the_same_on_any_number_of_threads(void **state) {
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_COLLECTIVE); i++) {
+        char what[256];
+        snprintf(what, sizeof what,
+                 "collective: %s, size: 100KB, size_max: 1MB, factor: 10, repeat: 2, server: {gpus: 4, cabling: %s}",
+                 weft_model_at(WEFT_KIND_COLLECTIVE, i)->name, i % 2 ? "rail" : "rack");
+        struct run r = RUN(run_text, network, 12, what);
+        assert_complete(&r);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_int_equal(stats_of(&r, k).finished, 2);
+        run_free(&r);
+    }
+}
+
+/// Frames are lost, clear-to-send among them: all arrives all the same, and the digest stays.
+static void losses_are_repaired(void **state) {
+    struct run r =
+        RUN(run_text, "topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns, bit_error_rate: 0.0000003}\n"
+                      "host: {timeout: 200us}\n"
+                      "workload: [{kind: collective, size: 4MB, collective: {kind: all_reduce_ring, chunk: 64KB, "
+                      "slice: 32KB}}]\n");
+    run_assert_complete(&r);
+    assert_int_equal(r.outcome->job[0].ranks_done, 4);
+    assert_true(run_drops(&r) > 0);
+    run_free(&r);
+}
+
+/// A copy engine slower than the wire is the bottleneck: the lane passes each byte once a step.
+static void copying_can_be_the_bottleneck(void **state) {
+    struct run r = RUN(run_once, network, 2, "collective: {kind: send_recv, copy_rate: 100Gbps}, size: 16MiB");
+    assert_complete(&r);
+    assert_within(stats_of(&r, 0).time_ps, 16 * (double)MIB * 8 / 100e9 * 1e12, 0.03); // and a chunk to fill the pipe
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_to_the_closed_form),           cmocka_unit_test(broadcast_is_a_pipeline),
+        cmocka_unit_test(a_server_needs_no_network),         cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
+        cmocka_unit_test(the_same_on_any_number_of_threads), cmocka_unit_test(losses_are_repaired),
+        cmocka_unit_test(copying_can_be_the_bottleneck),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
