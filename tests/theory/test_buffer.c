@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds of both buffers, by hand and by the formula of dynamic thresholds.
+// Thresholds of the buffers, by hand and by the formula of dynamic thresholds.
 #include "models.h"
 
 #include <math.h>
@@ -149,6 +149,40 @@ static void a_pool_too_small_does_not_fit(void **state) {
     free(conf);
 }
 
+// One pool of 8000 B for three ports; what comes when it is full goes to the port's own headroom, 2000 B, and asks for
+// a pause of that port alone.
+static void ports_share_one_pool(void **state) {
+    struct buffer b = buffer_new("pool", "{size: 10000B, xoff: 8000B, xon: 6000B}", 3);
+    assert_int_equal(b.ops->room(b.state, b.conf, 2, 3), 8000);
+    assert_int_equal(admit(&b, 0, 3, 5000), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 1, 3, 3000), WEFT_BUFFER_OK); // full
+    assert_int_equal(b.ops->room(b.state, b.conf, 2, 3), 0);
+    assert_int_equal(admit(&b, 1, 3, 1500), WEFT_BUFFER_XOFF);
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_OK); // sent nothing since
+    assert_int_equal(admit(&b, 1, 3, 501), WEFT_BUFFER_DROP);
+    assert_int_equal(admit(&b, 0, 3, 2000), WEFT_BUFFER_XOFF); // headroom of its own
+    assert_int_equal(admit(&b, 2, 2, 10000), WEFT_BUFFER_OK);  // another priority, lossy: another pool
+    assert_int_equal(admit(&b, 0, 2, 1), WEFT_BUFFER_DROP);
+
+    assert_int_equal(release(&b, 1, 3, 1500), WEFT_BUFFER_OK); // headroom first: the pool is as full as before
+    assert_int_equal(release(&b, 0, 3, 2000 + 1999), WEFT_BUFFER_OK);
+    assert_int_equal(release(&b, 0, 3, 1), WEFT_BUFFER_XON); // 6000 left
+    assert_int_equal(b.ops->review(b.state, b.conf, 1, 3), WEFT_BUFFER_XON);
+    assert_int_equal(level(&b, 0, 3), 3000);
+    buffer_free(&b);
+}
+
+// A port that has nothing left in the pool goes on, however full others keep it.
+static void who_holds_nothing_goes_on(void **state) {
+    struct buffer b = buffer_new("pool", "{size: 10000B, xoff: 8000B, xon: 6000B, headroom: 4000B}", 2);
+    assert_int_equal(admit(&b, 0, 3, 7900), WEFT_BUFFER_OK);
+    assert_int_equal(admit(&b, 1, 3, 4000), WEFT_BUFFER_XOFF); // headroom as given, not size - xoff
+    assert_int_equal(admit(&b, 1, 3, 101), WEFT_BUFFER_DROP);
+    assert_int_equal(release(&b, 1, 3, 3999), WEFT_BUFFER_OK);
+    assert_int_equal(release(&b, 1, 3, 1), WEFT_BUFFER_XON);
+    buffer_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
@@ -157,6 +191,8 @@ int main(void) {
         cmocka_unit_test(review_sees_what_others_did),
         cmocka_unit_test(thresholds_can_be_clamped),
         cmocka_unit_test(a_pool_too_small_does_not_fit),
+        cmocka_unit_test(ports_share_one_pool),
+        cmocka_unit_test(who_holds_nothing_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
