@@ -51,14 +51,17 @@ weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, 
     return num / port->byte_den;
 }
 
-/// Why the link loses the frame; WEFT_DROPS: it does not.
+/// Why the link loses the frame; WEFT_DROPS: it does not. When is now, or in `ret_at` if that is later.
 static enum weft_drop calc_loss(struct weft__port_faults *f, const struct weft_packet *packet, weft_time_ps now,
-                                weft_time_ps last_bit) {
+                                weft_time_ps last_bit, weft_time_ps *ret_at) {
     // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
     // lost if the link is down at any time between its first bit sent and its last bit received.
     weft_time_ps arrival = last_bit + f->link_delay_ps;
     for (uint32_t i = 0; i < f->downs; i++)
-        if (now < f->down[i].to_ps && arrival >= f->down[i].from_ps) return WEFT_DROP_LINK_DOWN;
+        if (now < f->down[i].to_ps && arrival >= f->down[i].from_ps) {
+            if (*ret_at < f->down[i].from_ps) *ret_at = f->down[i].from_ps;
+            return WEFT_DROP_LINK_DOWN;
+        }
     if (f->bit_error_rate <= 0) return WEFT_DROPS;
     double good = exp(log1p(-f->bit_error_rate) * 8.0 * packet->bytes);
     return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
@@ -83,7 +86,8 @@ static void note(struct weft__tap_log *log, const struct weft_packet *packet, ui
 
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit) {
-    enum weft_drop loss = port->faults ? calc_loss(port->faults, packet, w->now_ps, last_bit) : WEFT_DROPS;
+    weft_time_ps at = w->now_ps;
+    enum weft_drop loss = port->faults ? calc_loss(port->faults, packet, w->now_ps, last_bit, &at) : WEFT_DROPS;
     bool lost = loss != WEFT_DROPS;
     const struct weft__port_tap *tap = port->tap;
     if (tap && tap->sent_on != WEFT_NONE)
@@ -95,7 +99,7 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
     if (packet->kind == WEFT_PACKET_LLDP) w->tally.lldp_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;
     if (__builtin_expect(port->trace != NULL, 0))
-        weft__trace_dropped(port->trace, w->now_ps, packet, trace_port(port), loss, 0);
+        weft__trace_dropped(port->trace, at, packet, trace_port(port), loss, 0);
     return true;
 }
 

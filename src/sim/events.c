@@ -10,7 +10,7 @@
 
 struct item {
     weft_time_ps time_ps;
-    uint32_t source, number; ///< node, or the number of nodes for links; from 0
+    uint32_t source, number; ///< 0: links; else a node, from 1. Of that source, from 0
 };
 
 /// Ids, from 1; 0: none.
@@ -171,20 +171,20 @@ void weft__network_collect_events(struct weft__network *net) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     o->unrecorded_ps = WEFT_TIME_NEVER;
     size_t *offset = weft_arena_alloc(arena, t->nodes + 2, sizeof *offset);
+    struct weft_event *change = weft_arena_alloc(arena, t->events, sizeof *change);
+    offset[1] = list_links(net, change, arena);
     for (uint32_t i = 0; i < t->nodes; i++) {
         struct weft__trace *trace = weft__network_trace(net, i);
         weft__trace_finish(trace);
-        offset[i + 1] = offset[i] + trace->n;
+        offset[i + 2] = offset[i + 1] + trace->n;
         o->unrecorded += trace->unrecorded;
         if (trace->unrecorded_ps < o->unrecorded_ps) o->unrecorded_ps = trace->unrecorded_ps;
     }
-    struct weft_event *change = weft_arena_alloc(arena, t->events, sizeof *change);
-    size_t n = offset[t->nodes] + list_links(net, change, arena);
+    size_t n = offset[t->nodes + 1];
     assert(n < UINT32_MAX);
-    offset[t->nodes + 1] = n;
     struct item *item = weft_arena_alloc(arena, n, sizeof *item);
     for (uint32_t s = 0; s <= t->nodes; s++) {
-        const struct weft_event *event = s < t->nodes ? weft__network_trace(net, s)->event : change;
+        const struct weft_event *event = s ? weft__network_trace(net, s - 1)->event : change;
         for (size_t k = offset[s]; k < offset[s + 1]; k++)
             item[k] = (struct item){event[k - offset[s]].time_ps, s, (uint32_t)(k - offset[s])};
     }
@@ -198,7 +198,7 @@ void weft__network_collect_events(struct weft__network *net) {
     for (size_t k = 0; k < n; k++) {
         uint32_t s = item[k].source;
         struct weft_event *e = &o->record[k];
-        *e = s < t->nodes ? weft__network_trace(net, s)->event[item[k].number] : change[item[k].number];
+        *e = s ? weft__network_trace(net, s - 1)->event[item[k].number] : change[item[k].number];
         if (e->cause) e->cause = id[offset[s] + e->cause - 1];
         if (e->begins) e->begins = id[offset[s] + e->begins - 1];
     }

@@ -322,6 +322,7 @@ static void drops_are_summed_by_reason(void **state) {
         if (e->kind != WEFT_EVENT_DROPPED) continue;
         packets[e->detail] += e->more;
         bytes[e->detail] += e->value;
+        if (e->detail == WEFT_DROP_LINK_DOWN) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_LINK_DOWN);
         if (e->detail == WEFT_DROP_BUFFER_FULL) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_CONGESTED);
     }
     for (unsigned d = 0; d < WEFT_DROPS; d++) {
