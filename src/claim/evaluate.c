@@ -7,6 +7,11 @@
 
 static bool truth(const struct weft_claim_node *n, const double *value);
 
+/// Nothing has no multiple: what is divided by 0 has no value, rather than one above all others.
+static double divisor(double b) {
+    return fpclassify(b) == FP_ZERO ? (double)NAN : b;
+}
+
 static double amount(const struct weft_claim_node *n, const double *value) {
     switch (n->op) {
     case WEFT__CLAIM_VALUE:
@@ -20,7 +25,7 @@ static double amount(const struct weft_claim_node *n, const double *value) {
     case WEFT__CLAIM_MUL:
         return amount(n->a, value) * amount(n->b, value);
     case WEFT__CLAIM_DIV:
-        return amount(n->a, value) / amount(n->b, value);
+        return amount(n->a, value) / divisor(amount(n->b, value));
     default:
         return truth(n, value); // not reached: a truth is no amount
     }

@@ -302,6 +302,7 @@ enum weft_status weft__claim_parse(struct weft_claim *claim, const struct weft_s
     next(&p);
     claim->root = check_truth(&p, parse_or(&p));
     if (!p.status && p.word.kind != WEFT__WORD_END) fail(&p, "what is %s?", word_text(&p));
+    if (!p.status && !claim->metrics) fail(&p, "names no metric: it would hold, or not, whatever is run");
     *ret_per_case = p.per_case;
     return p.status;
 }

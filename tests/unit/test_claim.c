@@ -108,6 +108,14 @@ static void no_value_holds_nowhere(void **state) {
         assert_false(weft_claim_holds(&f.claim[0], (const double[]){NAN}));
         unload(&f);
     }
+    static const char *const ratios[] = {"5 / pfc.counters.cnp > 1", "5 / pfc.counters.cnp != 1",
+                                         "pfc.counters.cnp / pfc.counters.cnp == pfc.counters.cnp"};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        struct fixture f = load_that(ratios[i]);
+        assert_int_equal(f.status, WEFT_OK);
+        assert_false(weft_claim_holds(&f.claim[0], (const double[]){0, 0, 0}));
+        unload(&f);
+    }
 }
 
 static void metrics(void **state) {
@@ -204,6 +212,7 @@ static void mistakes(void **state) {
         {"pfc.counters.cnp ~ 5", "expected \"within\" and how much"},
         {"pfc.counters.cnp ~ 5 within", "expected a metric"},
         {"pfc.counters.cnp ~ 5 within 1us", "a number and a time do not compare or add"},
+        {"1us < 2us", "names no metric"},
         {"((((((((((((((((((((((((((((((((((((((((1 < 2", "more than 32 parentheses inside each other"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
