@@ -97,6 +97,7 @@ static enum weft_status fail(const struct weft_claim *claim, const struct weft_c
     uint32_t n = 0;
     char expected[512] = "it has no parts";
     if (part == m->parts) snprintf(expected, sizeof expected, "it is no number; its parts have a dot and a name more");
+    if (json_array_size(at)) snprintf(expected, sizeof expected, "expected 0 to %zu", json_array_size(at) - 1);
     json_object_foreach((json_t *)(uintptr_t)at, key, value) if (n < NAMES_MAX) names[n++] = key;
     if (n) weft__names_expected(part < m->parts ? m->part[part] : "", names, n, expected, sizeof expected);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, claim->place, "%.*s: %s%s has no metric of that name; %s",
