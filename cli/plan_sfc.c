@@ -168,10 +168,18 @@ static void print_json(struct weft__json *j, const struct view *v, const char *v
     weft__json_end_object(j);
 }
 
+static enum weft_status load(const struct plan *plan, bool defaults, struct weft_plan_sfc_conf *conf,
+                             struct weft_arena *arena, struct weft_error *ret_error) {
+    enum weft_status status = plan_load(plan, defaults, conf, arena, ret_error);
+    if (!status && conf->best_effort && conf->pfc_threshold_bytes && plan_given(plan, "pfc_threshold"))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--pfc-threshold: best effort has no PFC");
+    return status;
+}
+
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
                                   struct weft_error *ret_error) {
     struct weft_plan_sfc_conf conf;
-    enum weft_status status = plan_load(plan, true, &conf, o->arena, ret_error);
+    enum weft_status status = load(plan, true, &conf, o->arena, ret_error);
     if (status) return status;
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, NULL);
     struct view v = {.conf = &conf, .sfc = &sfc, .arena = o->arena};
@@ -191,7 +199,7 @@ static enum weft_status by_scenario(const struct plan *plan, const struct weft_c
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = scenario->path},
                               "no host has two senders: there is no incast to plan for");
     struct weft_plan_sfc_conf conf = place.conf;
-    enum weft_status status = plan_load(plan, false, &conf, o->arena, ret_error);
+    enum weft_status status = load(plan, false, &conf, o->arena, ret_error);
     if (status) return status;
     bool own_way = !plan_given(plan, "delay") && !plan_given(plan, "processing") && !plan_given(plan, "layers");
     struct weft_plan_sfc sfc = weft_plan_calc_sfc(&conf, own_way ? &place.way : NULL);

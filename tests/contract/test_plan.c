@@ -91,6 +91,7 @@ static const struct {
     {CASE_1 "--pfc-threshold 500KB", 2, "pfc_threshold (500000 B) is above buffer (400000 B)"},
     {CASE_1 "--threshold 500KB", 2, "threshold (500000 B) is above buffer (400000 B)"},
     {CASE_1 "--cable 5m", 2, "--cable and --delay: give only one"},
+    {CASE_1 "--pfc-threshold 380KB --best-effort true", 2, "--pfc-threshold: best effort has no PFC"},
     {CASE_1 "--cabel 5m", 2, "unrecognized option '--cabel'"},
     {CASE_1 "a.yaml b.yaml", 2, "what is \"b.yaml\"?"},
     {"plan pfc --rate 400Gbps", 2, "--delay is missing"},
