@@ -123,7 +123,8 @@ static void say_sfc(const struct timeline_view *v, const struct weft_story *s) {
     fprintf(v->out, "%s: asked %llu time%s to pause", timeline_flow(v, s->flow, a), (unsigned long long)s->count,
             plural(s->count));
     if (s->times) fprintf(v->out, ", for %s at most", timeline_duration(s->longest_ps, a));
-    fprintf(v->out, ", until %s\n", timeline_time(s->until_ps, a));
+    if (s->count > 1) fprintf(v->out, ", until %s", timeline_time(s->until_ps, a));
+    fprintf(v->out, "\n");
 }
 
 static void say(const struct timeline_view *v, const struct weft_story *s, uint32_t depth) {
