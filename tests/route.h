@@ -27,7 +27,7 @@ static inline struct router router_new(const struct weft_model *model, const cha
     assert_true(r.ports <= ROUTER_PORTS_MAX);
     for (uint32_t i = 0; i < r.ports; i++) {
         r.all[i] = (uint16_t)i;
-        port[i] = (struct weft_route_port){100 + i, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN};
+        port[i] = (struct weft_route_port){100 + i, WEFT_NONE, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN};
     }
     r.hash_seed = r.ops->hash_seed(r.conf, seed, sw);
     if (!r.ops->choose) return r;

@@ -64,10 +64,12 @@ struct weft_flow_outcome {
     weft_time_ps acked_ps; ///< last acknowledgement at the sender; WEFT_TIME_NEVER: none
     weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network
     weft_bytes delivered_bytes;
-    uint64_t cnps;              ///< received by the sender
-    uint64_t packets_again;     ///< sent more than once
-    uint64_t sfc_messages;      ///< received by the sender
-    weft_time_ps sfc_paused_ps; ///< sum over its queue pairs: told to pause while they had something to send
+    uint64_t cnps;                ///< received by the sender
+    uint64_t packets_again;       ///< sent more than once
+    uint64_t sfc_messages;        ///< received by the sender
+    weft_time_ps sfc_paused_ps;   ///< sum over its queue pairs: told to pause while they had something to send
+    uint64_t out_of_order;        ///< packets that came while an earlier one was missing
+    uint64_t out_of_order_placed; ///< of these: not discarded
 };
 
 /// A collective of one iteration.

@@ -19,6 +19,7 @@ struct weft_route_query {
 enum weft_route_direction { WEFT_ROUTE_DOWN, WEFT_ROUTE_UP, WEFT_ROUTE_ACROSS };
 struct weft_route_port {
     uint32_t peer; ///< node at the other end
+    uint32_t pod;  ///< of that node, or WEFT_NONE
     enum weft_route_direction direction;
 };
 

@@ -8,6 +8,7 @@
 #include "weft/packet.h"
 
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
+static const char *const out_of_orders[] = {"discard", "accept", NULL};
 static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
@@ -110,6 +111,16 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
                 "one flow"),
+    WEFT_CHOICE(
+        struct weft_host_conf, out_of_order, "out_of_order", "discard", out_of_orders,
+        "packets that come while an earlier one is missing: discarded, with a NAK (go-back-N); or placed in memory "
+        "all the same (ConnectX-5 and later)"),
+    WEFT_UINT(struct weft_host_conf, reorder_packets, "reorder_window", "1024", "1", "1048576",
+              "out_of_order accept: packets beyond the first missing one that a receiver keeps account of; what comes "
+              "further ahead is discarded, with a NAK (assumed)"),
+    WEFT_TIME(
+        struct weft_host_conf, reorder_timeout_ps, "reorder_timeout", "100us", "0ns", "never",
+        "out_of_order accept: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,

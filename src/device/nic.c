@@ -2,7 +2,8 @@
 // The RDMA NIC. A flow is one message a queue pair, cut into packets of the MTU. The sender paces each queue pair at
 // the rate that its congestion control gives, and serves queue pairs that may send in turn; control packets (ACK, NAK,
 // CNP, READ requests) go before data of the same priority. The receiver takes packets in order only (go-back-N): a gap
-// is answered by one NAK, and everything until the missing packet is discarded.
+// is answered by one NAK, and everything until the missing packet is discarded; or, if it is set to accept them, in any
+// order (nic_reorder.c).
 //
 // Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
 // READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
@@ -374,38 +375,82 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
     if (last) outcome->acked_ps = w->now_ps;
 }
 
-static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                    const struct weft_packet *p) {
+/// Asks the sender to go back to the expected packet; once, until it comes.
+static void ask_again(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                      uint32_t data_priority) {
+    struct weft__qp_receiver *r = &nic->hosts->receiver[qp];
+    if (r->nak_sent) return;
+    r->nak_sent = true;
+    if (nic->hosts->qp[qp].verb == WEFT_VERB_READ)
+        request_read(node, nic, w, qp);
+    else
+        send_control(node, nic, w, qp, WEFT_PACKET_NAK, r->expected, ack_priority(nic, data_priority));
+}
+
+static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
-    struct weft__qp_receiver *r = &nic->hosts->receiver[p->qp];
-    bool read = conf->verb == WEFT_VERB_READ;
-    notify(node, nic, w, p->qp, p->ecn == WEFT_ECN_CE);
-    if (p->psn != r->expected) {
-        enum weft_drop reason = p->psn > r->expected ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE;
-        weft__count_drop(w, reason, p->bytes);
-        if (__builtin_expect(nic->trace != NULL, 0)) weft__trace_dropped(nic->trace, w->now_ps, p, 0, reason, 0);
-        if (p->psn < r->expected) {
-            if (!read) send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
-        } else if (!r->nak_sent) {
-            r->nak_sent = true;
-            if (read)
-                request_read(node, nic, w, p->qp);
-            else
-                send_control(node, nic, w, p->qp, WEFT_PACKET_NAK, r->expected, ack_priority(nic, p->priority));
-        }
-        return;
-    }
     uint32_t payload = weft__qp_payload(conf, p->psn);
     w->tally.delivered_bytes += p->bytes;
     w->tally.payload_bytes += payload;
     nic->hosts->outcome[conf->flow].delivered_bytes += payload;
-    r->expected++;
-    r->nak_sent = false;
-    r->progress_ps = w->now_ps;
+    nic->hosts->receiver[p->qp].progress_ps = w->now_ps;
     progress(w);
+}
+
+static void discard(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p, enum weft_drop reason) {
+    weft__count_drop(w, reason, p->bytes);
+    if (__builtin_expect(nic->trace != NULL, 0)) weft__trace_dropped(nic->trace, w->now_ps, p, 0, reason, 0);
+}
+
+/// A packet came while an earlier one is missing.
+static void on_early(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                     const struct weft_packet *p) {
+    struct weft_flow_outcome *outcome = &nic->hosts->outcome[nic->hosts->qp[p->qp].flow];
+    bool accept = nic->conf->out_of_order == WEFT_OUT_OF_ORDER_ACCEPT;
+    struct weft__qp_reorder *reorder = accept ? &nic->hosts->reorder[p->qp] : NULL;
+    enum weft__reorder verdict =
+        accept ? weft__reorder_put(reorder, nic->conf, w->now_ps, nic->hosts->receiver[p->qp].expected, p->psn,
+                                   p->flags & WEFT_PACKET_LAST)
+               : WEFT__REORDER_TOO_FAR;
+    outcome->out_of_order++;
+    if (verdict == WEFT__REORDER_PLACED) {
+        outcome->out_of_order_placed++;
+        deliver(nic, w, p);
+    } else {
+        discard(nic, w, p, verdict == WEFT__REORDER_TOO_FAR ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE);
+    }
+    if (verdict == WEFT__REORDER_TOO_FAR || weft__reorder_is_overdue(reorder, nic->conf, w->now_ps))
+        ask_again(node, nic, w, p->qp, p->priority);
+}
+
+static void on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                    const struct weft_packet *p) {
+    const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
+    struct weft__qp_receiver *r = &nic->hosts->receiver[p->qp];
+    bool read = conf->verb == WEFT_VERB_READ, filled = false;
+    uint32_t messages = 0; // that had come already and are whole now
+    notify(node, nic, w, p->qp, p->ecn == WEFT_ECN_CE);
+    if (p->psn > r->expected) {
+        on_early(node, nic, w, p);
+        return;
+    }
+    if (p->psn < r->expected) {
+        discard(nic, w, p, WEFT_DROP_DUPLICATE);
+        if (!read) send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
+        return;
+    }
+    deliver(nic, w, p);
+    r->expected++;
+    if (__builtin_expect(nic->conf->out_of_order == WEFT_OUT_OF_ORDER_ACCEPT, 0)) {
+        r->expected = weft__reorder_next(&nic->hosts->reorder[p->qp], nic->conf, w->now_ps, p->psn, &messages);
+        filled = r->expected > p->psn + 1;
+    }
+    r->nak_sent = false;
     if (r->expected == conf->packets) finish_receiver(node, nic, w, p->qp);
     if (__builtin_expect(p->flags & WEFT_PACKET_LAST, 0)) weft__message_arrived(node, nic, w, p->qp);
-    if (!read && (++r->unacked >= nic->conf->ack_every || p->flags & WEFT_PACKET_ACK_REQUEST)) {
+    for (; messages; messages--)
+        weft__message_arrived(node, nic, w, p->qp);
+    if (!read && (++r->unacked >= nic->conf->ack_every || p->flags & WEFT_PACKET_ACK_REQUEST || filled)) {
         r->unacked = 0;
         send_control(node, nic, w, p->qp, WEFT_PACKET_ACK, r->expected, ack_priority(nic, p->priority));
     }

@@ -47,6 +47,14 @@ struct weft__qp_receiver {
     weft_time_ps cnp_ps, progress_ps;
 };
 
+/// At a data's receiver that accepts packets out of order; see nic_reorder.c.
+struct weft__qp_reorder {
+    uint64_t *came;        ///< a bit a packet, of those that may be ahead
+    uint64_t *last;        ///< likewise: it ended a message; NULL: the queue pair carries none
+    uint32_t ahead;        ///< how many are
+    weft_time_ps since_ps; ///< when the first of them came after the last that was in order
+};
+
 struct weft__nic;
 
 /// What all NICs of a run share.
@@ -56,6 +64,7 @@ struct weft__hosts {
     struct weft__qp_receiver *receiver;
     const struct weft__programs *programs; ///< NULL: there is no job
     struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
+    struct weft__qp_reorder *reorder;      ///< NULL unless a host accepts packets out of order
     const struct weft_flow *flow;
     struct weft_flow_outcome *outcome; ///< of flows
     uint32_t *qps_left, *qps_unacked;  ///< of a flow
@@ -144,6 +153,16 @@ void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct w
 /// Sends a clear-to-send for messages below `granted` (0: none), and looks again after the timeout, doubled so often.
 void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings);
+enum weft__reorder { WEFT__REORDER_PLACED, WEFT__REORDER_CAME_BEFORE, WEFT__REORDER_TOO_FAR };
+size_t weft__reorder_words(const struct weft_host_conf *conf); ///< of weft__qp_reorder.came
+/// A packet beyond `expected` came. `last`: it ends a message.
+enum weft__reorder weft__reorder_put(struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now,
+                                     uint32_t expected, uint32_t psn, bool last);
+/// The expected packet has been missing for long enough.
+bool weft__reorder_is_overdue(const struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now);
+/// The expected packet came: the next one to expect, and how many messages ended among those that had come before.
+uint32_t weft__reorder_next(struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now,
+                            uint32_t expected, uint32_t *ret_messages);
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {

@@ -28,7 +28,7 @@ static uint64_t mix(uint64_t digest, uint64_t word) {
     return z ^ (z >> 31);
 }
 
-/// What came with source flow control counts where it is used, so that runs without it keep their digests.
+/// What came with later features counts where they are used, so that runs without them keep their digests.
 static uint64_t mix_used(uint64_t digest, uint64_t place, uint64_t word) {
     return word ? mix(mix(digest, place), word) : digest;
 }
@@ -40,7 +40,8 @@ static uint64_t mix_flow(uint64_t digest, const struct weft_flow_outcome *flow) 
     digest = mix(digest, flow->cnps);
     digest = mix(digest, flow->packets_again);
     digest = mix_used(digest, 1, flow->sfc_messages);
-    return mix_used(digest, 2, flow->sfc_paused_ps);
+    digest = mix_used(digest, 2, flow->sfc_paused_ps);
+    return mix_used(digest, 3, flow->out_of_order_placed); // the others are among the drops
 }
 
 static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counters) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Path pinning: what comes from the d-th downlink of a switch leaves by its uplink d modulo the number of uplinks,
-// wherever it goes. Downwards the way follows from that; where several parallel links lead down to one switch, a packet
-// takes the one with the number, among parallel links, of that on which it came up. If a packet's link is not among the
-// candidates (it has failed, or does not lead there) it goes by ECMP. Source: "RDMA over Ethernet for Distributed AI
-// Training at Meta Scale", SIGCOMM 2024, section 4.2, which names the downlink's index and the fallback; the modulo,
-// and what upper layers do, are assumed.
+// wherever it goes. Downwards it keeps to its place: where several links lead down into a pod it takes the one with the
+// number, among those of that pod, that its own has among those of the pod it came from; of parallel links to one
+// switch likewise. If a packet's link is not among the candidates (it has failed, or does not lead there) it goes by
+// ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, section 4.2, which names
+// the downlink's index and the fallback; the modulo, and what upper layers do, are assumed.
 #include "route/hash.h"
 
 struct path_pinning_conf {
@@ -18,9 +18,10 @@ static const struct weft_param_table path_pinning_params =
 struct path_pinning_state {
     uint32_t ups; ///< uplinks
     struct place {
-        uint32_t peer;
+        uint32_t peer, pod;
         uint16_t rank; ///< among the ports of its direction
         uint16_t lane; ///< among the links to the same peer
+        uint16_t seat; ///< among the links to the same pod
         uint16_t up;   ///< [i] of the array: the i-th uplink's port
         uint8_t direction;
     } place[]; ///< [ports]
@@ -37,23 +38,30 @@ static void path_pinning_init(void *state, const void *conf, const struct weft_r
         const struct weft_route_port *port = &setup->port[i];
         struct place *place = &s->place[i];
         place->peer = port->peer;
+        place->pod = port->pod;
         place->direction = (uint8_t)port->direction;
         place->rank = ranks[port->direction]++;
-        for (uint32_t k = i; k-- > 0 && !place->lane;)
-            if (s->place[k].peer == port->peer) place->lane = s->place[k].lane + 1;
+        for (uint32_t k = 0; k < i; k++) {
+            if (s->place[k].peer == port->peer) place->lane++;
+            if (s->place[k].pod == port->pod) place->seat++;
+        }
         if (port->direction == WEFT_ROUTE_UP) s->place[s->ups++].up = (uint16_t)i;
     }
 }
 
-/// The index of the link with the number of that on which the packet came; only if all lead to one switch.
-static uint32_t find_lane(const struct path_pinning_state *s, const struct weft_route_query *query) {
-    uint32_t found = WEFT_NONE;
+/// The index of the link with the number of that on which the packet came; WEFT_NONE if links have no such numbers.
+static uint32_t find_place(const struct path_pinning_state *s, const struct weft_route_query *query) {
+    const struct place *in = &s->place[query->packet->port], *first = &s->place[query->port[0]];
+    bool parallel = true, one_pod = first->pod != WEFT_NONE && in->pod != WEFT_NONE;
+    uint32_t lane = WEFT_NONE, seat = WEFT_NONE;
     for (uint32_t i = 0; i < query->ports; i++) {
         const struct place *out = &s->place[query->port[i]];
-        if (out->peer != s->place[query->port[0]].peer) return WEFT_NONE;
-        if (out->lane == s->place[query->packet->port].lane) found = i;
+        parallel &= out->peer == first->peer;
+        one_pod &= out->pod == first->pod;
+        if (out->lane == in->lane) lane = i;
+        if (out->seat == in->seat) seat = i;
     }
-    return found;
+    return parallel ? lane : one_pod ? seat : WEFT_NONE;
 }
 
 static uint32_t path_pinning_choose(void *state, const void *conf, const struct weft_route_query *query,
@@ -61,7 +69,7 @@ static uint32_t path_pinning_choose(void *state, const void *conf, const struct 
     const struct path_pinning_state *s = state;
     const struct place *in = &s->place[query->packet->port];
     bool climbs = in->direction == WEFT_ROUTE_DOWN && s->place[query->port[0]].direction == WEFT_ROUTE_UP;
-    uint32_t pinned = climbs ? weft__route_find(query, s->place[in->rank % s->ups].up) : find_lane(s, query);
+    uint32_t pinned = climbs ? weft__route_find(query, s->place[in->rank % s->ups].up) : find_place(s, query);
     return pinned != WEFT_NONE ? pinned : weft__route_index(query, weft__route_hash(query));
 }
 

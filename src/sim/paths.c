@@ -16,9 +16,10 @@ void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const 
     struct weft_route_port *port = weft_arena_alloc(arena, info->ports, sizeof *port);
     for (uint32_t k = 0; k < info->ports; k++) {
         uint32_t peer = t->port[t->port[info->port0 + k].peer].node, tier = t->node[peer].tier;
-        port[k] = (struct weft_route_port){peer, tier < info->tier   ? WEFT_ROUTE_DOWN
-                                                 : tier > info->tier ? WEFT_ROUTE_UP
-                                                                     : WEFT_ROUTE_ACROSS};
+        port[k] = (struct weft_route_port){peer, t->node[peer].pod,
+                                           tier < info->tier   ? WEFT_ROUTE_DOWN
+                                           : tier > info->tier ? WEFT_ROUTE_UP
+                                                               : WEFT_ROUTE_ACROSS};
     }
     struct weft_route_setup setup = {.seed = seed, .sw = info->index, .ports = info->ports, .port = port};
     void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, info->ports));

@@ -179,6 +179,19 @@ static bool *choose_sampled(const struct weft__network *net, uint32_t node, stru
 
 /// Messages are slices, and a slice is rarely less than this: packets are counted with a margin.
 enum { MESSAGE_PACKET_MIN = 256 };
+/// What receivers that accept packets out of order keep account of; NULL if there is none.
+static struct weft__qp_reorder *make_reorder(const struct weft__network *net) {
+    struct weft__qp_reorder *reorder = NULL;
+    for (uint32_t q = 0; q < net->qps; q++) {
+        const struct weft_host_conf *conf = &net->device[net->topology->host[net->qp[q].dst]]->host;
+        if (conf->out_of_order != WEFT_OUT_OF_ORDER_ACCEPT) continue;
+        if (!reorder) reorder = weft_arena_alloc(net->arena_qp, net->qps, sizeof *reorder);
+        reorder[q].came = weft_arena_alloc(net->arena_qp, weft__reorder_words(conf), sizeof(uint64_t));
+        if (net->qp[q].packets == WEFT__MESSAGES)
+            reorder[q].last = weft_arena_alloc(net->arena_qp, weft__reorder_words(conf), sizeof(uint64_t));
+    }
+    return reorder;
+}
 
 static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_error *ret_error) {
     const struct weft_workload *w = net->workload;
@@ -236,6 +249,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .sender = sender,
         .receiver = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_receiver)),
         .hold = net->sfc_pause_ps ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
+        .reorder = make_reorder(net),
         .flow = w->flow,
         .outcome = net->outcome->flow,
         .qps_left = left,
