@@ -15,6 +15,7 @@ struct weft_server_conf {
 };
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };
 extern const struct weft_param_table weft_server_table;
+extern const struct weft_param_table weft_operation_table; ///< of an entry of a job's list `operations`
 
 /// One operation, the same at all ranks: first compute, then a collective among each group.
 struct weft_job_op {
@@ -25,8 +26,8 @@ struct weft_job_op {
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
     uint32_t communicator;
-    bool barrier; ///< only keeps others apart: not reported
-    bool overlap; ///< go on at once; it is waited for at the end of the iteration
+    uint32_t times; ///< with so many that follow, reported as one; 0: not by itself
+    bool overlap;   ///< go on at once; it is waited for at the end of the iteration
 };
 
 /// Collectives with one algorithm over the same groups share connections, and come one after another.

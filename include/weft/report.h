@@ -29,8 +29,8 @@ struct weft_group_stats {
 /// One entry a group; in `arena`.
 struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena);
 
-/// A collective of a job over its iterations, in the columns of nccl-tests: bytes, seconds and bytes a second; NAN if
-/// none has finished.
+/// A collective of a job (one with `times`) over its iterations, in the columns of nccl-tests: bytes, seconds and bytes
+/// a second; NAN if none has finished.
 struct weft_collective_stats {
     const char *collective;
     uint32_t ranks, finished;

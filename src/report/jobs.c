@@ -17,8 +17,8 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
     const struct weft_job_op *p = &j->op[op];
     struct weft_collective_stats s = {.collective = p->name, .ranks = p->shape.ranks, .bytes = p->shape.bytes};
     double sum = 0;
-    for (uint32_t i = 0; i < j->iterations; i++) {
-        const struct weft_op_outcome *one = &o->op[(size_t)i * j->ops + op];
+    for (size_t k = 0; k < (size_t)j->iterations * p->times; k++) {
+        const struct weft_op_outcome *one = &o->op[k / p->times * j->ops + op + k % p->times];
         if (one->end_ps == WEFT_TIME_NEVER) continue;
         sum += (double)(one->end_ps - one->start_ps);
         s.finished++;
@@ -49,7 +49,7 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
     const struct weft_job *j = &run->workload->job[job];
     bool any = false;
     for (uint32_t i = 0; i < j->ops; i++) {
-        if (!j->op[i].name || j->op[i].barrier) continue;
+        if (!j->op[i].name || !j->op[i].times) continue;
         struct weft_collective_stats s = weft_report_collective(run, job, i);
         if (!any)
             fprintf(file, "  %-24s %5s %14s %6s %12s %13s %13s\n", "collective", "ranks", "size (B)", "times",
@@ -118,7 +118,7 @@ void weft__report_jobs_json(struct weft__json *j, const struct weft_run *run) {
         weft__json_begin_array(j);
         for (uint32_t i = 0; i < run->workload->job[k].ops; i++) {
             const struct weft_job_op *op = &run->workload->job[k].op[i];
-            if (!op->name || op->barrier) continue;
+            if (!op->name || !op->times) continue;
             struct weft_collective_stats c = weft_report_collective(run, k, i);
             write_collective(j, &c);
         }

@@ -21,15 +21,15 @@ static void tree_each(const struct sink *sink, const struct weft_tree *tree, con
     }
 }
 
-static void topology_each(const struct sink *sink, const struct weft_scenario *s) {
-    weft__model_each(&s->topology, "topology", sink->on_value, sink->context);
-    const char *const *list = s->topology.model->params->lists;
+/// A model with the lists that it reads itself.
+static void model_each(const struct sink *sink, const struct weft_model_conf *model, const char *path) {
+    weft__model_each(model, path, sink->on_value, sink->context);
+    const char *const *list = model->model->params->lists;
     for (; list && *list; list++) {
-        const struct weft_tree *tree = weft_tree_find(s->topology_tree, *list);
-        char path[WEFT__PATH_MAX];
-        if (tree) tree_each(sink, tree, weft__path_join(path, sizeof path, "topology", *list));
+        const struct weft_tree *tree = weft_tree_find(model->tree, *list);
+        char list_path[WEFT__PATH_MAX];
+        if (tree) tree_each(sink, tree, weft__path_join(list_path, sizeof list_path, path, *list));
     }
-    if (s->events_tree) tree_each(sink, s->events_tree, "events");
 }
 
 static void device_each(const struct sink *sink, const struct weft_device_conf *device, uint32_t i) {
@@ -51,13 +51,14 @@ void weft_scenario_each(const struct weft_scenario *scenario,
     struct sink sink = {on_value, context};
     on_value(context, "name", scenario->name);
     on_value(context, "about", scenario->about);
-    topology_each(&sink, scenario);
+    model_each(&sink, &scenario->topology, "topology");
+    if (scenario->events_tree) tree_each(&sink, scenario->events_tree, "events");
     for (uint32_t i = 0; i < scenario->devices; i++)
         device_each(&sink, &scenario->device[i], i);
     for (uint32_t i = 0; i < scenario->workloads; i++) {
         char path[64];
         snprintf(path, sizeof path, "workload.%u", i);
-        weft__model_each(&scenario->workload[i], path, on_value, context);
+        model_each(&sink, &scenario->workload[i], path);
     }
     weft_params_each(&weft_run_table, &scenario->run, "run", on_value, context);
     weft_params_each(&weft_capture_table, &scenario->capture, "capture", on_value, context);

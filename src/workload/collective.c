@@ -41,9 +41,9 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
     weft_bytes size = c->size_bytes;
     for (uint32_t k = 0; k < sizes; k++, size *= c->factor) {
         if (c->barrier && (sizes > 1 || c->repeat > 1)) {
-            job->op[job->ops].barrier = true;
             weft__job_collective(job, topology, &barrier, job->ranks, 1, 1, &job->op[job->ops++]);
         }
+        job->op[job->ops].times = 1;
         weft__job_collective(job, topology, &c->collective, job->ranks, 1, size, &job->op[job->ops++]);
     }
     job->iterations = (uint32_t)c->repeat;

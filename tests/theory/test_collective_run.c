@@ -134,8 +134,8 @@ static void the_same_on_any_number_of_threads(void **state) {
                  weft_model_at(WEFT_KIND_COLLECTIVE, i)->name, i % 2 ? "rail" : "rack");
         struct run r = RUN(run_text, network, 12, what);
         assert_complete(&r);
-        for (uint32_t k = 0; k < 4; k++)
-            assert_int_equal(stats_of(&r, k).finished, 2);
+        for (uint32_t k = 0; k < 2; k++) // a barrier before each
+            assert_int_equal(stats_of(&r, 2 * k + 1).finished, 2);
         run_free(&r);
     }
 }
@@ -161,12 +161,106 @@ static void copying_can_be_the_bottleneck(void **state) {
     run_free(&r);
 }
 
+// --- jobs ---------------------------------------------------------------------------------------------------------
+
+static struct weft_job_stats job_of(const struct run *r) {
+    const struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    return weft_report_job(&run, 0);
+}
+
+static const char job[] = "topology: {kind: single, hosts: 8, rate: 400Gbps, delay: 200ns}\n"
+                          "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6MB}}\n"
+                          "workload: [{kind: job, iterations: 3, %s}]\n";
+
+/// One after another: an iteration is the sum, and the collective is exposed. Beside: it is the longer of the two.
+static void what_overlaps_is_hidden(void **state) {
+    struct run one = RUN(run_once, job, "operations: [{collective: all_to_all, size: 8MB}]");
+    double talk = job_of(&one).iteration_ps;
+    assert_within(job_of(&one).exposed_ps, talk, 0.01);
+    run_free(&one);
+    static const char *const overlap[] = {"off", "on"};
+    for (uint32_t k = 0; k < 2; k++) {
+        char *what =
+            text_of("operations: [{collective: all_to_all, size: 8MB, overlap: %s}, {compute: 300us}]", overlap[k]);
+        struct run r = RUN(run_text, job, what);
+        free(what);
+        assert_complete(&r);
+        assert_int_equal(job_of(&r).finished, 3);
+        assert_true(talk < 300e6);
+        assert_within(job_of(&r).iteration_ps, k ? 300e6 : 300e6 + talk, 0.01);
+        assert_true(k ? job_of(&r).exposed_ps < 1e6 : job_of(&r).exposed_ps > 0.99 * talk);
+        run_free(&r);
+    }
+}
+
+/// All wait for the slowest: an iteration takes as much longer as its compute does.
+static void a_straggler_stops_all(void **state) {
+    static const char what[] = "operations: [{compute: 200us, collective: all_reduce_ring, size: 1MB}], slow_rank: 3, "
+                               "slow_factor: %s";
+    char *even = text_of(what, "1"), *slow = text_of(what, "2");
+    struct run a = RUN(run_once, job, even), b = RUN(run_text, job, slow);
+    assert_complete(&b);
+    assert_within(job_of(&b).iteration_ps - job_of(&a).iteration_ps, 200e6, 0.02);
+    run_free(&a);
+    run_free(&b);
+    free(even);
+    free(slow);
+}
+
+/// Ranks are numbered with the first dimension innermost, and groups keep to themselves.
+static void groups_keep_to_themselves(void **state) {
+    struct run r = RUN(run_text, job,
+                       "dimensions: [tp:2, pp:2, dp:2], operations: [{collective: all_gather, size: 64KB, over: dp}, "
+                       "{collective: all_to_all, size: 64KB, over: pp, times: 2}, {size: 64KB, over: tp}]");
+    assert_complete(&r);
+    const struct weft_job *j = &r.workload->job[0];
+    static const uint32_t distance[] = {4, 2, 1}; // of dp, pp and tp
+    assert_int_equal(j->communicators, 3);
+    for (uint32_t i = 0; i < j->connections; i++)
+        assert_int_equal(j->connection[i].src ^ j->connection[i].dst, distance[j->connection[i].communicator]);
+    assert_int_equal(stats_of(&r, 1).finished, 6);
+    run_free(&r);
+}
+
+/// Two jobs on the same hosts share NICs; both finish, and neither sees the other's messages.
+static void jobs_share_hosts(void **state) {
+    struct run r = run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
+                            "workload:\n"
+                            "  - {kind: collective, size: 2MB, group: a, server: {gpus: 2}}\n"
+                            "  - {kind: collective, size: 2MB, group: b, start: 20us, collective: all_to_all}\n"
+                            "  - {kind: incast, sources: host-1..3, dst: host-0, size: 1MB}\n");
+    run_assert_complete(&r);
+    assert_int_equal(r.outcome->job[0].ranks_done + r.outcome->job[1].ranks_done, 8);
+    run_free(&r);
+}
+
+/// A collective that cannot go on is a stall like any other: here the way to a rank is cut for good.
+static void a_cut_network_stalls(void **state) {
+    struct run r = run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
+                            "events: [{at: 5us, link: host-2/0, state: down}]\n"
+                            "host: {timeout: 100us}\n"
+                            "run: {stall: 1ms}\n"
+                            "workload: [{kind: collective, size: 2MB}]\n");
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    assert_non_null(strstr(r.outcome->stall, "host-2"));
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_to_the_closed_form),           cmocka_unit_test(broadcast_is_a_pipeline),
-        cmocka_unit_test(a_server_needs_no_network),         cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
-        cmocka_unit_test(the_same_on_any_number_of_threads), cmocka_unit_test(losses_are_repaired),
+        cmocka_unit_test(sums_to_the_closed_form),
+        cmocka_unit_test(broadcast_is_a_pipeline),
+        cmocka_unit_test(a_server_needs_no_network),
+        cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
+        cmocka_unit_test(the_same_on_any_number_of_threads),
+        cmocka_unit_test(losses_are_repaired),
         cmocka_unit_test(copying_can_be_the_bottleneck),
+        cmocka_unit_test(what_overlaps_is_hidden),
+        cmocka_unit_test(a_straggler_stops_all),
+        cmocka_unit_test(groups_keep_to_themselves),
+        cmocka_unit_test(jobs_share_hosts),
+        cmocka_unit_test(a_cut_network_stalls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
