@@ -15,21 +15,6 @@
 #include "device/program.h"
 #include "weft/memory.h"
 
-enum { SENDER_KEYS = 3 };
-
-static uint32_t key_pace(uint32_t at_src) {
-    return WEFT__KEY_QPS + at_src * SENDER_KEYS;
-}
-static uint32_t key_timeout(uint32_t at_src) {
-    return key_pace(at_src) + 1;
-}
-static uint32_t key_cc(uint32_t at_src) {
-    return key_pace(at_src) + 2;
-}
-static uint32_t key_read(const struct weft__nic *nic, uint32_t at_dst) {
-    return WEFT__KEY_QPS + nic->sends * SENDER_KEYS + at_dst;
-}
-
 uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn) {
     uint32_t bytes = WEFT_FRAME_DATA + ((weft__qp_payload(qp, psn) + 3) & ~3u); // BTH PadCnt: payload in words
     bool first = psn == 0, last = psn + 1 == qp->packets;
@@ -105,7 +90,7 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
     if (at <= free_ps)
         ring_push(nic, qp);
     else
-        weft__timer_set(&node->timers, key_pace(conf->at_src), at);
+        weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
 }
 
 typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
@@ -121,7 +106,7 @@ static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_by
 static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
                         weft_rate_bps rate_before) {
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    uint32_t key = key_pace(nic->hosts->qp[qp].at_src);
+    uint32_t key = weft__key_pace(nic->hosts->qp[qp].at_src);
     if (s->rate_bps == rate_before || s->next_send_ps <= now) return;
     s->next_send_ps = now + (weft_time_ps)((unsigned __int128)(s->next_send_ps - now) * rate_before / s->rate_bps);
     if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
@@ -132,7 +117,7 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
                     cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
     if (!handler) return;
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    uint32_t key = key_cc(nic->hosts->qp[qp].at_src);
+    uint32_t key = weft__key_cc(nic->hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
         .now_ps = w->now_ps, .line_rate_bps = nic->line_rate_bps, .bytes = bytes, .rtt_ps = rtt};
     weft_time_ps timer = weft__timer_at(&node->timers, key);
@@ -204,12 +189,13 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         s->sample_ps = w->now_ps;
     }
     s->next++;
-    if (conf->verb != WEFT_VERB_READ && weft__timer_at(&node->timers, key_timeout(conf->at_src)) == WEFT_TIME_NEVER)
-        weft__timer_set(&node->timers, key_timeout(conf->at_src), timeout_after(nic, w->now_ps));
+    if (conf->verb != WEFT_VERB_READ &&
+        weft__timer_at(&node->timers, weft__key_timeout(conf->at_src)) == WEFT_TIME_NEVER)
+        weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), timeout_after(nic, w->now_ps));
     uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
     tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
     if (last && conf->verb == WEFT_VERB_READ) // nothing will acknowledge it; a new request starts again
-        weft__timer_cancel(&node->timers, key_cc(conf->at_src));
+        weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
     schedule(node, nic, qp, nic->port.busy_until_ps);
 }
@@ -218,9 +204,9 @@ static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     s->done = true;
-    weft__timer_cancel(&node->timers, key_pace(conf->at_src));
-    weft__timer_cancel(&node->timers, key_timeout(conf->at_src));
-    weft__timer_cancel(&node->timers, key_cc(conf->at_src));
+    weft__timer_cancel(&node->timers, weft__key_pace(conf->at_src));
+    weft__timer_cancel(&node->timers, weft__key_timeout(conf->at_src));
+    weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     if (conf->verb == WEFT_VERB_READ) return;
     w->tally.finished++;
     if (--nic->hosts->qps_unacked[conf->flow] == 0) nic->hosts->outcome[conf->flow].acked_ps = w->now_ps;
@@ -262,7 +248,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
 
 static void on_timeout(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    uint32_t key = key_timeout(nic->hosts->qp[qp].at_src);
+    uint32_t key = weft__key_timeout(nic->hosts->qp[qp].at_src);
     if (s->una == s->next) return; // nothing outstanding; the next packet sent sets it again
     weft_time_ps due = timeout_after(nic, s->progress_ps);
     if (due > w->now_ps) {
@@ -318,7 +304,7 @@ static uint32_t ack_priority(const struct weft__nic *nic, uint32_t data_priority
 static void request_read(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     send_control(node, nic, w, qp, WEFT_PACKET_READ, nic->hosts->receiver[qp].expected, conf->priority);
-    weft__timer_set(&node->timers, key_read(nic, conf->at_dst), timeout_after(nic, w->now_ps));
+    weft__timer_set(&node->timers, weft__key_read(nic, conf->at_dst), timeout_after(nic, w->now_ps));
 }
 
 static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -332,7 +318,8 @@ static void on_read_timer(struct weft__node *node, struct weft__nic *nic, struct
         if (__builtin_expect(nic->trace != NULL, 0)) trace_start(nic, w->now_ps, qp);
         progress(w);
     } else if (timeout_after(nic, r->progress_ps) > w->now_ps) {
-        weft__timer_set(&node->timers, key_read(nic, nic->hosts->qp[qp].at_dst), timeout_after(nic, r->progress_ps));
+        weft__timer_set(&node->timers, weft__key_read(nic, nic->hosts->qp[qp].at_dst),
+                        timeout_after(nic, r->progress_ps));
         return;
     }
     r->progress_ps = w->now_ps;
@@ -370,7 +357,7 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
         w->tally.flows_done++;
     }
     if (conf->verb != WEFT_VERB_READ) return;
-    weft__timer_cancel(&node->timers, key_read(nic, conf->at_dst));
+    weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
     w->tally.finished++; // responses need no acknowledgement
     if (last) outcome->acked_ps = w->now_ps;
 }
@@ -637,7 +624,7 @@ void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct w
 
 void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings) {
-    uint32_t key = key_read(nic, nic->hosts->qp[qp].at_dst);
+    uint32_t key = weft__key_read(nic, nic->hosts->qp[qp].at_dst);
     if (granted) send_control(node, nic, w, qp, WEFT_PACKET_CTS, granted, priority);
     if (nic->conf->timeout_ps != WEFT_TIME_NEVER && weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key, w->now_ps + (nic->conf->timeout_ps << doublings));
@@ -707,12 +694,12 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
         weft__gpu_on_timer(node, nic, w, key);
         return;
     }
-    if (k >= nic->sends * SENDER_KEYS) {
-        on_read_timer(node, nic, w, nic->receive_qp[k - nic->sends * SENDER_KEYS]);
+    if (k >= nic->sends * WEFT__SENDER_KEYS) {
+        on_read_timer(node, nic, w, nic->receive_qp[k - nic->sends * WEFT__SENDER_KEYS]);
         return;
     }
-    uint32_t qp = nic->send_qp[k / SENDER_KEYS];
-    switch (k % SENDER_KEYS) {
+    uint32_t qp = nic->send_qp[k / WEFT__SENDER_KEYS];
+    switch (k % WEFT__SENDER_KEYS) {
     case 0:
         if (!nic->hosts->sender[qp].started) start_sender(node, nic, w, qp);
         schedule(node, nic, qp, w->now_ps);
@@ -759,64 +746,4 @@ static void nic_run(struct weft__node *node, struct weft__worker *w, const struc
     weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
 }
 
-static const struct weft__node_ops nic_ops = {.fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_run};
-
-struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
-    struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
-    nic->conf = setup->conf;
-    nic->hosts = setup->hosts;
-    nic->host = setup->host;
-    nic->scheduler = setup->conf->scheduler.model->ops;
-    nic->cc = setup->conf->cc.model->ops;
-    nic->line_rate_bps = setup->line_rate_bps;
-    nic->sends = setup->sends;
-    nic->receives = setup->receives;
-    nic->send_qp = setup->send_qp;
-    nic->receive_qp = setup->receive_qp;
-    nic->pool = setup->pool;
-    nic->sampled = setup->sampled;
-    nic->sample_interval_ps = setup->sample_interval_ps;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        nic->backlog[p].ready_tail = WEFT_NONE;
-
-    if (setup->events_max) {
-        nic->trace = weft__trace_new(setup->node, setup->port0, 1, setup->events_max, NULL, 0, setup->arena);
-        nic->trace->rate_bps = weft_arena_alloc(setup->arena, nic->sends + 1, sizeof *nic->trace->rate_bps);
-    }
-
-    node->ops = &nic_ops;
-    node->state = nic;
-    nic->gpu = setup->gpu;
-    if (nic->gpu) nic->gpu->key0 = key_read(nic, nic->receives);
-    weft__timers_init(&node->timers,
-                      key_read(nic, nic->receives) + (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0));
-    if (nic->gpu) weft__gpu_start(node, nic);
-    if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
-    if (setup->lldp) weft__timer_set(&node->timers, WEFT__KEY_LLDP, 0);
-    for (uint32_t k = 0; k < nic->sends; k++) {
-        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
-        if (qp->verb != WEFT_VERB_READ)
-            weft__timer_set(&node->timers, key_pace(k), nic->hosts->flow[qp->flow].start_ps);
-    }
-    for (uint32_t k = 0; k < nic->receives; k++) {
-        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->receive_qp[k]];
-        nic->hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
-        if (qp->verb == WEFT_VERB_READ)
-            weft__timer_set(&node->timers, key_read(nic, k), nic->hosts->flow[qp->flow].start_ps);
-    }
-    return nic;
-}
-
-void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
-    weft__port_finish(&nic->port, now);
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
-    weft__nic_finish_holds(nic, now);
-}
-
-weft_bytes weft__nic_held(const struct weft__nic *nic) {
-    weft_bytes bytes = 0;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        bytes += nic->received_bytes[p];
-    return bytes;
-}
+const struct weft__node_ops weft__nic_ops = {.fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_run};

@@ -110,6 +110,22 @@ enum {
     WEFT__KEY_QPS
 };
 
+/// The timers of a queue pair, by its number among those that the NIC sends, or receives.
+enum { WEFT__SENDER_KEYS = 3 };
+
+static inline uint32_t weft__key_pace(uint32_t at_src) {
+    return WEFT__KEY_QPS + at_src * WEFT__SENDER_KEYS;
+}
+static inline uint32_t weft__key_timeout(uint32_t at_src) {
+    return weft__key_pace(at_src) + 1;
+}
+static inline uint32_t weft__key_cc(uint32_t at_src) {
+    return weft__key_pace(at_src) + 2;
+}
+static inline uint32_t weft__key_read(const struct weft__nic *nic, uint32_t at_dst) {
+    return WEFT__KEY_QPS + nic->sends * WEFT__SENDER_KEYS + at_dst;
+}
+
 /// Priorities with something to send.
 static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
     return nic->control_mask | nic->ready_mask;
@@ -134,7 +150,7 @@ struct weft__nic_setup {
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
-/// Of struct weft__node_ops.
+extern const struct weft__node_ops weft__nic_ops;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);

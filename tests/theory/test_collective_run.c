@@ -153,6 +153,21 @@ static void losses_are_repaired(void **state) {
     run_free(&r);
 }
 
+/// Packets of a message overtake one another under spraying, and whole messages too.
+static void sprayed_messages_are_put_together(void **state) {
+    struct run r = run_text("topology: {kind: leaf_spine, leaves: 2, spines: 3, hosts_per_leaf: 4, rate: 400Gbps}\n"
+                            "switch: {route: spray}\n"
+                            "host: {out_of_order: accept}\n"
+                            "workload: [{kind: collective, collective: {kind: all_to_all, chunk: 8KB, slice: 8KB}, "
+                            "size: 1MB}]\n");
+    run_assert_complete(&r);
+    uint64_t early = 0;
+    for (uint32_t i = 0; i < r.outcome->flows; i++)
+        early += r.outcome->flow[i].out_of_order_placed;
+    assert_true(early > 0);
+    run_free(&r);
+}
+
 /// A copy engine slower than the wire is the bottleneck: the lane passes each byte once a step.
 static void copying_can_be_the_bottleneck(void **state) {
     struct run r = RUN(run_once, network, 2, "collective: {kind: send_recv, copy_rate: 100Gbps}, size: 16MiB");
@@ -255,6 +270,7 @@ int main(void) {
         cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
         cmocka_unit_test(the_same_on_any_number_of_threads),
         cmocka_unit_test(losses_are_repaired),
+        cmocka_unit_test(sprayed_messages_are_put_together),
         cmocka_unit_test(copying_can_be_the_bottleneck),
         cmocka_unit_test(what_overlaps_is_hidden),
         cmocka_unit_test(a_straggler_stops_all),

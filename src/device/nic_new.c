@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A NIC made ready for a run, and what it holds at its end.
+#include "device/program.h"
+
+struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
+    struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
+    nic->conf = setup->conf;
+    nic->hosts = setup->hosts;
+    nic->host = setup->host;
+    nic->scheduler = setup->conf->scheduler.model->ops;
+    nic->cc = setup->conf->cc.model->ops;
+    nic->line_rate_bps = setup->line_rate_bps;
+    nic->sends = setup->sends;
+    nic->receives = setup->receives;
+    nic->send_qp = setup->send_qp;
+    nic->receive_qp = setup->receive_qp;
+    nic->pool = setup->pool;
+    nic->sampled = setup->sampled;
+    nic->sample_interval_ps = setup->sample_interval_ps;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        nic->backlog[p].ready_tail = WEFT_NONE;
+
+    if (setup->events_max) {
+        nic->trace = weft__trace_new(setup->node, setup->port0, 1, setup->events_max, NULL, 0, setup->arena);
+        nic->trace->rate_bps = weft_arena_alloc(setup->arena, nic->sends + 1, sizeof *nic->trace->rate_bps);
+    }
+
+    node->ops = &weft__nic_ops;
+    node->state = nic;
+    nic->gpu = setup->gpu;
+    if (nic->gpu) nic->gpu->key0 = weft__key_read(nic, nic->receives);
+    weft__timers_init(&node->timers, weft__key_read(nic, nic->receives) +
+                                         (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0));
+    if (nic->gpu) weft__gpu_start(node, nic);
+    if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
+    if (setup->lldp) weft__timer_set(&node->timers, WEFT__KEY_LLDP, 0);
+    for (uint32_t k = 0; k < nic->sends; k++) {
+        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
+        if (qp->verb != WEFT_VERB_READ)
+            weft__timer_set(&node->timers, weft__key_pace(k), nic->hosts->flow[qp->flow].start_ps);
+    }
+    for (uint32_t k = 0; k < nic->receives; k++) {
+        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->receive_qp[k]];
+        nic->hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
+        if (qp->verb == WEFT_VERB_READ)
+            weft__timer_set(&node->timers, weft__key_read(nic, k), nic->hosts->flow[qp->flow].start_ps);
+    }
+    return nic;
+}
+
+void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
+    weft__port_finish(&nic->port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
+    weft__nic_finish_holds(nic, now);
+}
+
+weft_bytes weft__nic_held(const struct weft__nic *nic) {
+    weft_bytes bytes = 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        bytes += nic->received_bytes[p];
+    return bytes;
+}
