@@ -155,11 +155,13 @@ static void losses_are_repaired(void **state) {
 
 /// Packets of a message overtake one another under spraying, and whole messages too.
 static void sprayed_messages_are_put_together(void **state) {
-    struct run r = run_text("topology: {kind: leaf_spine, leaves: 2, spines: 3, hosts_per_leaf: 4, rate: 400Gbps}\n"
-                            "switch: {route: spray}\n"
-                            "host: {out_of_order: accept}\n"
-                            "workload: [{kind: collective, collective: {kind: all_to_all, chunk: 8KB, slice: 8KB}, "
-                            "size: 1MB}]\n");
+    struct run r =
+        run_text("topology: {kind: leaf_spine, leaves: 2, spines: 3, hosts_per_leaf: 4, rate: 400Gbps}\n"
+                 "switch: {route: {kind: spray, order: random}}\n"
+                 "host: {out_of_order: accept}\n"
+                 "workload:\n"
+                 "  - {kind: collective, collective: {kind: all_to_all, chunk: 8KB, slice: 8KB}, size: 1MB}\n"
+                 "  - {kind: incast, sources: host-1..3, dst: host-4, size: 1MB}\n");
     run_assert_complete(&r);
     uint64_t early = 0;
     for (uint32_t i = 0; i < r.outcome->flows; i++)
