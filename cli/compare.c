@@ -71,7 +71,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     }
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
-    weft_cli_print_results(&results, c->o->json, &output);
+    weft_cli_print_results(stdout, &results, c->o->json);
     if (output.status) *error = output;
     return output.status ? output.status : status ? status : claims;
 }

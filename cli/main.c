@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft: one subcommand a file.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 #include "weft/types.h"
 
-static const struct command {
+static const struct subcommand {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
@@ -23,7 +24,7 @@ static void usage(FILE *file) {
     fprintf(file, "\nweft COMMAND --help tells more.\n");
 }
 
-int main(int argc, char **argv) {
+static int command(int argc, char **argv) {
     if (argc < 2) {
         usage(stderr);
         return 2;
@@ -40,4 +41,11 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
     fprintf(stderr, "weft: no command '%s'; see weft --help\n", argv[1]);
     return 2;
+}
+
+int main(int argc, char **argv) {
+    int status = command(argc, argv);
+    if (!fflush(stdout) && !ferror(stdout)) return status;
+    fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
+    return 1;
 }

@@ -46,7 +46,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
         struct weft_error output = {0};
         struct weft_cli_results results = {.run = &run, .runs = 1};
         if (o->out) weft_cli_write_results(o->out, &results, &output);
-        weft_cli_print_results(&results, o->json, &output);
+        weft_cli_print_results(stdout, &results, o->json);
         if (output.status) {
             *error = output;
             status = output.status;

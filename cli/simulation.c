@@ -115,7 +115,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     return status;
 }
 
-static void print(FILE *file, const struct weft_cli_results *r, bool json) {
+void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool json) {
     if (json && r->list)
         weft_report_json_compare(file, r->run, r->runs, r->claim, r->claims);
     else if (json)
@@ -125,15 +125,6 @@ static void print(FILE *file, const struct weft_cli_results *r, bool json) {
     else
         weft_report_table(file, r->run);
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
-}
-
-enum weft_status weft_cli_print_results(const struct weft_cli_results *results, bool json,
-                                        struct weft_error *ret_error) {
-    print(stdout, results, json);
-    if (fflush(stdout) || ferror(stdout))
-        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write to standard output: %s",
-                              strerror(errno));
-    return WEFT_OK;
 }
 
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
@@ -146,7 +137,7 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
     FILE *file = fopen(draft, "w");
     bool written = file;
     if (file) {
-        print(file, results, true);
+        weft_cli_print_results(file, results, true);
         written = !ferror(file);
         written &= !fclose(file);
     }

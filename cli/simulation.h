@@ -39,8 +39,7 @@ struct weft_cli_results {
 /// Writes results.sqlite and result.json into the folder.
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error);
-/// Prints to standard output: JSON or text. SYSTEM if it could not be written.
-enum weft_status weft_cli_print_results(const struct weft_cli_results *results, bool json,
-                                        struct weft_error *ret_error);
+/// JSON or text.
+void weft_cli_print_results(FILE *file, const struct weft_cli_results *results, bool json);
 
 #endif

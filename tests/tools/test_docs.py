@@ -41,6 +41,20 @@ class Readme(unittest.TestCase):
         self.assertEqual(weft(ROOT, "compare", scenario, "--quiet"), (0, shown, ""))
 
 
+class ExitStatus(unittest.TestCase):
+    """docs/cli.md: 1 if the machine failed."""
+
+    def test_standard_output_that_is_full(self):
+        scenario = ROOT / "scenarios/foundation/headroom.yaml"
+        for command in (["run", scenario, "--quiet"], ["compare", scenario, "--json", "--quiet"],
+                        ["verify", scenario, "--quiet"], ["check", scenario], ["topo", scenario], ["models"],
+                        ["plan", "pfc", scenario], ["plan", "pfc", scenario, "--json"], ["--help"], ["--version"]):
+            with self.subTest(command=command), open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([WEFT, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("weft: cannot write to standard output: No space left on device\n", done.stderr)
+
+
 class Consoles(unittest.TestCase):
     """```console blocks: after each line "$ command" stands what it prints. They run in a folder that has scenarios/,
     one a page, so that a block may use what an earlier one has written."""
