@@ -9,7 +9,7 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Runs every variant of a scenario, one after the other, and shows them side by side, with the change\n"
              "against the first, and whether the scenario's claims hold. All variants and claims are checked before\n"
-             "one is run. Ctrl-C shows those that ran.\n"
+             "one is run. Ctrl-C (or SIGTERM) shows those that ran.\n"
              "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
              "5 a claim turned out other than expected.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,

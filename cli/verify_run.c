@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that run variants.
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -86,12 +87,17 @@ static void show_progress(const struct verify *v, uint32_t done) {
     if (done == v->tasks) fprintf(stderr, "\r\033[K");
 }
 
+/// SIGTERM goes to this process alone; Ctrl-C reaches the runs too, and once more does not harm.
+static void end_runs(const struct verify *v) {
+    for (const struct verify_task *t = v->task; t; t = t->next)
+        if (t->pid > 0) kill(t->pid, SIGTERM);
+}
+
 static bool wait_for_one(struct verify *v) {
     int wait_status;
     pid_t pid;
-    do
-        pid = wait(&wait_status);
-    while (pid < 0 && errno == EINTR);
+    while ((pid = wait(&wait_status)) < 0 && errno == EINTR)
+        if (weft_cli_interrupted()) end_runs(v);
     for (struct verify_task *t = v->task; t; t = t->next)
         if (pid > 0 && t->pid == pid) {
             finish(t, wait_status);

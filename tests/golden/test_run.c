@@ -224,8 +224,8 @@ static void stall(void **state) {
     assert_non_null(strstr(f->out, "\nSTALLED: "));
 }
 
-/// True once the process catches SIGINT.
-static bool catches_interrupt(pid_t process) {
+/// True once the process catches the signal.
+static bool catches(pid_t process, int number) {
     char path[64], line[256];
     unsigned long long caught = 0;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
@@ -234,24 +234,24 @@ static bool catches_interrupt(pid_t process) {
     while (fgets(line, sizeof line, file))
         if (sscanf(line, "SigCgt: %llx", &caught) == 1) break;
     fclose(file);
-    return caught >> (SIGINT - 1) & 1;
+    return caught >> (number - 1) & 1;
 }
 
-/// Ctrl-C in the middle of a long run: it ends by itself and tells what it measured.
-static void interrupt(void **state) {
-    struct fixture *f = *state;
+/// A signal in the middle of a long run: it ends by itself and tells what it measured.
+static void ends_by(struct fixture *f, int number) {
     pid_t child = fork();
     if (!child) {
         if (chdir(f->dir) || !freopen("out.txt", "w", stdout) || !freopen("err.txt", "w", stderr)) _exit(99);
-        execl(getenv("WEFT"), "weft", "run", "s.yaml", "--json", "--out", "r", "--set", "workload.0.size=100GB", NULL);
+        execl(getenv("WEFT"), "weft", "run", "s.yaml", "--json", "--out", "r", "--set", "workload.0.size=100GB",
+              "--capture", "host-0", "--set", "capture.limit=100KB", NULL);
         _exit(98);
     }
     int status = 0;
-    for (unsigned i = 0; i < 600 && !catches_interrupt(child); i++)
+    for (unsigned i = 0; i < 600 && !catches(child, number); i++)
         usleep(50000);
     usleep(300000);
     assert_int_equal(waitpid(child, &status, WNOHANG), 0); // still busy
-    kill(child, SIGINT);
+    kill(child, number);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
@@ -266,6 +266,18 @@ static void interrupt(void **state) {
                                    json_integer_value(json_object_get(conservation, "held")));
     assert_true(there(f, "r/results.sqlite"));
     json_decref(root);
+    char draft[64];
+    snprintf(draft, sizeof draft, "r/capture.pcapng.%ld.tmp", (long)child);
+    assert_true(there(f, "r/capture.pcapng"));
+    assert_false(there(f, draft));
+}
+
+static void interrupt(void **state) {
+    ends_by(*state, SIGINT);
+}
+
+static void terminate(void **state) {
+    ends_by(*state, SIGTERM);
 }
 
 int main(void) {
@@ -280,6 +292,7 @@ int main(void) {
         T(a_bad_variant_stops_compare_before_anything_runs),
         T(stall),
         T(interrupt),
+        T(terminate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
