@@ -98,13 +98,14 @@ static inline struct weft__line weft__line_or(weft_rate_bps own_rate_bps, weft_t
 const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size);
 void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line);
 
-/// Pods of access and aggregation switches below a layer of core switches: what clos3, leaf_spine and fat_tree have in
-/// common.
+/// Pods of access and aggregation switches below a layer of core switches: what ai_zone, clos3, fat_tree and leaf_spine
+/// have in common.
 struct weft__tiers {
     uint64_t pods;                ///< 1 and no pod number when there is no core layer
     uint64_t access, aggregation; ///< of a pod
     uint64_t core;                ///< in all; 0: two layers
     uint64_t hosts;               ///< of an access switch
+    uint64_t rails;               ///< access switches that share their servers, one GPU of each; 0 as 1: none do
     uint64_t access_parallel;     ///< links between an access and an aggregation switch
     uint64_t core_parallel;       ///< links between an aggregation and a core switch that are wired
     bool planes;                  ///< aggregation switch j of every pod reaches the j-th share of the cores

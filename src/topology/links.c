@@ -12,6 +12,10 @@ static enum weft_status unknown_link(const struct weft_topology *t, const char *
     const char *mark = strstr(name, "--");
     bool pair = mark != NULL;
     if (!mark) mark = strchr(name, '/');
+    if (!mark && weft_topology_find_node(t, name) != WEFT_NONE)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "no link '%s': that is a node; \"%s/*\" is all of its links, \"%s/0\" one", name, name,
+                              name);
     if (!mark)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "no link '%s'; expected a port (%s/0) or two nodes (%s--%s)", name, t->node[0].name,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds two and three layers of switches. Node order: an access switch and its hosts side by side; the aggregation
 // switches spread over their pod and the core switches over everything, so that any contiguous part of the order has
-// its share of each. Ports: an access switch has its hosts first, then its uplinks; an aggregation switch its access
+// its share of each. With rails, the GPUs of a server follow one another all the same.
+// Ports: an access switch has its hosts first, then its uplinks; an aggregation switch its access
 // switches first; a core switch the pods in order. Parallel links are neighbours.
 #include <stdio.h>
 
@@ -47,13 +48,20 @@ static void connect_times(struct weft_topology_builder *b, uint32_t from, uint32
         weft__topology_connect(b, from, to, line);
 }
 
+/// The host at downlink `down` of an access switch: with rails, one GPU of the down-th server of its group.
+static uint32_t host_below(const struct weft__tiers *s, const struct numbers *n, uint64_t access, uint64_t down) {
+    uint64_t rails = s->rails ? s->rails : 1, rail = access % rails;
+    uint64_t host = (access - rail) * s->hosts + down * rails + rail;
+    return n->access[host / s->hosts] + 1 + (uint32_t)(host % s->hosts);
+}
+
 static void connect_pod(const struct weft__tiers *s, uint64_t pod, struct weft_topology_builder *b,
                         const struct numbers *n) {
     const uint32_t *aggregation = &n->aggregation[pod * s->aggregation];
     for (uint64_t a = 0; a < s->access; a++) {
         uint32_t access = n->access[pod * s->access + a];
-        for (uint32_t h = 0; h < s->hosts; h++)
-            weft__topology_connect(b, access, access + 1 + h, s->host_line);
+        for (uint64_t h = 0; h < s->hosts; h++)
+            weft__topology_connect(b, access, host_below(s, n, pod * s->access + a, h), s->host_line);
         for (uint64_t g = 0; g < s->aggregation; g++)
             connect_times(b, access, aggregation[g], s->access_parallel, s->access_line);
     }

@@ -168,6 +168,32 @@ static void failures_take_paths_away(void **state) {
     built_free(&b);
 }
 
+// Between zones 3 CTSWs up x 4 ATSWs x 3 CTSWs down, 3 within one. A CTSW that fails leaves 2 up (from its zone) or
+// down (to it), and the hosts of other zones do not notice.
+static void whole_ctsw_fails(void **state) {
+    (void)state;
+    struct built b = build_text("topology: {kind: ai_zone, zones: 3, racks: 2, gpus_per_rack: 2, uplinks: 3, "
+                                "ctsw_uplinks: 4}\nevents: [{at: 1us, link: ctsw-1/*, state: down}]");
+    const struct weft_topology *t = b.t;
+    assert_non_null(t);
+    assert_int_equal(t->events, 2 + 4);
+    bool down[128] = {false};
+    assert_true(t->links <= sizeof down);
+    struct weft_routes *r = weft_routes_new(t, down);
+    assert_int_equal(paths_between(t, r, 0, 4), 36);
+    assert_int_equal(paths_between(t, r, 0, 2), 3);
+    weft_routes_free(r);
+    for (uint32_t i = 0; i < t->events; i++)
+        down[t->event[i].link] = true;
+    r = weft_routes_new(t, down);
+    assert_int_equal(paths_between(t, r, 0, 4), 24);
+    assert_int_equal(paths_between(t, r, 4, 0), 24);
+    assert_int_equal(paths_between(t, r, 4, 8), 36);
+    assert_int_equal(paths_between(t, r, 0, 2), 2);
+    weft_routes_free(r);
+    built_free(&b);
+}
+
 /// 2 bytes a switch and edge switch, as weft/routes.h promises; the rest is small beside it.
 static void memory_is_lean(void **state) {
     (void)state;
@@ -185,9 +211,8 @@ static void memory_is_lean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_networks),
-        cmocka_unit_test(fat_tree_paths),
-        cmocka_unit_test(failures_take_paths_away),
+        cmocka_unit_test(random_networks),          cmocka_unit_test(fat_tree_paths),
+        cmocka_unit_test(failures_take_paths_away), cmocka_unit_test(whole_ctsw_fails),
         cmocka_unit_test(memory_is_lean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

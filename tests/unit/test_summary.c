@@ -61,6 +61,46 @@ static void fabric_of_1024(void **state) {
     built_free(&b);
 }
 
+// Meta, SIGCOMM 2024: 256 RTSWs of 16 GPUs at 400G and 18 links up: full bisection, 1:1.125. Half of the GPUs, 2048,
+// can send 819.2T. Racks apart: 2 x 100 ns + 2 x 350 ns and 4 x 72 byte times at 400G, through 3 switches.
+static void one_ai_zone(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s = summarise(&b, "topology: ai_zone", 300000);
+    assert_int_equal(s->bisection_bps, 819200 * GBPS);
+    assert_int_equal(s->half_bps, 819200 * GBPS);
+    assert_string_equal(s->layer[1].name, "rtsw");
+    assert_real(s->layer[1].oversubscription_max, 16. / 18);
+    assert_int_equal(s->layer[1].down_bps, 256 * 16 * 400 * GBPS);
+    assert_int_equal(s->layer[1].up_bps, 256 * 18 * 400 * GBPS);
+    assert_int_equal(s->diameter_links, 4);
+    assert_real(s->paths_min, 18);
+    assert_real(s->paths_max, 18);
+    assert_int_equal(s->rtt_max_ps, 2 * (2 * 100000 + 2 * 350000 + 4 * 1440 + 3 * 300000));
+    built_free(&b);
+    s = summarise(&b, "topology: {kind: ai_zone, racks: 8, uplinks: 32}", 300000); // 1:2 under-subscribed
+    assert_real(s->layer[1].oversubscription_max, .5);
+    built_free(&b);
+}
+
+// 8 zones of 4,096 GPUs; 18 CTSWs with 256 links down and 36 up: 64:9. Half of the GPUs, 4 zones, could send 6553.6T
+// and have 4 x 18 x 36 links of 400G to the other half, 1036.8T. Paths between zones: 18 CTSWs x 36 ATSWs x 18 CTSWs.
+static void eight_ai_zones(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology_summary *s = summarise(&b, "topology: {kind: ai_zone, zones: 8}", 300000);
+    assert_int_equal(b.t->hosts, 32768);
+    assert_int_equal(s->bisection_bps, 1036800 * GBPS);
+    assert_int_equal(s->half_bps, 6553600 * GBPS);
+    assert_string_equal(s->layer[1].name, "ctsw");
+    assert_real(s->layer[1].oversubscription_min, 64. / 9);
+    assert_real(s->layer[1].oversubscription_max, 64. / 9);
+    assert_real(s->paths_min, 18);
+    assert_real(s->paths_max, 18 * 36 * 18);
+    assert_int_equal(s->diameter_links, 6);
+    built_free(&b);
+}
+
 // Full bisection with any k; with 3 pods the middle one is cut inside.
 static void full_bisection(void **state) {
     (void)state;
@@ -162,8 +202,9 @@ static void flow_is_smallest_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fabric_of_1024), cmocka_unit_test(full_bisection), cmocka_unit_test(oversubscribed_leaves),
-        cmocka_unit_test(uneven_list),    cmocka_unit_test(one_switch),     cmocka_unit_test(flow_is_smallest_cut),
+        cmocka_unit_test(fabric_of_1024), cmocka_unit_test(one_ai_zone),           cmocka_unit_test(eight_ai_zones),
+        cmocka_unit_test(full_bisection), cmocka_unit_test(oversubscribed_leaves), cmocka_unit_test(uneven_list),
+        cmocka_unit_test(one_switch),     cmocka_unit_test(flow_is_smallest_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,68 @@ static void fat_trees(void **state) {
     }
 }
 
+// Meta, SIGCOMM 2024: racks of 16 GPUs, RTSWs with 18 links up, zones of 4,096 GPUs: 256 racks.
+static void one_ai_zone(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: ai_zone");
+    assert_int_equal(t->hosts, 4096);
+    assert_int_equal(t->switches, 256 + 18);
+    assert_int_equal(t->links, 4096 + 256 * 18);
+    assert_int_equal(count_layer(t, "rtsw", 16 + 18), 256);
+    assert_int_equal(count_layer(t, "ctsw", 256), 18);
+    for (uint32_t l = 0; l < t->links; l++)
+        assert_int_equal(t->link[l].rate_bps, UINT64_C(400000000000));
+    assert_int_equal(t->link[weft_topology_find_link(t, "host-0/0")].delay_ps, 100000);
+    assert_int_equal(t->link[weft_topology_find_link(t, "rtsw-255--ctsw-17")].delay_ps, 350000);
+    assert_peer(t, "host-17/0", "rtsw-1/1");
+    assert_peer(t, "rtsw-255/33", "ctsw-17/255");
+    assert_non_null(strstr(t->wiring, "assumed"));
+    built_free(&b);
+}
+
+static void ai_zones_under_aggregators(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: ai_zone, zones: 3, racks: 4, gpus_per_rack: 2, uplinks: 6, parallel: 3, "
+                 "ctsw_uplinks: 4, ctsw_parallel: 2, rate: 200Gbps, atsw_rate: 800Gbps, atsw_delay: 2us}");
+    assert_int_equal(t->hosts, 3 * 4 * 2);
+    assert_int_equal(count_layer(t, "rtsw", 2 + 6), 3 * 4);
+    assert_int_equal(count_layer(t, "ctsw", 4 * 3 + 4), 3 * 2);
+    assert_int_equal(count_layer(t, "atsw", 3 * 2 * 2), 2);
+    assert_int_equal(links_between(t, "rtsw-4", "ctsw-3"), 3);
+    assert_int_equal(links_between(t, "rtsw-4", "ctsw-1"), 0);
+    assert_int_equal(links_between(t, "ctsw-5", "atsw-0"), 2);
+    assert_int_equal(t->node[weft_topology_find_node(t, "host-8")].pod, 1);
+    const struct weft_link_info *up = &t->link[weft_topology_find_link(t, "ctsw-5--atsw-1")];
+    assert_int_equal(up->rate_bps, UINT64_C(800000000000));
+    assert_int_equal(up->delay_ps, 2000000);
+    assert_int_equal(t->link[weft_topology_find_link(t, "rtsw-0--ctsw-0")].rate_bps, UINT64_C(200000000000));
+    built_free(&b);
+}
+
+/// A server is always GPUs that follow one another; with rails, each is on another RTSW of the group, and the servers
+/// of a group are the downlinks of its RTSWs in order.
+static void rails_of_an_ai_zone(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: ai_zone, zones: 2, racks: 8, gpus_per_rack: 3, cabling: rail, server_gpus: 4}");
+    assert_int_equal(t->hosts, 2 * 8 * 3);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        char name[32], wanted[32];
+        uint32_t server = h / 4, group = server / 3;
+        weft_topology_port_name(t, weft_topology_port(t, t->host[h], 0)->peer, name, sizeof name);
+        snprintf(wanted, sizeof wanted, "rtsw-%u/%u", group * 4 + h % 4, server % 3);
+        assert_string_equal(name, wanted);
+        snprintf(wanted, sizeof wanted, "host-%u", h);
+        assert_string_equal(t->node[t->host[h]].name, wanted);
+        assert_int_equal(t->node[t->host[h]].pod, h / 24);
+    }
+    built_free(&b);
+}
+
 static void two_layers_and_one(void **state) {
     (void)state;
     struct built b;
@@ -285,6 +347,13 @@ static void bad_input(void **state) {
          "hosts_per_access: 65535, access_parallel: 4096, core_parallel: 4096}",
          "t.yaml:1:", "nodes"},
         {"topology: {kind: clos3, core: 9, core_wiring: plane}", "t.yaml:1:", "multiple"},
+        {"topology: {kind: ai_zone, parallel: 4}", "t.yaml:1:", "uplinks 18 is not a multiple of parallel 4"},
+        {"topology: {kind: ai_zone, zones: 2, ctsw_parallel: 5}",
+         "t.yaml:1:", "ctsw_uplinks 36 is not a multiple of ctsw_parallel 5"},
+        {"topology: {kind: ai_zone, racks: 4, cabling: rail}",
+         "t.yaml:1:", "racks 4 is not a multiple of server_gpus 8"},
+        {"topology: {kind: ai_zone, atsw_rate: 5bps}", "t.yaml:1:", "atsw_rate"},
+        {"topology: {kind: ai_zone, zones: 65535, racks: 65535}", "t.yaml:1:", "nodes"},
         {"topology: {kind: klos}", "t.yaml:1:", "klos"},
         {"topology: {kind: single, override: 7}", "t.yaml:1:", "expected a list"},
         {"topology: {kind: single, override: [\n {link: host-9/0}]}", "t.yaml:2:9: ", "no node 'host-9'"},
@@ -348,6 +417,22 @@ static void events_are_sorted(void **state) {
     built_free(&b);
 }
 
+/// A whole switch fails by "NAME/*": its links and no others, not those of ctsw-10 either.
+static void whole_switch_fails(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: ai_zone, racks: 5}\nevents:\n- {at: 1ms, link: ctsw-1/*, state: down}\n");
+    uint32_t ctsw = weft_topology_find_node(t, "ctsw-1");
+    assert_int_equal(t->events, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        const uint32_t *port = t->link[t->event[i].link].port;
+        assert_true(t->port[port[0]].node == ctsw || t->port[port[1]].node == ctsw);
+        assert_true(!i || t->event[i].link != t->event[i - 1].link);
+    }
+    built_free(&b);
+}
+
 static void bad_events(void **state) {
     (void)state;
     static const struct {
@@ -358,7 +443,7 @@ static void bad_events(void **state) {
         {"[{at: 1ms, link: access-0/x, state: down}]", "t.yaml:2:26: ", "access-0 has ports 0 to 15"},
         {"[{at: 1ms, link: access-0--core-0, state: down}]", "t.yaml:2:26: ", "not neighbours"},
         {"[{at: 1ms, link: access-0--kore-0, state: down}]", "t.yaml:2:26: ", "nearest: 'core-0'"},
-        {"[{at: 1ms, link: access-0, state: down}]", "t.yaml:2:26: ", "no link 'access-0'"},
+        {"[{at: 1ms, link: access-0, state: down}]", "t.yaml:2:26: ", "\"access-0/*\" is all of its links"},
         {"[{at: 1ms, link: 'kore-*', state: down}]", "t.yaml:2:26: ", "no port matches"},
         {"[{at: 1ms, link: access-0/8, state: gone}]", "t.yaml:2:", "state"},
         {"[{at: 1, link: access-0/8, state: down}]", "t.yaml:2:", "at"},
@@ -538,6 +623,9 @@ int main(void) {
         cmocka_unit_test(fabric_of_1024),
         cmocka_unit_test(order_suits_workers),
         cmocka_unit_test(clos3_parameters),
+        cmocka_unit_test(one_ai_zone),
+        cmocka_unit_test(ai_zones_under_aggregators),
+        cmocka_unit_test(rails_of_an_ai_zone),
         cmocka_unit_test(fat_trees),
         cmocka_unit_test(two_layers_and_one),
         cmocka_unit_test(a_list),
@@ -545,6 +633,7 @@ int main(void) {
         cmocka_unit_test(bad_input),
         cmocka_unit_test(single_links_differ),
         cmocka_unit_test(events_are_sorted),
+        cmocka_unit_test(whole_switch_fails),
         cmocka_unit_test(bad_events),
         cmocka_unit_test(names),
         cmocka_unit_test(globs),
