@@ -25,9 +25,27 @@ struct weft_group_stats {
     struct weft_quantiles {
         double mean, p50, p95, p99, max;
     } fct_ps, slowdown;
+    uint64_t out_of_order, out_of_order_placed; ///< packets; of all flows of the group
 };
 /// One entry a group; in `arena`.
 struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct weft_arena *arena);
+
+/// How evenly the links from one layer of switches to another were used: bytes of frames sent. A ratio without bytes is
+/// NAN.
+enum weft_balance_direction { WEFT_BALANCE_UP, WEFT_BALANCE_DOWN, WEFT_BALANCE_ACROSS };
+extern const char *const weft_balance_directions[]; // "up", "down", "across"
+struct weft_balance {
+    const char *key; ///< "leaf-spine"; within one layer also the direction, "switch-switch-up"
+    const char *from, *to;
+    enum weft_balance_direction direction;
+    uint32_t links, idle; ///< idle: nothing was sent
+    weft_bytes bytes;
+    double max_mean;        ///< the busiest link over the mean
+    double switch_max_mean; ///< the same among the links of one switch, the worst; of switches with two at least
+    double jain;            ///< (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has it all
+};
+/// One entry a pair of layers and direction, upwards first; in `arena`. No more than 64.
+struct weft_balance *weft_report_balance(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 
 /// A collective of a job (one with `times`) over its iterations, in the columns of nccl-tests: bytes, seconds and bytes
 /// a second; NAN if none has finished.

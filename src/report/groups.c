@@ -41,6 +41,8 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         struct weft_group_stats *g = &group[w->flow[f].group];
         g->count++;
         g->bytes += w->flow[f].bytes;
+        g->out_of_order += outcome->flow[f].out_of_order;
+        g->out_of_order_placed += outcome->flow[f].out_of_order_placed;
         g->finished += outcome->flow[f].end_ps != WEFT_TIME_NEVER;
     }
     for (uint32_t g = 1; g < w->groups; g++)

@@ -94,11 +94,12 @@ static void write_config(struct writer *w) {
 static void write_groups(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(w->run, arena);
-    sqlite3_stmt *s = prepare(w, "INSERT INTO groups VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO groups VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t g = 0; g < w->run->workload->groups; g++) {
         const struct weft_quantiles *f = &group[g].fct_ps, *d = &group[g].slowdown;
-        insert(w, s, "tiiirrrrrrrrrr", group[g].name, (uint64_t)group[g].count, (uint64_t)group[g].finished,
-               group[g].bytes, f->mean, f->p50, f->p95, f->p99, f->max, d->mean, d->p50, d->p95, d->p99, d->max);
+        insert(w, s, "tiiirrrrrrrrrrii", group[g].name, (uint64_t)group[g].count, (uint64_t)group[g].finished,
+               group[g].bytes, f->mean, f->p50, f->p95, f->p99, f->max, d->mean, d->p50, d->p95, d->p99, d->max,
+               group[g].out_of_order, group[g].out_of_order_placed);
     }
     sqlite3_finalize(s);
     weft_arena_free(arena);
@@ -111,7 +112,7 @@ static const char *host_name(const struct weft_topology *t, uint32_t host) {
 static void write_flows(struct writer *w) {
     const struct weft_workload *load = w->run->workload;
     const struct weft_topology *t = w->run->topology;
-    sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < load->flows; i++) {
         const struct weft_flow *f = &load->flow[i];
         const struct weft_flow_outcome *o = &w->run->outcome->flow[i];
@@ -121,11 +122,12 @@ static void write_flows(struct writer *w) {
                "itiitt"
                "iiit"
                "iiiii"
-               "riiiii",
+               "riiiii"
+               "ii",
                (uint64_t)i, load->group[f->group], (uint64_t)f->src, (uint64_t)f->dst, host_name(t, f->src),
                host_name(t, f->dst), f->bytes, (uint64_t)f->qps, (uint64_t)f->priority, weft_verb_names[f->verb],
                f->start_ps, o->end_ps, fct, o->acked_ps, o->ideal_ps, slowdown, o->delivered_bytes, o->cnps,
-               o->packets_again, o->sfc_messages, o->sfc_paused_ps);
+               o->packets_again, o->sfc_messages, o->sfc_paused_ps, o->out_of_order, o->out_of_order_placed);
     }
     sqlite3_finalize(s);
 }
@@ -276,6 +278,18 @@ static void write_meanings(struct writer *w) {
     }
 }
 
+static void write_balance(struct writer *w) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_balance *b = weft_report_balance(w->run, arena, &n);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO balance VALUES (?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < n; i++)
+        insert(w, s, "tttiiirrr", b[i].from, b[i].to, weft_balance_directions[b[i].direction], (uint64_t)b[i].links,
+               (uint64_t)b[i].idle, b[i].bytes, b[i].max_mean, b[i].switch_max_mean, b[i].jain);
+    sqlite3_finalize(s);
+    weft_arena_free(arena);
+}
+
 static void write_all(struct writer *w, const struct weft_run *run, uint32_t runs) {
     execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     execute(w, "BEGIN");
@@ -291,6 +305,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_ports(w);
         write_counters(w);
         write_drops(w);
+        write_balance(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

@@ -97,6 +97,45 @@ static void print_sfc(FILE *file, const struct weft__totals *sum) {
     fprintf(file, "; flows paused for %s in all\n", text);
 }
 
+/// Only where packets overtook one another.
+static void print_order(FILE *file, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_group_stats *group = weft_report_groups(run, arena);
+    uint64_t early = 0, placed = 0;
+    for (uint32_t g = 0; g < run->workload->groups; g++) {
+        early += group[g].out_of_order;
+        placed += group[g].out_of_order_placed;
+    }
+    if (early) fprintf(file, "order  %" PRIu64 " packets out of order, %" PRIu64 " of them placed", early, placed);
+    const char *before = ": ";
+    for (uint32_t g = 0; early && run->workload->groups > 1 && g < run->workload->groups; g++)
+        if (group[g].out_of_order) {
+            fprintf(file, "%s%s %" PRIu64, before, group[g].name, group[g].out_of_order);
+            before = ", ";
+        }
+    if (early) putc('\n', file);
+    weft_arena_free(arena);
+}
+
+/// Links between layers of switches; those with a choice.
+static void print_balance(FILE *file, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_balance *b = weft_report_balance(run, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        char bytes[TEXT], most[TEXT], own[TEXT];
+        if (b[i].links < 2 || !b[i].bytes) continue;
+        weft_format_bytes(b[i].bytes, bytes, sizeof bytes);
+        fprintf(file, "links  %s to %s, %s: %" PRIu32 " with %s, %" PRIu32 " idle; busiest %s times the mean", b[i].from,
+                b[i].to, weft_balance_directions[b[i].direction], b[i].links, bytes, b[i].idle,
+                weft__text_ratio(most, b[i].max_mean));
+        if (isfinite(b[i].switch_max_mean))
+            fprintf(file, ", within a switch %s", weft__text_ratio(own, b[i].switch_max_mean));
+        fprintf(file, "; Jain %.3f\n", b[i].jain);
+    }
+    weft_arena_free(arena);
+}
+
 static void print_drops(FILE *file, const struct weft_outcome *o, const struct weft__totals *sum) {
     fprintf(file, "drops  %" PRIu64 " packets", sum->drops);
     const char *before = ": ";
@@ -138,7 +177,9 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);
+    print_order(file, run);
     print_drops(file, run->outcome, &sum);
+    print_balance(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);
 }

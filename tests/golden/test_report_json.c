@@ -72,7 +72,7 @@ static void head(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "", 19);
+    check_keys(root, "", 20);
     is_text(root, "weft", WEFT_VERSION);
     is_text(root, "scenario", "sample");
     is_text(root, "variant", "pfc");
@@ -106,7 +106,11 @@ static void groups(void **state) {
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
     check_keys(root, "groups", 2);
-    check_keys(root, "groups.incast", 5);
+    check_keys(root, "groups.incast", 7);
+    is_int(root, "groups.incast.out_of_order", 5);
+    is_int(root, "groups.incast.out_of_order_placed", 3);
+    is_int(root, "groups.victims.out_of_order", 7);
+    is_int(root, "groups.victims.out_of_order_placed", 0);
     check_keys(root, "groups.incast.fct_ps", 5);
     check_keys(root, "groups.incast.slowdown", 5);
     is_int(root, "groups.incast.count", 2);

@@ -96,7 +96,8 @@ static void is_sound(void **state) {
     expect(f->dir, "PRAGMA integrity_check", "ok");
     expect(f->dir, "PRAGMA foreign_key_check", "");
     expect(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-           "config\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_meaning\nevents\nflows\ngroups\n"
+           "balance\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
+           "meaning\nevents\nflows\ngroups\n"
            "memory\npauses\nports\nrun\nseries");
 }
 
@@ -123,8 +124,8 @@ static void flows_and_groups(void **state) {
     write_results(f, f->dir);
     expect(f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
            "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
-           "4|2|6|3000000\n"
-           "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0");
+           "4|2|6|3000000|5|3\n"
+           "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0");
     expect(f->dir,
            "SELECT name, count, finished, bytes, fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
            "incast|2|2|10000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|50500123.0|50500123.0|1.262503075");

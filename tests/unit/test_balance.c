@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Load balance of links between layers, against figures worked out by hand.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+#include "weft/report.h"
+
+static void set_bytes(struct run *r, const char *name, weft_bytes bytes) {
+    uint32_t port = weft_topology_find_port(r->topology, name);
+    assert_int_not_equal(port, WEFT_NONE);
+    r->outcome->port[(size_t)port * WEFT_PRIORITIES + 2].tx_bytes = bytes / 2; // over all priorities
+    r->outcome->port[(size_t)port * WEFT_PRIORITIES + 3].tx_bytes = bytes - bytes / 2;
+}
+
+static struct run leaf_spine(void) {
+    struct run r = run_once("topology: {kind: leaf_spine, leaves: 2, spines: 3, hosts_per_leaf: 2, rate: 100Gbps}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB}]\n");
+    memset(r.outcome->port, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->port);
+    return r;
+}
+
+static const struct weft_balance *balance_of(const struct run *r, struct weft_arena *arena, uint32_t n_expected) {
+    uint32_t n;
+    struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    const struct weft_balance *b = weft_report_balance(&run, arena, &n);
+    assert_int_equal(n, n_expected);
+    return b;
+}
+
+static void near(double found, double expected) {
+    if (!(fabs(found - expected) < 1e-12)) fail_msg("%.15g, expected %.15g", found, expected);
+}
+
+// Up: 30, 60, 0 from one leaf, 10, 10, 10 from the other. Sum 120, mean 20, most 60, squares 4800: 3; 14400 / (6 4800)
+// = 1/2. The worst leaf: 60 of a mean of 30. Down nothing.
+static void two_leaves(void **state) {
+    struct run r = leaf_spine();
+    static const weft_bytes bytes[2][3] = {{30, 60, 0}, {10, 10, 10}};
+    for (unsigned leaf = 0; leaf < 2; leaf++)
+        for (unsigned spine = 0; spine < 3; spine++) {
+            char name[40];
+            snprintf(name, sizeof name, "leaf-%u->spine-%u", leaf, spine);
+            set_bytes(&r, name, bytes[leaf][spine]);
+        }
+    set_bytes(&r, "leaf-0->host-0", 1000000); // not between switches
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_balance *b = balance_of(&r, arena, 2);
+    assert_string_equal(b[0].key, "leaf-spine");
+    assert_int_equal(b[0].direction, WEFT_BALANCE_UP);
+    assert_int_equal(b[0].links, 6);
+    assert_int_equal(b[0].idle, 1);
+    assert_int_equal(b[0].bytes, 120);
+    near(b[0].max_mean, 3);
+    near(b[0].switch_max_mean, 2);
+    near(b[0].jain, .5);
+    assert_string_equal(b[1].key, "spine-leaf");
+    assert_int_equal(b[1].direction, WEFT_BALANCE_DOWN);
+    assert_int_equal(b[1].idle, 6);
+    assert_true(isnan(b[1].max_mean) && isnan(b[1].switch_max_mean) && isnan(b[1].jain));
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
+// Equal links: 1, 1, 1. One link with it all: 6, 3, 1/6.
+static void extremes(void **state) {
+    struct run r = leaf_spine();
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    set_bytes(&r, "leaf-0->spine-1", 7);
+    const struct weft_balance *b = balance_of(&r, arena, 2);
+    near(b[0].max_mean, 6);
+    near(b[0].switch_max_mean, 3);
+    near(b[0].jain, 1. / 6);
+    for (unsigned i = 0; i < 6; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "leaf-%u->spine-%u", i / 3, i % 3);
+        set_bytes(&r, name, 7);
+    }
+    b = balance_of(&r, arena, 2);
+    near(b[0].max_mean, 1);
+    near(b[0].switch_max_mean, 1);
+    near(b[0].jain, 1);
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_leaves),
+        cmocka_unit_test(extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
