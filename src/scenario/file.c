@@ -90,9 +90,9 @@ static enum weft_status fill(struct weft_scenario_file *file, const struct weft_
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
+    enum weft_status status = weft__scenario_on_base(file->path, root, file->arena, &root, ret_error);
     const struct weft_tree *claims = weft_tree_find(root, "claims");
     if (claims && claims->type != WEFT_TREE_NULL) file->claims = claims;
-    enum weft_status status = weft__scenario_on_base(file->path, root, file->arena, &root, ret_error);
     if (!status) root = weft__tree_without(root, "claims", file->arena);
     if (!status) status = read_variants(file, root, ret_error);
     file->settings = n_settings;

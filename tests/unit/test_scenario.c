@@ -427,10 +427,11 @@ static void fails_with(const char *name, const char *expected) {
     if (!strstr(error.text, expected)) fail_msg("\"%s\" lacks \"%s\"", error.text, expected);
 }
 
-/// A file over another over a third; places of errors are those of the file that holds the mistake.
+/// A file over another over a third, claims and all; places of errors are those of the file that holds the mistake.
 static void bases(void **state) {
     (void)state;
-    static const char *const names[] = {"ground.yaml", "middle.yaml", "top.yaml", "loop.yaml", "bad.yaml", "lost.yaml"};
+    static const char *const names[] = {"ground.yaml", "middle.yaml", "top.yaml",  "loop.yaml", "bad.yaml",
+                                        "lost.yaml",   "claims.yaml", "same.yaml", "but.yaml",  "own.yaml"};
     assert_non_null(mkdtemp(base_folder));
     write_text(names[0], with_cases);
     write_text(names[1], "base: ground.yaml\nswitch.buffer.xoff: 650KB\nhost: {window: 5KB}\n");
@@ -439,7 +440,19 @@ static void bases(void **state) {
     write_text(names[3], "base: loop.yaml\n");
     write_text(names[4], "base: ground.yaml\nhost: {windo: 5KB}\n");
     write_text(names[5], "topology: single\nbase: nowhere.yaml\n");
+    write_text(names[6], "topology: single\nclaims: [{text: a, that: 1 < 2}, {text: b, that: 2 < 3}]\n");
+    write_text(names[7], "base: claims.yaml\n");
+    write_text(names[8], "base: same.yaml\nclaims.1: {text: c}\n");
+    write_text(names[9], "base: but.yaml\nclaims: [{text: d, that: 3 < 4}]\n");
+    static const char *const claims[][2] = {{"a", "b"}, {"a", "c"}, {"d", NULL}};
     struct weft_error error;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(read_file(names[7 + i], &error), WEFT_OK);
+        const struct weft_tree *list = weft_scenario_claims(file);
+        assert_int_equal(list->n, claims[i][1] ? 2 : 1);
+        for (uint32_t c = 0; c < list->n; c++)
+            assert_string_equal(weft_tree_find(list->child[c], "text")->text, claims[i][c]);
+    }
     assert_int_equal(read_file("top.yaml", &error), WEFT_OK);
     assert_int_equal(weft_scenario_variants(file), 9);
     assert_int_equal(weft_scenario_new(file, 0, &scenario, &error), WEFT_OK);
