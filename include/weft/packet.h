@@ -75,10 +75,15 @@ static inline uint32_t weft_packet_pfc_quanta(const struct weft_packet *p, unsig
     return (p->psn >> 8 >> priority & 1) ? p->qp : 0;
 }
 
-/// A source flow control message has the time to pause where others have their PSN. Its entropy is the number of the
-/// switch that sends it.
+/// A source flow control message has the time to pause, 1 s at most, where others have their PSN, and above it and in
+/// its flags when it was sent, ns modulo 32, for the record only. Its entropy is the number of the switch that sends
+/// it.
+#define WEFT_PACKET_SFCM_PAUSE_BITS 30u
 static inline uint32_t weft_packet_sfcm_pause_ns(const struct weft_packet *p) {
-    return p->psn;
+    return p->psn & ((1u << WEFT_PACKET_SFCM_PAUSE_BITS) - 1);
+}
+static inline uint32_t weft_packet_sfcm_sent_ns(const struct weft_packet *p) {
+    return p->psn >> WEFT_PACKET_SFCM_PAUSE_BITS << 3 | p->flags;
 }
 
 #endif

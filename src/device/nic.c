@@ -463,7 +463,7 @@ static void take(struct weft__node *node, struct weft__nic *nic, struct weft__wo
             nic->trace->cnp = weft__trace_id(nic->trace, event);
             if (event) {
                 event->priority = p->priority;
-                event->more = p->psn; // until the records are merged
+                event->more = weft__event_tag_cnp(p->psn);
             }
         }
         if (!nic->hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);

@@ -35,7 +35,7 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
     nic->hosts->outcome[blamed->flow].sfc_messages++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS, until = w->now_ps + pause;
     if (__builtin_expect(nic->trace != NULL, 0))
-        weft__trace_sfc_received(nic->trace, w->now_ps, 0, blamed->priority, p->qp, pause);
+        weft__trace_sfc_received(nic->trace, w->now_ps, 0, blamed->priority, p);
     if (!nic->conf->sfc) return;
     if (until > nic->hold_until_ps) nic->hold_until_ps = until;
     if (nic->conf->sfc_scope == WEFT_SFC_FLOW) {

@@ -38,15 +38,18 @@ static void describe(struct weft__switch *sw, const struct weft__sfc_packet *pac
 static void send_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                          const struct weft_packet *p, weft_time_ps pause) {
     uint8_t dscp = (uint8_t)sw->sfc.conf->dscp;
+    uint32_t now_ns = (uint32_t)(w->now_ps / WEFT_PS_PER_NS),
+             pause_ns = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS);
     struct weft_packet message = {
         .time_ps = w->now_ps,
         .port = p->port,
         .bytes = WEFT_FRAME_SFCM,
         .dst = sw->hosts->qp[p->qp].src,
         .qp = p->qp,
-        .psn = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS),
+        .psn = (now_ns >> 3) << WEFT_PACKET_SFCM_PAUSE_BITS | pause_ns,
         .entropy = sw->index & 0x3fffu,
         .kind = WEFT_PACKET_SFCM,
+        .flags = now_ns & 7u,
         .priority = sw->conf->dscp_map[dscp] & 7u,
         .dscp = dscp & 63u,
     };
@@ -90,8 +93,7 @@ bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, con
     w->tally.delivered_bytes += p->bytes;
     sw->port[out].counters[priority].sfc_proxied++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;
-    if (__builtin_expect(sw->trace != NULL, 0))
-        weft__trace_sfc_received(sw->trace, w->now_ps, out, priority, p->qp, pause);
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_sfc_received(sw->trace, w->now_ps, out, priority, p);
     weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + pause);
     return true;
 }

@@ -288,11 +288,14 @@ void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct 
     t->event[id - 1].qp = p->qp;
 }
 
-void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t qp,
-                              weft_time_ps pause) {
+void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
+                              const struct weft_packet *message) {
     struct weft__trace_queue *q = weft__trace_queue(t, port, priority);
-    q->sfc = add(t, now, WEFT_EVENT_SFC_RECEIVED, port, priority, pause / WEFT_PS_PER_NS, 0);
-    if (q->sfc) t->event[q->sfc - 1].qp = qp;
+    q->sfc = add(t, now, WEFT_EVENT_SFC_RECEIVED, port, priority, weft_packet_sfcm_pause_ns(message), 0);
+    if (!q->sfc) return;
+    struct weft_event *event = &t->event[q->sfc - 1];
+    event->qp = message->qp;
+    event->more = weft__event_tag_sfcm(message->entropy, weft_packet_sfcm_sent_ns(message));
 }
 
 void weft__trace_storms(struct weft__trace *t, weft_time_ps now, uint32_t port, uint8_t begun, uint8_t ended,

@@ -45,6 +45,15 @@ struct weft__trace_mark {
     uint32_t qp, queue, marking;
 };
 
+/// What a message says of when and by whom it was sent. The event of its arrival has it in `more` until the records are
+/// merged; there it is joined with the event that the same is true of.
+static inline uint64_t weft__event_tag_cnp(weft_time_ps sent) {
+    return (uint32_t)sent;
+}
+static inline uint64_t weft__event_tag_sfcm(uint32_t sender, uint64_t sent_ns) {
+    return (uint64_t)(sender & 0x3fffu) << 32 | (sent_ns & 31u);
+}
+
 struct weft__trace {
     uint32_t node, port0, ports;
     uint32_t limit; ///< events
@@ -128,8 +137,8 @@ void weft__trace_xon(struct weft__trace *t, weft_time_ps now, uint32_t port, uin
 /// Source flow control: a message goes to the source of `p`; one came for a queue pair behind this port.
 void weft__trace_sfc_sent(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t out,
                           weft_time_ps pause, weft_bytes queue_bytes);
-void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t qp,
-                              weft_time_ps pause);
+void weft__trace_sfc_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,
+                              const struct weft_packet *message);
 
 /// Something about a queue pair at a NIC.
 struct weft_event *weft__trace_qp(struct weft__trace *t, weft_time_ps now, enum weft_event_kind kind, uint32_t flow,

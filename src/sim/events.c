@@ -18,10 +18,10 @@ struct join {
     const struct weft__network *net;
     struct weft_event *record;
     uint32_t *started;      ///< [flow]
-    uint32_t *marked, *sfc; ///< [qp]
+    uint32_t *marked;       ///< [qp]
     uint32_t *lost;         ///< [qp]: a drop that made a gap
     uint32_t *down;         ///< [link]
-    uint32_t *first, *last; ///< under way: pause frames, [port * WEFT_PRIORITIES]; behind them CNPs, [qp]
+    uint32_t *first, *last; ///< under way: pauses_of, cnps_of, messages_of
     uint32_t *next;         ///< [id]
 };
 
@@ -61,6 +61,10 @@ static uint32_t cnps_of(const struct join *j, uint32_t qp) {
     return j->net->topology->ports * WEFT_PRIORITIES + qp;
 }
 
+static uint32_t messages_of(const struct join *j, uint32_t qp) {
+    return cnps_of(j, j->net->qps + qp);
+}
+
 static void put_under_way(struct join *j, uint32_t from, uint32_t id) {
     if (j->first[from])
         j->next[j->last[from]] = id;
@@ -69,14 +73,29 @@ static void put_under_way(struct join *j, uint32_t from, uint32_t id) {
     j->last[from] = id;
 }
 
-/// The CNP that came says when it was sent; those before it are lost.
-static uint32_t take_cnp(struct join *j, struct weft_event *e) {
-    uint32_t *first = &j->first[cnps_of(j, e->qp)], id = *first;
-    while (id && (uint32_t)j->record[id - 1].time_ps != e->more)
-        id = j->next[id];
-    if (id) *first = j->next[id];
+static uint64_t tag_of(const struct join *j, const struct weft_event *sent) {
+    if (sent->kind == WEFT_EVENT_CNP_SENT) return weft__event_tag_cnp(sent->time_ps);
+    return weft__event_tag_sfcm(j->net->topology->node[sent->node].index, sent->time_ps / WEFT_PS_PER_NS);
+}
+
+/// What came says when and by whom it was sent; what that node sent before it is lost.
+static uint32_t take_sent(struct join *j, uint32_t from, struct weft_event *e) {
+    uint32_t found = j->first[from], kept = 0;
+    while (found && tag_of(j, &j->record[found - 1]) != e->more)
+        found = j->next[found];
     e->more = 0;
-    return id;
+    if (!found) return 0;
+    uint32_t *place = &j->first[from];
+    for (uint32_t id = *place, node = j->record[found - 1].node; id && id <= found; id = j->next[id]) {
+        if (j->record[id - 1].node == node) {
+            *place = j->next[id];
+        } else {
+            kept = id;
+            place = &j->next[id];
+        }
+    }
+    if (!*place) j->last[from] = kept;
+    return found;
 }
 
 /// The frame that the peer sent so as to arrive now; those before it are lost.
@@ -113,13 +132,13 @@ static void join_event(struct join *j, uint32_t id) {
         put_under_way(j, cnps_of(j, e->qp), id);
         break;
     case WEFT_EVENT_CNP_RECEIVED:
-        e->cause = take_cnp(j, e);
+        e->cause = take_sent(j, cnps_of(j, e->qp), e);
         break;
     case WEFT_EVENT_SFC_SENT:
-        j->sfc[e->qp] = id;
+        put_under_way(j, messages_of(j, e->qp), id);
         break;
     case WEFT_EVENT_SFC_RECEIVED:
-        e->cause = j->sfc[e->qp];
+        e->cause = take_sent(j, messages_of(j, e->qp), e);
         break;
     case WEFT_EVENT_PAUSE_SENT:
         put_under_way(j, pauses_of(e->port, e->priority), id);
@@ -148,13 +167,12 @@ static void join_event(struct join *j, uint32_t id) {
 
 static void join_all(const struct weft__network *net, struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
-    size_t ways = (size_t)t->ports * WEFT_PRIORITIES + net->qps;
+    size_t ways = (size_t)t->ports * WEFT_PRIORITIES + 2 * (size_t)net->qps;
     struct join j = {
         .net = net,
         .record = net->outcome->record,
         .started = weft_arena_alloc(arena, net->workload->flows, sizeof(uint32_t)),
         .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
-        .sfc = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .lost = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
         .first = weft_arena_alloc(arena, ways, sizeof(uint32_t)),

@@ -221,39 +221,50 @@ static void a_cut_has_the_chain_of_its_causes(void **state) {
 
 /// 20 km: many CNPs of a queue pair are under way at once. The switch of the receiver marks; nothing waits on the way
 /// back.
-static const char far[] =
-    "topology:\n"
-    "  kind: list\n"
-    "  nodes:\n"
-    "    - {name: here, role: switch}\n"
-    "    - {name: there, role: switch}\n"
-    "    - {name: gpu-a, role: host}\n"
-    "    - {name: gpu-b, role: host}\n"
-    "    - {name: gpu-c, role: host}\n"
-    "  links:\n"
-    "    - {from: gpu-a, to: here, rate: 100Gbps}\n"
-    "    - {from: here, to: there, rate: 100Gbps, delay: 100us}\n"
-    "    - {from: gpu-b, to: there, rate: 100Gbps}\n"
-    "    - {from: gpu-c, to: there, rate: 100Gbps}\n"
-    "switch: {buffer: {kind: static, size: 40MB, xoff: 30MB, xon: 20MB}, aqm: {kind: wred, min: 20KB, "
-    "max: 50KB, max_probability: 50%, drop: 30MB}}\n"
-    "host: {cc: dcqcn, cnp_interval: 4us}\n"
-    "workload: [{kind: incast, sources: \"gpu-[ab]\", dst: gpu-c, size: 8MB}]\n"
-    "run: {until: 2ms}\n";
+#define FAR                                                                                                            \
+    "topology:\n"                                                                                                      \
+    "  kind: list\n"                                                                                                   \
+    "  nodes:\n"                                                                                                       \
+    "    - {name: here, role: switch}\n"                                                                               \
+    "    - {name: there, role: switch}\n"                                                                              \
+    "    - {name: gpu-a, role: host}\n"                                                                                \
+    "    - {name: gpu-b, role: host}\n"                                                                                \
+    "    - {name: gpu-c, role: host}\n"                                                                                \
+    "  links:\n"                                                                                                       \
+    "    - {from: gpu-a, to: here, rate: 100Gbps}\n"                                                                   \
+    "    - {from: here, to: there, rate: 100Gbps, delay: 100us}\n"                                                     \
+    "    - {from: gpu-b, to: there, rate: 100Gbps}\n"                                                                  \
+    "    - {from: gpu-c, to: there, rate: 100Gbps}\n"                                                                  \
+    "workload: [{kind: incast, sources: \"gpu-[ab]\", dst: gpu-c, size: 8MB}]\n"                                       \
+    "run: {until: 2ms}\n"
 
-static void a_cnp_received_is_that_one_which_was_sent(void **state) {
-    struct run r = run_once(far);
-    struct weft_outcome *o = record(&r, far);
+static const char far_cnps[] =
+    FAR "switch: {buffer: {kind: static, size: 40MB, xoff: 30MB, xon: 20MB}, aqm: {kind: wred, min: 20KB, "
+        "max: 50KB, max_probability: 50%, drop: 30MB}}\n"
+        "host: {cc: dcqcn, cnp_interval: 4us}\n";
+
+/// Messages are lost too.
+static const char far_messages[] = FAR
+    "switch: {buffer: {kind: static, size: 40MB, xoff: 30MB, xon: 20MB}, sfc: {kind: fixed, threshold: 20KB, pause: "
+    "1us, interval: 4us}}\n"
+    "events:\n"
+    "  - {at: 300us, link: here->there, state: down}\n"
+    "  - {at: 320us, link: here->there, state: up}\n";
+
+/// Of queue pair 0: what came is what was sent, 100 us ago and little more.
+static void assert_sent_is_received(const char *text, enum weft_event_kind kind, enum weft_event_kind arrival) {
+    struct run r = run_once(text);
+    struct weft_outcome *o = record(&r, text);
     uint32_t sent = 0, most = 0, *causes = calloc(o->recorded + 1, sizeof *causes);
     weft_time_ps way_ps[2] = {0};
     assert_non_null(causes);
     for (uint32_t id = 1; id <= o->recorded; id++) {
         const struct weft_event *e = at(o, id);
         if (e->qp != 0) continue;
-        if (e->kind == WEFT_EVENT_CNP_SENT) sent++;
-        if (e->kind != WEFT_EVENT_CNP_RECEIVED) continue;
+        if (e->kind == kind) sent++;
+        if (e->kind != arrival) continue;
         const struct weft_event *cause = at(o, e->cause);
-        assert_int_equal(cause->kind, WEFT_EVENT_CNP_SENT);
+        assert_int_equal(cause->kind, kind);
         assert_int_equal(cause->qp, e->qp);
         assert_int_equal(causes[e->cause]++, 0);
         assert_int_equal(e->more, 0);
@@ -268,6 +279,14 @@ static void a_cnp_received_is_that_one_which_was_sent(void **state) {
     free(causes);
     weft_outcome_free(o);
     run_free(&r);
+}
+
+static void a_cnp_received_is_that_one_which_was_sent(void **state) {
+    assert_sent_is_received(far_cnps, WEFT_EVENT_CNP_SENT, WEFT_EVENT_CNP_RECEIVED);
+}
+
+static void a_message_received_is_that_one_which_was_sent(void **state) {
+    assert_sent_is_received(far_messages, WEFT_EVENT_SFC_SENT, WEFT_EVENT_SFC_RECEIVED);
 }
 
 /// Source flow control towards two NICs, one of which does not understand the messages: its switch pauses it.
@@ -397,6 +416,7 @@ int main(void) {
         cmocka_unit_test(pauses_and_counters_agree),
         cmocka_unit_test(a_cut_has_the_chain_of_its_causes),
         cmocka_unit_test(a_cnp_received_is_that_one_which_was_sent),
+        cmocka_unit_test(a_message_received_is_that_one_which_was_sent),
         cmocka_unit_test(a_message_has_its_queue_as_cause),
         cmocka_unit_test(drops_are_summed_by_reason),
         cmocka_unit_test(frames_of_no_flow_are_lost_too),
