@@ -166,6 +166,27 @@ static void print_groups(struct compare *c) {
         }
 }
 
+/// What a job measured in each run, where that has as many jobs.
+static void fill_job(const struct compare *c, uint32_t job, size_t offset) {
+    for (uint32_t r = 0; r < c->runs; r++) {
+        c->value[r] = NAN;
+        if (job >= c->run[r].workload->jobs) continue;
+        struct weft_job_stats s = weft_report_job(&c->run[r], job);
+        memcpy(&c->value[r], (const char *)&s + offset, sizeof(double));
+    }
+}
+
+/// Jobs by their number, under the name that the first variant gives them.
+static void print_jobs(struct compare *c) {
+    for (uint32_t k = 0; k < c->run->workload->jobs; k++) {
+        fill_job(c, k, offsetof(struct weft_job_stats, iteration_ps));
+        struct weft__unit unit = weft__text_unit(largest(c));
+        print_row(c, c->run->workload->group[c->run->workload->job[k].group], "job iteration", unit, 2);
+        fill_job(c, k, offsetof(struct weft_job_stats, exposed_ps));
+        print_row(c, "", "exposed comm.", unit, 2);
+    }
+}
+
 /// Only where a variant has source flow control at work.
 static void print_sfc(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
@@ -288,6 +309,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bo
     if (!c.line) abort();
     print_columns(&c, all_alike);
     print_groups(&c);
+    print_jobs(&c);
     print_network(&c);
     fclose(c.line);
     free(c.line_text);
