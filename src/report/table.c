@@ -126,8 +126,8 @@ static void print_balance(FILE *file, const struct weft_run *run) {
         char bytes[TEXT], most[TEXT], own[TEXT];
         if (b[i].links < 2 || !b[i].bytes) continue;
         weft_format_bytes(b[i].bytes, bytes, sizeof bytes);
-        fprintf(file, "links  %s to %s, %s: %" PRIu32 " with %s, %" PRIu32 " idle; busiest %s times the mean", b[i].from,
-                b[i].to, weft_balance_directions[b[i].direction], b[i].links, bytes, b[i].idle,
+        fprintf(file, "links  %s to %s, %s: %" PRIu32 " with %s, %" PRIu32 " idle; busiest %s times the mean",
+                b[i].from, b[i].to, weft_balance_directions[b[i].direction], b[i].links, bytes, b[i].idle,
                 weft__text_ratio(most, b[i].max_mean));
         if (isfinite(b[i].switch_max_mean))
             fprintf(file, ", within a switch %s", weft__text_ratio(own, b[i].switch_max_mean));
