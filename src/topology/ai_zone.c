@@ -2,10 +2,11 @@
 // Meta's training network: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024. A zone is two
 // layers: rack switches (RTSW) with 16 links down to the GPUs of the rack and 18 up, and deep-buffered cluster switches
 // (CTSW); 4,096 GPUs with full bisection. Up to 8 zones hang together by aggregators (ATSW), oversubscribed on purpose.
-// ASSUMED, for the paper gives no wiring: every RTSW reaches every CTSW of its zone by `parallel` links, so that a zone
-// has uplinks / parallel CTSWs; every CTSW reaches every ATSW likewise. 36 links up from each CTSW for 256 down make
-// the 1:7 between pods that is told of the Llama 3 cluster (arXiv 2407.21783). Delays are assumed: 100 ns a link for
-// FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star of the first generation is the kind `single`.
+// The counts are as others quote them. ASSUMED, for they say nothing of wiring: every RTSW reaches every CTSW of its
+// zone by `parallel` links, so that a zone has uplinks / parallel CTSWs; every CTSW reaches every ATSW likewise. 36
+// links up from each CTSW for 256 down make the 1:7 between pods that is told of the Llama 3 cluster (arXiv
+// 2407.21783). Delays are assumed: 100 ns a link for FEC and PHYs, and 5 ns a metre for 50 m and 200 m. The star of the
+// first generation is the kind `single`.
 #include <stdio.h>
 
 #include "topology/builder.h"
@@ -122,7 +123,7 @@ const struct weft_model weft__topology_ai_zone = {
     .name = "ai_zone",
     .summary = "rack switches under deep-buffered cluster switches, zones of these under aggregators; by default one "
                "zone of 4096 GPUs at 400G",
-    .source = "counts of Meta, SIGCOMM 2024; wiring, delays and the ATSW layer's size are assumed",
+    .source = "counts quoted from Meta, SIGCOMM 2024; wiring, delays and the ATSW layer's size are assumed",
     .params = &ai_zone_params,
     .ops = &ai_zone_ops,
 };
