@@ -60,6 +60,8 @@ bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
                          enum weft_status (*act)(const struct weft_cli_options *options,
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error));
+/// Says on standard error that of several variants the first is the one; `more` follows the hint at --variant.
+void weft_cli_mention_others(const char *doing, const char *const *name, uint32_t n, const char *more);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
 /// The number of the variant that --variant names (without it: 0). Unknown: an error.

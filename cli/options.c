@@ -207,6 +207,14 @@ int weft_cli_fail(const struct weft_error *error) {
     return (int)error->status;
 }
 
+void weft_cli_mention_others(const char *doing, const char *const *name, uint32_t n, const char *more) {
+    if (n < 2) return;
+    fprintf(stderr, "weft: %s variant '%s'; --variant NAME chooses another%s:", doing, name[0], more);
+    for (uint32_t i = 1; i < n; i++)
+        fprintf(stderr, " '%s'", name[i]);
+    fputc('\n', stderr);
+}
+
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error) {
     *ret_variant = 0;

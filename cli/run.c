@@ -17,14 +17,12 @@ static const struct weft_cli_command command = {
     .operands_max = 1,
 };
 
-static void mention_others(const struct weft_scenario_file *file) {
+static void mention_others(const struct weft_cli_options *o, const struct weft_scenario_file *file) {
     uint32_t n = weft_scenario_variants(file);
-    if (n < 2) return;
-    fprintf(stderr, "weft: running variant '%s'; --variant NAME chooses another, weft compare runs all:",
-            weft_scenario_variant_name(file, 0));
-    for (uint32_t i = 1; i < n; i++)
-        fprintf(stderr, " '%s'", weft_scenario_variant_name(file, i));
-    fputc('\n', stderr);
+    const char **names = weft_arena_alloc(o->arena, n, sizeof *names);
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = weft_scenario_variant_name(file, i);
+    weft_cli_mention_others("running", names, n, ", weft compare runs all");
 }
 
 /// Returns the exit status; `error` is set if something should be said on standard error.
@@ -38,7 +36,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     if (!status) status = weft_cli_variant(o, file, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
-        if (!o->variant && !o->json && !o->quiet) mention_others(file);
+        if (!o->variant && !o->json && !o->quiet) mention_others(o, file);
         weft_cli_catch_interrupt();
         status = weft_cli_simulation_run(&s, o, s.scenario->variant, &run, error);
     }

@@ -244,6 +244,7 @@ static enum weft_status tell(const struct weft_cli_options *o, struct weft_error
     struct timeline_view v = {.arena = o->arena, .out = stdout};
     enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
     if (status) return status;
+    if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
     if (asked.why && asked.why_not) return fail(error, "why", asked.why, "not together with --why-not");
     if (asked.at && !asked.why) return fail(error, "at", asked.at, "expected with --why");
     if (asked.why || asked.why_not) return answer(&v, o->json, error);

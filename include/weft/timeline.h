@@ -74,6 +74,8 @@ struct weft_story *weft_story_new(const struct weft_event *event, uint32_t n, ui
 /// A recorded run as weft_report_sqlite wrote it.
 struct weft_timeline {
     const char *scenario, *variant;
+    const char *const *variants_there; ///< [runs]: of all runs in the folder
+    uint32_t runs;
     const char *stall; ///< who waits for whom at the end; "": the run did not stall
     weft_time_ps sim_time_ps;
     uint64_t unrecorded;

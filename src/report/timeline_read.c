@@ -43,14 +43,15 @@ static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
 
 /// The first run, or the one of this variant.
 static enum weft_status choose_run(struct reader *r, const char *variant, struct weft_error *ret_error) {
-    const char *names[256];
+    enum { NAMES = 256 };
+    const char **names = weft_arena_alloc(r->arena, NAMES, sizeof *names);
     uint32_t n = 0;
     sqlite3_stmt *s = prepare(r, "SELECT id, scenario, variant, sim_time_ps, unrecorded, unrecorded_ps, stall FROM run "
                                  "ORDER BY id");
-    while (!r->run && next(r, s)) {
+    while (next(r, s)) {
         const char *name = text(r, s, 2);
-        if (n < sizeof names / sizeof *names) names[n++] = name;
-        if (variant && strcmp(name, variant)) continue;
+        if (n < NAMES) names[n++] = name;
+        if (r->run || (variant && strcmp(name, variant))) continue;
         r->run = sqlite3_column_int64(s, 0);
         *r->t = (struct weft_timeline){.scenario = text(r, s, 1),
                                        .variant = name,
@@ -60,6 +61,8 @@ static enum weft_status choose_run(struct reader *r, const char *variant, struct
                                        .unrecorded_ps = number(s, 5, WEFT_TIME_NEVER)};
     }
     sqlite3_finalize(s);
+    r->t->variants_there = names;
+    r->t->runs = n;
     if (r->run || r->status != SQLITE_OK) return WEFT_OK;
     char expected[512];
     weft__names_expected(variant ? variant : "", names, n, expected, sizeof expected);

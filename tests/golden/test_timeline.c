@@ -128,6 +128,16 @@ static void pauses_are_told_hop_by_hop(void **state) {
     assert_null(strstr(f->out, "first packet"));
 }
 
+static void the_other_variants_are_mentioned(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "timeline r"), 0);
+    assert_string_equal(f->err, "weft: showing variant 'pfc'; --variant NAME chooses another: 'slow-host' 'quiet'\n");
+    assert_int_equal(weft(f, "timeline r --variant pfc"), 0);
+    assert_string_equal(f->err, "");
+    assert_int_equal(weft(f, "timeline r --json"), 0);
+    assert_string_equal(f->err, "");
+}
+
 static void a_slow_host_is_a_cause(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "timeline r --variant slow-host"), 0);
@@ -343,6 +353,7 @@ static void mistakes_are_said(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses_are_told_hop_by_hop),
+        cmocka_unit_test(the_other_variants_are_mentioned),
         cmocka_unit_test(a_slow_host_is_a_cause),
         cmocka_unit_test(a_quiet_run_tells_the_way_of_its_packets),
         cmocka_unit_test(why_follows_the_causes_to_their_end),
