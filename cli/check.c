@@ -63,12 +63,20 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_end_object(j);
 }
 
-static enum weft_status check_variant(const struct weft_scenario_file *file, uint32_t variant,
-                                      const struct weft_cli_claims *claims, struct weft__json *j,
+struct check {
+    const struct weft_cli_options *o;
+    const struct weft_scenario_file *file;
+    struct weft_cli_claims claims;
+    const char **captures; ///< [variants]
+};
+
+static enum weft_status check_variant(struct check *c, uint32_t variant, struct weft__json *j,
                                       struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
-    enum weft_status status = weft_cli_simulation_init(&s, file, variant, ret_error);
-    if (!status) status = weft_cli_claims_check(claims, variant, &s, ret_error);
+    enum weft_status status = weft_cli_simulation_init(&s, c->file, variant, ret_error);
+    if (!status) status = weft_cli_claims_check(&c->claims, variant, &s, ret_error);
+    s.one_of_several = !c->o->variant && weft_scenario_variants(c->file) > 1;
+    if (!status) status = weft_cli_simulation_claim_capture(&s, variant, c->captures, c->o->arena, ret_error);
     if (!status && j)
         print_json(j, &s);
     else if (!status)
@@ -81,10 +89,11 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
                                   struct weft__json *j, struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
     enum weft_status status = weft_cli_variant(o, file, &first, ret_error);
-    struct weft_cli_claims claims = {0};
-    if (!status) status = weft_cli_claims_init(&claims, file, o->arena, ret_error);
+    struct check c = {.o = o, .file = file};
+    c.captures = weft_arena_alloc(o->arena, weft_scenario_variants(file), sizeof *c.captures);
+    if (!status) status = weft_cli_claims_init(&c.claims, file, o->arena, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
-        status = check_variant(file, first + i, &claims, j, ret_error);
+        status = check_variant(&c, first + i, j, ret_error);
     return status;
 }
 

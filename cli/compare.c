@@ -33,10 +33,12 @@ struct compare {
 
 static enum weft_status prepare(struct compare *c, const struct weft_scenario_file *file, struct weft_error *error) {
     enum weft_status status = weft_cli_claims_init(&c->claims, file, c->o->arena, error);
+    const char **captures = weft_arena_alloc(c->o->arena, c->n, sizeof *captures);
     for (uint32_t i = 0; i < c->n && !status; i++) {
         status = weft_cli_simulation_init(&c->s[i], file, i, error);
         if (!status) status = weft_cli_claims_check(&c->claims, i, &c->s[i], error);
         c->s[i].one_of_several = c->n > 1;
+        if (!status) status = weft_cli_simulation_claim_capture(&c->s[i], i, captures, c->o->arena, error);
     }
     return status;
 }

@@ -79,6 +79,21 @@ static const char *capture_file(const struct weft_cli_simulation *s, const char 
     return out && *file != '/' ? weft_arena_format(s->scenario->arena, "%s/%s", out, file) : file;
 }
 
+enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
+                                                   const char **taken, struct weft_arena *arena,
+                                                   struct weft_error *ret_error) {
+    const char *file = capture_file(s, NULL);
+    if (!file) return WEFT_OK;
+    for (uint32_t i = 0; i < variant; i++)
+        if (taken[i] && !strcmp(taken[i], file))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->scenario->capture_place,
+                                  "variant '%s' would overwrite the capture of an earlier variant, %s; expected names "
+                                  "of variants that differ in letters, digits or one of +-.=_, or another capture.file",
+                                  s->scenario->variant, file);
+    taken[variant] = weft_arena_text(arena, file);
+    return WEFT_OK;
+}
+
 /// What became of the capture, where somebody reads it; a capture that is not whole is said in any case.
 static void mention_capture(const struct weft_cli_options *options, const char *file, const struct weft_outcome *o) {
     bool quiet = options->quiet || options->json;

@@ -24,6 +24,11 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
+/// Refuses a variant that would write the file of the capture of one before it. `taken`: [variants], at first all NULL.
+enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
+                                                   const char **taken, struct weft_arena *arena,
+                                                   struct weft_error *ret_error);
+
 /// From now on the first Ctrl-C or SIGTERM ends the simulation with what it has measured, the second one the program.
 void weft_cli_catch_interrupt(void);
 bool weft_cli_interrupted(void);

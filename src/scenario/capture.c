@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <string.h>
 
 #include "weft/scenario.h"
 
@@ -25,6 +26,11 @@ static const char *check(const void *conf, char *text, size_t size) {
     const struct weft_capture_conf *c = conf;
     char from[32], until[32];
     if (!*c->file) return "file is empty; expected a name such as capture.pcapng";
+    const char *slash = strrchr(c->file, '/'), *name = slash ? slash + 1 : c->file;
+    if (!strcmp(name, "results.sqlite") || !strcmp(name, "result.json")) {
+        snprintf(text, size, "file is %s, which --out writes itself; expected a name such as capture.pcapng", name);
+        return text;
+    }
     if (c->from_ps < c->until_ps) return NULL;
     weft_format_time(c->from_ps, from, sizeof from);
     weft_format_time(c->until_ps, until, sizeof until);

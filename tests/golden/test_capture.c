@@ -268,6 +268,36 @@ static int tear_down(void **state) {
     return system(command);
 }
 
+/// To the end of the scenario.
+static void add_variant(const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/s.yaml", dir);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "  %s: {}\n", name);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void no_file_is_written_twice(void **state) {
+    (void)state;
+    const unsigned before = files();
+    assert_int_equal(weft("check s.yaml --set capture.file=results.sqlite"), 2);
+    assert_non_null(strstr(err, "file is results.sqlite, which --out writes itself"));
+    assert_int_equal(weft("run s.yaml --set capture.file=x/result.json --out r --capture host-4"), 2);
+    assert_non_null(strstr(err, "file is result.json, which --out writes itself"));
+    succeed("check s.yaml --set capture.ports=host-4");
+    add_variant("a_b");
+    const char *const wrong[] = {"check s.yaml --set capture.ports=host-4",
+                                 "compare s.yaml --set capture.ports=host-4 --out r"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(weft(wrong[i]), 2);
+        assert_non_null(strstr(err, "variant 'a_b' would overwrite the capture of an earlier variant, capture-a_b"));
+    }
+    assert_int_equal(files(), before + 2); // out.txt, err.txt
+    succeed("check s.yaml --variant a_b --set capture.ports=host-4");
+    succeed("check s.yaml");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(errors_leave_nothing, set_up, tear_down),
@@ -276,6 +306,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(libpcap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_and_when, set_up, tear_down),
         cmocka_unit_test_setup_teardown(variants, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_file_is_written_twice, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
