@@ -21,7 +21,7 @@ struct text {
     size_t size;
     FILE *file;
     struct weft_random random;
-    struct weft_random sfc, dcbx; ///< of their own, so that the rest of a run is the same with and without
+    struct weft_random sfc, dcbx, route; ///< of their own, so that the rest of a run is the same with and without
     bool until;
     bool hasty; ///< a timeout that may be below the round trip: when packets are dropped too, nothing may ever arrive
 };
@@ -122,6 +122,25 @@ static void say_host_sfc(struct text *t) {
     swap_random(t, &t->sfc);
 }
 
+static void say_switch_route(struct text *t) {
+    swap_random(t, &t->route);
+    if (chance(t, 60))
+        fprintf(t->file, ", route: %s",
+                ONE_OF(t, "e_ecmp", "path_pinning", "spray", "{kind: spray, order: random}",
+                       "{kind: flowlet, gap: 1us, entries: 64}", "load_aware", "{kind: load_aware, samples: 0}",
+                       "{kind: load_aware, per: flowlet, gap: 500ns}"));
+    swap_random(t, &t->route);
+}
+
+static void say_host_order(struct text *t) {
+    swap_random(t, &t->route);
+    if (chance(t, 60))
+        fprintf(t->file, ", source_port: %s, out_of_order: %s, reorder_window: %s, reorder_timeout: %s",
+                ONE_OF(t, "queue_pair", "host_pair"), ONE_OF(t, "accept", "accept", "discard"),
+                ONE_OF(t, "1", "7", "64", "1024"), ONE_OF(t, "0ns", "5us", "100us", "never"));
+    swap_random(t, &t->route);
+}
+
 /// Neighbours that talk of PFC, often, and perhaps differ in it. Returns the hosts' priorities.
 static const char *say_dcbx(struct text *t, const char *pfc) {
     swap_random(t, &t->dcbx);
@@ -154,6 +173,7 @@ static void say_devices(struct text *t) {
             pfc, ONE_OF(t, "65535", "500", "8"), ONE_OF(t, "0.5", "0.9"), ONE_OF(t, "0ns", "500ns"),
             ONE_OF(t, "never", "never", "30us"), ONE_OF(t, "alert", "drop", "forward"));
     say_switch_sfc(t);
+    say_switch_route(t);
     fprintf(t->file, "}\n");
     const char *timeout = ONE_OF(t, "20us", "200us", "2ms");
     t->hasty = strcmp(timeout, "2ms");
@@ -166,6 +186,7 @@ static void say_devices(struct text *t) {
         timeout, ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"), ONE_OF(t, "0ns", "4us", "50us"),
         host_pfc);
     say_host_sfc(t);
+    say_host_order(t);
     fprintf(t->file, "}\n");
 }
 
@@ -203,6 +224,7 @@ static void one_run(uint64_t seed) {
     struct text t = {.random = weft_random_stream(seed, 0, WEFT_RANDOM_WORKLOAD)};
     t.sfc = weft_random_stream(seed, 1, WEFT_RANDOM_WORKLOAD);
     t.dcbx = weft_random_stream(seed, 2, WEFT_RANDOM_WORKLOAD);
+    t.route = weft_random_stream(seed, 3, WEFT_RANDOM_WORKLOAD);
     t.file = open_memstream(&t.at, &t.size);
     assert_non_null(t.file);
     uint64_t hosts = say_topology(&t);
