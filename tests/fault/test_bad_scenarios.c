@@ -213,7 +213,7 @@ static void odd_words(void **state) {
     (void)state;
     static const char odd[] = "topology: \"x\\e[31m\\ny\"\n";
     write_scenario(odd, sizeof odd - 1);
-    refuse("escapes", NULL, ":1:11: topology: no topology \"x?[31m?y\"; expected one of clos3");
+    refuse("escapes", NULL, ":1:11: topology: no topology \"x?[31m?y\"; expected one of ");
     enum { LONG = 1 << 20 };
     char *text = malloc(LONG);
     memset(text, 'a', LONG);
@@ -224,7 +224,7 @@ static void odd_words(void **state) {
     memset(text, 'a', LONG);
     memcpy(text, "topology: ", 10);
     write_scenario(text, LONG);
-    refuse("a long word", NULL, "aaaa\"; expected one of clos3");
+    refuse("a long word", NULL, "aaaa\"; expected one of ");
     memset(text, 'a', LONG);
     memcpy(text + LONG - 4, ": 1\n", 4);
     write_scenario(text, LONG);
