@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Enhanced ECMP: the destination queue pair of the BTH joins the hash, as a user-defined field of the switch ASIC, so
 // that queue pairs between the same two hosts take paths of their own. Source: "RDMA over Ethernet for Distributed AI
-// Training at Meta Scale", SIGCOMM 2024, section 4.3. It matters where a NIC sends all its queue pairs to a host from
+// Training at Meta Scale", SIGCOMM 2024. It matters where a NIC sends all its queue pairs to a host from
 // one UDP source port (`host.source_port: host_pair`). Difference: the field hashed is weft's number of the queue pair,
 // the same in both directions; on the wire each end has a number of its own for it.
 #include "route/hash.h"
@@ -23,7 +23,7 @@ const struct weft_model weft__route_e_ecmp = {
     .kind = WEFT_KIND_ROUTE,
     .name = "e_ecmp",
     .summary = "one path for a queue pair: ECMP with the destination queue pair in the hash",
-    .source = "Meta, SIGCOMM 2024, section 4.3 (E-ECMP); hash as in ecmp",
+    .source = "Meta, SIGCOMM 2024 (E-ECMP); hash as in ecmp",
     .params = &e_ecmp_params,
     .ops = &e_ecmp_ops,
 };

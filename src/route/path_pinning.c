@@ -3,7 +3,7 @@
 // wherever it goes. Downwards it keeps to its place: where several links lead down into a pod it takes the one with the
 // number, among those of that pod, that its own has among those of the pod it came from; of parallel links to one
 // switch likewise. If a packet's link is not among the candidates (it has failed, or does not lead there) it goes by
-// ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, section 4.2, which names
+// ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, which names
 // the downlink's index and the fallback; the modulo, and what upper layers do, are assumed.
 #include "route/hash.h"
 
@@ -84,7 +84,7 @@ const struct weft_model weft__route_path_pinning = {
     .kind = WEFT_KIND_ROUTE,
     .name = "path_pinning",
     .summary = "the uplink with the number of the downlink that the packet came by; ECMP if it has failed",
-    .source = "Meta, SIGCOMM 2024, section 4.2 (path pinning)",
+    .source = "Meta, SIGCOMM 2024 (path pinning)",
     .params = &path_pinning_params,
     .ops = &path_pinning_ops,
 };
