@@ -43,6 +43,7 @@ static void round_robin_match(void *state, const void *conf, uint32_t ports, con
     uint32_t start = weft__bits_next_without(outputs, none, words, s->first);
     if (start == WEFT__BITS_NONE) return;
     uint32_t out = start;
+    bool others = false;
     do {
         const uint64_t *row = requests + (size_t)out * words;
         uint32_t in = weft__bits_next_without(row, taken, words, next[out]);
@@ -52,8 +53,9 @@ static void round_robin_match(void *state, const void *conf, uint32_t ports, con
             next[out] = (uint16_t)(in + 1 == ports ? 0 : in + 1);
         }
         out = weft__bits_next_without(outputs, none, words, out + 1 == ports ? 0 : out + 1);
+        others |= out != start;
     } while (out != start);
-    s->first = start + 1 == ports ? 0 : start + 1;
+    if (others) s->first = start + 1 == ports ? 0 : start + 1; // who asks alone takes no turn
 }
 
 static const struct weft_arbiter_ops round_robin_ops = {

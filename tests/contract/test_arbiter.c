@@ -183,6 +183,29 @@ static void shares_one_input(const struct weft_model *model, const void *conf) {
     free(b.state);
 }
 
+/// Others that ask alone in between take nobody's turn.
+static void shares_whoever_asks_between(const struct weft_model *model, const void *conf) {
+    enum { N = 4 };
+    struct bench b;
+    uint32_t served[N] = {0};
+    bench_init(&b, model, conf, N);
+    for (unsigned k = 0; k < 40; k++) {
+        b.outputs[0] = k & 1 ? 1u << 2 | 1u << 3 : 1u;
+        b.requests[0] = 1u << 1;
+        b.requests[2] = b.requests[3] = 1u;
+        match(&b);
+        for (uint32_t out = 2; k & 1 && out < N; out++)
+            served[out] += b.input[out] == 0;
+    }
+    assert_int_equal(served[2], 10);
+    assert_int_equal(served[3], 10);
+    free(b.state);
+}
+
+static void all_share_one_input_whoever_asks_between(void **state) {
+    each_model(WEFT_KIND_ARBITER, shares_whoever_asks_between);
+}
+
 static void all_share_one_input_in_turn(void **state) {
     each_model(WEFT_KIND_ARBITER, shares_one_input);
 }
@@ -216,6 +239,7 @@ int main(void) {
         cmocka_unit_test(all_serve_one_output_in_turn),
         cmocka_unit_test(all_starve_nobody),
         cmocka_unit_test(all_share_one_input_in_turn),
+        cmocka_unit_test(all_share_one_input_whoever_asks_between),
         cmocka_unit_test(matchings_are_maximal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
