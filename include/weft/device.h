@@ -23,6 +23,7 @@ enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
 struct weft_switch_conf {
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
     uint32_t forwarding;        ///< enum weft_forwarding
+    uint64_t fabric_patience;   ///< see switch.c; 0: without end
     double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
     struct weft_model_conf queueing, arbiter, scheduler, buffer, aqm, route;
     uint8_t aqm_priorities; ///< priorities under AQM

@@ -50,6 +50,9 @@ static const struct weft_param switch_rows[] = {
               "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
                 "a frame is sent on when it is complete, or as soon as its header is in"),
+    WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
+              "frames that an output takes from others before it waits for an input that has something for it and is "
+              "busy (iq and voq; assumed); 0: it never waits"),
     WEFT_REAL(struct weft_switch_conf, fabric_speedup, "fabric_speedup", "1", "1", "8",
               "how much faster than its line an input feeds the crossbar (iq and voq; assumed)"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, queueing, "queueing", WEFT_KIND_QUEUEING, "oq",

@@ -185,6 +185,55 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
 
 // --- arbitration (IQ, VOQ) ----------------------------------------------------------------------------------------
 
+// The arbiter sees free inputs only. In a switch of cells, where all ports get free together, that is every input in
+// turn. Here ports get free when their frames end, and an input that is fed at line rate for one output may be busy
+// each time that another gets free, for as long as the frames keep step; no arbiter can help that. With a patience the
+// other output lets its line idle until such an input is free, and has it then, which breaks the step.
+
+/// Leaves in `requests` the inputs that `out` has passed over too often, if there are any.
+static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint32_t out, uint64_t *requests) {
+    const uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
+    bool any = false;
+    for (uint32_t k = 0; k < sw->words; k++) {
+        sw->inputs[k] = 0;
+        for (uint64_t bits = requests[k]; bits; bits &= bits - 1) {
+            uint32_t in = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (passed[in] < sw->conf->fabric_patience) continue;
+            sw->inputs[k] |= UINT64_C(1) << in % 64;
+            any = true;
+        }
+    }
+    for (uint32_t k = 0; k < sw->words && any; k++) {
+        requests[k] = sw->inputs[k];
+        sw->insisted[k] |= requests[k];
+    }
+    if (any) sw->insisting[out / 64] |= UINT64_C(1) << out % 64;
+}
+
+/// The others leave these inputs alone.
+static __attribute__((cold, noinline)) void give_way(struct weft__switch *sw) {
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->requesting[k] & ~sw->insisting[k]; bits; bits &= bits - 1) {
+            uint64_t *requests = &sw->requests[(k * 64 + (uint32_t)__builtin_ctzll(bits)) * sw->words];
+            for (uint32_t i = 0; i < sw->words; i++)
+                requests[i] &= ~sw->insisted[i];
+        }
+    for (uint32_t k = 0; k < sw->words; k++)
+        sw->insisting[k] = sw->insisted[k] = 0;
+}
+
+/// `out` takes a frame of `in`: the others that have something for it are passed over.
+static __attribute__((cold, noinline)) void pass_over(struct weft__switch *sw, uint32_t in, uint32_t out) {
+    uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
+    sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out], sw->inputs);
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->inputs[k]; bits; bits &= bits - 1) {
+            uint32_t other = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (passed[other] < sw->conf->fabric_patience) passed[other]++;
+        }
+    passed[in] = 0;
+}
+
 /// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
 static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
@@ -212,9 +261,11 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
     uint64_t *requests = &sw->requests[out * sw->words];
     sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out], requests);
+    if (__builtin_expect(sw->passed != NULL, 0)) insist(sw, out, requests);
+    uint64_t any = 0;
     for (uint32_t k = 0; k < sw->words; k++)
-        requests[k] &= ~sw->busy_inputs[k];
-    return true;
+        any |= requests[k] &= ~sw->busy_inputs[k];
+    return any; // asks again when an input is free
 }
 
 static void find_busy_inputs(struct weft__switch *sw, weft_time_ps now) {
@@ -226,6 +277,7 @@ static void find_busy_inputs(struct weft__switch *sw, weft_time_ps now) {
 
 static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
     struct weft_packet p;
+    if (__builtin_expect(sw->passed != NULL, 0)) pass_over(sw, in, out);
     sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
     sw->port[out].waiting--;
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
@@ -251,6 +303,7 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
                 any = true;
             }
         }
+    if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
     if (!any) return;
     sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests, sw->match);
     for (uint32_t k = 0; k < sw->words; k++)
@@ -673,6 +726,10 @@ static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) 
     sw->inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->inputs);
     sw->match = weft_arena_alloc(arena, sw->ports, sizeof *sw->match);
     sw->chosen = weft_arena_alloc(arena, sw->ports, sizeof *sw->chosen);
+    if (!sw->conf->fabric_patience) return;
+    sw->passed = weft_arena_alloc(arena, (size_t)sw->ports * sw->ports, sizeof *sw->passed);
+    sw->insisting = weft_arena_alloc(arena, sw->words, sizeof *sw->insisting);
+    sw->insisted = weft_arena_alloc(arena, sw->words, sizeof *sw->insisted);
 }
 
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {

@@ -56,6 +56,8 @@ struct weft__switch {
     uint64_t *busy_inputs, *inputs; ///< [words]
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
+    uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is asked for
+    uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
     // rarely
     struct weft__sfc sfc;
     const struct weft__hosts *hosts;

@@ -73,10 +73,44 @@ static void saturation_of_sixteen_ports(void **state) {
     assert_true(voq > .9);
 }
 
+/// When host-0's 400 KB for host-3 are there. From 33 us on host-0 sends to host-2 alone, at line rate, for as long as
+/// 2 MB take; by then half of the 400 KB have crossed, for host-1 sends to host-3 too.
+static weft_time_ps fct_behind_a_stream(const char *queueing, const char *arbiter, const char *speedup,
+                                        unsigned patience) {
+    struct run r = RUN(run_text,
+                       "topology: {kind: single, hosts: 4, rate: 100Gbps, delay: 100ns}\n"
+                       "switch: {queueing: %s, arbiter: %s, fabric_speedup: %s, fabric_patience: %u, buffer: {kind: "
+                       "static, size: 400MB, xoff: 300MB, xon: 200MB}}\n"
+                       "workload:\n"
+                       "  - {kind: flow, src: host-0, dst: host-3, size: 400KB}\n"
+                       "  - {kind: flow, src: host-1, dst: host-3, size: 4MB}\n"
+                       "  - {kind: flow, src: host-0, dst: host-2, size: 2MB, start: 33.08us}\n",
+                       queueing, arbiter, speedup, patience);
+    run_assert_complete(&r);
+    weft_time_ps fct = run_fct(&r, 0);
+    run_free(&r);
+    return fct;
+}
+
+/// Frames in step: whenever host-3's line is free, host-0's input has just begun another frame for host-2. Slotted, the
+/// input would serve both in turn; the 200 KB would be over after about 100 us at the latest.
+static void an_input_in_step_starves_an_output_without_patience(void **state) {
+    static const char *const arbiters[] = {"islip", "round_robin"}, *const speedups[] = {"1", "2", "4"};
+    assert_in_range(fct_behind_a_stream("oq", "islip", "1", 0), 65 * WEFT_PS_PER_US, 67 * WEFT_PS_PER_US);
+    for (unsigned a = 0; a < 2; a++)
+        for (unsigned s = 0; s < 3; s++) {
+            weft_time_ps never = fct_behind_a_stream("voq", arbiters[a], speedups[s], 0);
+            weft_time_ps patient = fct_behind_a_stream("voq", arbiters[a], speedups[s], 16);
+            assert_in_range(never, 228 * WEFT_PS_PER_US, 230 * WEFT_PS_PER_US); // after the stream's end
+            assert_in_range(patient, 65 * WEFT_PS_PER_US, 105 * WEFT_PS_PER_US);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(head_of_line_blocking),
         cmocka_unit_test(saturation_of_sixteen_ports),
+        cmocka_unit_test(an_input_in_step_starves_an_output_without_patience),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
