@@ -119,8 +119,9 @@ static size_t put_cee(const struct weft_dcbx *dcbx, uint8_t *at) {
     return weft_cee_encode(&dcbx->cee, at, WEFT_LLDP_VALUE_MAX - HEAD);
 }
 
+/// One that says nothing is malformed: it should at least have the control sub-TLV.
 static bool take_cee(const uint8_t *at, size_t size, struct weft_dcbx *ret) {
-    return weft_cee_decode(at, size, &ret->cee) == WEFT_WIRE_OK;
+    return weft_cee_decode(at, size, &ret->cee) == WEFT_WIRE_OK && ret->cee.has;
 }
 
 // --- all of them --------------------------------------------------------------------------------------------------

@@ -216,12 +216,13 @@ static void repeated_and_malformed_tlvs(void **state) {
         0xfe, 6, 0, 0x80, 0xc2, 12, 0,    0x63, // an application table that breaks off
         0xfe, 3, 0, 0x80, 0xc2,                 // an OUI without a subtype
         0xfe, 4, 0, 0x80, 0xc2, 9,              // an empty ETS configuration
+        0xfe, 6, 0, 0x1b, 0x21, 2,  0x0a, 0,    // CEE with nothing but a sub-TLV that nobody knows
     };
     struct weft_dcbx d;
     assert_int_equal(weft_dcbx_decode(tlvs, sizeof tlvs, &d), WEFT_WIRE_OK);
     assert_int_equal(d.has, WEFT_DCBX_PFC);
     assert_int_equal(d.repeated, WEFT_DCBX_PFC);
-    assert_int_equal(d.malformed, WEFT_DCBX_APPS | WEFT_DCBX_ETS);
+    assert_int_equal(d.malformed, WEFT_DCBX_APPS | WEFT_DCBX_ETS | WEFT_DCBX_CEE);
     assert_int_equal(d.pfc.enabled, 8);
 }
 
