@@ -14,20 +14,6 @@
 #include "device/lldp.h"
 #include "weft/memory.h"
 
-/// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
-/// last, so that it sees all that happened at that instant.
-enum { KEY_TX, KEY_REFRESH, KEY_WATCHDOG, KEY_INPUT, KEY_DEFERRED, KEY_LLDP, KEYS_A_PORT = 8 };
-
-static uint32_t key_of(const struct weft__switch *sw, uint32_t what, uint32_t port) {
-    return port * KEYS_A_PORT + what;
-}
-static uint32_t key_sample(const struct weft__switch *sw) {
-    return KEYS_A_PORT * sw->ports;
-}
-static uint32_t key_arbitrate(const struct weft__switch *sw) {
-    return KEYS_A_PORT * sw->ports + 1;
-}
-
 // For the record of a run; out of the way of runs that are not recorded.
 static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
                                                           const struct weft_packet *p, uint32_t out, bool mark) {
@@ -83,9 +69,9 @@ static void send_local(struct weft__node *node, struct weft__switch *sw, struct 
     }
     weft_time_ps refresh = weft__port_send_pause(&sw->port[port], w, &sw->conf->pfc, WEFT_NONE);
     if (refresh == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, key_of(sw, KEY_REFRESH, port));
+        weft__timer_cancel(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_REFRESH, port));
     else
-        weft__timer_set(&node->timers, key_of(sw, KEY_REFRESH, port), refresh);
+        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_REFRESH, port), refresh);
 }
 
 /// Arms the port's timer for the next moment at which it could send something that waits.
@@ -95,7 +81,7 @@ static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps n
     if (!ready && !port->pending) return;
     weft_time_ps at = port->busy_until_ps;
     if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
-    weft__timer_set(&node->timers, key_of(sw, KEY_TX, out), at);
+    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out), at);
 }
 
 /// Priorities of `ready` that may be sent; the watchdog may overrule a pause.
@@ -153,7 +139,7 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
         if (port->pending)
             send_local(node, sw, w, out);
         else if (sw->arbitrated)
-            weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
+            weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
         else
             serve(node, sw, w, out);
     }
@@ -178,7 +164,8 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
             drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
             leave_buffer(node, sw, w, &packet, out);
             if (sw->arbitrated)
-                weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps); // input queues have new heads
+                weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw),
+                                w->now_ps); // input queues have new heads
         }
     }
 }
@@ -283,7 +270,7 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
     sw->input_busy_ps[in] = w->now_ps + time;
-    weft__timer_set(&node->timers, key_of(sw, KEY_INPUT, in), sw->input_busy_ps[in]);
+    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_INPUT, in), sw->input_busy_ps[in]);
     transmit(node, sw, w, &p, out);
     arm(node, sw, w->now_ps, out);
 }
@@ -313,13 +300,13 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
             if (sw->port[out].busy_until_ps <= w->now_ps)
                 cross(node, sw, w, sw->match[out], out);
             else // room made by another crossing has just sent a pause frame there
-                weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
+                weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
         }
 }
 
 // --- a packet arrives ---------------------------------------------------------------------------------------------
 
-static void next_epoch(struct weft__switch *sw) {
+void weft__switch_next_epoch(struct weft__switch *sw) {
     const struct weft_routes *r = sw->epoch->routes;
     sw->routes_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
     sw->epoch++;
@@ -336,7 +323,7 @@ static void next_epoch(struct weft__switch *sw) {
 static inline __attribute__((always_inline)) uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p,
                                                                  const uint16_t **ret_port) {
     while (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0))
-        next_epoch(sw);
+        weft__switch_next_epoch(sw);
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge == WEFT_NONE) return 0;
     if (edge == sw->edge) {
@@ -445,8 +432,8 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
     if (free)
         kick(node, sw, w, out);
-    else if (weft__timer_at(&node->timers, key_of(sw, KEY_TX, out)) > port->busy_until_ps)
-        weft__timer_set(&node->timers, key_of(sw, KEY_TX, out), port->busy_until_ps);
+    else if (weft__timer_at(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out)) > port->busy_until_ps)
+        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out), port->busy_until_ps);
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port);
@@ -468,12 +455,13 @@ static void set_lossless(struct weft__node *node, struct weft__switch *sw, struc
 static void on_lldp(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                     const struct weft_packet *p) {
     if (weft__lldp_on_frame(&sw->port[p->port], w, p)) set_lossless(node, sw, w, p->port);
-    if (sw->port[p->port].lldp) weft__lldp_set_timer(&sw->port[p->port], &node->timers, key_of(sw, KEY_LLDP, p->port));
+    if (sw->port[p->port].lldp)
+        weft__lldp_set_timer(&sw->port[p->port], &node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, p->port));
 }
 
 static void on_lldp_timer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
     if (weft__lldp_on_timer(&sw->port[port], w->now_ps)) set_lossless(node, sw, w, port);
-    weft__lldp_set_timer(&sw->port[port], &node->timers, key_of(sw, KEY_LLDP, port));
+    weft__lldp_set_timer(&sw->port[port], &node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, port));
     if (sw->port[port].pending) kick(node, sw, w, port);
 }
 
@@ -519,7 +507,7 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
     sw->deferred[p->port] = *p;
     sw->deferred[p->port].node = out;
-    weft__timer_set(&node->timers, key_of(sw, KEY_DEFERRED, p->port),
+    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_DEFERRED, p->port),
                     w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
     return true;
 }
@@ -535,8 +523,8 @@ static inline void fetch_packet(const struct weft__switch *sw, const struct weft
 
 static inline void fetch_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / KEYS_A_PORT;
-    if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
+    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
+    if (key % WEFT__SWITCH_KEYS_A_PORT != WEFT__SWITCH_KEY_TX || port >= sw->ports) return;
     __builtin_prefetch(&sw->port[port]);
     if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
 }
@@ -564,8 +552,8 @@ static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packe
 /// What waits at a port whose timer is due.
 static inline void prepare_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / KEYS_A_PORT;
-    if (key % KEYS_A_PORT != KEY_TX || port >= sw->ports) return;
+    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
+    if (key % WEFT__SWITCH_KEYS_A_PORT != WEFT__SWITCH_KEY_TX || port >= sw->ports) return;
     for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
         __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
     if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
@@ -645,9 +633,9 @@ static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct
     uint8_t begun = weft__port_watchdog(&sw->port[port], &sw->conf->pfc, w->now_ps, backlog, &ended, &next);
     if (begun && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) purge(node, sw, w, port, begun);
     if (next == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, key_of(sw, KEY_WATCHDOG, port));
+        weft__timer_cancel(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_WATCHDOG, port));
     else
-        weft__timer_set(&node->timers, key_of(sw, KEY_WATCHDOG, port), next);
+        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_WATCHDOG, port), next);
     if (begun || ended) kick(node, sw, w, port);
 }
 
@@ -659,7 +647,7 @@ static void on_sample(struct weft__node *node, struct weft__switch *sw, struct w
             ingress[p] = sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, p);
         weft__port_sample(&sw->port[port], w, ingress);
     }
-    weft__timer_set(&node->timers, key_sample(sw), w->now_ps + sw->sample_interval_ps);
+    weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
 }
 
 /// All of a frame that was deferred is there.
@@ -671,32 +659,32 @@ static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
-    uint32_t port = key / KEYS_A_PORT;
-    if (key == key_sample(sw)) {
+    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
+    if (key == weft__switch_key_sample(sw)) {
         on_sample(node, sw, w);
         return;
     }
-    if (key == key_arbitrate(sw)) {
+    if (key == weft__switch_key_arbitrate(sw)) {
         arbitrate(node, sw, w);
         return;
     }
-    switch (key % KEYS_A_PORT) {
-    case KEY_TX:
+    switch (key % WEFT__SWITCH_KEYS_A_PORT) {
+    case WEFT__SWITCH_KEY_TX:
         kick(node, sw, w, port);
         break;
-    case KEY_REFRESH:
+    case WEFT__SWITCH_KEY_REFRESH:
         on_refresh(node, sw, w, port);
         break;
-    case KEY_WATCHDOG:
+    case WEFT__SWITCH_KEY_WATCHDOG:
         on_watchdog(node, sw, w, port);
         break;
-    case KEY_INPUT:
-        weft__timer_set(&node->timers, key_arbitrate(sw), w->now_ps);
+    case WEFT__SWITCH_KEY_INPUT:
+        weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
         break;
-    case KEY_DEFERRED:
+    case WEFT__SWITCH_KEY_DEFERRED:
         on_deferred(node, sw, w, port);
         break;
-    case KEY_LLDP:
+    case WEFT__SWITCH_KEY_LLDP:
         on_lldp_timer(node, sw, w, port);
         break;
     }
@@ -708,101 +696,3 @@ static void switch_run(struct weft__node *node, struct weft__worker *w, const st
 }
 
 const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};
-
-// --- making and ending --------------------------------------------------------------------------------------------
-
-static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
-    const struct weft_model_conf *model = &sw->conf->arbiter;
-    sw->arbitrated = true;
-    sw->words = (sw->ports + 63) / 64;
-    sw->arbiter = model->model->ops;
-    sw->arbiter_state = weft_arena_alloc(arena, 1, sw->arbiter->state_size(model->conf, sw->ports));
-    sw->arbiter->init(sw->arbiter_state, model->conf, sw->ports);
-    sw->input_busy_ps = weft_arena_alloc(arena, sw->ports, sizeof *sw->input_busy_ps);
-    sw->waiting = weft_arena_alloc(arena, sw->words, sizeof *sw->waiting);
-    sw->requesting = weft_arena_alloc(arena, sw->words, sizeof *sw->requesting);
-    sw->requests = weft_arena_alloc(arena, (size_t)sw->ports * sw->words, sizeof *sw->requests);
-    sw->busy_inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->busy_inputs);
-    sw->inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->inputs);
-    sw->match = weft_arena_alloc(arena, sw->ports, sizeof *sw->match);
-    sw->chosen = weft_arena_alloc(arena, sw->ports, sizeof *sw->chosen);
-    if (!sw->conf->fabric_patience) return;
-    sw->passed = weft_arena_alloc(arena, (size_t)sw->ports * sw->ports, sizeof *sw->passed);
-    sw->insisting = weft_arena_alloc(arena, sw->words, sizeof *sw->insisting);
-    sw->insisted = weft_arena_alloc(arena, sw->words, sizeof *sw->insisted);
-}
-
-struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node) {
-    const struct weft_switch_conf *conf = setup->conf;
-    struct weft__switch *sw = weft__arena_lines(setup->arena, 1, sizeof *sw);
-    sw->conf = conf;
-    sw->ports = setup->ports;
-    sw->index = setup->index;
-    sw->port = weft__arena_lines(setup->arena, setup->ports, sizeof *sw->port);
-    sw->queueing = conf->queueing.model->ops;
-    sw->buffer = conf->buffer.model->ops;
-    sw->scheduler = conf->scheduler.model->ops;
-    sw->route = conf->route.model->ops;
-    sw->aqm = conf->aqm.model->ops;
-    sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
-    sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
-    sw->route_state = setup->route_state;
-    sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
-    sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
-    sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
-    sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
-    sw->buffer_state = weft__arena_lines(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
-    sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
-    if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
-    sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
-    if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
-    weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
-    // Where queues are not those of the outputs, depths of outputs say nothing.
-    sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
-    sw->hosts = setup->hosts;
-    sw->epoch = setup->epoch;
-    sw->epochs_left = setup->epochs;
-    next_epoch(sw);
-    sw->sampled = setup->sampled;
-    sw->sample_interval_ps = setup->sample_interval_ps;
-
-    if (setup->events_max) {
-        weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
-        if (sw->aqm->thresholds) sw->aqm->thresholds(conf->aqm.conf, thresholds);
-        sw->trace = weft__trace_new(setup->node, setup->port0, sw->ports, setup->events_max,
-                                    sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
-    }
-
-    node->ops = &weft__switch_ops;
-    node->state = sw;
-    weft__timers_init(&node->timers, KEYS_A_PORT * sw->ports + 2);
-    if (sw->sampled) weft__timer_set(&node->timers, key_sample(sw), 0);
-    for (uint32_t port = 0; setup->lldp && port < sw->ports; port++)
-        weft__timer_set(&node->timers, key_of(sw, KEY_LLDP, port), 0);
-    return sw;
-}
-
-void weft__switch_finish(struct weft__switch *sw, weft_time_ps now) {
-    for (uint32_t i = 0; i < sw->ports; i++) {
-        weft__port_finish(&sw->port[i], now);
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            sw->port[i].counters[p].ingress_bytes_max =
-                sw->buffer->level_max(sw->buffer_state, sw->conf->buffer.conf, i, p);
-    }
-}
-
-void weft__switch_deinit(struct weft__switch *sw) {
-    weft__sfc_deinit(&sw->sfc);
-}
-
-static void add_bytes(void *context, const struct weft_packet *packet, uint32_t out) {
-    *(weft_bytes *)context += packet->bytes;
-}
-
-weft_bytes weft__switch_held(const struct weft__switch *sw) {
-    weft_bytes bytes = 0;
-    sw->queueing->each(sw->queueing_state, add_bytes, &bytes);
-    for (uint32_t port = 0; sw->deferred && port < sw->ports; port++)
-        bytes += sw->deferred[port].bytes;
-    return bytes;
-}

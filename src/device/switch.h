@@ -68,6 +68,31 @@ struct weft__switch {
     weft_time_ps sample_interval_ps;
 };
 
+/// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
+/// last, so that it sees all that happened at that instant.
+enum {
+    WEFT__SWITCH_KEY_TX,
+    WEFT__SWITCH_KEY_REFRESH,
+    WEFT__SWITCH_KEY_WATCHDOG,
+    WEFT__SWITCH_KEY_INPUT,
+    WEFT__SWITCH_KEY_DEFERRED,
+    WEFT__SWITCH_KEY_LLDP,
+    WEFT__SWITCH_KEYS_A_PORT = 8
+};
+
+static inline uint32_t weft__switch_key(const struct weft__switch *sw, uint32_t what, uint32_t port) {
+    return port * WEFT__SWITCH_KEYS_A_PORT + what;
+}
+static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
+    return WEFT__SWITCH_KEYS_A_PORT * sw->ports;
+}
+static inline uint32_t weft__switch_key_arbitrate(const struct weft__switch *sw) {
+    return WEFT__SWITCH_KEYS_A_PORT * sw->ports + 1;
+}
+
+/// The routes that come into force next.
+void weft__switch_next_epoch(struct weft__switch *sw);
+
 struct weft__switch_setup {
     const struct weft_switch_conf *conf;
     const struct weft__hosts *hosts;
