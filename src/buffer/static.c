@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "buffer/levels.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
 
@@ -22,14 +23,7 @@ static const struct weft_param static_rows[] = {
 
 static const char *static_conf_check(const void *conf, char *text, size_t size) {
     const struct static_conf *c = conf;
-    unsigned long long buffer = c->size_bytes, xoff = c->xoff_bytes, xon = c->xon_bytes;
-    if (xoff > buffer)
-        snprintf(text, size, "xoff (%llu B) is above size (%llu B)", xoff, buffer);
-    else if (xon > xoff)
-        snprintf(text, size, "xon (%llu B) is above xoff (%llu B)", xon, xoff);
-    else
-        return NULL;
-    return text;
+    return weft__levels_check(c->size_bytes, c->xoff_bytes, c->xon_bytes, text, size);
 }
 static const struct weft_param_table static_params =
     WEFT_PARAM_TABLE_CHECKED("static", struct static_conf, static_rows, static_conf_check);

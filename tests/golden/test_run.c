@@ -7,6 +7,8 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+
+#include "command.h"
 #include <jansson.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -25,20 +27,6 @@ static const char scenario[] = "name: small\n"
                                "  pfc: {}\n"
                                "  slow: {topology.rate: 100Gbps}\n";
 
-struct fixture {
-    char dir[64];
-    char out[1 << 16], err[1 << 14]; ///< of the last command
-};
-
-static void slurp(const struct fixture *f, const char *name, char *text, size_t size) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", f->dir, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, size - 1, file)] = 0;
-    fclose(file);
-}
-
 static void write_scenario(const struct fixture *f, const char *name, const char *text) {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", f->dir, name);
@@ -46,17 +34,6 @@ static void write_scenario(const struct fixture *f, const char *name, const char
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
-}
-
-/// Runs weft in the folder with these arguments; its exit status.
-static int weft(struct fixture *f, const char *arguments) {
-    char command[512];
-    snprintf(command, sizeof command, "cd %s && \"$WEFT\" %s >out.txt 2>err.txt </dev/null", f->dir, arguments);
-    int status = system(command);
-    slurp(f, "out.txt", f->out, sizeof f->out);
-    slurp(f, "err.txt", f->err, sizeof f->err);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
 }
 
 static int setup(void **state) {

@@ -8,6 +8,8 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+
+#include "command.h"
 #include <jansson.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -49,31 +51,6 @@ static const char scenario[] = "name: cascade\n"
                                "    workload: [{kind: flow, src: gpu-a, dst: gpu-c, size: 2MB}]\n"
                                "  quiet:\n"
                                "    workload: [{kind: flow, src: gpu-a, dst: gpu-c, size: 20KB}]\n";
-
-struct fixture {
-    char dir[64];
-    char out[1 << 18], err[1 << 14]; ///< of the last command
-};
-
-static void slurp(const struct fixture *f, const char *name, char *text, size_t size) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", f->dir, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, size - 1, file)] = 0;
-    fclose(file);
-}
-
-/// Runs weft in the folder with these arguments; its exit status.
-static int weft(struct fixture *f, const char *arguments) {
-    char command[512];
-    snprintf(command, sizeof command, "cd %s && \"$WEFT\" %s >out.txt 2>err.txt </dev/null", f->dir, arguments);
-    int status = system(command);
-    slurp(f, "out.txt", f->out, sizeof f->out);
-    slurp(f, "err.txt", f->err, sizeof f->err);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
 
 static int setup(void **state) {
     static struct fixture f;

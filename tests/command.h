@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the program in a folder of the test's own and keeps what it printed. Include after cmocka.h.
+#ifndef WEFT_TESTS_COMMAND_H
+#define WEFT_TESTS_COMMAND_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+struct fixture {
+    char dir[64];
+    char out[1 << 18], err[1 << 14]; ///< of the last command
+};
+
+static inline void slurp(const struct fixture *f, const char *name, char *text, size_t size) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = 0;
+    fclose(file);
+}
+
+/// Runs weft in the folder with these arguments; its exit status.
+static inline int weft(struct fixture *f, const char *arguments) {
+    char command[512];
+    snprintf(command, sizeof command, "cd %s && \"$WEFT\" %s >out.txt 2>err.txt </dev/null", f->dir, arguments);
+    int status = system(command);
+    slurp(f, "out.txt", f->out, sizeof f->out);
+    slurp(f, "err.txt", f->err, sizeof f->err);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+#endif
