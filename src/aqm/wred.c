@@ -8,8 +8,7 @@
 // A packet is judged by the queue that it joins, as the paper has it, or (mark_at: departure) marked by the queue that
 // it leaves behind, as alibaba-edu/High-Precision-Congestion-Control does it (switch-node.cc): the mark then does not
 // wait in the queue that it tells of.
-#include <stdio.h>
-
+#include "base/units.h"
 #include "weft/aqm.h"
 
 enum { ARRIVAL, DEPARTURE };
@@ -37,15 +36,8 @@ static const struct weft_param wred_rows[] = {
 
 static const char *wred_conf_check(const void *conf, char *text, size_t size) {
     const struct wred_conf *c = conf;
-    unsigned long long lo = c->min_bytes, hi = c->max_bytes, drop = c->drop_bytes;
-    if (lo > hi)
-        snprintf(text, size, "min (%llu B) is above max (%llu B)", lo, hi);
-    else if (drop < hi)
-        snprintf(text, size, "max (%llu B) is above drop (%llu B): packets would be dropped before all are marked", hi,
-                 drop);
-    else
-        return NULL;
-    return text;
+    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size);
+    return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "drop", c->drop_bytes, text, size);
 }
 static const struct weft_param_table wred_params =
     WEFT_PARAM_TABLE_CHECKED("wred", struct wred_conf, wred_rows, wred_conf_check);

@@ -250,3 +250,13 @@ int weft_format_bytes(weft_bytes bytes, char *text, size_t size) {
 int weft_format_rate(weft_rate_bps rate, char *text, size_t size) {
     return format_for_people(WEFT__RATE, rate, text, size);
 }
+
+const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,
+                              char *text, size_t size) {
+    if (lower_bytes <= upper_bytes) return NULL;
+    char low[32], up[32];
+    weft__quantity_format(WEFT__BYTES, lower_bytes, low, sizeof low);
+    weft__quantity_format(WEFT__BYTES, upper_bytes, up, sizeof up);
+    snprintf(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
+    return text;
+}

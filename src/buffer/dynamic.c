@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "buffer/lossless.h"
 #include "weft/buffer.h"
 
@@ -38,10 +39,8 @@ static const struct weft_param dynamic_rows[] = {
 
 static const char *dynamic_conf_check(const void *conf, char *text, size_t size) {
     const struct dynamic_conf *c = conf;
-    unsigned long long lo = c->threshold_bytes_min, hi = c->threshold_bytes_max;
-    if (lo <= hi) return NULL;
-    snprintf(text, size, "threshold_min (%llu B) is above threshold_max (%llu B)", lo, hi);
-    return text;
+    return weft__bytes_above("threshold_min", c->threshold_bytes_min, "threshold_max", c->threshold_bytes_max, text,
+                             size);
 }
 static const struct weft_param_table dynamic_params =
     WEFT_PARAM_TABLE_CHECKED("dynamic", struct dynamic_conf, dynamic_rows, dynamic_conf_check);

@@ -3,21 +3,13 @@
 #ifndef WEFT_BUFFER_LEVELS_H
 #define WEFT_BUFFER_LEVELS_H
 
-#include <stdio.h>
-
-#include "weft/types.h"
+#include "base/units.h"
 
 /// NULL, or what is wrong, in `text`.
 static inline const char *weft__levels_check(weft_bytes buffer, weft_bytes xoff, weft_bytes xon, char *text,
                                              size_t size) {
-    if (xoff > buffer)
-        snprintf(text, size, "xoff (%llu B) is above size (%llu B)", (unsigned long long)xoff,
-                 (unsigned long long)buffer);
-    else if (xon > xoff)
-        snprintf(text, size, "xon (%llu B) is above xoff (%llu B)", (unsigned long long)xon, (unsigned long long)xoff);
-    else
-        return NULL;
-    return text;
+    const char *wrong = weft__bytes_above("xoff", xoff, "size", buffer, text, size);
+    return wrong ? wrong : weft__bytes_above("xon", xon, "xoff", xoff, text, size);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "weft/dcbx.h"
 #include "weft/device.h"
 #include "weft/packet.h"
@@ -132,13 +133,10 @@ static const struct weft_param host_rows[] = {
 
 static const char *host_check(const void *conf, char *text, size_t size) {
     const struct weft_host_conf *c = conf;
-    if (c->rx_xon_bytes > c->rx_xoff_bytes)
-        snprintf(text, size, "rx_xon (%" PRIu64 "B) is above rx_xoff (%" PRIu64 "B)", c->rx_xon_bytes,
-                 c->rx_xoff_bytes);
-    else if (c->rx_xoff_bytes > c->rx_buffer_bytes)
-        snprintf(text, size, "rx_xoff (%" PRIu64 "B) is above rx_buffer (%" PRIu64 "B)", c->rx_xoff_bytes,
-                 c->rx_buffer_bytes);
-    else if (c->drain_rate_bps && c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH)
+    const char *wrong = weft__bytes_above("rx_xon", c->rx_xon_bytes, "rx_xoff", c->rx_xoff_bytes, text, size);
+    if (!wrong) wrong = weft__bytes_above("rx_xoff", c->rx_xoff_bytes, "rx_buffer", c->rx_buffer_bytes, text, size);
+    if (wrong) return wrong;
+    if (c->drain_rate_bps && c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH)
         snprintf(text, size,
                  "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
                  c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH);

@@ -17,8 +17,7 @@
 // threshold. With N inputs of equal rate, rise is (N - 1) * reach * rate as in the simulations' calculation, and with
 // the queue at the threshold the pause lies within its range for any target between 0 and 1. The fixed model's numbers
 // hold for one N.
-#include <stdio.h>
-
+#include "base/units.h"
 #include "weft/sfc.h"
 
 struct adaptive_conf {
@@ -49,10 +48,7 @@ static const struct weft_param adaptive_rows[] = {
 
 static const char *adaptive_check(const void *conf, char *text, size_t size) {
     const struct adaptive_conf *c = conf;
-    if (c->floor_bytes <= c->sfc.threshold_bytes) return NULL;
-    snprintf(text, size, "floor (%llu B) is above threshold (%llu B)", (unsigned long long)c->floor_bytes,
-             (unsigned long long)c->sfc.threshold_bytes);
-    return text;
+    return weft__bytes_above("floor", c->floor_bytes, "threshold", c->sfc.threshold_bytes, text, size);
 }
 static const struct weft_param_table adaptive_params =
     WEFT_PARAM_TABLE_CHECKED("adaptive", struct adaptive_conf, adaptive_rows, adaptive_check);

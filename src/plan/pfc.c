@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/units.h"
 #include "weft/packet.h"
 #include "weft/plan.h"
 
@@ -58,17 +59,19 @@ static const struct weft_param pfc_rows[] = {
 static const char *pfc_check(const void *conf, char *text, size_t size) {
     const struct weft_plan_pfc_conf *c = conf;
     uint32_t quanta;
-    if (c->buffer_bytes && c->xoff_bytes > c->buffer_bytes)
-        snprintf(text, size, "xoff (%llu B) is above buffer (%llu B)", (unsigned long long)c->xoff_bytes,
-                 (unsigned long long)c->buffer_bytes);
-    else if (c->xoff_bytes && !c->buffer_bytes)
+    char rate[32];
+    if (c->buffer_bytes) {
+        const char *wrong = weft__bytes_above("xoff", c->xoff_bytes, "buffer", c->buffer_bytes, text, size);
+        if (wrong) return wrong;
+    } else if (c->xoff_bytes) {
         snprintf(text, size, "xoff is given without buffer");
-    else if (c->reaction_ps == WEFT_TIME_NEVER && c->formula != WEFT_PLAN_STUDY &&
-             !weft_plan_find_quanta(c->rate_bps, &quanta))
-        snprintf(text, size, "reaction must be given: 802.3 has no figure for %llu bps",
-                 (unsigned long long)c->rate_bps);
-    else
+        return text;
+    }
+    if (c->reaction_ps != WEFT_TIME_NEVER || c->formula == WEFT_PLAN_STUDY ||
+        weft_plan_find_quanta(c->rate_bps, &quanta))
         return NULL;
+    weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
+    snprintf(text, size, "reaction must be given: 802.3 has no figure for %s", rate);
     return text;
 }
 const struct weft_param_table weft_plan_pfc_table =

@@ -10,8 +10,7 @@
 // print upper pause limits of 13.6 us and 13.2 us, which by (3) belong to SFC thresholds of 300 KB and 250 KB, not of
 // 200 KB as printed (9.6 us and 11.2 us). Its basic settings of part 5 name a pause of 6 us, its parameters and cases
 // 10 us.
-#include <stdio.h>
-
+#include "base/units.h"
 #include "weft/plan.h"
 
 const char *const weft_plan_warning_names[] = {"lossy", "too_slow", "under_reacting", "over_reacting"};
@@ -37,14 +36,9 @@ static const struct weft_param sfc_rows[] = {
 
 static const char *sfc_check(const void *conf, char *text, size_t size) {
     const struct weft_plan_sfc_conf *c = conf;
-    unsigned long long buffer = c->buffer_bytes, pfc = c->pfc_threshold_bytes, sfc = c->threshold_bytes;
-    if (pfc > buffer)
-        snprintf(text, size, "pfc_threshold (%llu B) is above buffer (%llu B)", pfc, buffer);
-    else if (sfc > buffer)
-        snprintf(text, size, "threshold (%llu B) is above buffer (%llu B)", sfc, buffer);
-    else
-        return NULL;
-    return text;
+    const char *wrong =
+        weft__bytes_above("pfc_threshold", c->pfc_threshold_bytes, "buffer", c->buffer_bytes, text, size);
+    return wrong ? wrong : weft__bytes_above("threshold", c->threshold_bytes, "buffer", c->buffer_bytes, text, size);
 }
 const struct weft_param_table weft_plan_sfc_table =
     WEFT_PARAM_TABLE_CHECKED("plan sfc", struct weft_plan_sfc_conf, sfc_rows, sfc_check);
