@@ -15,14 +15,17 @@ struct weft__network {
     struct weft_outcome *outcome;
     struct weft__engine engine;
     const struct weft_device_conf **device; ///< of a node
-    struct weft__nic **nic;                 ///< of a host
-    struct weft__switch **sw;               ///< of a switch
     struct weft__epoch *epoch;
     uint32_t epochs;
     uint32_t qps;
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
+    struct weft__qp_lists {
+        uint32_t *send_first, *receive_first; ///< of a host; and one more
+        uint32_t *send, *receive;             ///< queue pairs that each host sends, or receives
+    } qp_lists;
+    bool made;                           ///< the devices are
     struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     struct weft__capture *capture;       ///< NULL: none
@@ -30,7 +33,7 @@ struct weft__network {
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };
 
-/// The port structure of a port of the topology.
+/// The port structure of a port of the topology; NULL: it is no Ethernet port. See box.h.
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 
 /// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
@@ -45,6 +48,10 @@ uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_are
 
 /// The longest pause that source flow control may ask for; 0: it is nowhere.
 weft_time_ps weft__sfc_pause_max(const struct weft_topology *topology, const struct weft_device_conf **device);
+
+/// What may happen to frames sent by a port; NULL: nothing.
+struct weft__port_faults *weft__network_faults(const struct weft__network *net, uint32_t port,
+                                               struct weft_arena *arena);
 
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);

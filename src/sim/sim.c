@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "sim/box.h"
 #include "sim/capture.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
@@ -29,13 +30,11 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     const struct weft_node_info *node = &t->node[t->port[port].node];
-    return node->role == WEFT_NODE_HOST ? &net->nic[node->index]->port
-                                        : &net->sw[node->index]->port[port - node->port0];
+    return weft__box_of(node)->port(weft__network_state(net, t->port[port].node), port - node->port0);
 }
 
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node) {
-    const struct weft_node_info *info = &net->topology->node[node];
-    return info->role == WEFT_NODE_HOST ? net->nic[info->index]->trace : net->sw[info->index]->trace;
+    return weft__box_of(&net->topology->node[node])->trace(weft__network_state(net, node));
 }
 
 // --- assembling ---------------------------------------------------------------------------------------------------
@@ -58,7 +57,8 @@ static void make_epochs(struct weft__network *net) {
     }
 }
 
-static struct weft__port_faults *make_faults(const struct weft__network *net, uint32_t port, struct weft_arena *arena) {
+struct weft__port_faults *weft__network_faults(const struct weft__network *net, uint32_t port,
+                                               struct weft_arena *arena) {
     const struct weft_topology *t = net->topology;
     uint32_t link = t->port[port].link, changes = 0;
     for (uint32_t i = 0; i < t->events; i++)
@@ -99,32 +99,35 @@ static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_
     return net->device[node]->dcbx.enabled || !net->device[host_node]->host.sfc;
 }
 
-static void connect_port(struct weft__network *net, uint32_t port, struct weft_arena *arena) {
+static void connect_port(struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
-    const struct weft_device_conf *device = net->device[far->node];
-    bool is_switch = t->node[far->node].role == WEFT_NODE_SWITCH;
+    const struct weft__box *box = weft__box_at(t, port);
+    struct weft__port *own = weft__network_port(net, port);
+    if (!own) {
+        box->connect(net, port);
+        return;
+    }
+    struct weft_arena *arena = t->node[info->node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch;
     struct weft__port_tap *tap =
         net->capture ? weft__capture_tap(net->capture, port, weft__engine_worker_of(&net->engine, info->node), arena)
                      : NULL;
+    struct weft__box_reaction reaction = weft__box_at(t, info->peer)->reaction(net->device[far->node], t, info->peer);
     struct weft__port_peer peer = {
         .node = far->node,
         .worker = weft__engine_worker_of(&net->engine, far->node),
         .port = (uint16_t)(info->peer - t->node[far->node].port0),
-        .cut_through = is_switch && device->sw.forwarding == WEFT_CUT_THROUGH,
-        .processing_ps = is_switch ? device->sw.processing_ps : device->host.processing_ps,
-        .pause_reaction_ps = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps,
+        .cut_through = reaction.cut_through,
+        .processing_ps = reaction.processing_ps,
+        .pause_reaction_ps = reaction.pause_ps,
     };
-    weft__port_init(weft__network_port(net, port), port, &t->link[info->link], &peer,
-                    &net->outcome->port[(size_t)port * WEFT_PRIORITIES], make_faults(net, port, arena), tap);
-    bool own_is_switch = t->node[info->node].role == WEFT_NODE_SWITCH;
-    const struct weft_pfc_conf *pfc =
-        own_is_switch ? &net->device[info->node]->sw.pfc : &net->device[info->node]->host.pfc;
-    weft__port_set_lossless(weft__network_port(net, port), 0, pfc->priorities);
+    weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
+                    weft__network_faults(net, port, arena), tap);
+    weft__port_set_lossless(own, 0, box->pfc(net->device[info->node])->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
-        weft__network_port(net, port)->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
-    weft__network_port(net, port)->trace = weft__network_trace(net, info->node);
-    weft__network_port(net, port)->lldp = weft__lldp_new(net, port, arena);
+        own->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
+    own->trace = weft__network_trace(net, info->node);
+    own->lldp = weft__lldp_new(net, port, arena);
 }
 
 /// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
@@ -133,14 +136,9 @@ static weft_time_ps calc_lookahead(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     weft_time_ps least = weft__jobs_lookahead(net->workload);
     for (uint32_t i = 0; i < t->ports; i++) {
-        uint32_t far = t->port[t->port[i].peer].node;
-        const struct weft_device_conf *device = net->device[far];
-        bool is_switch = t->node[far].role == WEFT_NODE_SWITCH;
-        weft_time_ps processing = is_switch ? device->sw.processing_ps : device->host.processing_ps;
-        weft_time_ps reaction = is_switch ? device->sw.pfc.reaction_ps : device->host.pfc.reaction_ps;
-        const struct weft_link_info *link = &t->link[t->port[i].link];
-        weft_time_ps frame = (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / link->rate_bps;
-        weft_time_ps ahead = link->delay_ps + frame + (processing < reaction ? processing : reaction);
+        struct weft__box_reaction r = weft__box_at(t, i)->reaction(net->device[t->port[i].node], t, i);
+        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + r.frame_least_ps +
+                             (r.processing_ps < r.pause_ps ? r.processing_ps : r.pause_ps);
         if (ahead < least) least = ahead;
     }
     return least;
@@ -163,7 +161,7 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
            weft__jobs_patience(net->workload);
 }
 
-static bool *choose_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
+bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
     const struct weft_run_conf *run = &net->scenario->run;
     const struct weft_node_info *info = &net->topology->node[node];
     if (!run->sample_interval_ps) return NULL;
@@ -278,62 +276,13 @@ static void list_queue_pairs(const struct weft__network *net, bool sending, uint
 
 static void make_devices(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    const struct weft_run_conf *run = &net->scenario->run;
-    uint32_t *send_first, *send_list, *receive_first, *receive_list;
-    list_queue_pairs(net, true, &send_first, &send_list);
-    list_queue_pairs(net, false, &receive_first, &receive_list);
-    net->nic = weft_arena_alloc(net->arena_host, t->hosts, sizeof(struct weft__nic *));
-    net->sw = weft_arena_alloc(net->arena_switch, t->switches, sizeof(struct weft__switch *));
-    for (uint32_t i = 0; i < t->nodes; i++) {
-        const struct weft_node_info *info = &t->node[i];
-        struct weft__worker *w = &net->engine.worker[weft__engine_worker_of(&net->engine, i)];
-        if (info->role == WEFT_NODE_SWITCH) {
-            struct weft__switch_setup setup = {
-                .conf = &net->device[i]->sw,
-                .hosts = &net->hosts,
-                .index = info->index,
-                .ports = info->ports,
-                .seed = run->seed,
-                .epoch = net->epoch,
-                .epochs = net->epochs,
-                .pool = &w->pool,
-                .route_state = weft__route_state_new(t, i, &net->device[i]->sw, run->seed, net->arena_switch),
-                .lldp = net->device[i]->dcbx.enabled,
-                .sampled = choose_sampled(net, i, net->arena_switch),
-                .sample_interval_ps = run->sample_interval_ps,
-                .node = i,
-                .port0 = info->port0,
-                .events_max = net->events_max,
-                .arena = net->arena_switch,
-            };
-            net->sw[info->index] = weft__switch_new(&setup, &net->engine.node[i]);
-            continue;
-        }
-        uint32_t h = info->index;
-        const bool *sampled = choose_sampled(net, i, net->arena_host);
-        struct weft__nic_setup setup = {
-            .conf = &net->device[i]->host,
-            .hosts = &net->hosts,
-            .host = h,
-            .line_rate_bps = t->link[weft_topology_port(t, i, 0)->link].rate_bps,
-            .sends = send_first[h + 1] - send_first[h],
-            .receives = receive_first[h + 1] - receive_first[h],
-            .send_qp = &send_list[send_first[h]],
-            .receive_qp = &receive_list[receive_first[h]],
-            .pool = &w->pool,
-            .gpu = net->gpu ? net->gpu[h] : NULL,
-            .lldp = net->device[i]->dcbx.enabled,
-            .sampled = sampled && sampled[0],
-            .sample_interval_ps = run->sample_interval_ps,
-            .node = i,
-            .port0 = info->port0,
-            .events_max = net->events_max,
-            .arena = net->arena_host,
-        };
-        net->nic[h] = weft__nic_new(&setup, &net->engine.node[i]);
-    }
+    list_queue_pairs(net, true, &net->qp_lists.send_first, &net->qp_lists.send);
+    list_queue_pairs(net, false, &net->qp_lists.receive_first, &net->qp_lists.receive);
+    for (uint32_t i = 0; i < t->nodes; i++)
+        weft__box_of(&t->node[i])->make(net, i);
     for (uint32_t i = 0; i < t->ports; i++)
-        connect_port(net, i, t->node[t->port[i].node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch);
+        connect_port(net, i);
+    net->made = true;
 }
 
 // --- running and collecting ---------------------------------------------------------------------------------------
@@ -373,8 +322,10 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .context = watcher,
     };
     uint32_t *weight = weft_arena_alloc(net->arena_host, t->nodes, sizeof *weight);
-    for (uint32_t i = 0; i < t->nodes; i++)
-        weight[i] = t->node[i].role == WEFT_NODE_HOST ? 3 : 2 * t->node[i].ports;
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        const struct weft__box *box = weft__box_of(&t->node[i]);
+        weight[i] = box->weight + box->port_weight * t->node[i].ports;
+    }
     weft__engine_init(&net->engine, &conf, weight);
 }
 
@@ -415,15 +366,12 @@ static void collect(struct weft__network *net) {
     memcpy(o->drops, sum.drops, sizeof o->drops);
     memcpy(o->drop_bytes, sum.drop_bytes, sizeof o->drop_bytes);
     o->held_bytes = weft__engine_in_flight(&net->engine);
-    for (uint32_t i = 0; i < net->topology->switches; i++)
-        o->held_bytes += weft__switch_held(net->sw[i]);
-    for (uint32_t i = 0; i < net->topology->hosts; i++)
-        o->held_bytes += weft__nic_held(net->nic[i]);
+    const struct weft_node_info *node = net->topology->node;
+    for (uint32_t i = 0; i < net->topology->nodes; i++)
+        o->held_bytes += weft__box_of(&node[i])->held(weft__network_state(net, i));
     if (o->end == WEFT_END_STALL) o->stall = weft__network_explain_stall(net);
-    for (uint32_t i = 0; i < net->topology->switches; i++)
-        weft__switch_finish(net->sw[i], o->sim_time_ps);
-    for (uint32_t i = 0; i < net->topology->hosts; i++)
-        weft__nic_finish(net->nic[i], o->sim_time_ps);
+    for (uint32_t i = 0; i < net->topology->nodes; i++)
+        weft__box_of(&node[i])->finish(weft__network_state(net, i), o->sim_time_ps);
     weft__jobs_collect(net);
     collect_samples(net);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
@@ -449,8 +397,10 @@ void weft_outcome_free(struct weft_outcome *outcome) {
 }
 
 static void network_free(struct weft__network *net) {
-    for (uint32_t i = 0; net->sw && i < net->topology->switches; i++)
-        weft__switch_deinit(net->sw[i]);
+    for (uint32_t i = 0; net->made && i < net->topology->nodes; i++) {
+        const struct weft__box *box = weft__box_of(&net->topology->node[i]);
+        if (box->deinit) box->deinit(weft__network_state(net, i));
+    }
     weft__capture_free(net->capture);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
@@ -532,8 +482,8 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
-    weft__engine_deinit(&net.engine);
     network_free(&net);
+    weft__engine_deinit(&net.engine);
     *ret_outcome = o;
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,

@@ -2,7 +2,7 @@
 // Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
 // its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
 // deadlock.
-#include "sim/network.h"
+#include "sim/box.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@ enum { LINES_MAX = 16 };
 /// Vertex: port * 8 + priority, of an egress.
 struct edges {
     const struct weft__network *net;
-    const struct weft__switch *sw;
     uint32_t node;
     uint64_t *edge; ///< from << 32 | to
     size_t n, capacity;
@@ -25,7 +24,8 @@ static void add_edge(void *context, const struct weft_packet *packet, uint32_t o
     struct edges *e = context;
     const struct weft_topology *t = e->net->topology;
     uint32_t upstream = t->port[t->node[e->node].port0 + packet->port].peer;
-    if (!(weft__network_port(e->net, upstream)->paused >> packet->priority & 1)) return;
+    const struct weft__port *port = weft__network_port(e->net, upstream);
+    if (!port || !(port->paused >> packet->priority & 1)) return;
     uint64_t edge = (uint64_t)(upstream * WEFT_PRIORITIES + packet->priority) << 32 |
                     ((t->node[e->node].port0 + out) * WEFT_PRIORITIES + packet->priority);
     if (e->n && e->edge[e->n - 1] == edge) return; // packets of one queue stand together
@@ -121,7 +121,7 @@ static void say_paused(FILE *text, const struct weft__network *net) {
     uint32_t lines = 0, more = 0;
     for (uint32_t i = 0; i < t->ports; i++) {
         const struct weft__port *port = weft__network_port(net, i);
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        for (uint32_t p = 0; port && p < WEFT_PRIORITIES; p++) {
             if (!(port->paused >> p & 1) || !port->queue[p].bytes) continue;
             if (lines == LINES_MAX) {
                 more++;
@@ -168,10 +168,9 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     FILE *text = open_memstream(&written, &size);
     if (!text) return weft_arena_text(arena, "out of memory\n");
     struct edges edges = {.net = net};
-    for (uint32_t i = 0; i < net->topology->switches; i++) {
-        edges.sw = net->sw[i];
-        edges.node = net->topology->switch_node[i];
-        edges.sw->queueing->each(edges.sw->queueing_state, add_edge, &edges);
+    for (edges.node = 0; edges.node < net->topology->nodes; edges.node++) {
+        const struct weft__box *box = weft__box_of(&net->topology->node[edges.node]);
+        if (box->each_waiting) box->each_waiting(weft__network_state(net, edges.node), add_edge, &edges);
     }
     if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, by_value);
     say_cycle(text, &edges, arena);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/box.h"
+
+/// The shortest frame.
+static weft_time_ps calc_frame_least(const struct weft_topology *t, uint32_t port) {
+    return (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / t->link[t->port[port].link].rate_bps;
+}
+
+// --- RDMA NIC -----------------------------------------------------------------------------------------------------
+
+static void nic_make(struct weft__network *net, uint32_t node) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *info = &t->node[node];
+    const struct weft__qp_lists *qps = &net->qp_lists;
+    uint32_t h = info->index;
+    const bool *sampled = weft__network_sampled(net, node, net->arena_host);
+    struct weft__nic_setup setup = {
+        .conf = &net->device[node]->host,
+        .hosts = &net->hosts,
+        .host = h,
+        .line_rate_bps = t->link[weft_topology_port(t, node, 0)->link].rate_bps,
+        .sends = qps->send_first[h + 1] - qps->send_first[h],
+        .receives = qps->receive_first[h + 1] - qps->receive_first[h],
+        .send_qp = &qps->send[qps->send_first[h]],
+        .receive_qp = &qps->receive[qps->receive_first[h]],
+        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .gpu = net->gpu ? net->gpu[h] : NULL,
+        .lldp = net->device[node]->dcbx.enabled,
+        .sampled = sampled && sampled[0],
+        .sample_interval_ps = net->scenario->run.sample_interval_ps,
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
+        .arena = net->arena_host,
+    };
+    weft__nic_new(&setup, &net->engine.node[node]);
+}
+
+static struct weft__port *nic_port(void *state, uint32_t k) {
+    return &((struct weft__nic *)state)->port;
+}
+
+static struct weft__box_reaction nic_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                              uint32_t port) {
+    return (struct weft__box_reaction){
+        .processing_ps = conf->host.processing_ps,
+        .pause_ps = conf->host.pfc.reaction_ps,
+        .frame_least_ps = calc_frame_least(t, port),
+    };
+}
+
+static const struct weft_pfc_conf *nic_pfc(const struct weft_device_conf *conf) {
+    return &conf->host.pfc;
+}
+
+static struct weft__trace *nic_trace(const void *state) {
+    return ((const struct weft__nic *)state)->trace;
+}
+
+static weft_bytes nic_held(const void *state) {
+    return weft__nic_held(state);
+}
+
+static void nic_finish(void *state, weft_time_ps now) {
+    weft__nic_finish(state, now);
+}
+
+static const struct weft__box nic_box = {
+    .name = "NIC",
+    .make = nic_make,
+    .port = nic_port,
+    .reaction = nic_reaction,
+    .pfc = nic_pfc,
+    .trace = nic_trace,
+    .held = nic_held,
+    .finish = nic_finish,
+    .weight = 3,
+};
+
+// --- Ethernet switch ----------------------------------------------------------------------------------------------
+
+static void switch_make(struct weft__network *net, uint32_t node) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *info = &t->node[node];
+    const struct weft_run_conf *run = &net->scenario->run;
+    const struct weft_switch_conf *conf = &net->device[node]->sw;
+    struct weft__switch_setup setup = {
+        .conf = conf,
+        .hosts = &net->hosts,
+        .index = info->index,
+        .ports = info->ports,
+        .seed = run->seed,
+        .epoch = net->epoch,
+        .epochs = net->epochs,
+        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .route_state = weft__route_state_new(t, node, conf, run->seed, net->arena_switch),
+        .lldp = net->device[node]->dcbx.enabled,
+        .sampled = weft__network_sampled(net, node, net->arena_switch),
+        .sample_interval_ps = run->sample_interval_ps,
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
+        .arena = net->arena_switch,
+    };
+    weft__switch_new(&setup, &net->engine.node[node]);
+}
+
+static struct weft__port *switch_port(void *state, uint32_t k) {
+    return &((struct weft__switch *)state)->port[k];
+}
+
+static struct weft__box_reaction switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                                 uint32_t port) {
+    return (struct weft__box_reaction){
+        .processing_ps = conf->sw.processing_ps,
+        .pause_ps = conf->sw.pfc.reaction_ps,
+        .cut_through = conf->sw.forwarding == WEFT_CUT_THROUGH,
+        .frame_least_ps = calc_frame_least(t, port),
+    };
+}
+
+static const struct weft_pfc_conf *switch_pfc(const struct weft_device_conf *conf) {
+    return &conf->sw.pfc;
+}
+
+static struct weft__trace *switch_trace(const void *state) {
+    return ((const struct weft__switch *)state)->trace;
+}
+
+static weft_bytes switch_held(const void *state) {
+    return weft__switch_held(state);
+}
+
+static void switch_finish(void *state, weft_time_ps now) {
+    weft__switch_finish(state, now);
+}
+
+static void switch_deinit(void *state) {
+    weft__switch_deinit(state);
+}
+
+static void switch_each_waiting(const void *state,
+                                void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
+                                void *context) {
+    const struct weft__switch *sw = state;
+    sw->queueing->each(sw->queueing_state, on_packet, context);
+}
+
+static const struct weft__box switch_box = {
+    .name = "Ethernet switch",
+    .make = switch_make,
+    .port = switch_port,
+    .reaction = switch_reaction,
+    .pfc = switch_pfc,
+    .trace = switch_trace,
+    .held = switch_held,
+    .finish = switch_finish,
+    .deinit = switch_deinit,
+    .each_waiting = switch_each_waiting,
+    .port_weight = 2,
+};
+
+// --- which is which -----------------------------------------------------------------------------------------------
+
+const struct weft__box *weft__box_of(const struct weft_node_info *node) {
+    return node->role == WEFT_NODE_HOST ? &nic_box : &switch_box;
+}
+
+const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port) {
+    return weft__box_of(&t->node[t->port[port].node]);
+}

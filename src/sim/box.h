@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of boxes: what the assembly of a network, and the questions asked of it afterwards, must know of each. A new
+// kind of box is one more entry of the table in box.c, with its device in src/device/.
+#ifndef WEFT_SIM_BOX_H
+#define WEFT_SIM_BOX_H
+
+#include "sim/network.h"
+
+/// How a box acts on what comes by one of its ports, from the last bit received.
+struct weft__box_reaction {
+    weft_time_ps processing_ps;  ///< to a frame
+    weft_time_ps pause_ps;       ///< to a pause frame
+    bool cut_through;            ///< from the last bit of the header instead
+    weft_time_ps frame_least_ps; ///< the shortest that comes by a link of this rate takes so long
+};
+
+struct weft__box {
+    const char *name;
+    /// Makes the device: its state and operations into net->engine.node[node], ports not yet connected.
+    void (*make)(struct weft__network *net, uint32_t node);
+    /// Its k-th port, or NULL if that is no Ethernet port.
+    struct weft__port *(*port)(void *state, uint32_t k);
+    /// Optional: connects a port that is no Ethernet port. `port`: among all.
+    void (*connect)(struct weft__network *net, uint32_t port);
+    struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                          uint32_t port);
+    const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf);
+    struct weft__trace *(*trace)(const void *state); ///< NULL: not recorded
+    weft_bytes (*held)(const void *state);
+    void (*finish)(void *state, weft_time_ps now);
+    void (*deinit)(void *state); ///< optional: frees what the arena does not
+    /// Optional, for who waits for whom: every packet that waits here (packet->port: where it came in), and the port
+    /// that it is to leave by.
+    void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
+                         void *context);
+    uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
+};
+
+const struct weft__box *weft__box_of(const struct weft_node_info *node);
+/// The box at the port's end of its link.
+const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
+
+/// The state of a node's device.
+static inline void *weft__network_state(const struct weft__network *net, uint32_t node) {
+    return net->engine.node[node].state;
+}
+
+/// Which of a node's ports are sampled, in `arena`; NULL: none.
+bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);
+
+#endif
