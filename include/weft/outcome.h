@@ -74,13 +74,15 @@ struct weft_flow_outcome {
 
 /// A collective of one iteration.
 struct weft_op_outcome {
-    weft_time_ps start_ps; ///< when the last rank came to it; WEFT_TIME_NEVER: not all have
-    weft_time_ps end_ps;   ///< when the last rank had done it; WEFT_TIME_NEVER: not all have
+    weft_time_ps start_ps;   ///< when the last rank came to it; WEFT_TIME_NEVER: not all have
+    weft_time_ps end_ps;     ///< when the last rank had done it; WEFT_TIME_NEVER: not all have
+    weft_time_ps exposed_ps; ///< the mean over ranks: waited for it, computing nothing; 0 with overlap
 };
 
 struct weft_job_outcome {
-    struct weft_op_outcome *op;     ///< [iteration * ops + op]
-    weft_time_ps *iteration_end_ps; ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
+    struct weft_op_outcome *op;         ///< [iteration * ops + op]
+    weft_time_ps *iteration_end_ps;     ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
+    weft_time_ps *iteration_exposed_ps; ///< [iterations], the mean over ranks
     uint32_t ops, iterations;
     weft_time_ps exposed_ps; ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;

@@ -409,13 +409,19 @@ static bool step_on(struct at *at) {
     return true;
 }
 
+static void note_exposed(struct weft__program *p, weft_time_ps waited) {
+    p->exposed_ps += waited;
+    p->iteration_exposed_ps[p->iteration] += waited;
+    if (p->waits_for != ALL_STREAMS) p->op_exposed_ps[(size_t)p->iteration * p->job->ops + p->op - 1] += waited;
+}
+
 /// As far as it gets; called when something that it may wait for is over.
 static void go_on(struct at *at) {
     struct weft__program *p = at->p;
     p->stepping = true; // what finishes meanwhile does not call again
     while (may_go_on(p)) {
         bool last = p->op == p->job->ops && p->waits_for != ALL_STREAMS;
-        if (p->waits_for != WEFT_NONE) p->exposed_ps += at->w->now_ps - p->waiting_since_ps;
+        if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps - p->waiting_since_ps);
         p->waits_for = WEFT_NONE;
         if (last)
             wait_for(at, ALL_STREAMS); // and then for what goes on beside the last operation

@@ -58,7 +58,8 @@ struct weft__program {
     bool started, computed, stepping, done;
     weft_time_ps waiting_since_ps, exposed_ps;
     weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
-    weft_time_ps *iteration_end_ps;
+    weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
+    weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
     uint32_t key0, keys; ///< timers: its own, then of its lanes
 };
 

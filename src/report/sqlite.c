@@ -290,6 +290,50 @@ static void write_balance(struct writer *w) {
     weft_arena_free(arena);
 }
 
+/// A duration of two times; NULL unless both have come.
+static uint64_t between(weft_time_ps start, weft_time_ps end) {
+    return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
+}
+
+static void write_collectives(struct writer *w, sqlite3_stmt *s, uint32_t job) {
+    const struct weft_job *j = &w->run->workload->job[job];
+    const struct weft_job_outcome *o = &w->run->outcome->job[job];
+    for (size_t i = 0; i < (size_t)j->iterations * j->ops; i++) {
+        const struct weft_job_op *op = &j->op[i % j->ops];
+        if (!op->name) continue;
+        uint64_t time = between(o->op[i].start_ps, o->op[i].end_ps);
+        double algbw = time && time != WEFT_TIME_NEVER ? (double)op->shape.bytes * 1e3 / (double)time : NAN;
+        insert(w, s, "iiitiiiiirri", (uint64_t)job, i / j->ops, i % j->ops, op->name, (uint64_t)op->shape.ranks,
+               op->shape.bytes, o->op[i].start_ps, o->op[i].end_ps, time, algbw,
+               algbw * weft_calc_bus_factor(op->ops->goal, op->shape.ranks),
+               time == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->op[i].exposed_ps);
+    }
+}
+
+static void write_jobs(struct writer *w) {
+    sqlite3_stmt *jobs = prepare(w, "INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *iterations = prepare(w, "INSERT INTO iterations VALUES (?,?,?,?,?,?,?)");
+    sqlite3_stmt *collectives = prepare(w, "INSERT INTO collectives VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t k = 0; k < w->run->workload->jobs; k++) {
+        const struct weft_job *job = &w->run->workload->job[k];
+        const struct weft_job_outcome *o = &w->run->outcome->job[k];
+        struct weft_job_stats stats = weft_report_job(w->run, k);
+        insert(w, jobs, "itiiiirrr", (uint64_t)k, stats.name, (uint64_t)job->ranks, (uint64_t)job->iterations,
+               (uint64_t)stats.finished, job->start_ps, stats.iteration_ps, stats.iteration_max_ps, stats.exposed_ps);
+        weft_time_ps before = job->start_ps;
+        for (uint32_t i = 0; i < job->iterations; i++) {
+            weft_time_ps end = o->iteration_end_ps[i];
+            insert(w, iterations, "iiiiii", (uint64_t)k, (uint64_t)i, before, end, between(before, end),
+                   end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->iteration_exposed_ps[i]);
+            before = end;
+        }
+        write_collectives(w, collectives, k);
+    }
+    sqlite3_finalize(jobs);
+    sqlite3_finalize(iterations);
+    sqlite3_finalize(collectives);
+}
+
 static void write_all(struct writer *w, const struct weft_run *run, uint32_t runs) {
     execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     execute(w, "BEGIN");
@@ -302,6 +346,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_config(w);
         write_groups(w);
         write_flows(w);
+        write_jobs(w);
         write_ports(w);
         write_counters(w);
         write_drops(w);

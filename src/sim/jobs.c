@@ -36,7 +36,9 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         .stream = weft_arena_alloc(b->arena, job->communicators, sizeof *p->stream),
         .op_start_ps = new_times(b->arena, results),
         .op_end_ps = new_times(b->arena, results),
+        .op_exposed_ps = weft_arena_alloc(b->arena, results, sizeof *p->op_exposed_ps),
         .iteration_end_ps = new_times(b->arena, job->iterations),
+        .iteration_exposed_ps = weft_arena_alloc(b->arena, job->iterations, sizeof *p->iteration_exposed_ps),
         .keys = 1 + count_lanes(job),
         .sendings = job->first[rank + 1] - job->first[rank],
     };
@@ -189,6 +191,7 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
     *ret = (struct weft_job_outcome){
         .op = weft_arena_alloc(arena, results, sizeof *ret->op),
         .iteration_end_ps = new_times(arena, job->iterations),
+        .iteration_exposed_ps = weft_arena_alloc(arena, job->iterations, sizeof *ret->iteration_exposed_ps),
         .ops = job->ops,
         .iterations = job->iterations,
     };
@@ -196,12 +199,19 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
         for (size_t i = 0; i < results; i++) {
             take_last(&ret->op[i].start_ps, program[r].op_start_ps[i], !r);
             take_last(&ret->op[i].end_ps, program[r].op_end_ps[i], !r);
+            ret->op[i].exposed_ps += program[r].op_exposed_ps[i];
         }
-        for (uint32_t i = 0; i < job->iterations; i++)
+        for (uint32_t i = 0; i < job->iterations; i++) {
             take_last(&ret->iteration_end_ps[i], program[r].iteration_end_ps[i], !r);
+            ret->iteration_exposed_ps[i] += program[r].iteration_exposed_ps[i];
+        }
         ret->ranks_done += program[r].done;
         ret->exposed_ps += program[r].exposed_ps / job->ranks;
     }
+    for (size_t i = 0; i < results; i++)
+        ret->op[i].exposed_ps /= job->ranks;
+    for (uint32_t i = 0; i < job->iterations; i++)
+        ret->iteration_exposed_ps[i] /= job->ranks;
 }
 
 void weft__jobs_collect(struct weft__network *net) {

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "query.h"
 #include "report_sample.h"
 
 struct fixture {
@@ -70,41 +71,21 @@ static void write_results(struct fixture *f, const char *dir) {
     if (weft_report_sqlite(dir, f->run, 2, &error)) fail_msg("%s", error.text);
 }
 
-/// The rows a query gives: values joined by "|", rows by "\n".
-static void expect(const char *dir, const char *query, const char *expected) {
-    char path[256], got[4096] = "";
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    snprintf(path, sizeof path, "%s/results.sqlite", dir);
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    if (sqlite3_prepare_v2(db, query, -1, &s, NULL)) fail_msg("%s: %s", query, sqlite3_errmsg(db));
-    while (sqlite3_step(s) == SQLITE_ROW) {
-        if (*got) strcat(got, "\n");
-        for (int c = 0; c < sqlite3_column_count(s); c++) {
-            const char *value = (const char *)sqlite3_column_text(s, c);
-            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", c ? "|" : "", value ? value : "NULL");
-        }
-    }
-    assert_int_equal(sqlite3_finalize(s), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    if (strcmp(got, expected)) fail_msg("%s\ngave\n%s\nexpected\n%s", query, got, expected);
-}
-
 static void is_sound(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect(f->dir, "PRAGMA integrity_check", "ok");
-    expect(f->dir, "PRAGMA foreign_key_check", "");
-    expect(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-           "balance\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
-           "meaning\nevents\nflows\ngroups\n"
-           "memory\npauses\nports\nrun\nseries");
+    expect_rows(f->dir, "PRAGMA integrity_check", "ok");
+    expect_rows(f->dir, "PRAGMA foreign_key_check", "");
+    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+                "balance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
+                "meaning\nevents\nflows\ngroups\niterations\njobs\n"
+                "memory\npauses\nports\nrun\nseries");
 }
 
 static void what_was_run(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect(
+    expect_rows(
         f->dir,
         "SELECT id, scenario, variant, seed, threads, digest, ended, stall, hosts, switches, links, sim_time_ps, "
         "wall_s,"
@@ -112,46 +93,48 @@ static void what_was_run(void **state) {
         "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|791644|7\n"
         "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|"
         "791644|7");
-    expect(f->dir, "SELECT value FROM config WHERE run = 1 AND path IN ('run.seed', 'workload.0.size') ORDER BY path",
-           "42\n4KB");
-    expect(f->dir, "SELECT count(*) > 50, count(*) = count(DISTINCT path) FROM config WHERE run = 2", "1|1");
-    expect(f->dir, "SELECT bytes_max FROM memory WHERE run = 1 AND kind = 'scenario'", "1000");
-    expect(f->dir, "SELECT count(*) FROM memory WHERE run = 1", "11");
+    expect_rows(f->dir,
+                "SELECT value FROM config WHERE run = 1 AND path IN ('run.seed', 'workload.0.size') ORDER BY path",
+                "42\n4KB");
+    expect_rows(f->dir, "SELECT count(*) > 50, count(*) = count(DISTINCT path) FROM config WHERE run = 2", "1|1");
+    expect_rows(f->dir, "SELECT bytes_max FROM memory WHERE run = 1 AND kind = 'scenario'", "1000");
+    expect_rows(f->dir, "SELECT count(*) FROM memory WHERE run = 1", "11");
 }
 
 static void flows_and_groups(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect(f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
-           "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
-           "4|2|6|3000000|5|3\n"
-           "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0");
-    expect(f->dir,
-           "SELECT name, count, finished, bytes, fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
-           "incast|2|2|10000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|50500123.0|50500123.0|1.262503075");
-    expect(f->dir, "SELECT mean_us FROM group_times WHERE variant = 'pfc' AND name = 'incast'", "410.0");
+    expect_rows(
+        f->dir, "SELECT * FROM flows WHERE run = 1 AND flow IN (1, 3)",
+        "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
+        "4|2|6|3000000|5|3\n"
+        "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0");
+    expect_rows(
+        f->dir, "SELECT name, count, finished, bytes, fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
+        "incast|2|2|10000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|50500123.0|50500123.0|1.262503075");
+    expect_rows(f->dir, "SELECT mean_us FROM group_times WHERE variant = 'pfc' AND name = 'incast'", "410.0");
 }
 
 static void ports_counters_series(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
-    expect(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5",
-           "1|5|leaf-0/2|leaf-0|host-2|2|200000000000|150000");
-    expect(f->dir, "SELECT count(*) FROM counters WHERE run = 1", "6"); // rows of zeros are left out
-    expect(f->dir,
-           "SELECT tx_packets, tx_bytes, ecn_marked, queue_bytes_max, ingress_bytes_max, pfc_tx_xoff, pfc_tx_xon,"
-           " pfc_rx_xoff, pfc_rx_xon, paused_ps, watchdog_storms, drops FROM counters"
-           " WHERE run = 1 AND port = 5 AND priority = 3",
-           "2700|10900000|321|812345|0|0|0|0|0|5000000|1|0");
-    expect(f->dir, "SELECT port, peer, priority, paused_us FROM paused_ports WHERE run = 1",
-           "host-0/0|leaf-0|3|90.0\nhost-1/0|leaf-0|3|31.0\nleaf-0/2|host-2|3|5.0\nleaf-0/2|host-2|4|2.0");
-    expect(f->dir, "SELECT port, queue_bytes_max, ecn_marked FROM full_queues WHERE run = 1 LIMIT 1",
-           "leaf-0/2|812345|321");
-    expect(f->dir, "SELECT * FROM series WHERE run = 1",
-           "1|1000000|5|3|4096|8192|25000|0\n1|2000000|5|3|812345|780000|0|1");
-    expect(f->dir, "SELECT reason, packets, bytes FROM drops WHERE run = 1 AND packets > 0",
-           "headroom_exhausted|1|4178\nwred|1|4178");
-    expect(f->dir, "SELECT sai FROM counter_meaning WHERE field = 'pfc_rx_xoff'", "SAI_PORT_STAT_PFC_%u_RX_PKTS");
+    expect_rows(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5",
+                "1|5|leaf-0/2|leaf-0|host-2|2|200000000000|150000");
+    expect_rows(f->dir, "SELECT count(*) FROM counters WHERE run = 1", "6"); // rows of zeros are left out
+    expect_rows(f->dir,
+                "SELECT tx_packets, tx_bytes, ecn_marked, queue_bytes_max, ingress_bytes_max, pfc_tx_xoff, pfc_tx_xon,"
+                " pfc_rx_xoff, pfc_rx_xon, paused_ps, watchdog_storms, drops FROM counters"
+                " WHERE run = 1 AND port = 5 AND priority = 3",
+                "2700|10900000|321|812345|0|0|0|0|0|5000000|1|0");
+    expect_rows(f->dir, "SELECT port, peer, priority, paused_us FROM paused_ports WHERE run = 1",
+                "host-0/0|leaf-0|3|90.0\nhost-1/0|leaf-0|3|31.0\nleaf-0/2|host-2|3|5.0\nleaf-0/2|host-2|4|2.0");
+    expect_rows(f->dir, "SELECT port, queue_bytes_max, ecn_marked FROM full_queues WHERE run = 1 LIMIT 1",
+                "leaf-0/2|812345|321");
+    expect_rows(f->dir, "SELECT * FROM series WHERE run = 1",
+                "1|1000000|5|3|4096|8192|25000|0\n1|2000000|5|3|812345|780000|0|1");
+    expect_rows(f->dir, "SELECT reason, packets, bytes FROM drops WHERE run = 1 AND packets > 0",
+                "headroom_exhausted|1|4178\nwred|1|4178");
+    expect_rows(f->dir, "SELECT sai FROM counter_meaning WHERE field = 'pfc_rx_xoff'", "SAI_PORT_STAT_PFC_%u_RX_PKTS");
 }
 
 /// Every query in docs/results.md is understood.
@@ -197,7 +180,7 @@ static void replaces_and_makes_folders(void **state) {
     write_results(f, dir);
     f->sample[0].outcome.cnps = 99;
     write_results(f, dir);
-    expect(dir, "SELECT cnps FROM run", "99\n7");
+    expect_rows(dir, "SELECT cnps FROM run", "99\n7");
     assert_int_equal(files_in(dir), 1); // no draft is left
 }
 
