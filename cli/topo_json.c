@@ -69,6 +69,9 @@ static void print_nodes(struct weft__json *j, const struct weft_topology *t) {
         weft__json_key_string(j, "name", node->name);
         weft__json_key_string(j, "layer", node->layer);
         weft__json_key_u64(j, "tier", node->tier);
+        weft__json_key_string(j, "box", weft_node_box_names[node->box]);
+        if (node->fabric_level) weft__json_key_u64(j, "fabric_level", node->fabric_level);
+        if (node->cluster != WEFT_NONE) weft__json_key_u64(j, "cluster", node->cluster);
         if (node->pod != WEFT_NONE) weft__json_key_u64(j, "pod", node->pod);
         weft__json_key_u64(j, "ports", node->ports);
         weft__json_end_object(j);

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report_sample.h"
 
+static struct weft_node_info node_of(const char *name, const char *layer, enum weft_node_role role, uint32_t port0,
+                                     uint32_t ports, uint32_t index) {
+    bool host = role == WEFT_NODE_HOST;
+    return (struct weft_node_info){.name = name,
+                                   .layer = layer,
+                                   .role = (uint8_t)role,
+                                   .tier = !host,
+                                   .box = host ? WEFT_BOX_HOST : WEFT_BOX_ETHERNET_SWITCH,
+                                   .pod = WEFT_NONE,
+                                   .cluster = WEFT_NONE,
+                                   .port0 = port0,
+                                   .ports = ports,
+                                   .index = index};
+}
+
 static void fill_topology(struct report_sample *s) {
-    s->node[0] = (struct weft_node_info){"host-0", "host", WEFT_NODE_HOST, 0, WEFT_NONE, 0, 1, 0};
-    s->node[1] = (struct weft_node_info){"host-1", "host", WEFT_NODE_HOST, 0, WEFT_NONE, 1, 1, 1};
-    s->node[2] = (struct weft_node_info){"host-2", "host", WEFT_NODE_HOST, 0, WEFT_NONE, 2, 1, 2};
-    s->node[3] = (struct weft_node_info){"leaf-0", "leaf", WEFT_NODE_SWITCH, 1, WEFT_NONE, 3, 3, 0};
+    s->node[0] = node_of("host-0", "host", WEFT_NODE_HOST, 0, 1, 0);
+    s->node[1] = node_of("host-1", "host", WEFT_NODE_HOST, 1, 1, 1);
+    s->node[2] = node_of("host-2", "host", WEFT_NODE_HOST, 2, 1, 2);
+    s->node[3] = node_of("leaf-0", "leaf", WEFT_NODE_SWITCH, 3, 3, 0);
     for (uint32_t h = 0; h < 3; h++) {
         s->host[h] = h;
         s->port[h] = (struct weft_port_info){.node = h, .peer = 3 + h, .link = h};

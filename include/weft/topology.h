@@ -9,13 +9,27 @@
 
 enum weft_node_role { WEFT_NODE_HOST, WEFT_NODE_SWITCH };
 
+/// What stands there. A role says where a node is in the network, its box how it works.
+enum weft_node_box {
+    WEFT_BOX_HOST,
+    WEFT_BOX_ETHERNET_SWITCH,
+    WEFT_BOX_DSF_INTERFACE, ///< Ethernet on one side, cells on the other: RDSW, EDSW
+    WEFT_BOX_DSF_FABRIC,    ///< cells only: a virtual device of an FDSW or SDSW
+    WEFT_BOXES
+};
+extern const char *const weft_node_box_names[]; ///< "host", "ethernet", "dsf_interface", "dsf_fabric", NULL
+enum { WEFT_CLUSTER_EDGE = 200 };               ///< the cluster of EDSWs and the FDSWs below them, as FBOSS numbers it
+
 struct weft_node_info {
-    const char *name;  ///< "host-12", "access-3"; unique
-    const char *layer; ///< "host", "access", "spine" ...: for summaries and globs
-    uint8_t role;      ///< enum weft_node_role
-    uint8_t tier;      ///< 0 host, 1 the switches next to hosts, ...
-    uint32_t pod;      ///< WEFT_NONE if it belongs to none
-    uint32_t port0;    ///< its first port among all ports
+    const char *name;     ///< "host-12", "access-3"; unique
+    const char *layer;    ///< "host", "access", "spine" ...: for summaries and globs
+    uint8_t role;         ///< enum weft_node_role
+    uint8_t tier;         ///< 0 host, 1 the switches next to hosts, ...
+    uint8_t box;          ///< enum weft_node_box
+    uint8_t fabric_level; ///< of a DSF fabric node: 1 next to interface nodes, 2 between clusters; else 0
+    uint32_t cluster; ///< of a DSF node, unique in its fabric: 0.., or the edge's; WEFT_NONE: none (level 2, others)
+    uint32_t pod;     ///< WEFT_NONE if it belongs to none
+    uint32_t port0;   ///< its first port among all ports
     uint32_t ports;
     uint32_t index; ///< among hosts, or among switches
 };
@@ -64,6 +78,9 @@ struct weft_topology_builder;
 /// copied. Returns the node's number.
 uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
                                 uint8_t tier, uint32_t pod, const char *name);
+/// What box the node added last is, if not a host or an Ethernet switch.
+void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box box, uint8_t fabric_level,
+                           uint32_t cluster);
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate);
 /// Names a port of the link added last: end 0 is that of `from`. Copied. Bad names are found by weft_topology_new.
@@ -78,11 +95,12 @@ struct weft_topology_ops {
     const char *(*wiring)(const void *conf, struct weft_arena *arena);
 };
 
-/// Builds and validates: at least two hosts, every host with exactly one link and that to a switch, no node without
-/// links, no self-link, names unique (of ports: at their node), every node reachable from every other, rates 1 Gbit/s
-/// to 3.2 Tbit/s, at most 2^24 nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and `events`
-/// are the user's `topology:` and `events:` sections or NULL. Place of errors: the user's line where there is one. An
-/// event is {at: 1ms, link: NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port names
+/// Builds and validates: at least two hosts, every host with exactly one link and that to a switch, links of DSF fabric
+/// nodes to DSF nodes only (and of level 2 to fabric nodes only), no node without links, no self-link, names unique (of
+/// ports: at their node), every node reachable from every other, rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and
+/// links, 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:` and
+/// `events:` sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link: NAME,
+/// state: down|up}; NAME as for weft_topology_find_link, or a glob over port names
 /// ("core-0/*": all its links).
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
                                    const struct weft_tree *events, struct weft_arena *arena,
@@ -106,6 +124,13 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
 /// joined by ",". What chooses nothing is an error at `place`. Port numbers, ascending, in the arena.
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_ports, uint32_t *ret_n, struct weft_error *ret_error);
+
+/// Cells travel on it, not frames.
+static inline bool weft_topology_link_is_fabric(const struct weft_topology *t, uint32_t link) {
+    const uint32_t *port = t->link[link].port;
+    return t->node[t->port[port[0]].node].box == WEFT_BOX_DSF_FABRIC ||
+           t->node[t->port[port[1]].node].box == WEFT_BOX_DSF_FABRIC;
+}
 
 static inline const struct weft_port_info *weft_topology_port(const struct weft_topology *t, uint32_t node,
                                                               uint32_t k) {

@@ -97,6 +97,22 @@ static inline struct weft__line weft__line_or(weft_rate_bps own_rate_bps, weft_t
 /// NULL, or what is wrong with a layer's own rate.
 const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size);
 void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line);
+/// As many parallel links.
+void weft__topology_connect_times(struct weft_topology_builder *b, uint32_t from, uint32_t to, uint64_t times,
+                                  struct weft__line line);
+/// A node that is called like its layer: "access-3".
+uint32_t weft__topology_add_numbered(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
+                                     uint8_t tier, uint32_t pod, uint64_t number);
+/// How many of `total` things stand in the order once `done` of `units` have been placed, when spread evenly.
+static inline uint64_t weft__due(uint64_t total, uint64_t done, uint64_t units) {
+    return total * done / units;
+}
+/// The host at downlink `down` of an access switch, of `hosts` a switch: with rails, one GPU of the down-th server of
+/// its group of `rails` access switches.
+static inline uint64_t weft__rail_host(uint64_t rails, uint64_t hosts, uint64_t access, uint64_t down) {
+    uint64_t rail = access % rails;
+    return (access - rail) * hosts + down * rails + rail;
+}
 
 /// Pods of access and aggregation switches below a layer of core switches: what ai_zone, clos3, fat_tree and leaf_spine
 /// have in common.

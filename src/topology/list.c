@@ -25,13 +25,20 @@ static const struct weft_param_table list_params = WEFT_PARAM_TABLE_LISTS("list"
 
 struct node_conf {
     const char *name, *layer;
-    uint32_t role;
+    uint32_t role, box;
+    uint64_t fabric_level, cluster;
 };
 static const char *const roles[] = {"host", "switch", NULL};
 static const struct weft_param node_rows[] = {
     WEFT_TEXT(struct node_conf, name, "name", NULL, "unique; letters, digits and _ - . :"),
     WEFT_CHOICE(struct node_conf, role, "role", NULL, roles, "a host has exactly one link"),
     WEFT_TEXT(struct node_conf, layer, "layer", "", "for summaries and globs; empty: the role"),
+    WEFT_CHOICE(struct node_conf, box, "box", "ethernet", &weft_node_box_names[WEFT_BOX_ETHERNET_SWITCH],
+                "what a switch is: ethernet, or a node of a DSF fabric"),
+    WEFT_UINT(struct node_conf, fabric_level, "fabric_level", "1", "1", "2",
+              "of a dsf_fabric node: 1 next to interface nodes, 2 between clusters"),
+    WEFT_UINT(struct node_conf, cluster, "cluster", "0", "0", "65535",
+              "of a dsf_interface or a dsf_fabric node of level 1: nodes of one number make an L1 zone; 200: the edge"),
 };
 static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struct node_conf, node_rows);
 
@@ -100,6 +107,29 @@ static enum weft_status section(const struct weft_tree *tree, const char *key, s
     return BAD(list ? list->place : place, "topology kind list needs a list '%s' with at least one entry", key);
 }
 
+/// `box` of a switch, with the keys that its kind has.
+static enum weft_status set_box(const struct node_conf *conf, const struct weft_tree *entry,
+                                struct weft_topology_builder *b, struct weft_error *ret_error) {
+    enum weft_node_box box =
+        conf->role == 0 ? WEFT_BOX_HOST : (enum weft_node_box)(WEFT_BOX_ETHERNET_SWITCH + conf->box);
+    bool fabric = box == WEFT_BOX_DSF_FABRIC, upper = fabric && conf->fabric_level > 1;
+    bool clustered = (fabric && !upper) || box == WEFT_BOX_DSF_INTERFACE;
+    const struct {
+        const char *key, *expected;
+        bool fits;
+    } keys[] = {{"box", "a switch", box != WEFT_BOX_HOST},
+                {"fabric_level", "a dsf_fabric node", fabric},
+                {"cluster", "a dsf_interface node or a dsf_fabric node of level 1", clustered}};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const struct weft_tree *given = weft_tree_find(entry, keys[k].key);
+        if (given && !keys[k].fits)
+            return BAD(given->place, "%s of %s; expected %s", keys[k].key, conf->name, keys[k].expected);
+    }
+    weft_topology_set_box(b, box, fabric ? (uint8_t)conf->fabric_level : 0,
+                          clustered ? (uint32_t)conf->cluster : WEFT_NONE);
+    return WEFT_OK;
+}
+
 static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topology_builder *b, struct index *index,
                                   struct weft_error *ret_error) {
     for (uint32_t i = 0; i < list->n; i++) {
@@ -117,6 +147,8 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
         const char *layer = *conf.layer ? conf.layer : roles[conf.role];
         uint32_t node = weft_topology_add_node(b, host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, layer,
                                                host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, conf.name);
+        status = set_box(&conf, list->child[i], b, ret_error);
+        if (status) return status;
         index->named[i] = (struct named){b->node[node].name, node};
     }
     qsort(index->named, index->nodes, sizeof *index->named, by_name_then_node);

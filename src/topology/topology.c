@@ -6,6 +6,8 @@
 
 #include "topology/builder.h"
 
+const char *const weft_node_box_names[] = {"host", "ethernet", "dsf_interface", "dsf_fabric", NULL};
+
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
 static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
@@ -31,12 +33,24 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
     b->node = grow(b->node, &b->nodes_capacity, b->nodes, sizeof *b->node);
     b->node_place = grow(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
     b->node_place[b->nodes] = b->place;
-    b->node[b->nodes] = (struct weft_node_info){.name = weft_arena_text(b->arena, name),
-                                                .layer = share_layer(b, layer),
-                                                .role = (uint8_t)role,
-                                                .tier = tier,
-                                                .pod = pod};
+    b->node[b->nodes] =
+        (struct weft_node_info){.name = weft_arena_text(b->arena, name),
+                                .layer = share_layer(b, layer),
+                                .role = (uint8_t)role,
+                                .tier = tier,
+                                .box = role == WEFT_NODE_HOST ? WEFT_BOX_HOST : WEFT_BOX_ETHERNET_SWITCH,
+                                .cluster = WEFT_NONE,
+                                .pod = pod};
     return b->nodes++;
+}
+
+void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box box, uint8_t fabric_level,
+                           uint32_t cluster) {
+    struct weft_node_info *node = &b->node[b->nodes - 1];
+    assert(box < WEFT_BOXES && (box == WEFT_BOX_HOST) == (node->role == WEFT_NODE_HOST));
+    node->box = (uint8_t)box;
+    node->fabric_level = fabric_level;
+    node->cluster = cluster;
 }
 
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
@@ -48,6 +62,19 @@ void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint
 
 void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line) {
     weft_topology_add_link(b, from, to, line.rate_bps, line.delay_ps, line.bit_error_rate);
+}
+
+void weft__topology_connect_times(struct weft_topology_builder *b, uint32_t from, uint32_t to, uint64_t times,
+                                  struct weft__line line) {
+    for (uint64_t i = 0; i < times; i++)
+        weft__topology_connect(b, from, to, line);
+}
+
+uint32_t weft__topology_add_numbered(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
+                                     uint8_t tier, uint32_t pod, uint64_t number) {
+    char name[64];
+    snprintf(name, sizeof name, "%s-%llu", layer, (unsigned long long)number);
+    return weft_topology_add_node(b, role, layer, tier, pod, name);
 }
 
 const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text, size_t size) {

@@ -4,6 +4,19 @@
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
+/// A fabric node understands cells only, which only DSF nodes send.
+static enum weft_status check_fabric(const struct weft_node_info *fabric, const struct weft_node_info *peer,
+                                     struct weft_place place, struct weft_error *ret_error) {
+    if (fabric->box != WEFT_BOX_DSF_FABRIC || peer->box == WEFT_BOX_DSF_FABRIC) return WEFT_OK;
+    if (peer->box != WEFT_BOX_DSF_INTERFACE)
+        return BAD(place, "%s is a DSF fabric node and %s is not of a DSF fabric; expected an interface or fabric node",
+                   fabric->name, peer->name);
+    if (fabric->fabric_level != 1)
+        return BAD(place, "%s is a DSF fabric node of level %u and %s an interface node; expected level 1",
+                   fabric->name, fabric->fabric_level, peer->name);
+    return WEFT_OK;
+}
+
 static enum weft_status check_link(const struct weft_topology_builder *b, const struct weft__link *l,
                                    struct weft_error *ret_error) {
     const struct weft_node_info *from = &b->node[l->node[0]], *to = &b->node[l->node[1]];
@@ -11,6 +24,9 @@ static enum weft_status check_link(const struct weft_topology_builder *b, const 
     if (from == to) return BAD(l->place, "link from %s to itself; expected two different nodes", from->name);
     if (from->role == WEFT_NODE_HOST && to->role == WEFT_NODE_HOST)
         return BAD(l->place, "hosts %s and %s are linked directly; expected a switch at one end", from->name, to->name);
+    enum weft_status status = check_fabric(from, to, l->place, ret_error);
+    if (!status) status = check_fabric(to, from, l->place, ret_error);
+    if (status) return status;
     if (l->rate_bps < WEFT__RATE_MIN || l->rate_bps > WEFT__RATE_MAX) {
         weft_format_rate(l->rate_bps, rate, sizeof rate);
         return BAD(l->place, "link %s to %s has rate %s; expected 1Gbps to 3.2Tbps", from->name, to->name, rate);

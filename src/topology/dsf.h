@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disaggregated scheduled fabrics of any size: what dsf_l1_zone, dsf_l2_zone and dsf_region have in common. A kind has
+// the rows of what it lets the user choose; what it has no row for is 0 in the conf, and absent from the network.
+#ifndef WEFT_TOPOLOGY_DSF_H
+#define WEFT_TOPOLOGY_DSF_H
+
+#include "topology/builder.h"
+
+struct weft__dsf_conf {
+    uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: of an RDSW
+    uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one L1 zone
+    weft_rate_bps host_rate_bps, lane_rate_bps;
+    double lane_coding;
+    weft_time_ps host_delay_ps, fdsw_delay_ps, sdsw_delay_ps;
+    double bit_error_rate;
+};
+
+/// Rows of every kind. The text that describes the network, Meta's "Disaggregated Scheduled Fabric", gives the roles
+/// and the totals; FBOSS's constants and platform mappings the counts of lanes and virtual devices.
+#define WEFT__DSF_L1_ROWS                                                                                              \
+    WEFT_UINT(struct weft__dsf_conf, rdsws, "rdsws", "128", "1", "65535", "RDSWs of an L1 zone"),                      \
+        WEFT_UINT(struct weft__dsf_conf, hosts, "hosts_per_rdsw", "36", "1", "65535",                                  \
+                  "NIC ports at an RDSW: 36 of 400G, or 18 of 800G"),                                                  \
+        WEFT_UINT(struct weft__dsf_conf, rails, "rails", "8", "1", "65535",                                            \
+                  "RDSWs of a scaling unit: GPU k of a server is at the k-th; 1: servers are at one RDSW (assumed)"),  \
+        WEFT_UINT(struct weft__dsf_conf, fdsws, "fdsws", "40", "1", "65535", "FDSWs of an L1 zone"),                   \
+        WEFT_UINT(struct weft__dsf_conf, virtual_devices, "virtual_devices", "4", "1", "64",                           \
+                  "nodes that an FDSW (or SDSW) is made of: each forwards by itself, with 256 lanes"),                 \
+        WEFT_UINT(struct weft__dsf_conf, rdsw_parallel, "rdsw_lanes", "1", "1", "4096",                                \
+                  "lanes between an RDSW and one virtual device of an FDSW"),                                          \
+        WEFT_RATE(struct weft__dsf_conf, host_rate_bps, "host_rate", "400Gbps", "1Gbps", "3.2Tbps",                    \
+                  "rate of links to NIC ports"),                                                                       \
+        WEFT_RATE(struct weft__dsf_conf, lane_rate_bps, "lane_rate", "106.25Gbps", "1Gbps", "3.2Tbps",                 \
+                  "of a fabric lane, as signalled: bits on the wire, FEC included"),                                   \
+        WEFT_REAL(struct weft__dsf_conf, lane_coding, "lane_coding", "16/17", "0.1", "1",                              \
+                  "part of lane_rate that is left for cells: 256b/257b and RS(544,514) leave 100G of 106.25G"),        \
+        WEFT_TIME(struct weft__dsf_conf, host_delay_ps, "host_delay", "100ns", "1ps", "1s",                            \
+                  "delay of links to NIC ports, one way (assumed)"),                                                   \
+        WEFT_TIME(struct weft__dsf_conf, fdsw_delay_ps, "fdsw_delay", "350ns", "1ps", "1s",                            \
+                  "delay of lanes between RDSW and FDSW, one way (assumed)"),                                          \
+        WEFT_REAL(struct weft__dsf_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1",                            \
+                  "bit error rate of every link, after FEC")
+#define WEFT__DSF_L2_ROWS                                                                                              \
+    WEFT_UINT(struct weft__dsf_conf, zones, "zones", "4", "1", "199", "L1 zones of an L2 zone"),                       \
+        WEFT_UINT(struct weft__dsf_conf, sdsws, "sdsws", "128", "1", "65535", "SDSWs of an L2 zone"),                  \
+        WEFT_UINT(struct weft__dsf_conf, sdsw_parallel, "sdsw_lanes", "1", "1", "4096",                                \
+                  "lanes between a virtual device of an FDSW and that of the same number of an SDSW"),                 \
+        WEFT_TIME(struct weft__dsf_conf, sdsw_delay_ps, "sdsw_delay", "1100ns", "1ps", "1s",                           \
+                  "delay of lanes between FDSW and SDSW, one way (assumed)")
+
+/// NULL, or what is wrong.
+const char *weft__dsf_check(const void *conf, char *text, size_t size);
+/// Lanes of an RDSW. Rate that a fabric link carries: that of its cells, headers included.
+uint64_t weft__dsf_rdsw_lanes(const struct weft__dsf_conf *c);
+weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c);
+enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                 struct weft_error *ret_error);
+const char *weft__dsf_wiring(const void *conf, struct weft_arena *arena);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// DSF L1 zone: RDSWs under one layer of FDSWs, the single-stage fabric of Meta's "Disaggregated Scheduled Fabric:
+// Scaling Meta's AI Journey" (engineering blog, 2025). By default one plane of a quarter of the L2 zone: 128 RDSWs and
+// 40 FDSWs of 4 virtual devices, as FBOSS has them (VoqConstants.h, DsfConfigUtils.cpp, platform mappings of Meru800bia
+// and Meru800bfa).
+#include "topology/dsf.h"
+
+static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS};
+static const struct weft_param_table params =
+    WEFT_PARAM_TABLE_LISTS("dsf_l1_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__topology_lists);
+
+static enum weft_status build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                              struct weft_error *ret_error) {
+    struct weft__dsf_conf c = *(const struct weft__dsf_conf *)conf;
+    c.zones = 1;
+    return weft__dsf_build(&c, tree, b, ret_error);
+}
+
+static const struct weft_topology_ops ops = {.build = build, .wiring = weft__dsf_wiring};
+
+const struct weft_model weft__topology_dsf_l1_zone = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "dsf_l1_zone",
+    .summary = "DSF in one stage: RDSWs under FDSWs; by default 4608 NIC ports at 400G",
+    .source = "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; delays and rails are assumed",
+    .params = &params,
+    .ops = &ops,
+};
