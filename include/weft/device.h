@@ -53,6 +53,7 @@ struct weft_host_conf {
     uint64_t ack_priority, cnp_priority;
     uint64_t dscp[WEFT_PRIORITIES]; ///< that packets of each priority are sent with
     weft_time_ps cnp_interval_ps;   ///< least time between two CNPs of a queue pair
+    weft_time_ps work_request_ps;   ///< that one takes
     weft_time_ps timeout_ps;        ///< no progress for this long: go back to the first unacknowledged packet
     weft_rate_bps drain_rate_bps;   ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;

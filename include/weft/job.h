@@ -56,6 +56,7 @@ struct weft_job {
     double slow_factor; ///< rank slow_rank computes so many times as long
     uint32_t slow_rank;
     uint64_t cts_priority;
+    bool split; ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;
     struct weft_connection *connection; ///< by source, communicator, channel, destination
     uint32_t *first;                    ///< [ranks + 1], of a source's connections

@@ -100,6 +100,9 @@ static const struct weft_param host_rows[] = {
                  "and CNPs are common, the others assumed)"),
     WEFT_TIME(struct weft_host_conf, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
               "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
+    WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
+              "the NIC takes so long for each work request (a message, a part of one, a clear-to-send), one after "
+              "another (assumed)"),
     WEFT_TIME(struct weft_host_conf, timeout_ps, "timeout", "16777216ns", "1us", "never",
               "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),

@@ -149,6 +149,11 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     }
     progress(w);
     tell_cc(node, nic, w, qp, nic->cc->on_start, 0, 0);
+    uint32_t packets = nic->hosts->qp[qp].packets;
+    if (nic->conf->work_request_ps && packets != WEFT__MESSAGES && nic->hosts->qp[qp].verb != WEFT_VERB_READ) {
+        s->posted = 0;
+        weft__nic_post(node, nic, w, qp, packets);
+    }
 }
 
 /// After the packet just sent: when the next one may go at the queue pair's rate.
@@ -212,6 +217,15 @@ static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct
     if (--nic->hosts->qps_unacked[conf->flow] == 0) nic->hosts->outcome[conf->flow].acked_ps = w->now_ps;
 }
 
+/// All messages of the connection that the queue pair is one of are acknowledged.
+static void finish_connection(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    uint32_t flow = nic->hosts->qp[qp].flow;
+    while (qp && nic->hosts->qp[qp - 1].flow == flow)
+        qp--;
+    for (uint32_t k = 0; k < nic->hosts->flow[flow].qps; k++)
+        finish_sender(node, nic, w, qp + k);
+}
+
 /// Everything below psn has arrived; `again`: go back to it.
 static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          uint32_t psn, bool again) {
@@ -239,7 +253,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
         s->sample_ps = 0;
     }
     if (__builtin_expect(conf->packets == WEFT__MESSAGES, 0) && newly && weft__message_acked(node, nic, w, qp)) {
-        finish_sender(node, nic, w, qp);
+        finish_connection(node, nic, w, qp);
         return;
     }
     schedule(node, nic, qp, w->now_ps);
@@ -607,25 +621,46 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
 
 // --- queue pairs of messages -----------------------------------------------------------------------------------------
 
-void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+/// There is data up to psn.
+static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
     nic->hosts->sender[qp].posted = psn;
     schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
     kick(node, nic, w);
 }
 
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+    if (nic->conf->work_request_ps)
+        weft__nic_work_add(node, nic, w, &(struct weft_packet){.kind = WEFT_PACKET_DATA, .qp = qp, .psn = psn});
+    else
+        take_up(node, nic, w, qp, psn);
+}
+
+/// A work request has been processed: data to send, or a control packet.
+static void on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p = weft__nic_work_done(node, nic, w->now_ps);
+    if (p.kind == WEFT_PACKET_DATA)
+        take_up(node, nic, w, p.qp, p.psn);
+    else
+        send_control(node, nic, w, p.qp, p.kind, p.psn, p.priority);
+}
+
 void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                        uint32_t bytes, bool last) {
-    const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
-    uint32_t counted = (bytes + conf->mtu - 1) / conf->mtu * conf->mtu; // as its packets came
-    nic->hosts->outcome[conf->flow].delivered_bytes -= counted - bytes;
-    w->tally.payload_bytes -= counted - bytes;
-    if (last) finish_receiver(node, nic, w, qp);
+                        uint32_t padding, bool last) {
+    uint32_t flow = nic->hosts->qp[qp].flow;
+    nic->hosts->outcome[flow].delivered_bytes -= padding;
+    w->tally.payload_bytes -= padding;
+    for (uint32_t k = 0; last && k < nic->hosts->flow[flow].qps; k++)
+        finish_receiver(node, nic, w, qp + k);
 }
 
 void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings) {
     uint32_t key = weft__key_read(nic, nic->hosts->qp[qp].at_dst);
-    if (granted) send_control(node, nic, w, qp, WEFT_PACKET_CTS, granted, priority);
+    struct weft_packet cts = {.kind = WEFT_PACKET_CTS, .qp = qp, .psn = granted, .priority = priority & 7u};
+    if (granted && nic->conf->work_request_ps)
+        weft__nic_work_add(node, nic, w, &cts);
+    else if (granted)
+        send_control(node, nic, w, qp, WEFT_PACKET_CTS, granted, priority);
     if (nic->conf->timeout_ps != WEFT_TIME_NEVER && weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key, w->now_ps + (nic->conf->timeout_ps << doublings));
 }
@@ -735,6 +770,9 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         break;
     case WEFT__KEY_LLDP:
         on_lldp_timer(node, nic, w);
+        break;
+    case WEFT__KEY_WORK:
+        on_work(node, nic, w);
         break;
     default:
         on_qp_timer(node, nic, w, key);

@@ -97,9 +97,10 @@ struct weft__nic {
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
+    struct weft__fifo work; ///< work requests that it has not taken up; see nic_work.c
 };
 
-/// Timer keys: four of the NIC, then two a sending and one a receiving queue pair.
+/// Timer keys: some of the NIC, then two a sending and one a receiving queue pair.
 enum {
     WEFT__KEY_TX,
     WEFT__KEY_REFRESH,
@@ -107,6 +108,7 @@ enum {
     WEFT__KEY_SAMPLE,
     WEFT__KEY_WATCHDOG,
     WEFT__KEY_LLDP,
+    WEFT__KEY_WORK,
     WEFT__KEY_QPS
 };
 
@@ -161,11 +163,18 @@ weft_bytes weft__nic_held(const struct weft__nic *nic);
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);
 void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
 
-/// For queue pairs that carry messages. There is data up to psn.
+/// Work requests, if they take time; nic_work.c. Adds one: data up to a PSN, or a control packet; and the one that is
+/// ready when the timer says so.
+void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                        const struct weft_packet *request);
+struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+
+/// A work request: there is data up to psn.
 void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
-/// A message of so many bytes has been taken out of the buffer; `last`: there will be no other.
+/// For queue pairs that carry messages. One has been taken out of the buffer, of which `padding` bytes too many were
+/// counted; `last`: there will be no other. `qp`: the first of the connection.
 void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                        uint32_t bytes, bool last);
+                        uint32_t padding, bool last);
 /// Sends a clear-to-send for messages below `granted` (0: none), and looks again after the timeout, doubled so often.
 void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings);

@@ -3,208 +3,12 @@
 // (weft/collective.h). Whatever a step waits for is known at its own node: a message that has arrived, a slot of a
 // connection whose message is acknowledged, a clear-to-send that came, a timer. So ranks meet only by packets, and the
 // digest is the same on any number of threads.
-//
-// A connection over the network is a queue pair that carries messages one after another, each an RDMA WRITE. A message
-// is put into a slot of the sender's buffer; it goes when the receiver has room for it, which it says with a
-// clear-to-send message; the slot is free when it is acknowledged. Source: the net transport of NCCL 2.x (proxies,
-// NCCL_STEPS slots at both ends, a receiver that writes a FIFO entry for each receive it posts). Differences: buffers
-// are free at the beginning without a word, and room is given back as a step ends, whether or not the receiver has
-// entered the next collective; a lost clear-to-send is repeated after the NIC's timeout, then after twice as long, and
-// so on (NCCL's is a reliable WRITE of its own).
-//
-// Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
-// after another each way, with a fixed latency. They are not frames, and no counter of the network knows them.
 #include "device/program.h"
 
-enum { ALL_STREAMS = UINT32_MAX - 1, DOUBLINGS_MAX = 10 };
-enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
-
-/// What the functions below pass along.
-struct at {
-    struct weft__node *node;
-    struct weft__nic *nic;
-    struct weft__worker *w;
-    struct weft__program *p;
-};
+enum { ALL_STREAMS = UINT32_MAX - 1 };
 
 static const struct weft__programs *programs_of(const struct weft__nic *nic) {
     return nic->hosts->programs;
-}
-
-static struct weft__sending *sending_of(const struct weft__nic *nic, uint32_t connection, struct weft__program **ret) {
-    const struct weft__programs *all = programs_of(nic);
-    const struct weft__wire *wire = &all->wire[connection];
-    *ret = &all->program[wire->src_program];
-    return &(*ret)->sending[wire->at_src];
-}
-
-static struct weft__receiving *receiving_of(const struct weft__nic *nic, uint32_t connection,
-                                            struct weft__program **ret) {
-    const struct weft__programs *all = programs_of(nic);
-    const struct weft__wire *wire = &all->wire[connection];
-    *ret = &all->program[wire->dst_program];
-    return &(*ret)->receiving[wire->at_dst];
-}
-
-static uint32_t connection_of_qp(const struct weft__nic *nic, uint32_t qp) {
-    return programs_of(nic)->of_flow[nic->hosts->qp[qp].flow];
-}
-
-static void run_lane(struct at *at, uint32_t stream, uint32_t lane);
-
-// --- within a server ----------------------------------------------------------------------------------------------
-
-/// From where this GPU's messages seem to come at another: two ports a GPU, so that no two arrivals there are alike.
-static uint16_t local_port(const struct weft_job *job, uint32_t rank, uint32_t flag) {
-    return (uint16_t)(1 + 2 * (job->host[rank] % 16384) + flag);
-}
-
-static void send_local(struct at *at, uint32_t connection, uint32_t rank, uint32_t flag, weft_time_ps time,
-                       uint32_t bytes) {
-    const struct weft_job *job = at->p->job;
-    uint32_t node = programs_of(at->nic)->node[job->host[rank]];
-    struct weft_packet *p = weft__send(at->w, weft__engine_worker_of(at->w->engine, node), time);
-    *p = (struct weft_packet){
-        .time_ps = time,
-        .node = node,
-        .port = local_port(job, at->p->rank, flag),
-        .qp = connection,
-        .psn = bytes,
-        .kind = WEFT_PACKET_SERVER,
-        .flags = flag & 7u,
-    };
-}
-
-static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
-    weft_time_ps time = (weft_time_ps)bytes * (8 * WEFT_PS_PER_S) / job->server.rate_bps;
-    return time ? time : 1;
-}
-
-static void fill_local(struct at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst) {
-    struct weft__gpu *gpu = at->nic->gpu;
-    weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
-    gpu->out_free_ps = start + local_time(at->p->job, bytes);
-    gpu->sent_bytes += bytes;
-    send_local(at, s->connection, dst, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
-}
-
-static void credit_local(struct at *at, const struct weft__receiving *r, uint32_t src) {
-    struct weft__gpu *gpu = at->nic->gpu;
-    weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
-    if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
-    gpu->credit_last_ps = time;
-    send_local(at, r->connection, src, LOCAL_CREDIT, time, 0);
-}
-
-// --- messages -----------------------------------------------------------------------------------------------------
-
-static void wake_sending(struct at *at, struct weft__sending *s) {
-    uint32_t lane = s->lane;
-    if (lane == WEFT_NONE) return;
-    s->lane = WEFT_NONE;
-    run_lane(at, s->stream, lane);
-}
-
-static void wake_receiving(struct at *at, struct weft__receiving *r) {
-    uint32_t lane = r->lane;
-    r->arrived++;
-    at->w->tally.progress_ps = at->w->now_ps;
-    if (lane == WEFT_NONE) return;
-    r->lane = WEFT_NONE;
-    run_lane(at, r->stream, lane);
-}
-
-/// What is in the buffer and may go, to the queue pair.
-static void post(struct at *at, struct weft__sending *s) {
-    uint32_t may = s->filled < s->granted ? s->filled : s->granted;
-    if (may == s->posted) return;
-    s->posted = may;
-    weft__nic_post(at->node, at->nic, at->w, s->qp, s->span[(may - 1) % s->slots].psn_end);
-}
-
-static void fill(struct at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst) {
-    if (s->qp == WEFT_NONE) {
-        s->filled++;
-        fill_local(at, s, bytes, dst);
-        return;
-    }
-    uint32_t mtu = at->nic->hosts->qp[s->qp].mtu;
-    uint32_t psn = s->filled ? s->span[(s->filled - 1) % s->slots].psn_end : 0;
-    s->span[s->filled % s->slots] = (struct weft__span){psn, psn + (bytes + mtu - 1) / mtu, bytes};
-    s->filled++;
-    post(at, s);
-}
-
-static bool has_room(const struct weft__sending *s) {
-    return s->qp == WEFT_NONE ? s->filled < s->granted : s->filled - s->acked < s->slots;
-}
-
-void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
-    struct weft__program *program;
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &program);
-    if (p->psn < s->now.psn || p->psn >= s->now.psn_end) { // the next message, or back to an earlier one
-        uint32_t m = s->acked;
-        while (s->span[m % s->slots].psn_end <= p->psn)
-            m++;
-        assert(m < s->posted);
-        s->now = s->span[m % s->slots];
-    }
-    uint32_t mtu = nic->hosts->qp[qp].mtu;
-    bool first = p->psn == s->now.psn, last = p->psn + 1 == s->now.psn_end;
-    uint32_t payload = last ? s->now.bytes - (s->now.psn_end - s->now.psn - 1) * mtu : mtu;
-    p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
-    if (first) p->flags |= WEFT_PACKET_FIRST;
-    if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
-}
-
-void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    struct at at = {node, nic, w, NULL};
-    wake_receiving(&at, receiving_of(nic, connection_of_qp(nic, qp), &at.p));
-}
-
-bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    struct at at = {node, nic, w, NULL};
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
-    uint32_t before = s->acked;
-    for (; s->acked < s->posted && s->span[s->acked % s->slots].psn_end <= nic->hosts->sender[qp].una; s->acked++)
-        s->left_bytes -= s->span[s->acked % s->slots].bytes;
-    if (s->acked != before) wake_sending(&at, s);
-    return s->left_bytes == 0;
-}
-
-void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                           uint32_t granted) {
-    struct at at = {node, nic, w, NULL};
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
-    if (granted <= s->granted) return;
-    s->granted = granted;
-    post(&at, s);
-}
-
-/// The receiver has taken a message out of its buffer.
-static void give_room(struct at *at, struct weft__receiving *r, uint32_t bytes, uint32_t src) {
-    r->consumed++;
-    r->left_bytes -= bytes;
-    if (r->qp == WEFT_NONE) {
-        at->nic->gpu->received_bytes += bytes;
-        credit_local(at, r, src);
-        return;
-    }
-    weft__nic_consumed(at->node, at->nic, at->w, r->qp, bytes, r->left_bytes == 0);
-    if (r->left_bytes)
-        weft__nic_grant(at->node, at->nic, at->w, r->qp, r->consumed + r->slots, (uint32_t)at->p->job->cts_priority, 0);
-}
-
-void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    struct weft__program *program;
-    struct weft__receiving *r = receiving_of(nic, connection_of_qp(nic, qp), &program);
-    bool moved = r->arrived != r->arrived_before;
-    r->arrived_before = r->arrived;
-    r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;
-    if (!r->left_bytes) return;
-    uint32_t granted = r->consumed + r->slots;
-    if (moved || r->arrived != r->consumed) granted = 0; // nothing to repeat
-    weft__nic_grant(node, nic, w, qp, granted, (uint32_t)program->job->cts_priority, r->doublings);
 }
 
 // --- steps --------------------------------------------------------------------------------------------------------
@@ -284,7 +88,7 @@ static bool must_wait(const struct ends *ends, uint32_t stream, uint32_t lane) {
             return true;
         }
     for (uint32_t k = 0; k < ends->sends; k++)
-        if (!has_room(ends->send[k])) {
+        if (!weft__message_has_room(ends->send[k])) {
             ends->send[k]->stream = stream;
             ends->send[k]->lane = lane;
             return true;
@@ -297,17 +101,18 @@ static weft_time_ps step_time(const struct weft_job_op *op, weft_bytes bytes) {
     return c->step_ps + (c->copy_rate_bps ? bytes * (8 * WEFT_PS_PER_S) / c->copy_rate_bps : 0);
 }
 
-static void do_step(struct at *at, const struct weft_job_op *op, const struct weft_step *step, struct ends *ends) {
+static void do_step(struct weft__at *at, const struct weft_job_op *op, const struct weft_step *step,
+                    struct ends *ends) {
     for (uint32_t k = 0; k < ends->recvs; k++)
-        give_room(at, ends->recv[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->recv[k]));
+        weft__message_take(at, ends->recv[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->recv[k]));
     for (uint32_t k = 0; k < ends->sends; k++)
-        fill(at, ends->send[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->send[k]));
+        weft__message_fill(at, ends->send[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->send[k]));
 }
 
-static void finish_op(struct at *at, uint32_t stream);
+static void finish_op(struct weft__at *at, uint32_t stream);
 
 /// As far as the lane gets.
-static void run_lane(struct at *at, uint32_t stream, uint32_t number) {
+void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
     const struct weft_job_op *op = current_op(at->p, stream);
@@ -339,7 +144,7 @@ static size_t result_of(const struct weft__program *p, uint32_t stream) {
     return (size_t)(done / c->ops) * p->job->ops + c->op[done % c->ops];
 }
 
-static void start_op(struct at *at, uint32_t stream) {
+static void start_op(struct weft__at *at, uint32_t stream) {
     struct weft__stream *st = &at->p->stream[stream];
     const struct weft_job_op *op = current_op(at->p, stream);
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
@@ -348,7 +153,7 @@ static void start_op(struct at *at, uint32_t stream) {
     for (uint32_t k = 0; k < lanes; k++)
         st->lane[k] = (struct weft__lane){0};
     for (uint32_t k = 0; k < lanes; k++)
-        run_lane(at, stream, k);
+        weft__lane_run(at, stream, k);
 }
 
 static bool is_over(const struct weft__program *p, uint32_t stream) {
@@ -363,9 +168,9 @@ static bool may_go_on(const struct weft__program *p) {
     return true;
 }
 
-static void go_on(struct at *at);
+static void go_on(struct weft__at *at);
 
-static void finish_op(struct at *at, uint32_t stream) {
+static void finish_op(struct weft__at *at, uint32_t stream) {
     struct weft__program *p = at->p;
     p->op_end_ps[result_of(p, stream)] = at->w->now_ps;
     at->w->tally.progress_ps = at->w->now_ps;
@@ -379,13 +184,13 @@ static weft_time_ps compute_time(const struct weft__program *p, const struct wef
     return (weft_time_ps)((double)op->compute_ps * p->job->slow_factor);
 }
 
-static void wait_for(struct at *at, uint32_t stream) {
+static void wait_for(struct weft__at *at, uint32_t stream) {
     at->p->waits_for = stream;
     at->p->waiting_since_ps = at->w->now_ps;
 }
 
 /// One operation, or the end of an iteration. False: a timer is to end it.
-static bool step_on(struct at *at) {
+static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     const struct weft_job_op *op = &p->job->op[p->op];
     if (p->op == p->job->ops) {
@@ -416,7 +221,7 @@ static void note_exposed(struct weft__program *p, weft_time_ps waited) {
 }
 
 /// As far as it gets; called when something that it may wait for is over.
-static void go_on(struct at *at) {
+static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     p->stepping = true; // what finishes meanwhile does not call again
     while (may_go_on(p)) {
@@ -459,33 +264,7 @@ void weft__gpu_start(struct weft__node *node, struct weft__nic *nic) {
     }
 }
 
-static void on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    struct weft_packet p;
-    weft__fifo_pop(&nic->gpu->in, nic->pool, &p);
-    if (nic->gpu->in.n) weft__timer_set(&node->timers, nic->gpu->key0, weft__fifo_head(&nic->gpu->in)->time_ps);
-    struct at at = {node, nic, w, NULL};
-    wake_receiving(&at, receiving_of(nic, p.qp, &at.p));
-}
-
-void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
-                         const struct weft_packet *packet) {
-    struct weft__gpu *gpu = nic->gpu;
-    struct at at = {node, nic, w, NULL};
-    if (packet->flags == LOCAL_CREDIT) {
-        struct weft__sending *s = sending_of(nic, packet->qp, &at.p);
-        s->granted++;
-        wake_sending(&at, s);
-        return;
-    }
-    receiving_of(nic, packet->qp, &at.p);
-    struct weft_packet p = *packet;
-    weft_time_ps start = gpu->in_free_ps > w->now_ps ? gpu->in_free_ps : w->now_ps;
-    p.time_ps = gpu->in_free_ps = start + local_time(at.p->job, p.psn);
-    if (!gpu->in.n) weft__timer_set(&node->timers, gpu->key0, p.time_ps);
-    weft__fifo_push(&gpu->in, nic->pool, &p);
-}
-
-static void on_program_timer(struct at *at, uint32_t key) {
+static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
     if (key == p->key0) { // the start, or the end of a compute
         if (!p->started)
@@ -500,19 +279,19 @@ static void on_program_timer(struct at *at, uint32_t key) {
     uint32_t c = p->job->communicators - 1;
     while (key < p->stream[c].key0)
         c--;
-    run_lane(at, c, key - p->stream[c].key0);
+    weft__lane_run(at, c, key - p->stream[c].key0);
 }
 
 void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
     struct weft__gpu *gpu = nic->gpu;
     if (key == gpu->key0) {
-        on_arrival(node, nic, w);
+        weft__gpu_on_arrival(node, nic, w);
         return;
     }
     for (uint32_t k = 0; k < gpu->programs; k++) {
         struct weft__program *p = &programs_of(nic)->program[gpu->program[k]];
         if (key - p->key0 >= p->keys) continue;
-        on_program_timer(&(struct at){node, nic, w, p}, key);
+        on_program_timer(&(struct weft__at){node, nic, w, p}, key);
         return;
     }
     assert(0 && "a timer of no program");

@@ -1,31 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a job at work, and the messages of queue pairs that carry many. See program.c.
+// A rank of a job at work, and the messages of its connections. See program.c and message.c.
 #ifndef WEFT_DEVICE_PROGRAM_H
 #define WEFT_DEVICE_PROGRAM_H
 
 #include "device/nic.h"
 #include "weft/job.h"
 
+/// A part of a message: its packets on a queue pair.
+struct weft__span {
+    uint32_t psn, psn_end, bytes;
+};
+
 /// A connection at its sender. Messages are numbered from 0; all counts are of messages.
 struct weft__sending {
     uint32_t connection;
-    uint32_t qp;      ///< WEFT_NONE: within the server
+    uint32_t qp;      ///< the first; WEFT_NONE: within the server
+    uint16_t qps;     ///< that follow one another
+    uint16_t parts;   ///< of a message: 1, whole on the next queue pair; or one on each of several
     uint32_t filled;  ///< into the buffer
     uint32_t granted; ///< by the receiver
     uint32_t posted;  ///< to the queue pair
     uint32_t acked;
     uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
     uint32_t slots;
-    struct weft__span {
-        uint32_t psn, psn_end, bytes;
-    } * span, now;         ///< of message m: [m % slots]; the one being sent
-    weft_bytes left_bytes; ///< not acknowledged
+    struct weft__span *span; ///< of message m, part k: [m % slots * parts + k]
+    struct weft__carrier {
+        struct weft__span now; ///< the one being sent
+        uint32_t psn_end;      ///< of all that was filled
+    } * on;                    ///< a queue pair
+    weft_bytes left_bytes;     ///< not acknowledged
 };
 
 /// A connection at its receiver.
 struct weft__receiving {
     uint32_t connection;
-    uint32_t qp;
+    uint32_t qp; ///< as of the sender
+    uint16_t qps, parts;
+    uint32_t *came; ///< parts of messages, on each queue pair
     uint32_t arrived, consumed;
     uint32_t arrived_before; ///< at the last look for a lost clear-to-send
     uint32_t doublings;      ///< of the time to the next look
@@ -87,19 +98,36 @@ struct weft__gpu {
     weft_bytes sent_bytes, received_bytes;
 };
 
+/// What functions of programs pass along.
+struct weft__at {
+    struct weft__node *node;
+    struct weft__nic *nic;
+    struct weft__worker *w;
+    struct weft__program *p;
+};
+
+/// Runs a lane of a communicator as far as it gets. What it waited for is there.
+void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
+
 /// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
 void weft__gpu_start(struct weft__node *node, struct weft__nic *nic);
 uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu);
 void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
-/// A message or credit from within the server.
+/// A message from within the server is complete; a message or credit from there comes.
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                          const struct weft_packet *p);
 
+/// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.
+bool weft__message_has_room(const struct weft__sending *s);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst);
+void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes, uint32_t src);
+
 /// The next packet of a queue pair of messages: its length and flags.
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
-/// The last packet of a message came, in order.
+/// The last packet of a message, or of a part of one, came, in order.
 void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
-/// Messages were acknowledged. True: all that there will ever be.
+/// Packets were acknowledged. True: all of the connection's messages that there will ever be.
 bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
 /// A clear-to-send for messages below `granted`.
 void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,

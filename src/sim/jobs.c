@@ -60,6 +60,10 @@ static int by_destination(const void *a, const void *b) {
     return (x->src > y->src) - (x->src < y->src);
 }
 
+static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
+    return c->flow == WEFT_NONE ? 1 : b->net->workload->flow[c->flow].qps;
+}
+
 static void make_senders(const struct build *b, const struct weft_job *job, uint32_t program0, uint32_t connection0,
                          const uint32_t *qp_of_flow) {
     for (uint32_t i = 0; i < job->connections; i++) {
@@ -67,13 +71,17 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
         struct weft__program *p = &b->all->program[program0 + c->src];
         uint32_t k = i - job->first[c->src];
         bool local = c->flow == WEFT_NONE;
+        uint16_t qps = qps_of(b, c), parts = job->split ? qps : 1;
         p->sending[k] = (struct weft__sending){
             .connection = connection0 + i,
             .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
+            .qps = qps,
+            .parts = parts,
             .granted = c->slots,
             .lane = WEFT_NONE,
             .slots = c->slots,
-            .span = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].span),
+            .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
+            .on = local ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->sending[k].on),
             .left_bytes = c->bytes,
         };
         b->all->wire[connection0 + i].src_program = program0 + c->src;
@@ -96,9 +104,13 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
             const struct weft_connection *c = list[i + k].c;
+            uint16_t qps = qps_of(b, c);
             p->receiving[k] = (struct weft__receiving){
                 .connection = list[i + k].connection,
                 .qp = c->flow == WEFT_NONE ? WEFT_NONE : qp_of_flow[c->flow],
+                .qps = qps,
+                .parts = job->split ? qps : 1,
+                .came = c->flow == WEFT_NONE ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->receiving[k].came),
                 .lane = WEFT_NONE,
                 .slots = c->slots,
                 .left_bytes = c->bytes,

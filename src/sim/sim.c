@@ -216,7 +216,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
-            if (f->messages) packets = bytes / MESSAGE_PACKET_MIN; // at most, whatever the messages
+            if (f->messages) packets = f->bytes / MESSAGE_PACKET_MIN; // at most, whatever the messages and their parts
             if (packets > UINT32_MAX - 1)
                 return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                       "a flow of %llu bytes in packets of %llu: more than 2^32 packets",

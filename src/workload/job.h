@@ -10,11 +10,14 @@ struct weft__job_common {
     const char *group, *hosts;
     uint32_t order;
     weft_time_ps start_ps;
-    uint64_t priority, cts_priority;
+    uint64_t priority, cts_priority, qps;
+    uint32_t qp_scaling;
     struct weft_server_conf server;
 };
 enum weft__job_order { WEFT__ORDER_SERVER, WEFT__ORDER_LISTED };
 extern const char *const weft__job_orders[];
+enum weft__qp_scaling { WEFT__QP_ROUND_ROBIN, WEFT__QP_SPLIT };
+extern const char *const weft__qp_scalings[];
 #define WEFT__JOB_ROWS(T, name)                                                                                        \
     WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
         WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts: a rank each"),                                            \
@@ -23,6 +26,10 @@ extern const char *const weft__job_orders[];
         WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),                                 \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
         WEFT_UINT(T, common.cts_priority, "cts_priority", "3", "0", "7", "of clear-to-send messages"),                 \
+        WEFT_UINT(T, common.qps, "qps", "1", "1", "32",                                                                \
+                  "queue pairs of a connection, each with a UDP source port of its own"),                              \
+        WEFT_CHOICE(T, common.qp_scaling, "qp_scaling", "round_robin", weft__qp_scalings,                              \
+                    "a message goes whole on the next queue pair, or split over all of them"),                         \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs")
 
 /// A job of the chosen hosts, with room for `ops` operations.

@@ -26,6 +26,7 @@ static const struct weft_param server_rows[] = {
 const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
 
 const char *const weft__job_orders[] = {"server", "listed", NULL};
+const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 
 uint32_t weft_server_of(const struct weft_server_conf *server, uint32_t hosts, uint32_t host, uint32_t *ret_gpu) {
     uint32_t gpus = (uint32_t)server->gpus, servers = hosts / gpus;
@@ -63,6 +64,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
         .server = common->server,
         .start_ps = common->start_ps,
         .cts_priority = common->cts_priority,
+        .split = common->qp_scaling == WEFT__QP_SPLIT,
         .iterations = 1,
         .slow_factor = 1,
         .op = weft_arena_alloc(w->arena, ops, sizeof *job->op),
@@ -224,7 +226,7 @@ static enum weft_status add_flows(const struct weft__job_common *common, struct 
                                   const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                   struct weft_error *ret_error) {
     struct weft_workload_common flow = {
-        .group = common->group, .qps = 1, .priority = common->priority, .verb = WEFT_VERB_WRITE, .repeat = 1};
+        .group = common->group, .qps = common->qps, .priority = common->priority, .verb = WEFT_VERB_WRITE, .repeat = 1};
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];
