@@ -96,6 +96,7 @@ struct weft_sample {
     weft_bytes ingress_bytes; ///< level of the priority group
     weft_bytes tx_bytes;      ///< since the last sample
     bool paused;
+    uint32_t flows; ///< queue pairs that sent data since the last sample; 0 unless run.count_flows
 };
 
 /// Where a run spends its time. X(enumerator, name, meaning)
@@ -136,6 +137,7 @@ struct weft_outcome {
 
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
+    const uint32_t *port_flows; ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows
     uint64_t drops[WEFT_DROPS];
     weft_bytes drop_bytes[WEFT_DROPS];
     uint64_t cnps; ///< sent by receivers

@@ -47,6 +47,46 @@ struct weft_balance {
 /// One entry a pair of layers and direction, upwards first; in `arena`. No more than 64.
 struct weft_balance *weft_report_balance(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 
+/// How many queue pairs met on the links from one layer of switches to another, over the run (run.count_flows). A
+/// switch that sent no flow that way made no choice and is left out, with its links. Ratios and means of nothing are
+/// NAN.
+struct weft_collisions {
+    const char *key, *from, *to; ///< as in struct weft_balance
+    enum weft_balance_direction direction;
+    uint32_t switches, links; ///< that made a choice; their links
+    uint64_t flows;           ///< a flow on several links counts on each
+    uint32_t most;            ///< on one link
+    double switch_most;       ///< on one link of a switch: the mean over switches
+    uint32_t clear;           ///< switches none of whose links is shared
+    uint32_t shared, empty;   ///< links with two at least; with none
+    uint32_t *with;           ///< [most + 1]: links with so many
+};
+/// One entry a pair of layers and direction, upwards first; in `arena`.
+struct weft_collisions *weft_report_collisions(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+
+/// Load of links from one layer of switches to another in the time between two samples (run.sample_interval; links of
+/// run.sample_ports). Utilisation: bytes of frames over what the link could carry in that time.
+struct weft_load_interval {
+    weft_time_ps from_ps, until_ps;
+    double min, p10, p50, p90, max; ///< utilisation of a link; percentiles are nearest rank
+    double mean;
+    double max_mean;                    ///< NAN if nothing was sent
+    uint32_t flows_max, shared, unused; ///< queue pairs on a link at most; links with two at least; with none
+};
+struct weft_load {
+    const char *key, *from, *to; ///< as in struct weft_balance
+    enum weft_balance_direction direction;
+    uint32_t links;                      ///< sampled
+    uint32_t intervals;                  ///< in all
+    struct weft_load_interval *interval; ///< [intervals]
+    uint32_t active; ///< intervals in which anything was sent; the following is over these, NAN if there is none
+    double min, p10, p50, p90, max;      ///< of the links' mean utilisations
+    double mean;                         ///< of all
+    double max_mean_p50, max_mean_worst; ///< over intervals
+};
+/// One entry a pair of layers with sampled links, upwards first; in `arena`. None without run.sample_interval.
+struct weft_load *weft_report_load(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+
 /// A collective of a job (one with `times`) over its iterations, in the columns of nccl-tests: bytes, seconds and bytes
 /// a second; NAN if none has finished.
 struct weft_collective_stats {

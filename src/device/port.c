@@ -87,6 +87,7 @@ static void note(struct weft__tap_log *log, const struct weft_packet *packet, ui
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit) {
     weft_time_ps at = w->now_ps;
+    if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
     enum weft_drop loss = port->faults ? calc_loss(port->faults, packet, w->now_ps, last_bit, &at) : WEFT_DROPS;
     bool lost = loss != WEFT_DROPS;
     const struct weft__port_tap *tap = port->tap;
@@ -291,6 +292,7 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
             .ingress_bytes = ingress_bytes[p],
             .tx_bytes = sent - port->sampled_tx_bytes[p],
             .paused = weft__port_paused(port, w->now_ps) >> p & 1,
+            .flows = port->flows ? weft__port_flows_lately(port->flows, p) : 0,
         };
         port->sampled_tx_bytes[p] = sent;
     }

@@ -66,7 +66,7 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults or a tap
+    bool special;               ///< has faults or a tap, or counts flows
     uint8_t lossless;           ///< priorities that we pause the peer for
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
@@ -82,7 +82,8 @@ struct weft__port {
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
     weft_time_ps *proxy_until_ps;
-    struct weft__trace *trace; ///< of its node; NULL: not recorded
+    struct weft__trace *trace;      ///< of its node; NULL: not recorded
+    struct weft__port_flows *flows; ///< NULL: not counted
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };
@@ -182,6 +183,14 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
 
 /// Appends one sample a lossless or used priority.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
+/// Counts the queue pairs whose data this port sends, those with `bytes_min` at least.
+void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min);
+void weft__port_note_flow(struct weft__port_flows *flows, const struct weft_packet *packet);
+/// Queue pairs of a priority since the last call.
+uint32_t weft__port_flows_lately(struct weft__port_flows *flows, uint32_t priority);
+/// How many there were; frees the account.
+uint32_t weft__port_flows_free(struct weft__port_flows *flows);
+
 /// At the end of a run: everything into the counters; pauses that last are counted up to now, and not recorded as over.
 void weft__port_finish(struct weft__port *port, weft_time_ps now);
 

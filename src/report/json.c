@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "balance.h"
 #include "claims.h"
 #include "jobs.h"
 #include "totals.h"
@@ -135,28 +136,6 @@ static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_end_object(j);
 }
 
-static void write_balance(struct weft__json *j, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n;
-    const struct weft_balance *b = weft_report_balance(run, arena, &n);
-    weft__json_key(j, "balance");
-    weft__json_begin_object(j);
-    for (uint32_t i = 0; i < n; i++) {
-        weft__json_key(j, b[i].key);
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "direction", weft_balance_directions[b[i].direction]);
-        weft__json_key_u64(j, "links", b[i].links);
-        weft__json_key_u64(j, "idle", b[i].idle);
-        weft__json_key_u64(j, "bytes", b[i].bytes);
-        weft__json_key_real(j, "max_mean", b[i].max_mean);
-        weft__json_key_real(j, "switch_max_mean", b[i].switch_max_mean);
-        weft__json_key_real(j, "jain", b[i].jain);
-        weft__json_end_object(j);
-    }
-    weft__json_end_object(j);
-    weft_arena_free(arena);
-}
-
 static void write_conservation(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_key(j, "conservation");
     weft__json_begin_object(j);
@@ -175,7 +154,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     if (run->workload->jobs) weft__report_jobs_json(j, run);
     write_flows(j, run);
     write_counters(j, run->outcome);
-    write_balance(j, run);
+    weft__report_balance_json(j, run);
     write_conservation(j, run->outcome);
     if (run->outcome->links) {
         weft__json_key(j, "links");

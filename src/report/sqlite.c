@@ -334,6 +334,35 @@ static void write_jobs(struct writer *w) {
     sqlite3_finalize(collectives);
 }
 
+static void write_port_flows(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    const struct weft_topology *t = w->run->topology;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO port_flows VALUES (?,?,?)");
+    for (uint32_t i = 0; o->port_flows && i < o->ports; i++)
+        if (t->node[t->port[i].node].role == WEFT_NODE_SWITCH &&
+            t->node[t->port[t->port[i].peer].node].role == WEFT_NODE_SWITCH)
+            insert(w, s, "ii", (uint64_t)i, (uint64_t)o->port_flows[i]);
+    sqlite3_finalize(s);
+}
+
+static void write_load(struct writer *w) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    bool counted = w->run->outcome->port_flows;
+    uint32_t n;
+    const struct weft_load *l = weft_report_load(w->run, arena, &n);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO load VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < l[i].intervals; k++) {
+            const struct weft_load_interval *x = &l[i].interval[k];
+            insert(w, s, "tttiiirrrrrrriii", l[i].from, l[i].to, weft_balance_directions[l[i].direction], x->from_ps,
+                   x->until_ps, (uint64_t)l[i].links, x->min, x->p10, x->p50, x->p90, x->max, x->mean, x->max_mean,
+                   counted ? (uint64_t)x->flows_max : UINT64_MAX, counted ? (uint64_t)x->shared : UINT64_MAX,
+                   counted ? (uint64_t)x->unused : UINT64_MAX);
+        }
+    sqlite3_finalize(s);
+    weft_arena_free(arena);
+}
+
 static void write_all(struct writer *w, const struct weft_run *run, uint32_t runs) {
     execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     execute(w, "BEGIN");
@@ -351,6 +380,8 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_counters(w);
         write_drops(w);
         write_balance(w);
+        write_port_flows(w);
+        write_load(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "balance.h"
 #include "jobs.h"
 #include "text.h"
 
@@ -117,25 +118,6 @@ static void print_order(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
-/// Links between layers of switches; those with a choice.
-static void print_balance(FILE *file, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n;
-    const struct weft_balance *b = weft_report_balance(run, arena, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        char bytes[TEXT], most[TEXT], own[TEXT];
-        if (b[i].links < 2 || !b[i].bytes) continue;
-        weft_format_bytes(b[i].bytes, bytes, sizeof bytes);
-        fprintf(file, "links  %s to %s, %s: %" PRIu32 " with %s, %" PRIu32 " idle; busiest %s times the mean",
-                b[i].from, b[i].to, weft_balance_directions[b[i].direction], b[i].links, bytes, b[i].idle,
-                weft__text_ratio(most, b[i].max_mean));
-        if (isfinite(b[i].switch_max_mean))
-            fprintf(file, ", within a switch %s", weft__text_ratio(own, b[i].switch_max_mean));
-        fprintf(file, "; Jain %.3f\n", b[i].jain);
-    }
-    weft_arena_free(arena);
-}
-
 static void print_drops(FILE *file, const struct weft_outcome *o, const struct weft__totals *sum) {
     fprintf(file, "drops  %" PRIu64 " packets", sum->drops);
     const char *before = ": ";
@@ -179,7 +161,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_sfc(file, &sum);
     print_order(file, run);
     print_drops(file, run->outcome, &sum);
-    print_balance(file, run);
+    weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);
 }

@@ -126,6 +126,9 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     weft__port_set_lossless(own, 0, box->pfc(net->device[info->node])->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
         own->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
+    if (net->scenario->run.count_flows && t->node[info->node].role == WEFT_NODE_SWITCH &&
+        t->node[far->node].role == WEFT_NODE_SWITCH)
+        weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
     own->trace = weft__network_trace(net, info->node);
     own->lldp = weft__lldp_new(net, port, arena);
 }
@@ -350,6 +353,17 @@ static void collect_samples(struct weft__network *net) {
     if (o->samples) qsort(o->sample, o->samples, sizeof *o->sample, by_time);
 }
 
+static void collect_flows(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    if (!net->scenario->run.count_flows) return;
+    uint32_t *flows = weft_arena_alloc(o->arena, o->ports, sizeof *flows);
+    for (uint32_t i = 0; i < o->ports; i++) {
+        struct weft__port *port = weft__network_port(net, i);
+        if (port && port->flows) flows[i] = weft__port_flows_free(port->flows);
+    }
+    o->port_flows = flows;
+}
+
 static void collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft__tally sum = weft__engine_tally(&net->engine);
@@ -374,6 +388,7 @@ static void collect(struct weft__network *net) {
         weft__box_of(&node[i])->finish(weft__network_state(net, i), o->sim_time_ps);
     weft__jobs_collect(net);
     collect_samples(net);
+    collect_flows(net);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
     o->digest = weft_outcome_digest(o);
