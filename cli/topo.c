@@ -23,10 +23,10 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-static void print_layers(const struct topo_view *v) {
+static void print_layers(const struct weft_topology_summary *s) {
     printf("\n%-14s %6s %9s %10s %10s  %s\n", "layer", "nodes", "ports", "down", "up", "oversubscription (down / up)");
-    for (uint32_t i = 0; i < v->summary->layers; i++) {
-        const struct weft_layer_summary *l = &v->summary->layer[i];
+    for (uint32_t i = 0; i < s->layers; i++) {
+        const struct weft_layer_summary *l = &s->layer[i];
         char ports[TEXT], down[TEXT] = "-", up[TEXT] = "-", ratio[TEXT] = "-";
         if (l->ports_min == l->ports_max)
             snprintf(ports, sizeof ports, "%u", l->ports_min);
@@ -42,25 +42,25 @@ static void print_layers(const struct topo_view *v) {
     }
 }
 
-static void print_lines(const struct topo_view *v) {
+static void print_lines(const struct weft_topology_summary *s) {
     printf("\n%-28s %8s %10s %10s  %s\n", "links between", "number", "rate", "delay", "bit error rate");
-    for (uint32_t i = 0; i < v->summary->lines && i < LINES_MAX; i++) {
-        const struct weft_line_summary *l = &v->summary->line[i];
+    for (uint32_t i = 0; i < s->lines && i < LINES_MAX; i++) {
+        const struct weft_line_summary *l = &s->line[i];
         char between[64], rate[TEXT], delay[TEXT];
         snprintf(between, sizeof between, "%s and %s", l->layer[0], l->layer[1]);
         weft_format_rate(l->rate_bps, rate, sizeof rate);
         weft_format_time(l->delay_ps, delay, sizeof delay);
         printf("%-28s %8u %10s %10s  %g\n", between, l->links, rate, delay, l->bit_error_rate);
     }
-    if (v->summary->lines > LINES_MAX) printf("... and %u more sorts of links\n", v->summary->lines - LINES_MAX);
+    if (s->lines > LINES_MAX) printf("... and %u more sorts of links\n", s->lines - LINES_MAX);
 }
 
-static void print_figures(const struct topo_view *v) {
-    const struct weft_topology *t = v->topology;
-    const struct weft_topology_summary *s = v->summary;
+static void print_figures(const struct weft_topology *t, const struct weft_network_info *network,
+                          const struct weft_topology_summary *s) {
+    uint32_t half_hosts = network->hosts / 2, at[4] = {0, half_hosts - 1, half_hosts, network->hosts - 1};
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
-        host[i] = t->node[t->host[i == 0 ? 0 : i == 1 ? t->hosts / 2 - 1 : i == 2 ? t->hosts / 2 : t->hosts - 1]].name;
+        host[i] = t->node[t->host[network->host0 + at[i]]].name;
     char bisection[TEXT], half[TEXT], low[TEXT], high[TEXT];
     weft_format_rate(s->bisection_bps, bisection, sizeof bisection);
     weft_format_rate(s->half_bps, half, sizeof half);
@@ -85,9 +85,13 @@ static void print_text(const struct topo_view *v) {
     printf("%s: %u hosts, %u switches, %u links\n", t->kind, t->hosts, t->switches, t->links);
     if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
     if (t->wiring) printf("wiring %s\n", t->wiring);
-    print_layers(v);
-    print_lines(v);
-    print_figures(v);
+    for (uint32_t i = 0; i < t->networks; i++) {
+        const struct weft_network_info *n = &t->network[i];
+        if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, n->hosts, n->switches);
+        print_layers(&v->summary[i]);
+        print_lines(&v->summary[i]);
+        print_figures(t, n, &v->summary[i]);
+    }
     if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
 }
 

@@ -11,7 +11,7 @@
 struct topo_view {
     const struct weft_scenario *scenario;
     const struct weft_topology *topology;
-    const struct weft_topology_summary *summary;
+    const struct weft_topology_summary *summary; ///< of each network
 };
 
 /// The way of every queue pair of the scenario's flows, and the links on which ways of different flows meet.

@@ -111,6 +111,32 @@ static void print_links(struct weft__json *j, const struct weft_topology *t) {
     weft__json_end_array(j);
 }
 
+static void print_summary(struct weft__json *j, const struct weft_topology_summary *s) {
+    print_layers(j, s);
+    print_lines(j, s);
+    print_figures(j, s);
+}
+
+/// Of one network its figures, of several each one's.
+static void print_networks(struct weft__json *j, const struct topo_view *view) {
+    const struct weft_topology *t = view->topology;
+    if (t->networks == 1) {
+        print_summary(j, view->summary);
+        return;
+    }
+    weft__json_key(j, "networks");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < t->networks; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "name", t->network[i].name);
+        weft__json_key_u64(j, "hosts", t->network[i].hosts);
+        weft__json_key_u64(j, "switches", t->network[i].switches);
+        print_summary(j, &view->summary[i]);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 void topo_print_json(FILE *file, const struct topo_view *view) {
     const struct weft_topology *t = view->topology;
     struct weft__json j = {.file = file};
@@ -122,9 +148,7 @@ void topo_print_json(FILE *file, const struct topo_view *view) {
     weft__json_key_string(&j, "wiring", t->wiring);
     weft__json_key_u64(&j, "hosts", t->hosts);
     weft__json_key_u64(&j, "switches", t->switches);
-    print_layers(&j, view->summary);
-    print_lines(&j, view->summary);
-    print_figures(&j, view->summary);
+    print_networks(&j, view);
     print_nodes(&j, t);
     print_links(&j, t);
     weft__json_end_object(&j);

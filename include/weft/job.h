@@ -5,6 +5,7 @@
 #define WEFT_JOB_H
 
 #include "weft/collective.h"
+#include "weft/topology.h"
 
 /// Servers of GPUs, a host each with a NIC of its own, joined by a network inside the server.
 struct weft_server_conf {
@@ -62,8 +63,9 @@ struct weft_job {
     uint32_t *first;                    ///< [ranks + 1], of a source's connections
 };
 
-/// The server of a host, and its number there.
-uint32_t weft_server_of(const struct weft_server_conf *server, uint32_t hosts, uint32_t host, uint32_t *ret_gpu);
+/// The server of a host among those of its network, and its number there.
+uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
+                        uint32_t *ret_gpu);
 
 /// The rank that is number `k` of the group of `rank`, and the number of a rank in its group.
 static inline uint32_t weft_job_number(const struct weft_job_op *op, uint32_t rank) {

@@ -38,9 +38,10 @@ struct weft_topology_summary {
     weft_time_ps rtt_min_ps, rtt_max_ps; ///< see weft_topology_summarise
 };
 
-/// Figures of a network with all links up. `processing_ps`: fixed delay by switch index. A round trip is a minimum
-/// frame (64 bytes) there and back along one shortest path of the empty network: for every link its delay and 72 byte
-/// times (preamble and frame), for every switch its processing. Host processing is not in it. Result in `arena`.
+/// Figures of each network (t->networks of them) with all links up. `processing_ps`: fixed delay by switch index. A
+/// round trip is a minimum frame (64 bytes) there and back along one shortest path of the empty network: for every link
+/// its delay and 72 byte times (preamble and frame), for every switch its processing. Host processing is not in it.
+/// Result in `arena`.
 struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
                                                       struct weft_arena *arena);
 

@@ -49,6 +49,12 @@ struct weft_link_info {
     double bit_error_rate;
 };
 
+/// Nodes that reach one another and nobody else. Its nodes, hosts and switches follow one another.
+struct weft_network_info {
+    const char *name; ///< "" if the topology is one network that was given none
+    uint32_t node0, nodes, host0, hosts, switch0, switches;
+};
+
 /// A link goes down or up.
 struct weft_link_event {
     weft_time_ps time_ps;
@@ -58,7 +64,8 @@ struct weft_link_event {
 
 struct weft_topology {
     const char *kind;
-    uint32_t nodes, ports, links, hosts, switches, events;
+    uint32_t networks, nodes, ports, links, hosts, switches, events;
+    struct weft_network_info *network; ///< at least one
     struct weft_node_info *node;
     struct weft_port_info *port;
     struct weft_link_info *link;
@@ -81,6 +88,10 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
 /// What box the node added last is, if not a host or an Ethernet switch.
 void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box box, uint8_t fabric_level,
                            uint32_t cluster);
+/// What is added from now on is another network, apart from those before; names of its nodes and layers get its name
+/// and a dash put before them. To be called before any node is added, or never. For planes of a kind of topology
+/// ("plane-0") and the like. `name` is copied.
+void weft_topology_add_network(struct weft_topology_builder *b, const char *name);
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,
                             weft_time_ps delay, double bit_error_rate);
 /// Names a port of the link added last: end 0 is that of `from`. Copied. Bad names are found by weft_topology_new.
@@ -95,12 +106,13 @@ struct weft_topology_ops {
     const char *(*wiring)(const void *conf, struct weft_arena *arena);
 };
 
-/// Builds and validates: at least two hosts, every host with exactly one link and that to a switch, links of DSF fabric
-/// nodes to DSF nodes only (and of level 2 to fabric nodes only), no node without links, no self-link, names unique (of
-/// ports: at their node), every node reachable from every other, rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and
-/// links, 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:` and
-/// `events:` sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link: NAME,
-/// state: down|up}; NAME as for weft_topology_find_link, or a glob over port names
+/// Builds and validates: in each network at least two hosts, every node reachable from every other and from no other
+/// network; every host with exactly one link and that to a switch, links of DSF fabric nodes to DSF nodes only (and of
+/// level 2 to fabric nodes only), no node without links, no self-link, names unique (of ports: at their node), rates 1
+/// Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and
+/// `events` are the user's `topology:` and `events:` sections or NULL. Place of errors: the user's line where there is
+/// one. An event is {at: 1ms, link: NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port
+/// names
 /// ("core-0/*": all its links).
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
                                    const struct weft_tree *events, struct weft_arena *arena,
@@ -111,6 +123,8 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
 uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name);
 uint32_t weft_topology_find_port(const struct weft_topology *t, const char *name);
 uint32_t weft_topology_find_link(const struct weft_topology *t, const char *name);
+/// The network of a host (index), as an index into t->network.
+uint32_t weft_topology_network_of(const struct weft_topology *t, uint32_t host);
 /// "access-3/7" into text; 128 bytes are enough.
 int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size);
 /// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.

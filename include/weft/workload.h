@@ -30,6 +30,7 @@ struct weft_workload {
     const char **group; ///< names, in order of first mention
     uint32_t jobs;
     struct weft_job *job;
+    const struct weft_topology *topology;
     struct weft_arena *arena;
 };
 
@@ -68,7 +69,7 @@ struct weft_workload_ops {
 };
 
 /// Adds one flow (and its repetitions). More than 2^24 flows, 2^26 queue pairs or 10^18 bytes in all, a start after
-/// 10^6 s, or src == dst: an error at place.
+/// 10^6 s, src == dst, or hosts of different networks: an error at place.
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error);

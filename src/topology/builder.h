@@ -21,6 +21,17 @@ struct weft__link {
     struct weft_place place;
 };
 
+struct weft__network {
+    struct weft__network *next; ///< the one added before
+    const char *name;
+    uint32_t node0;
+};
+
+/// What a generator calls a layer, and what the user sees.
+struct weft__layer {
+    const char *name, *full;
+};
+
 /// What the user calls a port; in the builder's arena.
 struct weft__port_name {
     struct weft__port_name *next;
@@ -36,16 +47,24 @@ struct weft_topology_builder {
     struct weft_place *node_place;
     struct weft__link *link;
     struct weft__port_name *port_name; ///< last first
-    const char *layer[16];             ///< names seen, so that nodes share them
+    struct weft__network *network;     ///< last first
+    const char *scope; ///< of networks that a generator adds, if it makes a part of the topology only; or NULL
+    uint32_t networks;
+    struct weft__layer layer[16]; ///< seen in this network, so that nodes share them
 };
 
-/// An error if so much is more than anybody can mean; asked before anything is allocated.
+/// An error if so much more is more than anybody can mean; asked before anything is allocated.
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
                                            struct weft_error *ret_error);
 /// Saturating product, for counts that come from the user.
 static inline uint64_t weft__times(uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static inline uint64_t weft__plus(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 /// Everything weft_topology_new promises but the shape of the name table. `degree`: links of each node.
@@ -63,7 +82,7 @@ enum weft_status weft__topology_read_events(struct weft_topology *t, const struc
 enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
                                              uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error);
 /// What `override:` of the topology section says about single links. Kinds that do not list their links take it: their
-/// tables have weft__topology_lists.
+/// tables have weft__topology_lists, or name it themselves.
 extern const char *const weft__topology_lists[];
 enum weft_status weft__topology_override(struct weft_topology *t, const struct weft_tree *tree,
                                          struct weft_error *ret_error);

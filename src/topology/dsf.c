@@ -90,12 +90,6 @@ static void connect_zone(const struct weft__dsf_conf *c, uint64_t zone, struct w
             weft__topology_connect_times(b, fdsw[f], n->sdsw[s], c->sdsw_parallel, lane);
 }
 
-/// Saturating: a + b.
-static uint64_t plus(uint64_t a, uint64_t b) {
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                  struct weft_error *ret_error) {
     (void)tree;
@@ -105,8 +99,9 @@ enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree,
     uint64_t spine = weft__times(c->sdsws, c->virtual_devices);
     uint64_t lanes = weft__times(rdsws, weft__dsf_rdsw_lanes(c));
     uint64_t spine_lanes = weft__times(weft__times(fabric, c->sdsws), c->sdsw_parallel);
-    enum weft_status status = weft__topology_check_size(b, plus(plus(rdsws, hosts), plus(fabric, spine)),
-                                                        plus(hosts, plus(lanes, spine_lanes)), ret_error);
+    enum weft_status status =
+        weft__topology_check_size(b, weft__plus(weft__plus(rdsws, hosts), weft__plus(fabric, spine)),
+                                  weft__plus(hosts, weft__plus(lanes, spine_lanes)), ret_error);
     if (status) return status;
     size_t numbers = rdsws + fabric + spine;
     struct numbers n = {.rdsw = weft_memory_new(WEFT_MEMORY_TOPOLOGY, numbers, sizeof *n.rdsw)};

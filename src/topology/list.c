@@ -149,13 +149,13 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
                                                host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, conf.name);
         status = set_box(&conf, list->child[i], b, ret_error);
         if (status) return status;
-        index->named[i] = (struct named){b->node[node].name, node};
+        index->named[i] = (struct named){conf.name, node}; // as the user wrote it
     }
     qsort(index->named, index->nodes, sizeof *index->named, by_name_then_node);
     for (uint32_t i = 1; i < index->nodes; i++)
         if (!by_name(&index->named[i - 1], &index->named[i]))
-            return BAD(list->child[index->named[i].node]->place, "a second node named %s (the first is on line %d)",
-                       index->named[i].name, list->child[index->named[i - 1].node]->place.line);
+            return BAD(b->node_place[index->named[i].node], "a second node named %s (the first is on line %d)",
+                       index->named[i].name, b->node_place[index->named[i - 1].node].line);
     return WEFT_OK;
 }
 
@@ -186,7 +186,7 @@ static enum weft_status add_links(const struct weft_tree *list, struct weft_topo
         if (!status) status = find_end(index, entry, "from", conf.from, &from, ret_error);
         if (!status) status = find_end(index, entry, "to", conf.to, &to, ret_error);
         b->place = entry->place;
-        if (!status) status = weft__topology_check_size(b, b->nodes, b->links + conf.count, ret_error);
+        if (!status) status = weft__topology_check_size(b, 0, conf.count, ret_error);
         if (status) return status;
         for (uint64_t n = 0; n < conf.count; n++)
             weft_topology_add_link(b, from, to, conf.rate_bps, conf.delay_ps, conf.bit_error_rate);

@@ -82,12 +82,14 @@ static struct weft_line_summary line_of(const struct weft_topology *t, const str
 }
 
 /// Sorts all links by what they are like and counts the like ones.
-static void group_links(struct weft_topology_summary *s, const struct weft_topology *t, struct weft_arena *arena) {
+static void group_links(struct weft_topology_summary *s, const struct weft_topology *t,
+                        const struct weft_network_info *network, struct weft_arena *arena) {
     struct weft_line_summary *line = weft_memory_new(KIND, t->links, sizeof *line);
+    uint32_t links = 0;
     for (uint32_t l = 0; l < t->links; l++)
-        line[l] = line_of(t, &t->link[l]);
-    qsort(line, t->links, sizeof *line, by_line);
-    for (uint32_t l = 0; l < t->links; l++) {
+        if (t->port[t->link[l].port[0]].node - network->node0 < network->nodes) line[links++] = line_of(t, &t->link[l]);
+    qsort(line, links, sizeof *line, by_line);
+    for (uint32_t l = 0; l < links; l++) {
         if (s->lines && !by_line(&line[s->lines - 1], &line[l]))
             line[s->lines - 1].links++;
         else
@@ -113,17 +115,18 @@ static void connect_switches(struct weft__flow *f, const struct weft_topology *t
     weft_memory_free(KIND, capacity, g->switches * sizeof *capacity);
 }
 
-static void bisect(struct weft_topology_summary *s, const struct weft_topology *t, const struct weft__graph *g) {
+static void bisect(struct weft_topology_summary *s, const struct weft_topology *t,
+                   const struct weft_network_info *network, const struct weft__graph *g) {
     uint32_t source = t->switches, sink = t->switches + 1;
     struct weft__flow *f = weft__flow_new(t->switches + 2);
     connect_switches(f, t, g);
     uint64_t *half[2], total[2] = {0, 0};
     for (unsigned i = 0; i < 2; i++)
         half[i] = weft_memory_new(KIND, t->switches, sizeof *half[i]);
-    for (uint32_t h = 0; h < t->hosts; h++) {
-        const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0);
+    for (uint32_t h = 0; h < network->hosts; h++) {
+        const struct weft_port_info *port = weft_topology_port(t, t->host[network->host0 + h], 0);
         weft_rate_bps rate = t->link[port->link].rate_bps;
-        unsigned side = h >= t->hosts / 2;
+        unsigned side = h >= network->hosts / 2;
         half[side][t->node[t->port[port->peer].node].index] += rate;
         total[side] += rate;
     }
@@ -246,19 +249,26 @@ static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t 
     }
 }
 
+static void summarise(struct weft_topology_summary *s, struct walk *w, const struct weft_network_info *network,
+                      struct weft_arena *arena) {
+    const struct weft_topology *t = w->t;
+    for (uint32_t n = 0; n < network->nodes; n++)
+        add_node(s, t, network->node0 + n);
+    s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
+    group_links(s, t, network, arena);
+    bisect(s, t, network, &w->graph);
+    s->rtt_min_ps = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < network->switches; i++)
+        if (w->edge[network->switch0 + i].hosts) walk_from(s, w, network->switch0 + i);
+}
+
 struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
                                                       struct weft_arena *arena) {
-    struct weft_topology_summary *s = weft_arena_alloc(arena, 1, sizeof *s);
-    for (uint32_t n = 0; n < t->nodes; n++)
-        add_node(s, t, n);
-    s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
-    group_links(s, t, arena);
+    struct weft_topology_summary *s = weft_arena_alloc(arena, t->networks, sizeof *s);
     struct walk w;
     walk_init(&w, t, processing_ps);
-    bisect(s, t, &w.graph);
-    s->rtt_min_ps = WEFT_TIME_NEVER;
-    for (uint32_t sw = 0; sw < t->switches; sw++)
-        if (w.edge[sw].hosts) walk_from(s, &w, sw);
+    for (uint32_t i = 0; i < t->networks; i++)
+        summarise(&s[i], &w, &t->network[i], arena);
     walk_deinit(&w);
     return s;
 }

@@ -58,12 +58,8 @@ enum weft_status weft__tiers_build(const struct weft__tiers *s, struct weft_topo
     uint64_t uplinks = weft__times(weft__times(accesses, s->aggregation), s->access_parallel);
     uint64_t core_links =
         weft__times(weft__times(aggregations, s->planes ? s->core / s->aggregation : s->core), s->core_parallel);
-    uint64_t nodes, links;
-    if (__builtin_add_overflow(hosts, accesses, &nodes) || __builtin_add_overflow(nodes, aggregations, &nodes) ||
-        __builtin_add_overflow(nodes, s->core, &nodes))
-        nodes = UINT64_MAX;
-    if (__builtin_add_overflow(hosts, uplinks, &links) || __builtin_add_overflow(links, core_links, &links))
-        links = UINT64_MAX;
+    uint64_t nodes = weft__plus(weft__plus(hosts, accesses), weft__plus(aggregations, s->core));
+    uint64_t links = weft__plus(weft__plus(hosts, uplinks), core_links);
     enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
     if (status) return status;
     struct numbers n = {.access = weft_memory_new(WEFT_MEMORY_TOPOLOGY, accesses, sizeof(uint32_t)),

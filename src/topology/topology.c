@@ -18,12 +18,34 @@ static void *grow(void *array, uint32_t *capacity, uint32_t used, size_t size) {
     return array;
 }
 
+void weft_topology_add_network(struct weft_topology_builder *b, const char *name) {
+    assert(b->network || !b->nodes);
+    if (b->network && b->network->node0 == b->nodes) { // nobody used it: its planes have come instead
+        b->network = b->network->next;
+        b->networks--;
+    }
+    struct weft__network *network = weft_arena_alloc(b->arena, 1, sizeof *network);
+    const char *full =
+        b->scope ? weft_arena_format(b->arena, "%s-%s", b->scope, name) : weft_arena_text(b->arena, name);
+    *network = (struct weft__network){b->network, full, b->nodes};
+    b->network = network;
+    b->networks++;
+    b->layers = 0;
+}
+
+/// What a generator calls a node or a layer, as the user will see it.
+static const char *full_name(const struct weft_topology_builder *b, const char *name) {
+    if (!b->network) return weft_arena_text(b->arena, name);
+    return weft_arena_format(b->arena, "%s-%s", b->network->name, name);
+}
+
 static const char *share_layer(struct weft_topology_builder *b, const char *layer) {
     for (uint32_t i = 0; i < b->layers; i++)
-        if (!strcmp(b->layer[i], layer)) return b->layer[i];
-    const char *copy = weft_arena_text(b->arena, layer);
-    if (b->layers < sizeof b->layer / sizeof *b->layer) b->layer[b->layers++] = copy;
-    return copy;
+        if (!strcmp(b->layer[i].name, layer)) return b->layer[i].full;
+    const char *full = full_name(b, layer);
+    if (b->layers < sizeof b->layer / sizeof *b->layer)
+        b->layer[b->layers++] = (struct weft__layer){weft_arena_text(b->arena, layer), full};
+    return full;
 }
 
 uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
@@ -34,7 +56,7 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
     b->node_place = grow(b->node_place, &capacity, b->nodes, sizeof *b->node_place);
     b->node_place[b->nodes] = b->place;
     b->node[b->nodes] =
-        (struct weft_node_info){.name = weft_arena_text(b->arena, name),
+        (struct weft_node_info){.name = full_name(b, name),
                                 .layer = share_layer(b, layer),
                                 .role = (uint8_t)role,
                                 .tier = tier,
@@ -87,14 +109,14 @@ const char *weft__check_own_rate(const char *key, weft_rate_bps rate, char *text
 
 enum weft_status weft__topology_check_size(const struct weft_topology_builder *b, uint64_t nodes, uint64_t links,
                                            struct weft_error *ret_error) {
-    if (nodes > WEFT__NODES_MAX)
+    if (nodes > WEFT__NODES_MAX - b->nodes)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
                               "the topology would have %llu nodes; at most %llu are supported",
-                              (unsigned long long)nodes, (unsigned long long)WEFT__NODES_MAX);
-    if (links > WEFT__LINKS_MAX)
+                              (unsigned long long)weft__plus(b->nodes, nodes), (unsigned long long)WEFT__NODES_MAX);
+    if (links > WEFT__LINKS_MAX - b->links)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->place,
                               "the topology would have %llu links; at most %llu are supported",
-                              (unsigned long long)links, (unsigned long long)WEFT__LINKS_MAX);
+                              (unsigned long long)weft__plus(b->links, links), (unsigned long long)WEFT__LINKS_MAX);
     return WEFT_OK;
 }
 
@@ -128,6 +150,31 @@ static void index_nodes(struct weft_topology *t) {
         (t->node[n].role == WEFT_NODE_HOST ? t->host : t->switch_node)[t->node[n].index] = n;
 }
 
+/// What was added without a network is one.
+static void list_networks(struct weft_topology *t, const struct weft_topology_builder *b) {
+    struct weft__network whole = {.name = ""};
+    t->networks = b->networks ? b->networks : 1;
+    t->network = weft_arena_alloc(t->arena, t->networks, sizeof *t->network);
+    uint32_t end = t->nodes, i = t->networks;
+    for (const struct weft__network *n = b->network ? b->network : &whole; n; end = n->node0, n = n->next) {
+        struct weft_network_info *info = &t->network[--i];
+        *info = (struct weft_network_info){.name = n->name, .node0 = n->node0, .nodes = end - n->node0};
+        for (uint32_t k = n->node0; k < end; k++)
+            ++*(t->node[k].role == WEFT_NODE_HOST ? &info->hosts : &info->switches);
+    }
+    for (i = 1; i < t->networks; i++) {
+        t->network[i].host0 = t->network[i - 1].host0 + t->network[i - 1].hosts;
+        t->network[i].switch0 = t->network[i - 1].switch0 + t->network[i - 1].switches;
+    }
+}
+
+uint32_t weft_topology_network_of(const struct weft_topology *t, uint32_t host) {
+    uint32_t i = 0; // they are few
+    while (i + 1 < t->networks && host >= t->network[i + 1].host0)
+        i++;
+    return i;
+}
+
 /// Tiers of nodes that were added without one: breadth first from all hosts at once.
 static void find_tiers(struct weft_topology *t) {
     uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue), filled = 0;
@@ -154,6 +201,7 @@ static struct weft_topology *finish(const struct weft_topology_builder *b, uint3
     memcpy(t->node, b->node, b->nodes * sizeof *t->node);
     lay_out_ports(t, b, degree);
     index_nodes(t);
+    list_networks(t, b);
     find_tiers(t);
     return t;
 }
@@ -191,7 +239,7 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
     if (status) return status;
     t->kind = model->model->name;
     t->wiring = ops->wiring ? ops->wiring(model->conf, arena) : NULL;
-    if (model->model->params->lists == weft__topology_lists) status = weft__topology_override(t, tree, ret_error);
+    status = weft__topology_override(t, tree, ret_error);
     if (!status) status = weft__topology_read_events(t, events, ret_error);
     if (!status) *ret_topology = t;
     return status;

@@ -61,28 +61,41 @@ static uint32_t root_of(uint32_t *parent, uint32_t n) {
     return n;
 }
 
-/// Every node can be reached from node 0.
-static enum weft_status check_connected(const struct weft_topology_builder *b, struct weft_error *ret_error) {
+/// The nodes of [first, end) hang together, have hosts, and no link to others.
+static enum weft_status check_network(const struct weft_topology_builder *b, uint32_t *parent, uint32_t first,
+                                      uint32_t end, const char *name, struct weft_error *ret_error) {
+    uint32_t hosts = 0;
+    for (uint32_t n = first; n < end; n++)
+        hosts += b->node[n].role == WEFT_NODE_HOST;
+    struct weft_place place = first < end ? b->node_place[first] : b->place;
+    if (hosts < 2)
+        return BAD(place, "the network%s%s has %u host(s); expected at least two", *name ? " " : "", name, hosts);
+    for (uint32_t n = first; n < end; n++)
+        if (root_of(parent, n) != root_of(parent, first))
+            return BAD(b->node_place[n], "the network%s%s is in parts: no path from %s to %s", *name ? " " : "", name,
+                       b->node[first].name, b->node[n].name);
+    return WEFT_OK;
+}
+
+static enum weft_status check_networks(const struct weft_topology_builder *b, struct weft_error *ret_error) {
     uint32_t *parent = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *parent);
     for (uint32_t n = 0; n < b->nodes; n++)
         parent[n] = n;
     for (uint32_t i = 0; i < b->links; i++)
         parent[root_of(parent, b->link[i].node[0])] = root_of(parent, b->link[i].node[1]);
-    uint32_t n = 1;
-    while (n < b->nodes && root_of(parent, n) == root_of(parent, 0))
-        n++;
+    enum weft_status status = b->network ? WEFT_OK : check_network(b, parent, 0, b->nodes, "", ret_error);
+    uint32_t end = b->nodes;
+    for (const struct weft__network *n = b->network; n && !status; end = n->node0, n = n->next)
+        status = check_network(b, parent, n->node0, end, n->name, ret_error);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, parent, b->nodes * sizeof *parent);
-    if (n == b->nodes) return WEFT_OK;
-    return BAD(b->node_place[n], "the network is in parts: no path from %s to %s", b->node[0].name, b->node[n].name);
+    return status;
 }
 
 /// Counts that later stages rely on; the sum of rates must fit in 64 bits wherever capacities are added up.
 static enum weft_status check_totals(const struct weft_topology_builder *b, struct weft_error *ret_error) {
-    uint32_t hosts = 0, edges = 0;
+    uint32_t edges = 0;
     uint64_t rate_bps = 0;
     bool *edge = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *edge);
-    for (uint32_t n = 0; n < b->nodes; n++)
-        hosts += b->node[n].role == WEFT_NODE_HOST;
     for (uint32_t i = 0; i < b->links; i++) {
         const uint32_t *node = b->link[i].node;
         for (unsigned end = 0; end < 2; end++)
@@ -93,7 +106,6 @@ static enum weft_status check_totals(const struct weft_topology_builder *b, stru
         if (rate_bps <= INT64_MAX) rate_bps += b->link[i].rate_bps;
     }
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, edge, b->nodes * sizeof *edge);
-    if (hosts < 2) return BAD(b->place, "the network has %u host(s); expected at least two", hosts);
     if (edges > WEFT__EDGES_MAX)
         return BAD(b->place, "the network has %u switches with hosts; at most %u are supported", edges,
                    WEFT__EDGES_MAX);
@@ -112,5 +124,5 @@ enum weft_status weft__topology_validate(const struct weft_topology_builder *b, 
         if (status) return status;
     }
     enum weft_status status = check_totals(b, ret_error);
-    return status ? status : check_connected(b, ret_error);
+    return status ? status : check_networks(b, ret_error);
 }

@@ -28,8 +28,11 @@ const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", str
 const char *const weft__job_orders[] = {"server", "listed", NULL};
 const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 
-uint32_t weft_server_of(const struct weft_server_conf *server, uint32_t hosts, uint32_t host, uint32_t *ret_gpu) {
-    uint32_t gpus = (uint32_t)server->gpus, servers = hosts / gpus;
+uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
+                        uint32_t *ret_gpu) {
+    const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
+    uint32_t gpus = (uint32_t)server->gpus, servers = network->hosts / gpus;
+    host -= network->host0;
     bool rail = server->cabling == WEFT_CABLING_RAIL && gpus > 1;
     *ret_gpu = rail ? host / servers : host % gpus;
     return rail ? host % servers : host / gpus;
@@ -45,11 +48,11 @@ static int by_server(const void *a, const void *b) {
     return (x->gpu > y->gpu) - (x->gpu < y->gpu);
 }
 
-static void order_hosts(struct weft_job *job, uint32_t hosts, struct weft_arena *arena) {
+static void order_hosts(struct weft_job *job, const struct weft_topology *topology, struct weft_arena *arena) {
     struct ordered *list = weft_arena_alloc(arena, job->ranks, sizeof *list);
     for (uint32_t r = 0; r < job->ranks; r++) {
         list[r].host = job->host[r];
-        list[r].server = weft_server_of(&job->server, hosts, job->host[r], &list[r].gpu);
+        list[r].server = weft_server_of(&job->server, topology, job->host[r], &list[r].gpu);
     }
     qsort(list, job->ranks, sizeof *list, by_server);
     for (uint32_t r = 0; r < job->ranks; r++)
@@ -75,29 +78,37 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     if (job->ranks < 2)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
                               common->hosts);
-    if (topology->hosts % common->server.gpus)
+    const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, job->host[0])];
+    for (uint32_t r = 1; r < job->ranks; r++)
+        if (job->host[r] - network->host0 >= network->hosts)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "hosts '%s' are of different networks (%s and %s); a job expects hosts of one",
+                                  common->hosts, network->name,
+                                  topology->network[weft_topology_network_of(topology, job->host[r])].name);
+    if (network->hosts % common->server.gpus)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "server.gpus: %" PRIu32 " hosts are not servers of %" PRIu64 "; expected a divisor",
-                              topology->hosts, common->server.gpus);
-    if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology->hosts, w->arena);
+                              network->hosts, common->server.gpus);
+    if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
     *ret_job = job;
     return WEFT_OK;
 }
 
-static uint32_t server_of_rank(const struct weft_job *job, uint32_t hosts, uint32_t rank) {
+static uint32_t server_of_rank(const struct weft_job *job, const struct weft_topology *topology, uint32_t rank) {
     uint32_t gpu;
-    return weft_server_of(&job->server, hosts, job->host[rank], &gpu);
+    return weft_server_of(&job->server, topology, job->host[rank], &gpu);
 }
 
 /// Ranks of a group that follow one another in a server, if that is the same number everywhere; else 1.
-static uint32_t per_server(const struct weft_job *job, uint32_t hosts, const struct weft_job_op *op) {
+static uint32_t per_server(const struct weft_job *job, const struct weft_topology *topology,
+                           const struct weft_job_op *op) {
     uint32_t n = op->shape.ranks, run = 1;
-    while (run < n && server_of_rank(job, hosts, weft_job_member(op, 0, run)) == server_of_rank(job, hosts, 0))
+    while (run < n && server_of_rank(job, topology, weft_job_member(op, 0, run)) == server_of_rank(job, topology, 0))
         run++;
     if (n % run) return 1;
     for (uint32_t r = 0; r < job->ranks; r++) {
         uint32_t head = weft_job_member(op, r, weft_job_number(op, r) / run * run);
-        if (server_of_rank(job, hosts, r) != server_of_rank(job, hosts, head)) return 1;
+        if (server_of_rank(job, topology, r) != server_of_rank(job, topology, head)) return 1;
     }
     return run;
 }
@@ -110,7 +121,7 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->conf = collective->conf;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
-    op->shape.per_server = per_server(job, topology->hosts, op);
+    op->shape.per_server = per_server(job, topology, op);
 }
 
 // --- connections --------------------------------------------------------------------------------------------------
@@ -230,7 +241,7 @@ static enum weft_status add_flows(const struct weft__job_common *common, struct 
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];
-        if (server_of_rank(job, topology->hosts, c->src) == server_of_rank(job, topology->hosts, c->dst)) continue;
+        if (server_of_rank(job, topology, c->src) == server_of_rank(job, topology, c->dst)) continue;
         c->flow = w->flows;
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);

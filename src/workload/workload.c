@@ -80,6 +80,14 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s': a flow from host number %" PRIu32 " to itself; expected two different hosts",
                               common->group, src);
+    const struct weft_topology *t = w->topology;
+    uint32_t from = weft_topology_network_of(t, src), to = weft_topology_network_of(t, dst);
+    if (from != to)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s': no way from %s to %s, which are in different networks (%s and %s); expected "
+                              "hosts of one",
+                              common->group, t->node[t->host[src]].name, t->node[t->host[dst]].name,
+                              t->network[from].name, t->network[to].name);
     uint64_t qps = common->qps < bytes ? common->qps : bytes;
     enum weft_status status = reserve(w, common, place, 1, qps, ret_error);
     if (status) return status;
@@ -117,6 +125,7 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    struct weft_workload **ret_workload, struct weft_error *ret_error) {
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
     w->arena = arena;
+    w->topology = topology;
     for (uint32_t e = 0; e < entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
         enum weft_status status = ops->schedule

@@ -23,8 +23,11 @@ struct fixture {
 };
 
 static int setup(void **state) {
+    static struct weft_network_info network = {.name = ""};
+    static const struct weft_topology one = {.networks = 1, .network = &network};
     static struct fixture f;
     memset(&f, 0, sizeof f);
+    f.w.topology = &one;
     f.arena = f.w.arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     *state = &f;
     return 0;
