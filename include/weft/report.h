@@ -87,6 +87,17 @@ struct weft_load {
 /// One entry a pair of layers with sampled links, upwards first; in `arena`. None without run.sample_interval.
 struct weft_load *weft_report_load(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 
+/// Pauses that nodes of one layer sent to those of another, over all priorities.
+struct weft_pfc_layers {
+    const char *key;                       ///< "spine-leaf": spines paused leaves
+    const char *from, *to;                 ///< who sends pause frames, who is paused
+    uint32_t ports, paused_ports;          ///< of `to` towards `from`; those that were paused at all
+    uint64_t frames;                       ///< with a time above 0
+    weft_time_ps paused_ps, paused_max_ps; ///< of all those ports, and of the one paused longest
+};
+/// One entry an ordered pair of neighbouring layers, hosts included; in `arena`. No more than 64.
+struct weft_pfc_layers *weft_report_pfc_layers(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+
 /// A collective of a job (one with `times`) over its iterations, in the columns of nccl-tests: bytes, seconds and bytes
 /// a second; NAN if none has finished.
 struct weft_collective_stats {

@@ -290,6 +290,18 @@ static void write_balance(struct writer *w) {
     weft_arena_free(arena);
 }
 
+static void write_pfc_layers(struct writer *w) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_pfc_layers *l = weft_report_pfc_layers(w->run, arena, &n);
+    sqlite3_stmt *s = prepare(w, "INSERT INTO pfc_layers VALUES (?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < n; i++)
+        insert(w, s, "ttiiiii", l[i].from, l[i].to, (uint64_t)l[i].ports, (uint64_t)l[i].paused_ports, l[i].frames,
+               l[i].paused_ps, l[i].paused_max_ps);
+    sqlite3_finalize(s);
+    weft_arena_free(arena);
+}
+
 /// A duration of two times; NULL unless both have come.
 static uint64_t between(weft_time_ps start, weft_time_ps end) {
     return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
@@ -382,6 +394,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_balance(w);
         write_port_flows(w);
         write_load(w);
+        write_pfc_layers(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

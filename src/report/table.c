@@ -71,10 +71,27 @@ static void print_groups(FILE *file, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
+/// A line a pair of layers between which there were pauses.
+static void print_pfc_layers(FILE *file, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n;
+    const struct weft_pfc_layers *l = weft_report_pfc_layers(run, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        char all[TEXT], most[TEXT];
+        if (!l[i].frames && !l[i].paused_ps) continue;
+        weft_format_time(l[i].paused_ps, all, sizeof all);
+        weft_format_time(l[i].paused_max_ps, most, sizeof most);
+        fprintf(file, "       %s to %s: %" PRIu64 " frames; %" PRIu32 " of %" PRIu32 " ports paused, for %s (one %s)\n",
+                l[i].from, l[i].to, l[i].frames, l[i].paused_ports, l[i].ports, all, most);
+    }
+    weft_arena_free(arena);
+}
+
 static void print_pfc(FILE *file, const struct weft_run *run, const struct weft__totals *sum) {
     char text[TEXT], name[TEXT];
     weft_format_time(sum->paused_ps, text, sizeof text);
     fprintf(file, "\nPFC    %" PRIu64 " pause frames sent; ports paused for %s in all\n", sum->xoff_frames, text);
+    print_pfc_layers(file, run);
     if (sum->storms) fprintf(file, "       pause storms found by the watchdog: %" PRIu64 "\n", sum->storms);
     struct weft__paused_port port[PAUSED_PORTS];
     uint32_t n = weft__report_paused_ports(run->outcome, port, PAUSED_PORTS);

@@ -72,7 +72,7 @@ static void head(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "", 20);
+    check_keys(root, "", 21);
     is_text(root, "weft", WEFT_VERSION);
     is_text(root, "scenario", "sample");
     is_text(root, "variant", "pfc");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load balance of links between layers, against figures worked out by hand.
+// What is reported by layers, against figures worked out by hand: load balance of links, and pauses.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,10 +90,77 @@ static void extremes(void **state) {
     run_free(&r);
 }
 
+static const struct weft_pfc_layers *layers_of(const struct run *r, struct weft_arena *arena, const char *key) {
+    uint32_t n;
+    struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    const struct weft_pfc_layers *l = weft_report_pfc_layers(&run, arena, &n);
+    assert_int_equal(n, 4); // hosts and leaves, leaves and spines, each way
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(l[i].key, key)) return &l[i];
+    fail_msg("no %s", key);
+    return NULL;
+}
+
+static struct weft_counters *counters_of(struct run *r, const char *name, unsigned priority) {
+    return &r->outcome->port[(size_t)weft_topology_find_port(r->topology, name) * WEFT_PRIORITIES + priority];
+}
+
+// A spine sends 3 + 2 pause frames to a leaf, which is paused for 70 and 30 at two priorities of one port, 50 at
+// another.
+static void pauses(void **state) {
+    struct run r = leaf_spine();
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    counters_of(&r, "spine-1->leaf-0", 3)->pfc_tx_xoff = 3;
+    counters_of(&r, "spine-1->leaf-0", 4)->pfc_tx_xoff = 2;
+    counters_of(&r, "leaf-0->spine-1", 3)->paused_ps = 70;
+    counters_of(&r, "leaf-0->spine-1", 4)->paused_ps = 30;
+    counters_of(&r, "leaf-1->spine-2", 3)->paused_ps = 50;
+    counters_of(&r, "host-3/0", 3)->pfc_tx_xoff = 9;
+    const struct weft_pfc_layers *l = layers_of(&r, arena, "spine-leaf");
+    assert_int_equal(l->frames, 5);
+    assert_int_equal(l->ports, 6);
+    assert_int_equal(l->paused_ports, 2);
+    assert_int_equal(l->paused_ps, 150);
+    assert_int_equal(l->paused_max_ps, 100);
+    assert_int_equal(layers_of(&r, arena, "leaf-spine")->frames, 0);
+    assert_int_equal(layers_of(&r, arena, "host-leaf")->frames, 9);
+    assert_int_equal(layers_of(&r, arena, "host-leaf")->ports, 4);
+    assert_int_equal(layers_of(&r, arena, "leaf-host")->paused_ps, 0);
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
+/// An incast through a spine pauses hosts by leaves and leaves by spines; layers add up to the network.
+static void pauses_add_up(void **state) {
+    struct run r = run_once("topology: {kind: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 2, rate: 100Gbps}\n"
+                            "switch: {buffer: {kind: static, size: 300KB, xoff: 60KB, xon: 50KB}}\n"
+                            "workload: [{kind: incast, sources: host-0..3, dst: host-4, size: 1MB, qps: 8}]\n");
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    static const char *const key[] = {"host-leaf", "leaf-host", "leaf-spine", "spine-leaf"};
+    uint64_t frames = 0, paused = 0, all_frames = 0, all_paused = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        const struct weft_pfc_layers *l = layers_of(&r, arena, key[i]);
+        frames += l->frames;
+        paused += l->paused_ps;
+        assert_int_equal(l->frames > 0, i > 0); // receivers are as fast as their links
+    }
+    for (size_t i = 0; i < (size_t)r.outcome->ports * WEFT_PRIORITIES; i++) {
+        all_frames += r.outcome->port[i].pfc_tx_xoff;
+        all_paused += r.outcome->port[i].paused_ps;
+    }
+    assert_int_equal(frames, all_frames);
+    assert_int_equal(paused, all_paused);
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_leaves),
         cmocka_unit_test(extremes),
+        cmocka_unit_test(pauses),
+        cmocka_unit_test(pauses_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
