@@ -17,6 +17,8 @@ enum weft_random_purpose {
     WEFT_RANDOM_SIZE,
     WEFT_RANDOM_TEST,
     WEFT_RANDOM_ROUTE,
+    WEFT_RANDOM_REACH, ///< links withdrawn in input balanced mode
+    WEFT_RANDOM_PHASE, ///< when a device's periodic messages are sent
 };
 
 struct weft_random {

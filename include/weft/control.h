@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control plane of a disaggregated scheduled fabric in time: reachability as cells on links, with the failures and
+// repairs of a scenario. What comes out is a timeline of which links may be used towards which destination; the data
+// plane knows nothing else of it.
+#ifndef WEFT_CONTROL_H
+#define WEFT_CONTROL_H
+
+#include "weft/reach.h"
+#include "weft/topology.h"
+
+struct weft_reach_conf {
+    bool balance, last_resort;
+    weft_time_ps cycle_ps, watchdog_ps, processing_ps;
+    uint64_t table;     ///< devices that a cycle of cells has room for
+    uint32_t detection; ///< enum weft_reach_detection
+};
+enum weft_reach_detection { WEFT_REACH_BY_WATCHDOG, WEFT_REACH_BY_SIGNAL };
+extern const struct weft_param_table weft_reach_table;
+
+/// The devices of a DSF fabric and the links between them. Devices are numbered from 0, and so are destinations: the
+/// interface nodes in the order of devices.
+struct weft_fabric_device {
+    const char *name;
+    uint32_t node; ///< of the topology; WEFT_NONE: there is none
+    uint8_t level;
+    uint32_t cluster;
+    uint32_t dest;         ///< WEFT_NONE for fabric nodes
+    uint32_t link0, links; ///< its links: fabric->at[link0 ..]
+};
+struct weft_fabric_link {
+    uint32_t device[2], slot[2]; ///< it is link slot[k] of device[k]; device[0] is the lower one
+    weft_time_ps delay_ps;
+    uint32_t link; ///< of the topology
+};
+struct weft_fabric {
+    uint32_t devices, links, dests;
+    struct weft_fabric_device *device;
+    struct weft_fabric_link *link;
+    uint32_t *at;           ///< links of the devices, one after the other
+    uint32_t *dest_device;  ///< [dests]
+    uint32_t *dest_cluster; ///< [dests]
+};
+
+/// `link[].device` and `delay_ps`, `device[].name`, `level` and `cluster` as given; fills in the rest. In `arena`.
+struct weft_fabric *weft_fabric_new(const struct weft_fabric_device *device, uint32_t devices,
+                                    const struct weft_fabric_link *link, uint32_t links, struct weft_arena *arena);
+
+/// Cells for `dest` may leave `device` by its link `slot` from now on, or no longer. Before the first change every link
+/// of weft_fabric_leads may be used.
+struct weft_reach_change {
+    weft_time_ps time_ps;
+    uint32_t device, dest;
+    uint16_t slot;
+    bool usable;
+};
+
+/// What a device did, for the story.
+enum weft_reach_deed {
+    WEFT_REACH_NOTICED_DOWN, ///< a link of its has failed
+    WEFT_REACH_NOTICED_UP,
+    WEFT_REACH_WITHDREW, ///< input links, to balance or because nothing leads on
+    WEFT_REACH_OPENED,
+};
+struct weft_reach_note {
+    weft_time_ps time_ps;
+    enum weft_reach_deed deed;
+    uint32_t device;
+    uint32_t round;                   ///< 0: because of a link of its own; n: n cells after that
+    uint32_t slot;                    ///< NOTICED: the link. Else the link by which the cause came
+    struct weft_reach_balance before; ///< WITHDREW, OPENED: as it stood, and the destination
+    uint64_t links[4];                ///< and the links
+};
+
+struct weft_reach_stats {
+    uint64_t cells;                 ///< sent that said something new on a link
+    uint64_t withdrawn;             ///< links of groups, counted for each destination
+    uint64_t opened;                ///< the same
+    uint64_t changes;               ///< of what may be used
+    uint32_t rounds;                ///< longest chain of cells
+    weft_time_ps first_ps, last_ps; ///< first link that failed or came back; last change of what may be used
+};
+
+/// Whether cells for `dest` leave `device` by its link `slot` when nothing has failed.
+bool weft_fabric_leads(const struct weft_fabric *f, uint32_t device, uint32_t slot, uint32_t dest);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is due, in the order of time and, at one time, of noting it down: what drives the agents of a control plane.
+#ifndef WEFT_CONTROL_AGENDA_H
+#define WEFT_CONTROL_AGENDA_H
+
+#include "weft/types.h"
+
+struct weft__due {
+    weft_time_ps time_ps;
+    uint64_t sequence; ///< the agenda's
+    uint32_t kind;     ///< the rest is the caller's
+    uint32_t who, what, round;
+    uint64_t data;
+};
+
+struct weft__agenda {
+    struct weft__due *heap;
+    uint32_t n, capacity;
+    uint64_t noted;
+};
+
+void weft__agenda_note(struct weft__agenda *agenda, struct weft__due due);
+/// The first that is due at `until` or before; false: nothing is.
+bool weft__agenda_take(struct weft__agenda *agenda, weft_time_ps until, struct weft__due *ret);
+void weft__agenda_deinit(struct weft__agenda *agenda);
+
+#endif
