@@ -8,11 +8,19 @@
 
 struct weft__dsf_conf {
     uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: of an RDSW
-    uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one L1 zone
-    weft_rate_bps host_rate_bps, lane_rate_bps;
-    double lane_coding;
-    weft_time_ps host_delay_ps, fdsw_delay_ps, sdsw_delay_ps;
+    uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one stage
+    uint64_t edsws, edge_fdsws, edsw_superspines, superspine_parallel;   ///< of an edge PoD
+    uint64_t l2_zones, superspine_groups, regions, region_parallel;      ///< superspines: of a region
+    weft_rate_bps host_rate_bps, lane_rate_bps, superspine_rate_bps, region_rate_bps;
+    double lane_coding, distance_km;
+    weft_time_ps host_delay_ps, fdsw_delay_ps, sdsw_delay_ps, superspine_delay_ps;
     double bit_error_rate;
+};
+
+/// The NIC ports of an L1 zone, if unlike the others.
+struct weft__dsf_nics {
+    uint64_t hosts; ///< of an RDSW
+    struct weft__line line;
 };
 
 /// Rows of every kind. The text that describes the network, Meta's "Disaggregated Scheduled Fabric", gives the roles
@@ -50,11 +58,30 @@ struct weft__dsf_conf {
 
 /// NULL, or what is wrong.
 const char *weft__dsf_check(const void *conf, char *text, size_t size);
+/// Keys that no row reads: `override` and `nics`.
+extern const char *const weft__dsf_lists[];
+/// What `nics:` says of each of all L1 zones, into nics[zones].
+enum weft_status weft__dsf_read_nics(const struct weft__dsf_conf *c, const struct weft_tree *tree,
+                                     struct weft__dsf_nics *nics, uint64_t zones, struct weft_arena *arena,
+                                     struct weft_error *ret_error);
 /// Lanes of an RDSW. Rate that a fabric link carries: that of its cells, headers included.
 uint64_t weft__dsf_rdsw_lanes(const struct weft__dsf_conf *c);
 weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c);
 enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                  struct weft_error *ret_error);
 const char *weft__dsf_wiring(const void *conf, struct weft_arena *arena);
+
+/// Counts that follow from a conf, and node numbers while it is built. A building is an L2 zone with its edge PoD.
+struct weft__dsf_plan {
+    const struct weft__dsf_conf *conf;
+    struct weft__dsf_nics *nics;                                  ///< [zone of all]
+    uint64_t buildings, zones;                                    ///< in all
+    uint64_t zone_fdsws, building_sdsws, edge_fdsws;              ///< virtual devices: of a zone, of a building
+    uint64_t superspines;                                         ///< of a region
+    uint32_t *rdsw, *fdsw, *sdsw, *edsw, *edge_fdsw, *superspine; ///< node numbers, in order of numbers
+    uint64_t rdsws_placed, sdsws_placed, superspines_placed, hosts_placed; ///< while nodes are added
+    uint64_t interfaces_placed;                                            ///< of this building
+};
+void weft__dsf_connect(const struct weft__dsf_plan *plan, struct weft_topology_builder *b);
 
 #endif

@@ -7,16 +7,9 @@
 
 static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS};
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("dsf_l1_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__topology_lists);
+    WEFT_PARAM_TABLE_LISTS("dsf_l1_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__dsf_lists);
 
-static enum weft_status build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
-                              struct weft_error *ret_error) {
-    struct weft__dsf_conf c = *(const struct weft__dsf_conf *)conf;
-    c.zones = 1;
-    return weft__dsf_build(&c, tree, b, ret_error);
-}
-
-static const struct weft_topology_ops ops = {.build = build, .wiring = weft__dsf_wiring};
+static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
 
 const struct weft_model weft__topology_dsf_l1_zone = {
     .kind = WEFT_KIND_TOPOLOGY,

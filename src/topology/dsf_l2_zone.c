@@ -9,7 +9,7 @@
 
 static const struct weft_param rows[] = {WEFT__DSF_L1_ROWS, WEFT__DSF_L2_ROWS};
 static const struct weft_param_table params =
-    WEFT_PARAM_TABLE_LISTS("dsf_l2_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__topology_lists);
+    WEFT_PARAM_TABLE_LISTS("dsf_l2_zone", struct weft__dsf_conf, rows, weft__dsf_check, weft__dsf_lists);
 static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
 
 const struct weft_model weft__topology_dsf_l2_zone = {

@@ -11,7 +11,7 @@
 #include "topologies.h"
 #include "weft/routes.h"
 
-/// Its default network; for a kind that has none, the smallest.
+/// Its default network; for a kind that has none, the smallest; of a region of buildings, a small one.
 static struct built default_network(const struct weft_model *model) {
     char text[512];
     const char *lists = "";
@@ -19,6 +19,9 @@ static struct built default_network(const struct weft_model *model) {
         lists = ", nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host}], "
                 "links: [{from: h, to: s}, {from: s, to: i}]";
     if (!strcmp(model->name, "networks")) lists = ", networks: {a: {kind: single, hosts: 3}, b: leaf_spine}";
+    if (!strcmp(model->name, "dsf_region"))
+        lists = ", l2_zones: 2, zones: 2, rdsws: 8, fdsws: 2, sdsws: 2, hosts_per_rdsw: 2, edsws: 4, edge_fdsws: 1, "
+                "superspine_groups: 2, regions: 2";
     snprintf(text, sizeof text, "topology: {kind: %s%s}", model->name, lists);
     struct built b = build_text(text);
     if (!b.t) fail_msg("%s: %s", model->name, b.error.text);

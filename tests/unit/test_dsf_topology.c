@@ -149,6 +149,101 @@ static void figure_4(void **state) {
     built_free(&b);
 }
 
+static uint64_t up_bps(const struct weft_topology *t, const struct weft_node_info *node) {
+    uint64_t sum = 0;
+    for (uint32_t p = node->port0; p < node->port0 + node->ports; p++)
+        if (peer_of(t, p)->tier > node->tier) sum += t->link[t->port[p].link].rate_bps;
+    return sum;
+}
+
+// Blog: 5 L2 zones; edge PoDs of 40 FDSWs and 128 EDSWs; an EDSW has 4 x 800G to each of four superspines, 2k x 800G a
+// PoD; oversubscription 4.5:1. VoqConstants.h: 200 lanes from a virtual device of level 2 to level 1, 128 up of
+// level 1.
+static void region(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: dsf_region");
+    assert_int_equal(t->hosts, 5 * 18432);
+    assert_int_equal(count_layer(t, "edsw"), 5 * 128);
+    assert_int_equal(count_layer(t, "edge-fdsw"), 5 * 40 * 4);
+    uint64_t edge_bps = 0, host_bps = 0, up = 0;
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        const struct weft_node_info *node = &t->node[n];
+        if (!strcmp(node->layer, "edsw")) {
+            assert_int_equal(node->box, WEFT_BOX_DSF_INTERFACE);
+            assert_int_equal(node->cluster, WEFT_CLUSTER_EDGE);
+            assert_int_equal(ports_to(t, node, "superspine"), 16);
+            assert_int_equal(ports_to(t, node, "edge-fdsw"), 160);
+            const struct weft_node_info *seen = NULL; // four superspines, four links to each, side by side
+            for (uint32_t k = 0; k < 16; k++) {
+                const struct weft_node_info *peer = peer_of(t, node->port0 + k);
+                assert_int_equal(k % 4 == 0, peer != seen);
+                seen = peer;
+            }
+            edge_bps += up_bps(t, node);
+            up += 16;
+        } else if (!strcmp(node->layer, "edge-fdsw")) {
+            assert_int_equal(node->cluster, WEFT_CLUSTER_EDGE);
+            assert_int_equal(ports_to(t, node, "edsw"), 128);
+            assert_int_equal(ports_to(t, node, "sdsw"), 128);
+        } else if (!strcmp(node->layer, "sdsw")) {
+            assert_int_equal(node->ports, 200);
+        } else if (!strcmp(node->layer, "superspine")) {
+            assert_int_equal(node->box, WEFT_BOX_ETHERNET_SWITCH);
+            assert_int_equal(node->ports, 5 * 2 * 4);
+        } else if (node->role == WEFT_NODE_HOST) {
+            host_bps += up_bps(t, node);
+        }
+    }
+    assert_int_equal(up, 5 * 2048);
+    assert_int_equal(10 * host_bps, 45 * edge_bps);
+    built_free(&b);
+}
+
+#define SMALL                                                                                                          \
+    "l2_zones: 2, zones: 2, rdsws: 4, rails: 2, fdsws: 2, sdsws: 2, hosts_per_rdsw: 2, edsws: 4, edge_fdsws: 1, "      \
+    "superspine_groups: 2, edsw_superspines: 1, superspine_links: 2"
+
+// 5us a kilometre: the speed of light in a fibre.
+static void two_regions(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: dsf_region, " SMALL ", regions: 2, region_links: 3, distance_km: 25.5, region_rate: "
+                 "400Gbps}");
+    assert_int_equal(t->hosts, 2 * 2 * 2 * 4 * 2);
+    assert_int_equal(count_layer(t, "superspine"), 4);
+    const struct weft_link_info *far = &t->link[weft_topology_find_link(t, "superspine-1--superspine-3")];
+    assert_int_equal(far->delay_ps, 127500000);
+    assert_int_equal(far->rate_bps, UINT64_C(400000000000));
+    assert_int_equal(weft_topology_find_link(t, "superspine-1--superspine-2"), WEFT_NONE);
+    const struct weft_node_info *superspine = &t->node[weft_topology_find_node(t, "superspine-0")];
+    assert_int_equal(ports_to(t, superspine, "edsw"), 2 * 2 * 2); // a group has 2 EDSWs a building
+    assert_int_equal(ports_to(t, superspine, "superspine"), 3);
+    assert_int_not_equal(weft_topology_find_link(t, "edsw-1--superspine-0"), WEFT_NONE);
+    assert_int_not_equal(weft_topology_find_link(t, "edsw-6--superspine-1"), WEFT_NONE);
+    assert_int_equal(t->node[weft_topology_find_node(t, "rdsw-13")].cluster, 1); // of its building
+    assert_int_equal(t->node[weft_topology_find_node(t, "rdsw-13")].pod, 3);     // of all
+    built_free(&b);
+}
+
+static void unlike_zones(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t =
+        good(&b, "topology: {kind: dsf_region, " SMALL ", nics: [{zone: 1, host_rate: 800Gbps, hosts_per_rdsw: 1}, "
+                 "{zone: 3, host_delay: 7ns}]}");
+    assert_int_equal(t->hosts, 4 * (2 + 1 + 2 + 2));
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint32_t port = t->node[t->host[h]].port0, zone = peer_of(t, port)->pod;
+        const struct weft_link_info *l = &t->link[t->port[port].link];
+        assert_int_equal(l->rate_bps, UINT64_C(1000000000) * (zone == 1 ? 800 : 400));
+        assert_int_equal(l->delay_ps, zone == 3 ? 7000 : 100000);
+        assert_int_equal(ports_to(t, peer_of(t, port), "host"), zone == 1 ? 1 : 2);
+    }
+    built_free(&b);
+}
+
 static void listed_boxes(void **state) {
     (void)state;
     struct built b;
@@ -189,6 +284,13 @@ static void refused(void **state) {
         {"topology: {kind: dsf_l1_zone, lane_rate: 2Gbps, lane_coding: 0.25}", "t.yaml:1:", "500Mbps"},
         {"topology: {kind: dsf_l1_zone, sdsws: 2}", "t.yaml:1:", "sdsws"},
         {"topology: {kind: dsf_l2_zone, fdsws: 65535, sdsws: 65535}", "t.yaml:1:", "links"},
+        {"topology: {kind: dsf_l2_zone, nics: [{zone: 4, host_rate: 1Gbps}]}", "t.yaml:1:45", "expected 0 to 3"},
+        {"topology: {kind: dsf_l2_zone, nics: {zone: 1}}", "t.yaml:1:", "expected a list"},
+        {"topology: {kind: dsf_l2_zone, nics: [{zone: 1, hosts_per_rdsw: 65535}, {zone: 2, hosts_per_rdsw: 65535}]}",
+         "t.yaml:1:", "nodes"},
+        {"topology: {kind: dsf_region, edsws: 100}",
+         "t.yaml:1:", "edsws 100 is not a multiple of superspine_groups 64"},
+        {"topology: {kind: dsf_region, regions: 2, l2_zones: 65535}", "t.yaml:1:", "nodes"},
         {LIST("  - {name: f, role: host, box: dsf_fabric}\n", ""), "t.yaml:7:", "box of f; expected a switch"},
         {LIST("  - {name: e, role: switch, cluster: 1}\n", ""), "t.yaml:7:", "cluster of e"},
         {LIST("  - {name: e, role: switch, fabric_level: 1}\n", ""), "t.yaml:7:", "expected a dsf_fabric node"},
@@ -211,8 +313,9 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(l2_zone),  cmocka_unit_test(lanes_of_an_rdsw), cmocka_unit_test(rails),
-        cmocka_unit_test(figure_4), cmocka_unit_test(listed_boxes),     cmocka_unit_test(refused),
+        cmocka_unit_test(l2_zone),     cmocka_unit_test(lanes_of_an_rdsw), cmocka_unit_test(rails),
+        cmocka_unit_test(figure_4),    cmocka_unit_test(listed_boxes),     cmocka_unit_test(region),
+        cmocka_unit_test(two_regions), cmocka_unit_test(unlike_zones),     cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// DSF region: Meta, "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025). L2 zones, one
+// a building, joined by superspines, which are Ethernet switches that route IP by ECMP. Each building has an edge PoD
+// of 40 FDSWs and 128 EDSWs, interface nodes that face the superspines instead of GPUs; each EDSW has 4 links of 800G
+// to each of four superspines, 2048 a PoD. The PoD hangs on the SDSWs like a fifth L1 zone: 200 lanes of a virtual
+// device of an SDSW instead of 160 (FBOSS, VoqConstants.h). Below the PoD 7372.8T of NIC ports a plane for its 1638.4T:
+// the text's 4.5:1, which is how one knows that every plane has its own PoD. ASSUMED: superspines come in groups, each
+// with the same EDSWs of every building; 64 groups give superspines of 40 ports. A second region is linked superspine
+// to superspine.
+#include "topology/dsf.h"
+
+#define T struct weft__dsf_conf
+static const struct weft_param rows[] = {
+    WEFT__DSF_L1_ROWS,
+    WEFT__DSF_L2_ROWS,
+    WEFT_UINT(T, l2_zones, "l2_zones", "5", "1", "65535", "L2 zones of a region, a building each"),
+    WEFT_UINT(T, edsws, "edsws", "128", "1", "65535", "EDSWs of an edge PoD"),
+    WEFT_UINT(T, edge_fdsws, "edge_fdsws", "40", "1", "65535", "FDSWs of an edge PoD"),
+    WEFT_UINT(T, edsw_superspines, "edsw_superspines", "4", "1", "65535", "superspines that an EDSW is linked to"),
+    WEFT_UINT(T, superspine_parallel, "superspine_links", "4", "1", "4096", "links between an EDSW and a superspine"),
+    WEFT_UINT(T, superspine_groups, "superspine_groups", "64", "1", "65535",
+              "of edsw_superspines superspines each, for equal parts of the EDSWs of all PoDs (assumed)"),
+    WEFT_UINT(T, regions, "regions", "1", "1", "2", "two: at distance_km from each other"),
+    WEFT_UINT(T, region_parallel, "region_links", "1", "1", "4096",
+              "links between superspines of one number in two regions (assumed)"),
+    WEFT_REAL(T, distance_km, "distance_km", "40", "0.001", "20000", "between two regions; 5us a kilometre"),
+    WEFT_RATE(T, superspine_rate_bps, "superspine_rate", "800Gbps", "1Gbps", "3.2Tbps",
+              "rate of links between EDSW and superspine"),
+    WEFT_RATE(T, region_rate_bps, "region_rate", "800Gbps", "1Gbps", "3.2Tbps", "rate of links between regions"),
+    WEFT_TIME(T, superspine_delay_ps, "superspine_delay", "1100ns", "1ps", "1s",
+              "delay of links between EDSW and superspine, one way (assumed)"),
+};
+static const struct weft_param_table params =
+    WEFT_PARAM_TABLE_LISTS("dsf_region", T, rows, weft__dsf_check, weft__dsf_lists);
+static const struct weft_topology_ops ops = {.build = weft__dsf_build, .wiring = weft__dsf_wiring};
+
+const struct weft_model weft__topology_dsf_region = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "dsf_region",
+    .summary = "DSF L2 zones joined by their edge PoDs and Ethernet superspines; by default 5 of 18432 NIC ports",
+    .source = "Meta, Disaggregated Scheduled Fabric, 2025; counts from FBOSS; groups of superspines, links between "
+              "regions and what dsf_l2_zone assumes are assumed",
+    .params = &params,
+    .ops = &ops,
+};
