@@ -6,7 +6,8 @@
 #include "models.h"
 #include "weft/route.h"
 
-enum { ROUTER_PORTS_MAX = 512 };
+enum { ROUTER_PORTS_MAX = 512, ROUTER_HOSTS = 10000, ROUTER_HOSTS_OF_LEAF = 16 };
+static uint16_t router_downlink[ROUTER_HOSTS];
 
 struct router {
     const struct weft_route_ops *ops;
@@ -32,7 +33,11 @@ static inline struct router router_new(const struct weft_model *model, const cha
     r.hash_seed = r.ops->hash_seed(r.conf, seed, sw);
     if (!r.ops->choose) return r;
     r.state = calloc(1, r.ops->state_size(r.conf, r.ports));
-    struct weft_route_setup setup = {.seed = seed, .sw = sw, .ports = r.ports, .port = port};
+    if (!router_downlink[1])
+        for (uint32_t h = 0; h < ROUTER_HOSTS; h++)
+            router_downlink[h] = (uint16_t)(h % ROUTER_HOSTS_OF_LEAF);
+    struct weft_route_setup setup = {
+        .seed = seed, .sw = sw, .ports = r.ports, .port = port, .downlink = router_downlink};
     r.ops->init(r.state, r.conf, &setup);
     return r;
 }

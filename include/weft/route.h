@@ -29,6 +29,7 @@ struct weft_route_setup {
     uint32_t sw;
     uint32_t ports;
     const struct weft_route_port *port; ///< [ports]; only during init
+    const uint16_t *downlink;           ///< [hosts] which of its leaf's downlinks leads to a host; for the whole run
 };
 
 /// Egress queues of the switch.

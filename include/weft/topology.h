@@ -71,6 +71,7 @@ struct weft_topology {
     struct weft_link_info *link;
     struct weft_link_event *event; ///< by time, then link
     uint32_t *host;                ///< host index -> node
+    uint16_t *downlink;            ///< [hosts] which of its switch's links to hosts leads to it, from 0
     uint32_t *switch_node;         ///< switch index -> node
     const char **port_name;        ///< [ports], NULL where a port has its number for a name; NULL: all have
     const char *wiring;            ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed

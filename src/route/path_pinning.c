@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Path pinning: what comes from the d-th downlink of a switch leaves by its uplink d modulo the number of uplinks,
-// wherever it goes. Downwards it keeps to its place: where several links lead down into a pod it takes the one with the
-// number, among those of that pod, that its own has among those of the pod it came from; of parallel links to one
-// switch likewise. If a packet's link is not among the candidates (it has failed, or does not lead there) it goes by
-// ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, which names
-// the downlink's index and the fallback; the modulo, and what upper layers do, are assumed.
+// wherever it goes; or, by the destination's index, what goes to the d-th host of any leaf leaves by that uplink,
+// wherever it comes from. Downwards it keeps to its place: where several links lead down into a pod it takes the one
+// with the number, among those of that pod, that its own has among those of the pod it came from; of parallel links to
+// one switch likewise. If a packet's link is not among the candidates (it has failed, or does not lead there) it goes
+// by ECMP. Source: "RDMA over Ethernet for Distributed AI Training at Meta Scale", SIGCOMM 2024, which names the
+// downlink's index and the fallback; the modulo, and what upper layers do, are assumed, and so is whose downlink it is:
+// what we have of the paper does not say (docs/studies/meta-roce.md compares the two).
 #include "route/hash.h"
+
+enum { PATH_PINNING_SOURCE, PATH_PINNING_DESTINATION };
+static const char *const index_names[] = {"source", "destination", NULL};
 
 struct path_pinning_conf {
     struct weft__route_hash_conf hash;
+    uint32_t index; ///< PATH_PINNING_...
 };
 
-static const struct weft_param path_pinning_rows[] = {WEFT__ROUTE_HASH_ROW(struct path_pinning_conf)};
+static const struct weft_param path_pinning_rows[] = {
+    WEFT__ROUTE_HASH_ROW(struct path_pinning_conf),
+    WEFT_CHOICE(
+        struct path_pinning_conf, index, "index", "source", index_names,
+        "whose downlink has the number of the uplink: the sender's, or at its own leaf the receiver's (assumed)"),
+};
 static const struct weft_param_table path_pinning_params =
     WEFT_PARAM_TABLE("path_pinning", struct path_pinning_conf, path_pinning_rows);
 
 struct path_pinning_state {
-    uint32_t ups; ///< uplinks
+    uint32_t ups;             ///< uplinks
+    const uint16_t *downlink; ///< [hosts] by destination; NULL: by source
     struct place {
         uint32_t peer, pod;
         uint16_t rank; ///< among the ports of its direction
@@ -33,6 +45,7 @@ static size_t path_pinning_state_size(const void *conf, uint32_t ports) {
 
 static void path_pinning_init(void *state, const void *conf, const struct weft_route_setup *setup) {
     struct path_pinning_state *s = state;
+    if (((const struct path_pinning_conf *)conf)->index == PATH_PINNING_DESTINATION) s->downlink = setup->downlink;
     uint16_t ranks[] = {[WEFT_ROUTE_DOWN] = 0, [WEFT_ROUTE_UP] = 0, [WEFT_ROUTE_ACROSS] = 0};
     for (uint32_t i = 0; i < setup->ports; i++) {
         const struct weft_route_port *port = &setup->port[i];
@@ -69,7 +82,8 @@ static uint32_t path_pinning_choose(void *state, const void *conf, const struct 
     const struct path_pinning_state *s = state;
     const struct place *in = &s->place[query->packet->port];
     bool climbs = in->direction == WEFT_ROUTE_DOWN && s->place[query->port[0]].direction == WEFT_ROUTE_UP;
-    uint32_t pinned = climbs ? weft__route_find(query, s->place[in->rank % s->ups].up) : find_place(s, query);
+    uint32_t index = s->downlink ? s->downlink[query->packet->dst] : in->rank;
+    uint32_t pinned = climbs ? weft__route_find(query, s->place[index % s->ups].up) : find_place(s, query);
     return pinned != WEFT_NONE ? pinned : weft__route_index(query, weft__route_hash(query));
 }
 

@@ -21,7 +21,8 @@ void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const 
                                            : tier > info->tier ? WEFT_ROUTE_UP
                                                                : WEFT_ROUTE_ACROSS};
     }
-    struct weft_route_setup setup = {.seed = seed, .sw = info->index, .ports = info->ports, .port = port};
+    struct weft_route_setup setup = {
+        .seed = seed, .sw = info->index, .ports = info->ports, .port = port, .downlink = t->downlink};
     void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, info->ports));
     ops->init(state, conf->route.conf, &setup);
     return state;

@@ -175,6 +175,18 @@ uint32_t weft_topology_network_of(const struct weft_topology *t, uint32_t host) 
     return i;
 }
 
+static void number_downlinks(struct weft_topology *t) {
+    t->downlink = weft_arena_alloc(t->arena, t->hosts, sizeof *t->downlink);
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_node_info *sw = &t->node[t->switch_node[i]];
+        uint16_t next = 0;
+        for (uint32_t k = 0; k < sw->ports; k++) {
+            const struct weft_node_info *peer = &t->node[t->port[t->port[sw->port0 + k].peer].node];
+            if (peer->role == WEFT_NODE_HOST) t->downlink[peer->index] = next++;
+        }
+    }
+}
+
 /// Tiers of nodes that were added without one: breadth first from all hosts at once.
 static void find_tiers(struct weft_topology *t) {
     uint32_t *queue = weft_memory_new(KIND, t->nodes, sizeof *queue), filled = 0;
@@ -202,6 +214,7 @@ static struct weft_topology *finish(const struct weft_topology_builder *b, uint3
     lay_out_ports(t, b, degree);
     index_nodes(t);
     list_networks(t, b);
+    number_downlinks(t);
     find_tiers(t);
     return t;
 }

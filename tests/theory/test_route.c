@@ -69,6 +69,16 @@ static void pinned_by_downlink(void **state) {
     router_free(&r);
 }
 
+// By destination: what goes to the d-th host of a leaf takes uplink d modulo the uplinks, from whatever downlink.
+static void pinned_by_destination(void **state) {
+    struct router r = router_new(route_of("path_pinning"), "{index: destination}", 1, 1, 6, DOWNS);
+    for (uint32_t i = 0; i < 500; i++) {
+        struct weft_packet p = {.port = (uint16_t)(6 + i % DOWNS), .dst = i * 7, .qp = i, .entropy = i & 0x3fff};
+        assert_int_equal(router_port(&r, &p, r.all, 6), i * 7 % ROUTER_HOSTS_OF_LEAF % 6);
+    }
+    router_free(&r);
+}
+
 // Without its link a downlink's packets are spread over the others; all others keep theirs.
 static void pinned_falls_back_to_ecmp(void **state) {
     struct router r = router_new(route_of("path_pinning"), NULL, 1, 1, 4, 8);
@@ -177,11 +187,17 @@ static void two_choices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_robin_is_even),        cmocka_unit_test(random_spray_is_uniform),
-        cmocka_unit_test(switches_draw_apart),        cmocka_unit_test(pinned_by_downlink),
-        cmocka_unit_test(pinned_falls_back_to_ecmp),  cmocka_unit_test(flowlets_change_after_the_gap),
-        cmocka_unit_test(flowlets_leave_what_failed), cmocka_unit_test(a_small_table_is_shared),
-        cmocka_unit_test(all_seen_is_the_least),      cmocka_unit_test(two_choices),
+        cmocka_unit_test(round_robin_is_even),
+        cmocka_unit_test(random_spray_is_uniform),
+        cmocka_unit_test(switches_draw_apart),
+        cmocka_unit_test(pinned_by_downlink),
+        cmocka_unit_test(pinned_by_destination),
+        cmocka_unit_test(pinned_falls_back_to_ecmp),
+        cmocka_unit_test(flowlets_change_after_the_gap),
+        cmocka_unit_test(flowlets_leave_what_failed),
+        cmocka_unit_test(a_small_table_is_shared),
+        cmocka_unit_test(all_seen_is_the_least),
+        cmocka_unit_test(two_choices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
