@@ -138,6 +138,22 @@ static void mistakes_are_found_before_anything_runs(void **state) {
     output_of("check s.yaml", 0);
 }
 
+/// A ring all-reduce of 1 MB among 4 at 200G takes 2 (3/4) 1 MB / 25 B/ns = 60 us and latencies.
+static void jobs_have_metrics(void **state) {
+    (void)state;
+    FILE *file = fopen("job.yaml", "w");
+    assert_non_null(file);
+    fputs("topology: {kind: single, hosts: 4, rate: 200Gbps, delay: 150ns}\n"
+          "workload: [{kind: collective, size: 1MB}]\n"
+          "claims:\n"
+          "- {text: it takes its time, that: 60us < jobs.0.iteration_ps < 90us and jobs.0.collectives.0.busbw_GBps < "
+          "25}\n",
+          file);
+    fclose(file);
+    output_of("verify job.yaml", 0);
+    output_of("check job.yaml", 0);
+}
+
 static void verify_runs_all(void **state) {
     (void)state;
     assert_int_equal(system("mkdir -p many/below"), 0);
@@ -205,6 +221,7 @@ int main(void) {
         cmocka_unit_test(compare_shows_them),
         cmocka_unit_test(json_has_them),
         cmocka_unit_test(mistakes_are_found_before_anything_runs),
+        cmocka_unit_test(jobs_have_metrics),
         cmocka_unit_test(verify_runs_all),
         cmocka_unit_test(verify_refuses),
         cmocka_unit_test(verify_tells_of_a_stall),
