@@ -112,7 +112,7 @@ static void add_nodes(struct weft__dsf_plan *p, struct weft_topology_builder *b)
     }
 }
 
-/// Nodes and links, of NIC ports the common number; before anything is allocated.
+/// Nodes and links of all planes, with so many hosts in each; before anything is allocated.
 static enum weft_status check_size(const struct weft__dsf_plan *p, const struct weft_topology_builder *b,
                                    uint64_t hosts, struct weft_error *ret_error) {
     const struct weft__dsf_conf *c = p->conf;
@@ -126,10 +126,9 @@ static enum weft_status check_size(const struct weft__dsf_plan *p, const struct 
     uint64_t spine_lanes = weft__times(weft__times(weft__plus(fdsws, edge_fdsws), c->sdsws), c->sdsw_parallel);
     uint64_t up = weft__times(weft__times(edsws, c->edsw_superspines), c->superspine_parallel);
     uint64_t far = weft__times(weft__times(c->regions - 1, p->superspines), c->region_parallel);
-    return weft__topology_check_size(b, nodes,
-                                     weft__plus(weft__plus(hosts, weft__times(lanes, c->rdsw_parallel)),
-                                                weft__plus(spine_lanes, weft__plus(up, far))),
-                                     ret_error);
+    uint64_t links = weft__plus(weft__plus(hosts, weft__times(lanes, c->rdsw_parallel)),
+                                weft__plus(spine_lanes, weft__plus(up, far)));
+    return weft__topology_check_size(b, weft__times(c->planes, nodes), weft__times(c->planes, links), ret_error);
 }
 
 /// Absent stages as one of nothing.
@@ -149,8 +148,13 @@ static enum weft_status build(struct weft__dsf_plan *p, const struct weft_tree *
         hosts = weft__plus(hosts, weft__times(p->conf->rdsws, p->nics[z].hosts));
     if (!status) status = check_size(p, b, hosts, ret_error);
     if (status) return status;
-    add_nodes(p, b);
-    weft__dsf_connect(p, b);
+    for (uint64_t plane = 0; plane < p->conf->planes; plane++) {
+        if (p->conf->planes > 1)
+            weft_topology_add_network(b, weft_arena_format(b->arena, "plane-%llu", (unsigned long long)plane));
+        p->rdsws_placed = p->sdsws_placed = p->superspines_placed = p->hosts_placed = 0;
+        add_nodes(p, b);
+        weft__dsf_connect(p, b);
+    }
     return WEFT_OK;
 }
 
@@ -200,6 +204,11 @@ const char *weft__dsf_wiring(const void *conf, struct weft_arena *arena) {
                                 "; each superspine to that of its number in the other region by %llu, %g km "
                                 "(assumed)",
                                 (unsigned long long)c->region_parallel, c->distance_km);
-    return weft_arena_format(arena, "%s; each RDSW to %severy FDSW of its zone by %llu lane%s%s%s%s", rails, devices,
-                             (unsigned long long)c->rdsw_parallel, c->rdsw_parallel > 1 ? "s" : "", spine, edge, far);
+    const char *planes = c->planes > 1
+                             ? weft_arena_format(arena, "%llu planes, a NIC port of GPU g is host g of each; ",
+                                                 (unsigned long long)c->planes)
+                             : "";
+    return weft_arena_format(arena, "%s%s; each RDSW to %severy FDSW of its zone by %llu lane%s%s%s%s", planes, rails,
+                             devices, (unsigned long long)c->rdsw_parallel, c->rdsw_parallel > 1 ? "s" : "", spine,
+                             edge, far);
 }

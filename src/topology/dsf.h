@@ -7,6 +7,7 @@
 #include "topology/builder.h"
 
 struct weft__dsf_conf {
+    uint64_t planes;
     uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: of an RDSW
     uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one stage
     uint64_t edsws, edge_fdsws, edsw_superspines, superspine_parallel;   ///< of an edge PoD
@@ -26,7 +27,9 @@ struct weft__dsf_nics {
 /// Rows of every kind. The text that describes the network, Meta's "Disaggregated Scheduled Fabric", gives the roles
 /// and the totals; FBOSS's constants and platform mappings the counts of lanes and virtual devices.
 #define WEFT__DSF_L1_ROWS                                                                                              \
-    WEFT_UINT(struct weft__dsf_conf, rdsws, "rdsws", "128", "1", "65535", "RDSWs of an L1 zone"),                      \
+    WEFT_UINT(struct weft__dsf_conf, planes, "planes", "1", "1", "16",                                                 \
+              "identical networks side by side, each with a port of every GPU; Meta has 2 for 800G a GPU"),            \
+        WEFT_UINT(struct weft__dsf_conf, rdsws, "rdsws", "128", "1", "65535", "RDSWs of an L1 zone"),                  \
         WEFT_UINT(struct weft__dsf_conf, hosts, "hosts_per_rdsw", "36", "1", "65535",                                  \
                   "NIC ports at an RDSW: 36 of 400G, or 18 of 800G"),                                                  \
         WEFT_UINT(struct weft__dsf_conf, rails, "rails", "8", "1", "65535",                                            \

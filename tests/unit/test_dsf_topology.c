@@ -244,6 +244,28 @@ static void unlike_zones(void **state) {
     built_free(&b);
 }
 
+// Blog: two network planes that are identical to each other. Both of an L2 zone: 18,432 GPUs of 2 x 400G.
+static void two_planes(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: {kind: dsf_l2_zone, planes: 2}");
+    assert_int_equal(t->networks, 2);
+    assert_int_equal(t->hosts, 2 * 18432);
+    assert_int_equal(t->links, 2 * (18432 + 512 * 160 + 640 * 128));
+    assert_string_equal(t->network[1].name, "plane-1");
+    uint32_t half = t->nodes / 2;
+    for (uint32_t n = 0; n < half; n++) {
+        const struct weft_node_info *x = &t->node[n], *y = &t->node[n + half];
+        assert_string_equal(x->name + strlen("plane-0"), y->name + strlen("plane-1"));
+        assert_int_equal(x->cluster, y->cluster);
+        assert_int_equal(x->ports, y->ports);
+        for (uint32_t k = 0; k < x->ports; k++)
+            assert_int_equal(t->port[t->port[x->port0 + k].peer].node + half, t->port[t->port[y->port0 + k].peer].node);
+    }
+    assert_int_not_equal(weft_topology_find_link(t, "plane-1-rdsw-511--plane-1-fdsw-159.3"), WEFT_NONE);
+    built_free(&b);
+}
+
 static void listed_boxes(void **state) {
     (void)state;
     struct built b;
@@ -288,6 +310,7 @@ static void refused(void **state) {
         {"topology: {kind: dsf_l2_zone, nics: {zone: 1}}", "t.yaml:1:", "expected a list"},
         {"topology: {kind: dsf_l2_zone, nics: [{zone: 1, hosts_per_rdsw: 65535}, {zone: 2, hosts_per_rdsw: 65535}]}",
          "t.yaml:1:", "nodes"},
+        {"topology: {kind: dsf_region, planes: 16}", "t.yaml:1:", "links"},
         {"topology: {kind: dsf_region, edsws: 100}",
          "t.yaml:1:", "edsws 100 is not a multiple of superspine_groups 64"},
         {"topology: {kind: dsf_region, regions: 2, l2_zones: 65535}", "t.yaml:1:", "nodes"},
@@ -313,9 +336,10 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(l2_zone),     cmocka_unit_test(lanes_of_an_rdsw), cmocka_unit_test(rails),
-        cmocka_unit_test(figure_4),    cmocka_unit_test(listed_boxes),     cmocka_unit_test(region),
-        cmocka_unit_test(two_regions), cmocka_unit_test(unlike_zones),     cmocka_unit_test(refused),
+        cmocka_unit_test(l2_zone),    cmocka_unit_test(lanes_of_an_rdsw), cmocka_unit_test(rails),
+        cmocka_unit_test(figure_4),   cmocka_unit_test(listed_boxes),     cmocka_unit_test(region),
+        cmocka_unit_test(two_planes), cmocka_unit_test(two_regions),      cmocka_unit_test(unlike_zones),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
