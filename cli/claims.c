@@ -108,12 +108,8 @@ static enum weft_status fail(const struct weft_claim *claim, const struct weft_c
 enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t v, const struct weft_cli_simulation *s,
                                        struct weft_error *ret_error) {
     if (!weft_cli_claims_name(c, v)) return WEFT_OK;
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_outcome nothing = {.flows = s->workload->flows, .arena = arena};
-    nothing.flow = weft_arena_alloc(arena, nothing.flows, sizeof *nothing.flow);
-    for (uint32_t f = 0; f < nothing.flows; f++)
-        nothing.flow[f].end_ps = nothing.flow[f].acked_ps = WEFT_TIME_NEVER;
-    struct weft_run run = {s->scenario, s->topology, s->workload, &nothing, {0}};
+    struct weft_outcome *nothing = weft_outcome_new(s->topology, s->workload);
+    struct weft_run run = {s->scenario, s->topology, s->workload, nothing, {0}};
     json_t *root = json_of(&run);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < c->n && !status; i++)
@@ -125,7 +121,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
                 status = fail(&c->claim[i], metric, part, at, s->scenario->variant, ret_error);
         }
     json_decref(root);
-    weft_arena_free(arena);
+    weft_outcome_free(nothing);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "weft/event.h"
 #include "weft/links.h"
 #include "weft/scenario.h"
+#include "weft/workload.h"
 
 /// Why a packet was dropped. X(enumerator, name, meaning)
 #define WEFT_DROP_REASONS(X)                                                                                           \
@@ -157,6 +158,10 @@ struct weft_outcome {
     uint64_t digest;
     struct weft_arena *arena; ///< owns all of it
 };
+
+/// Of a run in which nothing has happened yet: no flow has ended, no iteration, no collective.
+struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, const struct weft_workload *workload);
+void weft_outcome_free(struct weft_outcome *outcome);
 
 /// Digest over every flow's completion times, every counter and every drop; equal for equal results.
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);

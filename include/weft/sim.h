@@ -37,7 +37,6 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error);
-void weft_outcome_free(struct weft_outcome *outcome);
 
 /// Completion time of a flow alone in the empty network, from first principles: pipelined frames over its path, with
 /// all links up, as its sender's first queue pair would be routed.

@@ -11,18 +11,13 @@
 
 enum { TEXT = 64 };
 
-/// NULL if there was no run: claims are checked against an outcome without jobs.
-static const struct weft_job_outcome *outcome_of(const struct weft_run *run, uint32_t job) {
-    return run->outcome->job ? &run->outcome->job[job] : NULL;
-}
-
 struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op) {
     const struct weft_job *j = &run->workload->job[job];
-    const struct weft_job_outcome *o = outcome_of(run, job);
+    const struct weft_job_outcome *o = &run->outcome->job[job];
     const struct weft_job_op *p = &j->op[op];
     struct weft_collective_stats s = {.collective = p->name, .ranks = p->shape.ranks, .bytes = p->shape.bytes};
     double sum = 0;
-    for (size_t k = 0; o && k < (size_t)j->iterations * p->times; k++) {
+    for (size_t k = 0; k < (size_t)j->iterations * p->times; k++) {
         const struct weft_op_outcome *one = &o->op[k / p->times * j->ops + op + k % p->times];
         if (one->end_ps == WEFT_TIME_NEVER) continue;
         sum += (double)(one->end_ps - one->start_ps);
@@ -36,10 +31,10 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
 
 struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) {
     const struct weft_job *j = &run->workload->job[job];
-    const struct weft_job_outcome *o = outcome_of(run, job);
+    const struct weft_job_outcome *o = &run->outcome->job[job];
     struct weft_job_stats s = {.name = run->workload->group[j->group], .ranks = j->ranks};
     weft_time_ps before = j->start_ps, most = 0;
-    for (; o && s.finished < j->iterations && o->iteration_end_ps[s.finished] != WEFT_TIME_NEVER; s.finished++) {
+    for (; s.finished < j->iterations && o->iteration_end_ps[s.finished] != WEFT_TIME_NEVER; s.finished++) {
         weft_time_ps time = o->iteration_end_ps[s.finished] - before;
         before = o->iteration_end_ps[s.finished];
         if (time > most) most = time;

@@ -19,6 +19,43 @@ const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
 #undef X
 };
 
+static struct weft_job_outcome job_new(const struct weft_job *job, struct weft_arena *arena) {
+    size_t results = (size_t)job->iterations * job->ops;
+    struct weft_job_outcome o = {
+        .op = weft_arena_alloc(arena, results, sizeof *o.op),
+        .iteration_end_ps = weft_arena_alloc(arena, job->iterations, sizeof *o.iteration_end_ps),
+        .iteration_exposed_ps = weft_arena_alloc(arena, job->iterations, sizeof *o.iteration_exposed_ps),
+        .ops = job->ops,
+        .iterations = job->iterations,
+    };
+    for (size_t i = 0; i < results; i++)
+        o.op[i].start_ps = o.op[i].end_ps = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < job->iterations; i++)
+        o.iteration_end_ps[i] = WEFT_TIME_NEVER;
+    return o;
+}
+
+struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, const struct weft_workload *workload) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
+    o->arena = arena;
+    o->flows = workload->flows;
+    o->flow = weft_arena_alloc(arena, o->flows, sizeof *o->flow);
+    for (uint32_t i = 0; i < o->flows; i++)
+        o->flow[i].end_ps = o->flow[i].acked_ps = WEFT_TIME_NEVER;
+    o->jobs = workload->jobs;
+    o->job = weft_arena_alloc(arena, o->jobs, sizeof *o->job);
+    for (uint32_t i = 0; i < o->jobs; i++)
+        o->job[i] = job_new(&workload->job[i], arena);
+    o->ports = topology->ports;
+    o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);
+    return o;
+}
+
+void weft_outcome_free(struct weft_outcome *outcome) {
+    if (outcome) weft_arena_free(outcome->arena);
+}
+
 /// The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA'14). It is
 /// a bijection of `digest` for every word and of `word` for every digest, so that one changed word always shows.
 static uint64_t mix(uint64_t digest, uint64_t word) {

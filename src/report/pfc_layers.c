@@ -15,10 +15,10 @@ static struct weft_pfc_layers *entry_of(struct weft_pfc_layers *list, uint32_t *
     return &list[(*n)++];
 }
 
-/// What the node at the other end of a port told it; nothing if there was no run (claims are checked beforehand).
+/// What the node at the other end of a port told it.
 static void add_port(struct weft_pfc_layers *e, const struct weft_outcome *o, uint32_t port, uint32_t peer) {
     weft_time_ps paused = 0;
-    for (unsigned p = 0; port < o->ports && p < WEFT_PRIORITIES; p++) {
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
         paused += o->port[(size_t)port * WEFT_PRIORITIES + p].paused_ps;
         e->frames += o->port[(size_t)peer * WEFT_PRIORITIES + p].pfc_tx_xoff;
     }

@@ -197,16 +197,8 @@ static void take_last(weft_time_ps *last, weft_time_ps own, bool first) {
     if (first || (*last != WEFT_TIME_NEVER && own > *last)) *last = own;
 }
 
-static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_arena *arena,
-                        struct weft_job_outcome *ret) {
+static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_job_outcome *ret) {
     size_t results = (size_t)job->iterations * job->ops;
-    *ret = (struct weft_job_outcome){
-        .op = weft_arena_alloc(arena, results, sizeof *ret->op),
-        .iteration_end_ps = new_times(arena, job->iterations),
-        .iteration_exposed_ps = weft_arena_alloc(arena, job->iterations, sizeof *ret->iteration_exposed_ps),
-        .ops = job->ops,
-        .iterations = job->iterations,
-    };
     for (uint32_t r = 0; r < job->ranks; r++) {
         for (size_t i = 0; i < results; i++) {
             take_last(&ret->op[i].start_ps, program[r].op_start_ps[i], !r);
@@ -229,12 +221,10 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
 void weft__jobs_collect(struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     struct weft_outcome *o = net->outcome;
-    o->jobs = w->jobs;
     if (!w->jobs) return;
-    o->job = weft_arena_alloc(o->arena, w->jobs, sizeof *o->job);
     const struct weft__program *program = net->hosts.programs->program;
     for (uint32_t j = 0; j < w->jobs; j++) {
-        collect_job(&w->job[j], program, o->arena, &o->job[j]);
+        collect_job(&w->job[j], program, &o->job[j]);
         program += w->job[j].ranks;
     }
     for (uint32_t h = 0; h < net->topology->hosts; h++) {

@@ -394,23 +394,6 @@ static void collect(struct weft__network *net) {
     o->digest = weft_outcome_digest(o);
 }
 
-static struct weft_outcome *outcome_new(const struct weft_topology *t, const struct weft_workload *workload) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
-    o->arena = arena;
-    o->flows = workload->flows;
-    o->flow = weft_arena_alloc(arena, o->flows, sizeof *o->flow);
-    for (uint32_t i = 0; i < o->flows; i++)
-        o->flow[i].end_ps = o->flow[i].acked_ps = WEFT_TIME_NEVER;
-    o->ports = t->ports;
-    o->port = weft_arena_alloc(arena, (size_t)t->ports * WEFT_PRIORITIES, sizeof *o->port);
-    return o;
-}
-
-void weft_outcome_free(struct weft_outcome *outcome) {
-    if (outcome) weft_arena_free(outcome->arena);
-}
-
 static void network_free(struct weft__network *net) {
     for (uint32_t i = 0; net->made && i < net->topology->nodes; i++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[i]);
@@ -447,7 +430,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         .scenario = scenario,
         .topology = topology,
         .workload = workload,
-        .outcome = outcome_new(topology, workload),
+        .outcome = weft_outcome_new(topology, workload),
         .arena_switch = weft_arena_new(WEFT_MEMORY_SWITCH),
         .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
