@@ -18,6 +18,8 @@ static const struct {
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},
+    {&weft_control_table, "the control plane of a DSF fabric"},
+    {&weft_reach_table, "reachability in a DSF fabric, and input balanced mode"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
     {&weft_operation_table, "an entry of a job's list of operations"},

@@ -205,9 +205,9 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 }
 
 static void define_all(struct weft__json *j) {
-    const struct weft_param_table *const tables[] = {&weft_switch_table, &weft_host_table,     &weft_pfc_table,
-                                                     &weft_dcbx_table,   &weft_run_table,      &weft_capture_table,
-                                                     &weft_server_table, &weft_operation_table};
+    const struct weft_param_table *const tables[] = {
+        &weft_switch_table,  &weft_host_table,   &weft_pfc_table,       &weft_dcbx_table,    &weft_run_table,
+        &weft_capture_table, &weft_server_table, &weft_operation_table, &weft_control_table, &weft_reach_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -309,6 +309,7 @@ void weft_cli_schema(FILE *file) {
     devices(&j);
     workload(&j);
     key_reference(&j, "run", "run");
+    key_reference(&j, "control", "control");
     key_reference(&j, "capture", "capture");
     key_type(&j, "base", "string");
     key_type(&j, "cases", "object");

@@ -17,6 +17,12 @@ struct weft_reach_conf {
 enum weft_reach_detection { WEFT_REACH_BY_WATCHDOG, WEFT_REACH_BY_SIGNAL };
 extern const struct weft_param_table weft_reach_table;
 
+/// The section `control` of a scenario.
+struct weft_control_conf {
+    struct weft_reach_conf reach;
+};
+extern const struct weft_param_table weft_control_table;
+
 /// The devices of a DSF fabric and the links between them. Devices are numbered from 0, and so are destinations: the
 /// interface nodes in the order of devices.
 struct weft_fabric_device {
@@ -45,6 +51,12 @@ struct weft_fabric {
 struct weft_fabric *weft_fabric_new(const struct weft_fabric_device *device, uint32_t devices,
                                     const struct weft_fabric_link *link, uint32_t links, struct weft_arena *arena);
 
+/// The fabrics of a topology: what hangs together by fabric links, each for itself (a plane, a zone of a region).
+/// Devices in the order of nodes. None: *ret_n is 0. In `arena`.
+enum weft_status weft_fabric_find(const struct weft_topology *t, const struct weft_reach_conf *conf,
+                                  struct weft_arena *arena, struct weft_fabric ***ret_fabric, uint32_t *ret_n,
+                                  struct weft_error *ret_error);
+
 /// Cells for `dest` may leave `device` by its link `slot` from now on, or no longer. Before the first change every link
 /// of weft_fabric_leads may be used.
 struct weft_reach_change {
@@ -68,7 +80,7 @@ struct weft_reach_note {
     uint32_t round;                   ///< 0: because of a link of its own; n: n cells after that
     uint32_t slot;                    ///< NOTICED: the link. Else the link by which the cause came
     struct weft_reach_balance before; ///< WITHDREW, OPENED: as it stood, and the destination
-    uint64_t links[4];                ///< and the links
+    uint64_t links[WEFT_REACH_WORDS]; ///< and the links
 };
 
 struct weft_reach_stats {
@@ -82,5 +94,27 @@ struct weft_reach_stats {
 
 /// Whether cells for `dest` leave `device` by its link `slot` when nothing has failed.
 bool weft_fabric_leads(const struct weft_fabric *f, uint32_t device, uint32_t slot, uint32_t dest);
+
+/// For the data plane: from `time_ps` on, node `node` sends cells for interface node `dst` by its port `port`, or no
+/// longer does.
+struct weft_reach_event {
+    weft_time_ps time_ps;
+    uint32_t node, dst;
+    uint16_t port;
+    bool usable;
+};
+/// What the failures and repairs of a scenario come to, all fabrics together.
+struct weft_reach_timeline {
+    uint32_t events;
+    const struct weft_reach_event *event; ///< by time; at one time, as they came about
+    struct weft_reach_stats stats;
+};
+/// Runs the control plane over `topology->event`. Before the first event a port is usable if weft_reach_leads says so.
+enum weft_status weft_reach_timeline_new(const struct weft_topology *t, const struct weft_reach_conf *conf,
+                                         uint64_t seed, struct weft_arena *arena,
+                                         struct weft_reach_timeline **ret_timeline, struct weft_error *ret_error);
+/// Whether node `node` sends cells for interface node `dst` by its port `port` when nothing has failed; for DSF nodes
+/// of one fabric.
+bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst);
 
 #endif

@@ -12,6 +12,12 @@
 
 #include "weft/random.h"
 
+enum {
+    WEFT_REACH_BLOCK = 32,                        ///< destinations in a cell
+    WEFT_REACH_LINKS_MAX = 512,                   ///< of a device
+    WEFT_REACH_WORDS = WEFT_REACH_LINKS_MAX / 64, ///< of a set of links
+};
+
 /// A link of a device, as it is wired.
 struct weft_reach_link {
     uint32_t peer;         ///< device
@@ -84,7 +90,5 @@ struct weft_reach_balance weft_reach_group(const struct weft_reach_agent *a, uin
 uint32_t weft_reach_calc_limit(const struct weft_reach_balance *b);
 /// Cells for `dest` leave by a link that the peer keeps back, because it is the only way.
 bool weft_reach_resorts(const struct weft_reach_agent *a, uint32_t dest);
-
-enum { WEFT_REACH_BLOCK = 32 }; ///< destinations in a cell
 
 #endif

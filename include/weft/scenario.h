@@ -7,13 +7,14 @@
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
 //   switch: {...}                     host: {...}          dcbx: {...}
 //   devices: [{match: "core-*", switch: {...}}]
-//   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}
+//   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}   control: {...}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
 //   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
 //   claims: [{text: ..., that: ...}]
 #ifndef WEFT_SCENARIO_H
 #define WEFT_SCENARIO_H
 
+#include "weft/control.h"
 #include "weft/device.h"
 #include "weft/workload.h"
 
@@ -62,6 +63,7 @@ struct weft_scenario {
     struct weft_model_conf *workload;
     uint32_t workloads;
     struct weft_run_conf run;
+    struct weft_control_conf control;
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
     struct weft_arena *arena;        ///< owns everything here, and what topology and workload make

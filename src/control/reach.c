@@ -29,7 +29,7 @@
 #include "base/bits.h"
 #include "weft/reach.h"
 
-enum { ALL = UINT32_MAX, WORDS_MAX = 8, SET_UP = 0, SET_DOWN = 1, SETS_FIXED = 2 };
+enum { SET_UP = 0, SET_DOWN = 1, SETS_FIXED = 2 };
 
 /// Sets of links are `words` words, a bit each; tables of sets are indexed by destination or by set.
 struct weft_reach_agent {
@@ -134,7 +134,7 @@ struct weft_reach_agent *weft_reach_agent_init(void *memory, const struct weft_r
     struct weft_reach_agent *a = carve(&left, sizeof *a);
     a->setup = *s;
     a->words = weft__bits_words(s->links);
-    assert(a->words <= WORDS_MAX);
+    assert(s->links && a->words <= WEFT_REACH_WORDS);
     a->reachable = true;
     size_t set = a->words * sizeof(uint64_t);
     a->up = carve(&left, set);
@@ -179,7 +179,7 @@ uint32_t weft_reach_groups(const struct weft_reach_agent *a, uint32_t dest) {
 }
 
 static struct weft_reach_balance balance_of(const struct weft_reach_agent *a, uint32_t dest, uint32_t set) {
-    uint64_t hit[WORDS_MAX];
+    uint64_t hit[WEFT_REACH_WORDS];
     const uint64_t *in = at(a, a->set, set), *out = at(a, a->set, a->way[dest]);
     struct weft_reach_balance b = {.dest = dest, .wired_in = count(a, in), .wired_out = count(a, out)};
     both(a, in, a->up, hit);
@@ -235,7 +235,7 @@ static struct weft_random random_in(const struct weft_reach_agent *a, uint64_t s
 /// `n` members of `from`, those of `first` before others.
 static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64_t *from, const uint64_t *first,
                    uint32_t n, uint64_t *ret) {
-    uint64_t pool[WORDS_MAX];
+    uint64_t pool[WEFT_REACH_WORDS];
     struct weft_random random = random_in(a, mix(mix(n, a, from), a, at(a, a->heard, dest)));
     memset(ret, 0, a->words * sizeof *ret);
     both(a, from, first, pool);
@@ -255,7 +255,7 @@ static void choose_common(const struct weft_reach_agent *a, const uint64_t *in_u
     uint32_t most = weft_reach_calc_limit(&own);
     memset(ret, 0, a->words * sizeof *ret);
     if (!a->setup.balance || !b->up_out || most >= b->up_in) return;
-    uint64_t way_up[WORDS_MAX], pool[WORDS_MAX];
+    uint64_t way_up[WEFT_REACH_WORDS], pool[WEFT_REACH_WORDS];
     both(a, at(a, a->set, a->way[b->dest]), a->up, way_up);
     memcpy(pool, in_up, a->words * sizeof *pool);
     struct weft_random random = random_in(a, mix(mix(0, a, in_up), a, way_up));
@@ -275,7 +275,7 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
     uint32_t wanted = most < b.up_in ? most : b.up_in;
     if (b.in == wanted) return;
     bool opened = b.in < wanted;
-    uint64_t *open = at(a, a->open, dest), from[WORDS_MAX], first[WORDS_MAX], chosen[WORDS_MAX];
+    uint64_t *open = at(a, a->open, dest), from[WEFT_REACH_WORDS], first[WEFT_REACH_WORDS], chosen[WEFT_REACH_WORDS];
     both(a, at(a, a->set, set), a->up, from);
     choose_common(a, from, &b, first); // withdrawn before others, and opened after them
     for (uint32_t w = 0; w < a->words; w++) {
@@ -291,7 +291,7 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
 
 /// Cells leave on the links that are open to us; if there are none, on one that is held back.
 static void use(struct weft_reach_agent *a, uint32_t dest, const struct weft_reach_out *out) {
-    uint64_t wanted[WORDS_MAX], *usable = at(a, a->usable, dest);
+    uint64_t wanted[WEFT_REACH_WORDS], *usable = at(a, a->usable, dest);
     const uint64_t *held = at(a, a->heard_held, dest);
     memcpy(wanted, at(a, a->heard, dest), a->words * sizeof *wanted);
     if (a->setup.last_resort && !is_any(a, wanted) && is_any(a, held)) choose(a, dest, held, held, 1, wanted);
@@ -311,7 +311,7 @@ static void follow(struct weft_reach_agent *a, uint32_t dest, bool had_path, con
     uint32_t groups = weft_reach_groups(a, dest);
     for (uint32_t i = 0; i < groups; i++) {
         uint32_t set = group_set(a, dest, i);
-        uint64_t held[WORDS_MAX];
+        uint64_t held[WEFT_REACH_WORDS];
         balance(a, dest, set, out);
         if (had_path == has_path(a, dest)) continue;
         for (uint32_t w = 0; w < a->words; w++)

@@ -20,6 +20,12 @@ void weft__reach_run_until(struct weft__reach_run *run, weft_time_ps until);
 /// Until nothing more happens.
 void weft__reach_run_settle(struct weft__reach_run *run);
 
+/// A run to which the failures and repairs of the topology's fabric `f` are noted. `arena`: for what is needed
+/// meanwhile.
+struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, const struct weft_fabric *f,
+                                               const struct weft_reach_conf *conf, uint64_t seed,
+                                               struct weft_arena *arena);
+
 const struct weft_reach_agent *weft__reach_run_agent(const struct weft__reach_run *run, uint32_t device);
 bool weft__reach_run_link_up(const struct weft__reach_run *run, uint32_t link);
 const struct weft_reach_stats *weft__reach_run_stats(const struct weft__reach_run *run);

@@ -61,5 +61,6 @@ void weft_scenario_each(const struct weft_scenario *scenario,
         model_each(&sink, &scenario->workload[i], path);
     }
     weft_params_each(&weft_run_table, &scenario->run, "run", on_value, context);
+    weft_params_each(&weft_control_table, &scenario->control, "control", on_value, context);
     weft_params_each(&weft_capture_table, &scenario->capture, "capture", on_value, context);
 }

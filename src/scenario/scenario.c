@@ -10,8 +10,9 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology", "events",  "switch", "host",  "dcbx",     "devices", "workload",
-                                       "run",      "capture", "base",   "cases", "variants", "claims",  NULL};
+static const char *const sections[] = {"topology", "events",   "switch",   "host",    "dcbx",
+                                       "devices",  "workload", "run",      "control", "capture",
+                                       "base",     "cases",    "variants", "claims",  NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -167,6 +168,9 @@ static enum weft_status bind_all(struct bind *b) {
     if (!status)
         status = weft__params_load_at(&weft_run_table, section(b->root, "run"), "run", &b->scenario->run, b->arena,
                                       b->error);
+    if (!status)
+        status = weft__params_load_at(&weft_control_table, section(b->root, "control"), "control",
+                                      &b->scenario->control, b->arena, b->error);
     if (!status) status = load_capture(b);
     return status;
 }
