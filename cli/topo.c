@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft topo: the network of a scenario, before anything runs on it.
-#include "topo.h"
+#include <string.h>
+
 #include "cli.h"
+#include "topo.h"
 #include "weft/sim.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
@@ -80,11 +82,32 @@ static void print_figures(const struct weft_topology *t, const struct weft_netwo
     printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
 }
 
+/// Machines alike, as they follow one another: "32 server (backend 8, frontend 1)".
+static void print_machines(const struct weft_topology *t) {
+    for (uint32_t m = 0, n; m < t->machines; m += n) {
+        const struct weft_machine_info *machine = &t->machine[m];
+        int length = (int)(strrchr(machine->name, '-') - machine->name);
+        for (n = 1; m + n < t->machines; n++)
+            if (strncmp(t->machine[m + n].name, machine->name, (size_t)length + 1) ||
+                strrchr(t->machine[m + n].name, '-') - t->machine[m + n].name != length)
+                break;
+        printf("%-10s %u %.*s, each with", m ? "" : "machines", n, length, machine->name);
+        for (uint32_t i = 0, k; i < machine->nics; i += k) {
+            const struct weft_nic_info *nic = &t->nic[machine->nic0 + i];
+            for (k = 1; i + k < machine->nics && !strcmp(nic[k].network, nic->network); k++)
+                ;
+            printf("%s %u NIC%s in %s", i ? "," : "", k, k > 1 ? "s" : "", nic->network);
+        }
+        putchar('\n');
+    }
+}
+
 static void print_text(const struct topo_view *v) {
     const struct weft_topology *t = v->topology;
     printf("%s: %u hosts, %u switches, %u links\n", t->kind, t->hosts, t->switches, t->links);
     if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
     if (t->wiring) printf("wiring %s\n", t->wiring);
+    print_machines(t);
     for (uint32_t i = 0; i < t->networks; i++) {
         const struct weft_network_info *n = &t->network[i];
         if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, n->hosts, n->switches);

@@ -137,6 +137,28 @@ static void print_networks(struct weft__json *j, const struct topo_view *view) {
     weft__json_end_array(j);
 }
 
+static void print_machines(struct weft__json *j, const struct weft_topology *t) {
+    if (!t->machines) return;
+    weft__json_key(j, "machines");
+    weft__json_begin_array(j);
+    for (uint32_t m = 0; m < t->machines; m++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "name", t->machine[m].name);
+        weft__json_key(j, "nics");
+        weft__json_begin_array(j);
+        for (uint32_t i = 0; i < t->machine[m].nics; i++) {
+            const struct weft_nic_info *nic = &t->nic[t->machine[m].nic0 + i];
+            weft__json_begin_object(j);
+            weft__json_key_string(j, "network", nic->network);
+            weft__json_key_string(j, "host", t->node[t->host[nic->host]].name);
+            weft__json_end_object(j);
+        }
+        weft__json_end_array(j);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 void topo_print_json(FILE *file, const struct topo_view *view) {
     const struct weft_topology *t = view->topology;
     struct weft__json j = {.file = file};
@@ -149,6 +171,7 @@ void topo_print_json(FILE *file, const struct topo_view *view) {
     weft__json_key_u64(&j, "hosts", t->hosts);
     weft__json_key_u64(&j, "switches", t->switches);
     print_networks(&j, view);
+    print_machines(&j, t);
     print_nodes(&j, t);
     print_links(&j, t);
     weft__json_end_object(&j);

@@ -63,7 +63,8 @@ struct weft_job {
     uint32_t *first;                    ///< [ranks + 1], of a source's connections
 };
 
-/// The server of a host among those of its network, and its number there.
+/// The server of a host among those of its network, which are the topology's machines if it has them, and its number
+/// there.
 uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
                         uint32_t *ret_gpu);
 

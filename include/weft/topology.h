@@ -55,6 +55,19 @@ struct weft_network_info {
     uint32_t node0, nodes, host0, hosts, switch0, switches;
 };
 
+/// A NIC of a machine, and the network that it is in, as the user calls it: two names may mean one network, and a NIC
+/// then stands under both.
+struct weft_nic_info {
+    const char *network;
+    uint32_t host;
+};
+
+/// A box with NICs in one or several networks: a GPU server, a storage server.
+struct weft_machine_info {
+    const char *name; ///< "server-3"
+    uint32_t nic0, nics;
+};
+
 /// A link goes down or up.
 struct weft_link_event {
     weft_time_ps time_ps;
@@ -66,6 +79,10 @@ struct weft_topology {
     const char *kind;
     uint32_t networks, nodes, ports, links, hosts, switches, events;
     struct weft_network_info *network; ///< at least one
+    uint32_t machines;
+    struct weft_machine_info *machine;
+    struct weft_nic_info *nic; ///< of machines, one machine's after the other's
+    uint32_t *machine_of;      ///< [hosts], WEFT_NONE: of none; NULL: there are no machines
     struct weft_node_info *node;
     struct weft_port_info *port;
     struct weft_link_info *link;
@@ -130,8 +147,9 @@ uint32_t weft_topology_network_of(const struct weft_topology *t, uint32_t host);
 int weft_topology_port_name(const struct weft_topology *t, uint32_t port, char *text, size_t size);
 /// Shell glob over a name ("core-*", "access-[0-3]", "*"), comma-separated alternatives allowed.
 bool weft_glob_match(const char *pattern, const char *name);
-/// Hosts chosen by text: "host-3", "host-0..15", "host-*", several joined by ","; in the order written, what
-/// patterns choose again kept out. An empty choice, an unknown name or a name already chosen is an error at `place`.
+/// Hosts chosen by text: "host-3", "host-0..15", "host-*", the NICs of machines in a network, "server-3@backend",
+/// "server-0..15@backend", "server-*@backend", several joined by ","; in the order written, what patterns and machines
+/// choose again kept out. An empty choice, an unknown name or a name already chosen is an error at `place`.
 /// Host indices, in the arena.
 enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error);

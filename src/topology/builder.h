@@ -27,6 +27,12 @@ struct weft__network {
     uint32_t node0;
 };
 
+/// Another name of a network.
+struct weft__alias {
+    struct weft__alias *next;
+    const char *name, *of;
+};
+
 /// What a generator calls a layer, and what the user sees.
 struct weft__layer {
     const char *name, *full;
@@ -50,6 +56,10 @@ struct weft_topology_builder {
     struct weft__network *network;     ///< last first
     const char *scope; ///< of networks that a generator adds, if it makes a part of the topology only; or NULL
     uint32_t networks;
+    struct weft__alias *alias;
+    struct weft_machine_info *machine; ///< in the arena
+    struct weft_nic_info *nic;         ///< in the arena; `host` is a node number as yet
+    uint32_t machines, nics;
     struct weft__layer layer[16]; ///< seen in this network, so that nodes share them
 };
 
@@ -70,6 +80,14 @@ static inline uint64_t weft__plus(uint64_t a, uint64_t b) {
 /// Everything weft_topology_new promises but the shape of the name table. `degree`: links of each node.
 enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
                                          struct weft_error *ret_error);
+/// Reads `machines:` of a topology section, when all nodes and aliases have been added.
+enum weft_status weft__topology_read_machines(const struct weft_tree *tree, struct weft_topology_builder *b,
+                                              struct weft_error *ret_error);
+/// From the builder to the topology, whose nodes have their numbers.
+void weft__topology_keep_machines(struct weft_topology *t, const struct weft_topology_builder *b);
+/// Of networks and machines: letters, digits, _ and -, beginning with a letter, up to 31.
+bool weft__topology_name_is_good(const char *name);
+
 /// Fills t->name_table. A name used twice: an error at the second.
 enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
                                            struct weft_error *ret_error);

@@ -5,39 +5,48 @@
 //     networks:
 //       backend: {kind: ai_zone, racks: 4}
 //       frontend: {kind: leaf_spine, leaves: 2}
-// Their nodes are backend-host-0, backend-rtsw-0, frontend-leaf-0 and so on.
+// Their nodes are backend-host-0, backend-rtsw-0, frontend-leaf-0 and so on. "frontend: backend" is another name for
+// the same network: what used two networks then shares one.
 #include <string.h>
 
 #include "base/param.h"
 #include "topology/builder.h"
 
-enum { NAME_MAX = 31, NETWORKS_MAX = 64 };
+enum { NETWORKS_MAX = 64 };
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
 struct networks_conf {
     char none;
 };
-static const char *const lists[] = {"networks", "override", NULL};
+static const char *const lists[] = {"networks", "machines", "override", NULL};
 static const struct weft_param_table networks_params = {
     .name = "networks", .conf_size = sizeof(struct networks_conf), .lists = lists};
 
-/// A name stands before a dash in names of nodes, so it ends with neither dash nor dot.
-static bool name_is_good(const char *name) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    size_t n = strlen(name);
-    if (!n || n > NAME_MAX || !strchr(letters, name[0]) || strstr(name, "--") || name[n - 1] == '-') return false;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == n;
+/// "frontend: backend": the network of that name, if a kind of topology is not called so.
+static const char *alias_of(const struct weft_tree *map, const struct weft_tree *tree) {
+    const struct weft_tree *kind = tree->type == WEFT_TREE_MAP && tree->n == 1 ? weft_tree_find(tree, "kind") : tree;
+    if (!kind || kind->type != WEFT_TREE_TEXT || weft_model_find(WEFT_KIND_TOPOLOGY, kind->text)) return NULL;
+    const struct weft_tree *other = weft_tree_find(map, kind->text);
+    return other && other != tree ? other->key : NULL;
+}
+
+static enum weft_status add_alias(const struct weft_tree *map, const struct weft_tree *tree, const char *of,
+                                  struct weft_topology_builder *b, struct weft_error *ret_error) {
+    const char *further = alias_of(map, weft_tree_find(map, of));
+    if (further)
+        return BAD(tree->place, "%s is %s, which is itself another name, of %s; expected '%s: %s'", tree->key, of,
+                   further, tree->key, further);
+    struct weft__alias *alias = weft_arena_alloc(b->arena, 1, sizeof *alias);
+    *alias = (struct weft__alias){b->alias, tree->key, of};
+    b->alias = alias;
+    return WEFT_OK;
 }
 
 static enum weft_status build_network(const struct weft_tree *tree, struct weft_topology_builder *b,
                                       struct weft_error *ret_error) {
     struct weft_model_conf model;
     char path[WEFT__PATH_MAX];
-    if (!name_is_good(tree->key))
-        return BAD(tree->key_place,
-                   "bad name of a network '%s'; expected up to %d letters, digits, _ and -, beginning with a letter",
-                   tree->key, NAME_MAX);
     weft__path_join(path, sizeof path, "topology.networks", tree->key);
     enum weft_status status = weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, path, &model, b->arena, ret_error);
     if (status) return status;
@@ -64,9 +73,17 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
                    "{kind: ai_zone}, frontend: {kind: leaf_spine}}",
                    NETWORKS_MAX);
     enum weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < map->n && !status; i++)
-        status = build_network(map->child[i], b, ret_error);
-    return status;
+    for (uint32_t i = 0; i < map->n && !status; i++) {
+        const struct weft_tree *child = map->child[i];
+        const char *of = alias_of(map, child);
+        if (!weft__topology_name_is_good(child->key))
+            return BAD(
+                child->key_place,
+                "bad name of a network '%s'; expected up to 31 letters, digits, _ and -, beginning with a letter",
+                child->key);
+        status = of ? add_alias(map, child, of, b, ret_error) : build_network(child, b, ret_error);
+    }
+    return status ? status : weft__topology_read_machines(tree, b, ret_error);
 }
 
 static const struct weft_topology_ops networks_ops = {.build = networks_build};

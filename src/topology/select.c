@@ -96,7 +96,8 @@ struct choice {
     const struct weft_topology *t;
     struct weft_place place;
     struct weft_error *ret_error;
-    uint8_t *chosen; ///< by host index: not, by a pattern, or by its own name
+    const char *network; ///< names are those of machines, and their NICs in this network are chosen; NULL: of hosts
+    uint8_t *chosen;     ///< by host index: not, by a pattern, or by its own name
     uint32_t *host, n;
 };
 
@@ -108,7 +109,39 @@ static void choose(struct choice *c, uint32_t host) {
     c->host[c->n++] = host;
 }
 
+/// The NICs of machine `m` in the network asked for; how many there are.
+static uint32_t choose_nics(struct choice *c, uint32_t m) {
+    const struct weft_machine_info *machine = &c->t->machine[m];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < machine->nics; i++) {
+        const struct weft_nic_info *nic = &c->t->nic[machine->nic0 + i];
+        if (strcmp(nic->network, c->network)) continue;
+        choose(c, nic->host);
+        n++;
+    }
+    return n;
+}
+
+static uint32_t find_machine(const struct weft_topology *t, const char *name) {
+    for (uint32_t m = 0; m < t->machines; m++)
+        if (!strcmp(t->machine[m].name, name)) return m;
+    return WEFT_NONE;
+}
+
+static enum weft_status choose_machine(struct choice *c, const char *name) {
+    const struct weft_topology *t = c->t;
+    uint32_t m = find_machine(t, name);
+    if (m == WEFT_NONE)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no machine '%s'; machines are %s to %s", name,
+                              t->machine[0].name, t->machine[t->machines - 1].name);
+    if (choose_nics(c, m)) return WEFT_OK;
+    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                          "machine %s has no NIC in a network '%s'; its first is in '%s'", name, c->network,
+                          t->nic[t->machine[m].nic0].network);
+}
+
 static enum weft_status choose_name(struct choice *c, const char *name, enum how how) {
+    if (c->network) return choose_machine(c, name);
     const struct weft_topology *t = c->t;
     uint32_t node = weft_topology_find_node(t, name);
     if (node != WEFT_NONE && t->node[node].role == WEFT_NODE_HOST) {
@@ -124,6 +157,11 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
     if (node != WEFT_NONE)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "'%s' is a switch; expected a host (%s to %s, %u hosts)", name, first, last, t->hosts);
+    uint32_t machine = find_machine(t, name);
+    if (machine != WEFT_NONE)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                              "'%s' is a machine; expected its NICs in a network, as in %s@%s", name, name,
+                              t->nic[t->machine[machine].nic0].network);
     const char *nearest = weft__topology_nearest_node(t, name, strlen(name));
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host '%s'; expected %s to %s (%u hosts)%s%s%s",
                           name, first, last, t->hosts, nearest ? "; nearest: '" : "", nearest ? nearest : "",
@@ -140,6 +178,17 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     if (any) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
                           c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);
+}
+
+static enum weft_status choose_machine_glob(struct choice *c, const char *glob) {
+    const struct weft_topology *t = c->t;
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < t->machines; m++)
+        if (weft_glob_match(glob, t->machine[m].name)) n += choose_nics(c, m);
+    if (n) return WEFT_OK;
+    return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                          "no machine that matches '%s' has a NIC in a network '%s'; machines are %s to %s", glob,
+                          c->network, t->machine[0].name, t->machine[t->machines - 1].name);
 }
 
 /// A number of 1 to 9 digits that is all of [p, end).
@@ -172,12 +221,18 @@ static enum weft_status choose_range(struct choice *c, const char *text, const c
     return WEFT_OK;
 }
 
-static enum weft_status choose_item(struct choice *c, const char *item) {
+static enum weft_status choose_item(struct choice *c, char *item) {
+    char *at = strchr(item, '@');
+    c->network = at ? at + 1 : NULL;
+    if (at && !c->t->machines)
+        return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
+                              "'%s' is of a machine, and the topology has no machines; expected hosts", item);
+    if (at) *at = 0;
     const char *dots = strstr(item, "..");
     if (!*item)
         return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place,
                               "an empty name; expected hosts, as in \"host-3\", \"host-0..15\" or \"host-*\"");
-    if (strpbrk(item, "*?[")) return choose_glob(c, item);
+    if (strpbrk(item, "*?[")) return at ? choose_machine_glob(c, item) : choose_glob(c, item);
     return dots ? choose_range(c, item, dots) : choose_name(c, item, BY_NAME);
 }
 

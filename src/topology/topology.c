@@ -215,6 +215,7 @@ static struct weft_topology *finish(const struct weft_topology_builder *b, uint3
     index_nodes(t);
     list_networks(t, b);
     number_downlinks(t);
+    weft__topology_keep_machines(t, b);
     find_tiers(t);
     return t;
 }

@@ -32,10 +32,17 @@ uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft
                         uint32_t *ret_gpu) {
     const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, host)];
     uint32_t gpus = (uint32_t)server->gpus, servers = network->hosts / gpus;
+    if (gpus > 1 && topology->machine_of && topology->machine_of[host] != WEFT_NONE) {
+        uint32_t machine = topology->machine_of[host], first = host; // its NICs in a network follow one another
+        while (first > network->host0 && topology->machine_of[first - 1] == machine)
+            first--;
+        *ret_gpu = host - first;
+        return machine;
+    }
     host -= network->host0;
     bool rail = server->cabling == WEFT_CABLING_RAIL && gpus > 1;
     *ret_gpu = rail ? host / servers : host % gpus;
-    return rail ? host % servers : host / gpus;
+    return topology->machines + (rail ? host % servers : host / gpus);
 }
 
 struct ordered {
@@ -59,6 +66,43 @@ static void order_hosts(struct weft_job *job, const struct weft_topology *topolo
         job->host[r] = list[r].host;
 }
 
+/// NICs of a machine in the network of `host`; 0: it is of no machine.
+static uint32_t machine_nics(const struct weft_topology *t, uint32_t host) {
+    uint32_t machine = t->machine_of ? t->machine_of[host] : WEFT_NONE, first = host, end = host + 1;
+    if (machine == WEFT_NONE) return 0;
+    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, host)];
+    while (first > network->host0 && t->machine_of[first - 1] == machine)
+        first--;
+    while (end - network->host0 < network->hosts && t->machine_of[end] == machine)
+        end++;
+    return end - first;
+}
+
+/// The hosts are of one network, and the servers what the topology says of machines, or else equal parts of it.
+static enum weft_status check_servers(const struct weft__job_common *common, struct weft_place place,
+                                      const struct weft_topology *t, const struct weft_job *job,
+                                      struct weft_error *ret_error) {
+    const struct weft_network_info *network = &t->network[weft_topology_network_of(t, job->host[0])];
+    const struct weft_server_conf *server = &common->server;
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        uint32_t host = job->host[r], nics = machine_nics(t, host);
+        if (host - network->host0 >= network->hosts)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "hosts '%s' are of different networks (%s and %s); a job expects hosts of one",
+                                  common->hosts, network->name, t->network[weft_topology_network_of(t, host)].name);
+        if (server->gpus > 1 && nics && (nics != server->gpus || server->cabling == WEFT_CABLING_RAIL))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "server: %s has %" PRIu32 " NICs in %s; expected gpus: %" PRIu32
+                                  ", and no cabling of the job's own",
+                                  t->machine[t->machine_of[host]].name, nics, network->name, nics);
+        if (!nics && network->hosts % server->gpus)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "server.gpus: %" PRIu32 " hosts are not servers of %" PRIu64 "; expected a divisor",
+                                  network->hosts, server->gpus);
+    }
+    return WEFT_OK;
+}
+
 enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
                                struct weft_job **ret_job, struct weft_error *ret_error) {
@@ -78,17 +122,8 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     if (job->ranks < 2)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
                               common->hosts);
-    const struct weft_network_info *network = &topology->network[weft_topology_network_of(topology, job->host[0])];
-    for (uint32_t r = 1; r < job->ranks; r++)
-        if (job->host[r] - network->host0 >= network->hosts)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                                  "hosts '%s' are of different networks (%s and %s); a job expects hosts of one",
-                                  common->hosts, network->name,
-                                  topology->network[weft_topology_network_of(topology, job->host[r])].name);
-    if (network->hosts % common->server.gpus)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "server.gpus: %" PRIu32 " hosts are not servers of %" PRIu64 "; expected a divisor",
-                              network->hosts, common->server.gpus);
+    status = check_servers(common, place, topology, job, ret_error);
+    if (status) return status;
     if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
     *ret_job = job;
     return WEFT_OK;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows between random pairs: at every chosen host they arrive as a Poisson process, each to another chosen host drawn
-// uniformly. The load is payload over the rate of the host's own link: rate x load / (8 x mean size) flows a second.
-// Every host has streams of its own for gaps, sizes and destinations. Destinations are drawn by the jump of a
-// consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added at the end
-// changes no flow of the others but those that now go to it.
+// uniformly, or to one of `dst`. The load is payload over the rate of the host's own link: rate x load / (8 x mean
+// size) flows a second. Every host has streams of its own for gaps, sizes and destinations. Destinations are drawn by
+// the jump of a consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added at
+// the end changes no flow of the others but those that now go to it.
 #include <math.h>
 #include <string.h>
 
@@ -13,15 +13,19 @@
 
 struct poisson_conf {
     struct weft_workload_common common;
-    const char *hosts, *distribution;
+    const char *hosts, *dst, *distribution;
     double load;
+    weft_rate_bps rate_bps;
     weft_time_ps duration_ps;
 };
 static const struct weft_param poisson_rows[] = {
     WEFT_WORKLOAD_ROWS(struct poisson_conf),
-    WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2"),
+    WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2 unless dst is given"),
+    WEFT_TEXT(struct poisson_conf, dst, "dst", "", "hosts that receive; empty: the hosts among themselves"),
     WEFT_REAL(struct poisson_conf, load, "load", "0.3", "0.000001", "1",
               "payload that a host offers, as a part of the rate of its link"),
+    WEFT_RATE(struct poisson_conf, rate_bps, "rate", "0bps", "0bps", "3.2Tbps",
+              "payload that a host offers, whatever its link is; 0bps: by load"),
     WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
     WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",
               "of sizes: fixed (all of `size`), websearch, fbhdp, or file:PATH with lines 'bytes part'"),
@@ -41,8 +45,8 @@ static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
 }
 
 struct source {
-    const uint32_t *host;
-    uint32_t hosts, position;
+    const uint32_t *host, *dst; ///< dst: NULL, or those that receive
+    uint32_t hosts, dsts, position;
     double gap_ps;
     struct weft_random arrival, size, destination;
 };
@@ -57,9 +61,9 @@ static enum weft_status expand_host(const struct poisson_conf *c, struct weft_pl
         if (gap >= (double)(c->duration_ps - at)) break;
         at += (weft_time_ps)llround(gap);
         weft_bytes bytes = sizes->n ? weft__sizes_at(sizes, weft_random_unit(&s->size)) : c->common.size_bytes;
-        uint32_t to = jump(&s->destination, k, s->hosts - 1);
-        to += to >= s->position; // everyone but itself
-        status = weft_workload_add(w, &c->common, place, s->host[s->position], s->host[to], bytes,
+        uint32_t to = jump(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
+        if (!s->dst) to += to >= s->position; // everyone but itself
+        status = weft_workload_add(w, &c->common, place, s->host[s->position], s->dst ? s->dst[to] : s->host[to], bytes,
                                    c->common.start_ps + at, ret_error);
     }
     return status;
@@ -67,7 +71,8 @@ static enum weft_status expand_host(const struct poisson_conf *c, struct weft_pl
 
 static double gap_ps(const struct poisson_conf *c, const struct weft_topology *t, uint32_t host, double mean_bytes) {
     const struct weft_port_info *port = weft_topology_port(t, t->host[host], 0);
-    double bits_per_ps = c->load * (double)t->link[port->link].rate_bps / (double)WEFT_PS_PER_S;
+    double rate_bps = c->rate_bps ? (double)c->rate_bps : c->load * (double)t->link[port->link].rate_bps;
+    double bits_per_ps = rate_bps / (double)WEFT_PS_PER_S;
     return 8 * mean_bytes / bits_per_ps;
 }
 
@@ -75,13 +80,14 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
                                        uint64_t seed, uint32_t entry, struct weft_workload *w,
                                        struct weft_error *ret_error) {
     const struct poisson_conf *c = conf;
-    uint32_t *host, n;
+    uint32_t *host, *dst = NULL, n, n_dst = 0;
     struct weft__sizes sizes = {0};
     enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
+    if (!status && *c->dst) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (!status && strcmp(c->distribution, "fixed"))
         status = weft__sizes_load(c->distribution, place, w->arena, &sizes, ret_error);
     if (status) return status;
-    if (n < 2)
+    if (n < 2 && !dst)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; poisson expects at least 2",
                               c->hosts);
     double mean = sizes.n ? fmax(1, weft__sizes_mean(&sizes)) : (double)c->common.size_bytes, expected = 0;
@@ -89,14 +95,17 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
         expected += (double)c->duration_ps / gap_ps(c, topology, host[i], mean);
     status = weft__workload_reserve(w, &c->common, place, expected < 1e18 ? (uint64_t)expected : UINT64_MAX, ret_error);
     for (uint32_t i = 0; i < n && !status; i++) {
+        uint32_t who = dst ? i : host[i]; // with dst the same flows whichever network the two sides meet in
         struct source s = {
             .host = host,
             .hosts = n,
+            .dst = dst,
+            .dsts = n_dst,
             .position = i,
             .gap_ps = gap_ps(c, topology, host[i], mean),
-            .arrival = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_ARRIVAL),
-            .size = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_SIZE),
-            .destination = weft__workload_stream(seed, entry, host[i], WEFT_RANDOM_WORKLOAD),
+            .arrival = weft__workload_stream(seed, entry, who, WEFT_RANDOM_ARRIVAL),
+            .size = weft__workload_stream(seed, entry, who, WEFT_RANDOM_SIZE),
+            .destination = weft__workload_stream(seed, entry, who, WEFT_RANDOM_WORKLOAD),
         };
         status = expand_host(c, place, &sizes, &s, w, ret_error);
     }

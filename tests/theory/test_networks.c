@@ -49,8 +49,30 @@ static void nothing_of_the_other_is_felt(void **state) {
     run_free(&alone);
 }
 
+/// Ranks of a server talk within it, wherever its NICs are among the hosts of the network: a ring of 2 servers of 4 has
+/// 2 connections a channel over the network.
+static void servers_are_machines(void **state) {
+    struct run r =
+        RUN(run_text, "topology:\n"
+                      "  kind: networks\n"
+                      "  networks: {a: {kind: single, hosts: 11}, b: a}\n"
+                      "  machines:\n"
+                      "  - {name: storage, nics: {b: 3}}\n"
+                      "  - {name: server, count: 2, nics: {a: 4, b: 1}}\n"
+                      "workload:\n"
+                      "  - {kind: collective, group: ring, hosts: 'server-*@a', size: 1MB, server: {gpus: 4},"
+                      " collective: {kind: all_reduce_ring, channels: 1}}\n"
+                      "  - {kind: periodic, group: save, src: 'server-*@b', dst: 'storage-0@b'}\n");
+    run_assert_complete(&r);
+    assert_int_equal(r.workload->flows, 2 + 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_true((r.workload->flow[i].src < 7) != (r.workload->flow[i].dst < 7));
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(servers_are_machines),
         cmocka_unit_test(nothing_of_the_other_is_felt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,45 @@ static void incast(void **state) {
     bad(f, "{kind: incast, sources: host-1, dst: host-1}", "nobody but dst");
 }
 
+static void periodic_in_turn(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: periodic, src: host-0..2, dst: host-6..7, start: 1us, repeat: 3, "
+                                      "interval: 10us}");
+    assert_int_equal(w->flows, 9);
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t r = 0; r < 3; r++) {
+            is_flow(w, 3 * i + r, i, 6 + (i + r) % 2);
+            assert_int_equal(w->flow[3 * i + r].start_ps, (1 + 10 * r) * WEFT_PS_PER_US);
+        }
+    w = good(f, "{kind: periodic, src: host-0..2, dst: host-6..7, to: all, repeat: 2, interval: 1us}");
+    assert_int_equal(w->flows, 12);
+    is_flow(w, 2, 0, 7); // the second time begins with the second
+    is_flow(w, 3, 0, 6);
+    bad(f, "{kind: periodic, src: host-0, dst: host-0}", "itself");
+    bad(f, "{kind: periodic, src: host-0, dst: host-1, repeat: 1000000, interval: 1000s}", "1000000 s");
+    bad(f, "{kind: periodic, src: host-0..6, dst: host-7, repeat: 1000000, to: all, qps: 1024}", "queue pairs");
+}
+
+/// Uniform over destinations and over the jitter: of 30000 draws each sixth has 5000 +- 5 standard deviations (323).
+static void periodic_draws(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: periodic, src: host-0..1, dst: host-2..7, to: random, repeat: 15000, "
+                                      "interval: 1us, jitter: 600ns}");
+    uint32_t to[6] = {0}, late[6] = {0}, same = 0;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        weft_time_ps later = w->flow[i].start_ps - i % 15000 * WEFT_PS_PER_US;
+        assert_true(later <= 600000);
+        to[w->flow[i].dst - 2]++;
+        late[later * 6 / 600001]++;
+        same += i < 15000 && w->flow[i].dst == w->flow[i + 15000].dst;
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        assert_in_range(to[i], 5000 - 323, 5000 + 323);
+        assert_in_range(late[i], 5000 - 323, 5000 + 323);
+    }
+    assert_in_range(same, 2500 - 230, 2500 + 230); // sources draw apart from one another
+}
+
 static void shift(void **state) {
     struct fixture *f = *state;
     struct weft_workload *w = good(f, "{kind: permutation, hosts: host-2..6, mode: shift, shift: 7}");
@@ -253,6 +292,16 @@ static void poisson_load(void **state) {
     bad(f, "{kind: poisson, distribution: web}", "expected fixed, websearch, fbhdp or file:PATH");
     bad(f, "{kind: poisson, load: 0}", "load");
     bad(f, "{kind: poisson, hosts: host-1}", "at least 2");
+    w = good(f, "{kind: poisson, hosts: host-0..1, dst: host-5..7, rate: 80Gbps, size: 100KB, duration: 100ms}");
+    uint32_t to[3] = {0};
+    for (uint32_t i = 0; i < w->flows; i++) {
+        assert_true(w->flow[i].src < 2);
+        to[w->flow[i].dst - 5]++;
+    }
+    assert_in_range(w->flows, 20000 - 710, 20000 + 710); // 2 x 80 Gbit/s x 0.1 s / 800 kbit; 5 standard deviations
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range(to[i], 6667 - 410, 6667 + 410);
+    bad(f, "{kind: poisson, hosts: host-0..1, dst: host-1}", "itself");
 }
 
 /// A host more, at the end: flows of the others stay, but for those that now go to it.
@@ -327,6 +376,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(flow),
         T(incast),
+        T(periodic_in_turn),
+        T(periodic_draws),
         T(shift),
         T(derangements_are_uniform),
         T(repetitions_draw_anew),

@@ -113,6 +113,125 @@ static void figures_of_each(void **state) {
     built_free(&both);
 }
 
+static const char *const clusters = "topology:\n"
+                                    "  kind: networks\n"
+                                    "  networks:\n"
+                                    "    backend: {kind: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 4}\n"
+                                    "    frontend: %s\n"
+                                    "  machines:\n"
+                                    "  - {name: storage, count: 2, nics: {frontend: 2}}\n"
+                                    "  - {name: server, count: 2, nics: {backend: 4, frontend: 1}}\n";
+
+static void assert_hosts(const struct weft_topology *t, const char *text, const char *wanted) {
+    char found[512] = "";
+    uint32_t *host, n;
+    struct weft_error error = {0};
+    if (weft_topology_select_hosts(t, text, WEFT_NOWHERE, &host, &n, &error)) fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < n; i++) {
+        strcat(found, i ? " " : "");
+        strcat(found, t->node[t->host[host[i]]].name);
+    }
+    assert_string_equal(found, wanted);
+}
+
+static struct weft_topology *cluster(struct built *b, const char *frontend) {
+    char text[1024];
+    snprintf(text, sizeof text, clusters, frontend);
+    return good(b, text);
+}
+
+static void machines_have_nics(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = cluster(&b, "{kind: single, hosts: 7}");
+    assert_int_equal(t->machines, 4);
+    assert_string_equal(t->machine[3].name, "server-1");
+    assert_int_equal(t->machine[3].nics, 5);
+    assert_hosts(t, "server-1@backend", "backend-host-4 backend-host-5 backend-host-6 backend-host-7");
+    assert_hosts(t, "server-0..1@frontend", "frontend-host-4 frontend-host-5");
+    assert_hosts(t, "storage-*@frontend, backend-host-0, server-0@backend",
+                 "frontend-host-0 frontend-host-1 frontend-host-2 frontend-host-3 backend-host-0 backend-host-1 "
+                 "backend-host-2 backend-host-3");
+    assert_hosts(t, "*@backend",
+                 "backend-host-0 backend-host-1 backend-host-2 backend-host-3 backend-host-4 "
+                 "backend-host-5 backend-host-6 backend-host-7");
+    assert_int_equal(t->machine_of[7], 3);
+    assert_int_equal(t->machine_of[8], WEFT_NONE);
+    built_free(&b);
+}
+
+// One network by two names: storage is in the backend, and a server's frontend NIC is the first of its backend ones.
+static void one_network_by_two_names(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = cluster(&b, "backend");
+    assert_int_equal(t->networks, 1);
+    assert_int_equal(t->hosts, 12);
+    assert_hosts(t, "storage-*@frontend", "backend-host-0 backend-host-1 backend-host-2 backend-host-3");
+    assert_hosts(t, "server-*@frontend", "backend-host-4 backend-host-8");
+    assert_hosts(t, "server-1@backend", "backend-host-8 backend-host-9 backend-host-10 backend-host-11");
+    assert_int_equal(t->machine_of[11], 3);
+    built_free(&b);
+}
+
+static void bad_choices(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } bad_choice[] = {
+        {"server-0", "'server-0' is a machine; expected its NICs in a network, as in server-0@backend"},
+        {"server-2@backend", "no machine 'server-2'; machines are storage-0 to server-1"},
+        {"server-1..2@backend", "no machine 'server-2'"},
+        {"storage-0@backend", "storage-0 has no NIC in a network 'backend'; its first is in 'frontend'"},
+        {"storage-*@backend", "no machine that matches 'storage-*' has a NIC in a network 'backend'"},
+        {"server-*@", "has a NIC in a network ''"},
+        {"@backend", "an empty name"},
+    };
+    struct built b;
+    const struct weft_topology *t = cluster(&b, "single");
+    uint32_t *host, n;
+    for (unsigned i = 0; i < sizeof bad_choice / sizeof *bad_choice; i++) {
+        struct weft_error error = {0};
+        assert_int_equal(weft_topology_select_hosts(t, bad_choice[i].text, WEFT_NOWHERE, &host, &n, &error),
+                         WEFT_ERROR_INPUT);
+        if (!strstr(error.text, bad_choice[i].says)) fail_msg("'%s' said %s", bad_choice[i].text, error.text);
+    }
+    built_free(&b);
+    t = good(&b, "topology: single");
+    struct weft_error error = {0};
+    assert_int_equal(weft_topology_select_hosts(t, "server-0@net", WEFT_NOWHERE, &host, &n, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "has no machines"));
+    built_free(&b);
+}
+
+// Andreyev 2014: a pod of 48 racks and 4 FSWs; FSW j of every pod to the SSWs of plane j.
+static void a_data_centre(void **state) {
+    (void)state;
+    struct built b;
+    const struct weft_topology *t = good(&b, "topology: dc_fabric");
+    assert_int_equal(t->hosts, 48 * 16);
+    assert_int_equal(t->switches, 48 + 4);
+    built_free(&b);
+    t = good(&b,
+             "topology: {kind: dc_fabric, pods: 3, rsws: 5, fsws: 4, ssws: 2, hosts_per_rsw: 2, ssw_rate: 400Gbps}");
+    assert_int_equal(t->hosts, 3 * 5 * 2);
+    assert_int_equal(t->switches, 3 * (5 + 4) + 4 * 2);
+    assert_int_equal(t->links, 3 * 5 * 2 + 3 * 5 * 4 + 3 * 4 * 2);
+    for (uint32_t pod = 0; pod < 3; pod++)
+        for (uint32_t f = 0; f < 4; f++)
+            for (uint32_t s = 0; s < 8; s++) {
+                char link[64];
+                snprintf(link, sizeof link, "fsw-%u--ssw-%u", pod * 4 + f, s);
+                assert_int_equal(weft_topology_find_link(t, link) != WEFT_NONE, s / 2 == f);
+            }
+    assert_int_equal(t->link[weft_topology_find_link(t, "fsw-0--ssw-1")].rate_bps, UINT64_C(400000000000));
+    weft_time_ps processing[64] = {0};
+    const struct weft_topology_summary *s = weft_topology_summarise(t, processing, b.arena);
+    assert_int_equal(s->diameter_links, 6);
+    assert_true(s->paths_max == 8); // 4 planes of 2
+    built_free(&b);
+}
+
 /// A kind that makes planes: the same single switch so many times.
 static enum weft_status build_planes(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {
@@ -173,13 +292,35 @@ static void refused(void **state) {
         "nodes: [\n"
         "      {name: h, role: host}, {name: h, role: host}]}",
         "t.yaml:6:30", "a second node named h");
+#define MACHINES(text) "topology:\n  kind: networks\n  networks: {a: single, b: single, c: a}\n  machines: " text
+    bad(MACHINES("{}"), "t.yaml:4:13", "expected a list such as");
+    bad(MACHINES("[{count: 1}]"), "t.yaml:4:14", "machine.name is missing");
+    bad(MACHINES("[{name: s}]"), "t.yaml:4:14", "nics of machine s: expected a map");
+    bad(MACHINES("[{name: s, nics: {}}]"), "t.yaml:4:30", "nics of machine s: expected a map");
+    bad(MACHINES("[{name: s, nics: {d: 1}}]"), "t.yaml:4:31", "no network 'd'; expected one of c, a, b");
+    bad(MACHINES("[{name: s, nics: {a: 0}}]"), "t.yaml:4:34", "out of range");
+    bad(MACHINES("[{name: s, nics: {a: [1]}}]"), "t.yaml:4:34", "expected a number");
+    bad(MACHINES("[{name: s-, nics: {a: 1}}]"), "t.yaml:4:14", "bad name of machines");
+    bad(MACHINES("[{name: s, nics: {a: 1}}, {name: s, nics: {b: 1}}]"), "t.yaml:4:39", "a second entry");
+    bad(MACHINES("[{name: s, count: 3, nics: {a: 2}}, {name: d, nics: {a: 2, c: 3}}]"), "t.yaml:4:49",
+        "1 machines 'd' with 3 NICs each in a, which has 8 hosts, 2 of them free");
+    bad("topology:\n  kind: networks\n  networks: {a: single, c: d, d: a}", "t.yaml:3:28",
+        "c is d, which is itself another name, of a");
+    bad("topology:\n  kind: networks\n  networks: {a: a}", "t.yaml:3:17", "no topology \"a\"");
     bad("topology:\n  kind: networks\n  networks: {a: {kind: clos3, pods: 60000}}", "t.yaml:3:17", "at most 16777216");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_and_names), cmocka_unit_test(no_way_between), cmocka_unit_test(figures_of_each),
-        cmocka_unit_test(planes_of_a_kind),  cmocka_unit_test(refused),
+        cmocka_unit_test(numbers_and_names),
+        cmocka_unit_test(no_way_between),
+        cmocka_unit_test(figures_of_each),
+        cmocka_unit_test(machines_have_nics),
+        cmocka_unit_test(one_network_by_two_names),
+        cmocka_unit_test(bad_choices),
+        cmocka_unit_test(a_data_centre),
+        cmocka_unit_test(planes_of_a_kind),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

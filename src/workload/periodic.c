@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What many do at intervals: checkpoints of all servers to storage, the next batch from storage to the servers, logs.
+// Every source sends `repeat` times, `interval` apart, to one destination in turn, to one drawn, or to all.
+#include "generator.h"
+#include "weft/model.h"
+
+enum to { TO_TURN, TO_RANDOM, TO_ALL };
+static const char *const to_names[] = {"turn", "random", "all", NULL};
+
+struct periodic_conf {
+    struct weft_workload_common common;
+    const char *src, *dst;
+    uint32_t to;
+    weft_time_ps jitter_ps;
+};
+static const struct weft_param periodic_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct periodic_conf),
+    WEFT_TEXT(struct periodic_conf, src, "src", NULL, "hosts that send"),
+    WEFT_TEXT(struct periodic_conf, dst, "dst", NULL, "hosts that receive"),
+    WEFT_CHOICE(
+        struct periodic_conf, to, "to", "turn", to_names,
+        "turn: the i-th of src sends its r-th time to number i + r of dst, counted round; random: to one drawn; "
+        "all: to each of them `size`"),
+    WEFT_TIME(struct periodic_conf, jitter_ps, "jitter", "0s", "0s", "1000s",
+              "each time of each source begins later by a time drawn from 0 to this"),
+};
+static const struct weft_param_table periodic_params =
+    WEFT_PARAM_TABLE("periodic", struct periodic_conf, periodic_rows);
+
+struct sides {
+    uint32_t *src, *dst, sources, destinations;
+};
+
+/// Of a source. By number rather than by host: the same draws whichever network the two sides meet in.
+struct draws {
+    struct weft_random jitter, destination;
+};
+
+/// When the r-th time is, without jitter; more than anybody may ask for if it does not fit.
+static weft_time_ps time_of(const struct weft_workload_common *c, uint64_t r) {
+    weft_time_ps after, start;
+    if (__builtin_mul_overflow(r, c->interval_ps, &after) || __builtin_add_overflow(c->start_ps, after, &start))
+        return WEFT_TIME_NEVER / 2;
+    return start;
+}
+
+/// What source `i` does in its `r`-th time.
+static enum weft_status one_time(const struct periodic_conf *c, struct weft_place place, const struct sides *s,
+                                 uint32_t i, uint64_t r, struct draws *draws, struct weft_workload *w,
+                                 struct weft_error *ret_error) {
+    struct weft_workload_common once = c->common;
+    once.repeat = 1;
+    weft_time_ps start = time_of(&c->common, r) + weft_random_below(&draws->jitter, c->jitter_ps + 1);
+    uint32_t first = (uint32_t)((i + r) % s->destinations), n = c->to == TO_ALL ? s->destinations : 1;
+    if (c->to == TO_RANDOM) first = (uint32_t)weft_random_below(&draws->destination, s->destinations);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t k = 0; k < n && !status; k++)
+        status = weft_workload_add(w, &once, place, s->src[i], s->dst[(first + k) % s->destinations],
+                                   c->common.size_bytes, start, ret_error);
+    return status;
+}
+
+static enum weft_status periodic_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                        uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                        struct weft_error *ret_error) {
+    const struct periodic_conf *c = conf;
+    struct sides s;
+    enum weft_status status = weft_topology_select_hosts(topology, c->src, place, &s.src, &s.sources, ret_error);
+    if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &s.dst, &s.destinations, ret_error);
+    if (status) return status;
+    uint64_t flows = c->to == TO_ALL ? (uint64_t)s.sources * s.destinations : s.sources;
+    status = weft__workload_reserve(w, &c->common, place, flows, ret_error);
+    for (uint32_t i = 0; i < s.sources && !status; i++) {
+        struct draws draws = {.jitter = weft__workload_stream(seed, entry, i, WEFT_RANDOM_ARRIVAL),
+                              .destination = weft__workload_stream(seed, entry, i, WEFT_RANDOM_WORKLOAD)};
+        for (uint64_t r = 0; r < c->common.repeat && !status; r++)
+            status = one_time(c, place, &s, i, r, &draws, w, ret_error);
+    }
+    return status;
+}
+
+static const struct weft_workload_ops periodic_ops = {.expand = periodic_expand};
+
+const struct weft_model weft__workload_periodic = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "periodic",
+    .summary = "many send at intervals: checkpoints, batches of training data, logs",
+    .source = "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging",
+    .params = &periodic_params,
+    .ops = &periodic_ops,
+};
