@@ -28,7 +28,7 @@ static const struct {
     [HELP] = {"help", NULL, "this text", 0},
 };
 
-enum { OWN_MAX = 24, FIRST_VAL = 256, THREADS_MAX = 1024 };
+enum { OWN_MAX = 32, FIRST_VAL = 256, THREADS_MAX = 1024 };
 
 static bool accepts(const struct weft_cli_command *command, unsigned i) {
     return !common[i].accept || (common[i].accept & command->accept);

@@ -10,11 +10,11 @@
 #include "base/param.h"
 #include "base/units.h"
 
-enum { ROWS_MAX = 20 };
+enum { ROWS_MAX = 32 };
 /// Of the fastest signal in a cable that SONiC's formula counts with: m/s, which is also mm per ms.
 static const uint64_t CABLE_MM_PER_MS = 198000000;
 
-static const struct plan *const plans[] = {&plan_pfc, &plan_sfc};
+static const struct plan *const plans[] = {&plan_pfc, &plan_sfc, &plan_dsf};
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static const char *value[ROWS_MAX]; // of each row, as given; NULL: not given

@@ -21,7 +21,7 @@ struct plan {
                                     const struct weft_workload *workload, FILE *file, struct weft__json *j,
                                     struct weft_error *ret_error);
 };
-extern const struct plan plan_pfc, plan_sfc;
+extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);
