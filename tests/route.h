@@ -6,7 +6,7 @@
 #include "models.h"
 #include "weft/route.h"
 
-enum { ROUTER_PORTS_MAX = 512, ROUTER_HOSTS = 10000, ROUTER_HOSTS_OF_LEAF = 16 };
+enum { ROUTER_PORTS_MAX = 512, ROUTER_HOSTS = 10000, ROUTER_HOSTS_OF_LEAF = 16, ROUTER_EDGES = 100 };
 static uint16_t router_downlink[ROUTER_HOSTS];
 
 struct router {
@@ -28,16 +28,16 @@ static inline struct router router_new(const struct weft_model *model, const cha
     assert_true(r.ports <= ROUTER_PORTS_MAX);
     for (uint32_t i = 0; i < r.ports; i++) {
         r.all[i] = (uint16_t)i;
-        port[i] = (struct weft_route_port){100 + i, WEFT_NONE, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN};
+        port[i] = (struct weft_route_port){100 + i, WEFT_NONE, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN, i >= ups};
     }
     r.hash_seed = r.ops->hash_seed(r.conf, seed, sw);
     if (!r.ops->choose) return r;
-    r.state = calloc(1, r.ops->state_size(r.conf, r.ports));
     if (!router_downlink[1])
         for (uint32_t h = 0; h < ROUTER_HOSTS; h++)
             router_downlink[h] = (uint16_t)(h % ROUTER_HOSTS_OF_LEAF);
     struct weft_route_setup setup = {
-        .seed = seed, .sw = sw, .ports = r.ports, .port = port, .downlink = router_downlink};
+        .seed = seed, .sw = sw, .ports = r.ports, .edges = ROUTER_EDGES, .port = port, .downlink = router_downlink};
+    r.state = calloc(1, r.ops->state_size(r.conf, &setup));
     r.ops->init(r.state, r.conf, &setup);
     return r;
 }
@@ -50,7 +50,7 @@ static inline void router_free(struct router *r) {
 /// The port for a packet, of `n` candidates.
 static inline uint32_t router_port(struct router *r, const struct weft_packet *packet, const uint16_t *port,
                                    uint32_t n) {
-    struct weft_route_query query = {packet, r->hash_seed, n, port};
+    struct weft_route_query query = {packet, r->hash_seed, n, port, packet->dst % ROUTER_EDGES};
     struct weft_route_queues queues = {router_depth, r};
     uint32_t index = r->state ? r->ops->choose(r->state, r->conf, &query, &queues) : r->ops->select(r->conf, &query);
     assert_true(index < n);

@@ -89,6 +89,18 @@ struct weft_job_outcome {
     uint32_t ranks_done;
 };
 
+/// A computation of the controller of traffic engineering.
+struct weft_te_round {
+    weft_time_ps measured_ps, computed_ps, in_force_ps; ///< end of the interval measured; 0, 0, 0: from the start
+    uint32_t demands, beyond, unreachable, entries;     ///< as in struct weft_cspf_plan
+    double utilisation_max;                             ///< of a link, as planned
+};
+struct weft_te_outcome {
+    uint32_t rounds;
+    struct weft_te_round *round;
+    uint64_t by_entry, by_fallback; ///< packets, at each switch with a choice
+};
+
 struct weft_sample {
     weft_time_ps time_ps;
     uint32_t port; ///< among all ports
@@ -144,6 +156,7 @@ struct weft_outcome {
     uint64_t cnps; ///< sent by receivers
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
+    const struct weft_te_outcome *te;                                      ///< NULL: no controller
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority

@@ -16,9 +16,10 @@ enum weft_packet_kind {
     WEFT_PACKET_CTS,  ///< clear to send: the receiver of `qp` has room for its messages below psn
     WEFT_PACKET_SFCM, ///< source flow control message: `qp` is to pause; see weft_packet_sfcm_pause_ns
     // what follows goes to the neighbour and no further: weft_packet_is_local
-    WEFT_PACKET_PFC,    ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
-    WEFT_PACKET_LLDP,   ///< LLDP frame; psn: the port that sends it, among all ports
-    WEFT_PACKET_SERVER, ///< no frame (bytes 0): between GPUs of a server, over its own network; qp: the connection
+    WEFT_PACKET_PFC,     ///< IEEE 802.1Qbb pause frame; see weft_packet_pfc
+    WEFT_PACKET_LLDP,    ///< LLDP frame; psn: the port that sends it, among all ports
+    WEFT_PACKET_SERVER,  ///< no frame (bytes 0): between GPUs of a server, over its own network; qp: the connection
+    WEFT_PACKET_CONTROL, ///< no frame (bytes 0): between a controller and a switch, outside the network; psn: a round
     WEFT_PACKET_KINDS
 };
 

@@ -13,6 +13,7 @@ struct weft_route_query {
     uint32_t hash_seed;               ///< of this switch
     uint32_t ports;                   ///< candidates
     const uint16_t *port;             ///< [ports], ascending
+    uint32_t edge;                    ///< the destination's switch, among those with hosts; only for `choose`
 };
 
 /// Where a port leads: nearer to hosts, away from them, or neither.
@@ -21,14 +22,15 @@ struct weft_route_port {
     uint32_t peer; ///< node at the other end
     uint32_t pod;  ///< of that node, or WEFT_NONE
     enum weft_route_direction direction;
+    bool host; ///< the peer is one
 };
 
 /// A switch, for models that keep state.
 struct weft_route_setup {
     uint64_t seed;
     uint32_t sw;
-    uint32_t ports;
-    const struct weft_route_port *port; ///< [ports]; only during init
+    uint32_t ports, edges;              ///< edges: switches with hosts, in the network
+    const struct weft_route_port *port; ///< [ports]; only during state_size and init
     const uint16_t *downlink;           ///< [hosts] which of its leaf's downlinks leads to a host; for the whole run
 };
 
@@ -39,16 +41,35 @@ struct weft_route_queues {
     const void *context;
 };
 
+/// Of models whose paths a controller computes from what switches measured (weft/cspf.h). Keys are an ingress port and
+/// a destination's switch.
+struct weft_route_program {
+    /// When to measure, and how long messages take. Equal in all switches.
+    struct weft_route_schedule {
+        weft_time_ps interval_ps, collector_ps, programming_ps;
+        bool known; ///< demands are known from the workload beforehand, and not measured
+    } (*schedule)(const void *conf);
+    /// What came in by ports of hosts since the last call, by key: those with any bytes, by port, then destination.
+    void (*measured)(void *state, const void *conf,
+                     void (*on_key)(void *context, uint32_t port, uint32_t edge, weft_bytes bytes), void *context);
+    /// In place of all entries: none. Then those of the new plan, one by one.
+    void (*clear)(void *state, const void *conf);
+    void (*enter)(void *state, const void *conf, uint32_t in, uint32_t edge, uint32_t out);
+    /// Packets so far that followed an entry, and that did not.
+    void (*counts)(const void *state, uint64_t *ret_by_entry, uint64_t *ret_by_fallback);
+};
+
 struct weft_route_ops {
     /// Hot. Index into query->port, < query->ports. Called only with two candidates or more. Required without `choose`.
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
     /// Required. Seed of switch `sw` for a run with this seed.
     uint32_t (*hash_seed)(const void *conf, uint64_t seed, uint32_t sw);
     /// Instead of `select`, all three or none. The state is zeroed before init. The same calls give the same choices.
-    size_t (*state_size)(const void *conf, uint32_t ports);
+    size_t (*state_size)(const void *conf, const struct weft_route_setup *setup);
     void (*init)(void *state, const void *conf, const struct weft_route_setup *setup);
     uint32_t (*choose)(void *state, const void *conf, const struct weft_route_query *query,
                        const struct weft_route_queues *queues);
+    const struct weft_route_program *program; ///< NULL: no controller
 };
 
 #endif

@@ -365,7 +365,8 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
     const uint16_t *port;
     uint32_t n = candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
-    struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port};
+    struct weft_route_query query = {
+        .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .edge = sw->edge_of_host[p->dst]};
     struct weft_route_queues queues = {.depth = depth_at, .context = &(struct moment){sw, now}};
     return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }
@@ -469,6 +470,10 @@ static void on_local(struct weft__node *node, struct weft__switch *sw, struct we
                      const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_LLDP) {
         on_lldp(node, sw, w, p);
+        return;
+    }
+    if (p->kind == WEFT_PACKET_CONTROL) {
+        weft__switch_te_install(sw, sw->te->orders[p->psn % sw->te->kept]);
         return;
     }
     w->tally.delivered_bytes += p->bytes;
@@ -666,6 +671,11 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
     if (key == weft__switch_key_arbitrate(sw)) {
         arbitrate(node, sw, w);
+        return;
+    }
+    if (key == weft__switch_key_te(sw)) {
+        weft__switch_te_report(sw, w);
+        weft__timer_set(&node->timers, key, w->now_ps + sw->te->schedule.interval_ps);
         return;
     }
     switch (key % WEFT__SWITCH_KEYS_A_PORT) {

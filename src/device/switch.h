@@ -6,6 +6,7 @@
 #include "device/nic.h"
 #include "device/port.h"
 #include "device/sfc.h"
+#include "device/te.h"
 #include "weft/aqm.h"
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
@@ -66,6 +67,7 @@ struct weft__switch {
     uint32_t epochs_left;
     const bool *sampled; ///< [ports] or NULL
     weft_time_ps sample_interval_ps;
+    const struct weft__te_agent *te; ///< NULL: no controller
 };
 
 /// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
@@ -86,8 +88,11 @@ static inline uint32_t weft__switch_key(const struct weft__switch *sw, uint32_t 
 static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
     return WEFT__SWITCH_KEYS_A_PORT * sw->ports;
 }
-static inline uint32_t weft__switch_key_arbitrate(const struct weft__switch *sw) {
+static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
     return WEFT__SWITCH_KEYS_A_PORT * sw->ports + 1;
+}
+static inline uint32_t weft__switch_key_arbitrate(const struct weft__switch *sw) {
+    return WEFT__SWITCH_KEYS_A_PORT * sw->ports + 2;
 }
 
 /// The routes that come into force next.
@@ -105,8 +110,9 @@ struct weft__switch_setup {
     bool lldp;         ///< its ports will have one each
     const bool *sampled;
     weft_time_ps sample_interval_ps;
-    uint32_t node, port0; ///< among all nodes and ports
-    uint32_t events_max;  ///< to be recorded; 0: none
+    const struct weft__te_agent *te; ///< NULL: no controller
+    uint32_t node, port0;            ///< among all nodes and ports
+    uint32_t events_max;             ///< to be recorded; 0: none
     struct weft_arena *arena;
 };
 

@@ -67,8 +67,10 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
 
     node->ops = &weft__switch_ops;
     node->state = sw;
-    weft__timers_init(&node->timers, WEFT__SWITCH_KEYS_A_PORT * sw->ports + 2);
+    weft__timers_init(&node->timers, WEFT__SWITCH_KEYS_A_PORT * sw->ports + 3);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);
+    sw->te = setup->te;
+    if (sw->te && sw->te->report) weft__timer_set(&node->timers, weft__switch_key_te(sw), sw->te->schedule.interval_ps);
     for (uint32_t port = 0; setup->lldp && port < sw->ports; port++)
         weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, port), 0);
     return sw;

@@ -9,6 +9,7 @@
 #include "balance.h"
 #include "claims.h"
 #include "jobs.h"
+#include "te.h"
 #include "totals.h"
 
 static void key_time(struct weft__json *j, const char *key, double time_ps) {
@@ -176,6 +177,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_counters(j, run->outcome);
     write_pfc_layers(j, run);
     weft__report_balance_json(j, run);
+    weft__report_te_json(j, run);
     write_conservation(j, run->outcome);
     if (run->outcome->links) {
         weft__json_key(j, "links");

@@ -375,6 +375,17 @@ static void write_load(struct writer *w) {
     weft_arena_free(arena);
 }
 
+static void write_te(struct writer *w) {
+    const struct weft_te_outcome *te = w->run->outcome->te;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO te VALUES (?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t i = 0; te && i < te->rounds; i++) {
+        const struct weft_te_round *r = &te->round[i];
+        insert(w, s, "iiiiiiiir", (uint64_t)i, r->measured_ps, r->computed_ps, r->in_force_ps, (uint64_t)r->demands,
+               (uint64_t)r->beyond, (uint64_t)r->unreachable, (uint64_t)r->entries, r->utilisation_max);
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_all(struct writer *w, const struct weft_run *run, uint32_t runs) {
     execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     execute(w, "BEGIN");
@@ -395,6 +406,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_port_flows(w);
         write_load(w);
         write_pfc_layers(w);
+        write_te(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

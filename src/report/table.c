@@ -6,6 +6,7 @@
 
 #include "balance.h"
 #include "jobs.h"
+#include "te.h"
 #include "text.h"
 
 enum { TEXT = 64, PAUSED_PORTS = 5 };
@@ -178,6 +179,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_sfc(file, &sum);
     print_order(file, run);
     print_drops(file, run->outcome, &sum);
+    weft__report_te_table(file, run);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

@@ -17,7 +17,7 @@ struct flowlet_state {
     struct weft__flowlet table[];
 };
 
-static size_t flowlet_state_size(const void *conf, uint32_t ports) {
+static size_t flowlet_state_size(const void *conf, const struct weft_route_setup *setup) {
     const struct flowlet_conf *c = conf;
     return sizeof(struct flowlet_state) + c->flowlets.entries * sizeof(struct weft__flowlet);
 }

@@ -30,7 +30,7 @@ struct load_aware_state {
     struct weft__flowlet table[]; ///< per flowlet only
 };
 
-static size_t load_aware_state_size(const void *conf, uint32_t ports) {
+static size_t load_aware_state_size(const void *conf, const struct weft_route_setup *setup) {
     const struct load_aware_conf *c = conf;
     uint64_t entries = c->per == PER_FLOWLET ? c->flowlets.entries : 0;
     return sizeof(struct load_aware_state) + entries * sizeof(struct weft__flowlet);

@@ -39,8 +39,8 @@ struct path_pinning_state {
     } place[]; ///< [ports]
 };
 
-static size_t path_pinning_state_size(const void *conf, uint32_t ports) {
-    return sizeof(struct path_pinning_state) + ports * sizeof(struct place);
+static size_t path_pinning_state_size(const void *conf, const struct weft_route_setup *setup) {
+    return sizeof(struct path_pinning_state) + setup->ports * sizeof(struct place);
 }
 
 static void path_pinning_init(void *state, const void *conf, const struct weft_route_setup *setup) {

@@ -23,8 +23,8 @@ struct spray_state {
     uint32_t next[]; ///< [ports], of the set that begins with the port
 };
 
-static size_t spray_state_size(const void *conf, uint32_t ports) {
-    return sizeof(struct spray_state) + ports * sizeof(uint32_t);
+static size_t spray_state_size(const void *conf, const struct weft_route_setup *setup) {
+    return sizeof(struct spray_state) + setup->ports * sizeof(uint32_t);
 }
 
 static void spray_init(void *state, const void *conf, const struct weft_route_setup *setup) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/box.h"
 
+#include "sim/te.h"
+
 /// The shortest frame.
 static weft_time_ps calc_frame_least(const struct weft_topology *t, uint32_t port) {
     return (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / t->link[t->port[port].link].rate_bps;
@@ -93,10 +95,11 @@ static void switch_make(struct weft__network *net, uint32_t node) {
         .epoch = net->epoch,
         .epochs = net->epochs,
         .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
-        .route_state = weft__route_state_new(t, node, conf, run->seed, net->arena_switch),
+        .route_state = weft__route_state_new(t, node, conf, net->epoch[0].routes->edges, run->seed, net->arena_switch),
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = weft__network_sampled(net, node, net->arena_switch),
         .sample_interval_ps = run->sample_interval_ps,
+        .te = weft__te_agent(net->te, info->index),
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,

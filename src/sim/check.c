@@ -26,6 +26,40 @@ static enum weft_status check_switch(const struct weft_topology *t, uint32_t nod
                           t->node[node].name, wrong);
 }
 
+static bool is_same(const struct weft_route_schedule *a, const struct weft_route_schedule *b) {
+    return a->interval_ps == b->interval_ps && a->collector_ps == b->collector_ps &&
+           a->programming_ps == b->programming_ps && a->known == b->known;
+}
+
+/// A controller of paths has all switches, or none, and one schedule.
+static enum weft_status check_controller(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                         struct weft_error *ret_error) {
+    const struct weft_model_conf *first = NULL;
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_node_info *node = &t->node[t->switch_node[i]];
+        const struct weft_model_conf *route = &weft_scenario_device(scenario, node->name)->sw.route;
+        const struct weft_route_program *program = ((const struct weft_route_ops *)route->model->ops)->program;
+        if (!i) first = route;
+        const struct weft_route_program *common = ((const struct weft_route_ops *)first->model->ops)->program;
+        if (!program && !common) continue;
+        const struct weft_model_conf *te = program ? route : first;
+        if (node->box != WEFT_BOX_ETHERNET_SWITCH)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
+                                  "switch.route: %s needs Ethernet switches; %s is none", te->model->name, node->name);
+        if (!program || !common)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
+                                  "switch.route of %s: %s, and of %s: %s; a controller needs all switches",
+                                  t->node[t->switch_node[0]].name, first->model->name, node->name, route->model->name);
+        struct weft_route_schedule own = program->schedule(route->conf), other = common->schedule(first->conf);
+        if (!is_same(&own, &other))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
+                                  "switch.route of %s and %s: interval, delays and demands differ; there is one "
+                                  "controller for all",
+                                  t->node[t->switch_node[0]].name, node->name);
+    }
+    return WEFT_OK;
+}
+
 /// An entry of `devices` that matches no node is a slip: it would be without effect.
 static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
@@ -45,6 +79,7 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
+    if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "

@@ -28,6 +28,7 @@ struct weft__network {
     bool made;                           ///< the devices are
     struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
+    struct weft__te *te;                 ///< NULL: no controller
     struct weft__capture *capture;       ///< NULL: none
     uint32_t events_max;                 ///< to be recorded of a node; 0: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
@@ -61,9 +62,10 @@ void weft__network_collect_events(struct weft__network *net);
 /// Text of who waits for whom, in the outcome's arena.
 char *weft__network_explain_stall(const struct weft__network *net);
 
-/// What the route model of a switch remembers, before the first packet; NULL: nothing. In `arena`.
+/// What the route model of a switch remembers, before the first packet; NULL: nothing. `edges`: of the routes. In
+/// `arena`.
 void *weft__route_state_new(const struct weft_topology *topology, uint32_t node, const struct weft_switch_conf *conf,
-                            uint64_t seed, struct weft_arena *arena);
+                            uint32_t edges, uint64_t seed, struct weft_arena *arena);
 
 /// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
 /// remember what was asked before, and see empty queues.

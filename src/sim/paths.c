@@ -9,7 +9,7 @@
 enum { HOPS_MAX = 64 };
 
 void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
-                            uint64_t seed, struct weft_arena *arena) {
+                            uint32_t edges, uint64_t seed, struct weft_arena *arena) {
     const struct weft_route_ops *ops = conf->route.model->ops;
     const struct weft_node_info *info = &t->node[node];
     if (!ops->choose) return NULL;
@@ -19,11 +19,12 @@ void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const 
         port[k] = (struct weft_route_port){peer, t->node[peer].pod,
                                            tier < info->tier   ? WEFT_ROUTE_DOWN
                                            : tier > info->tier ? WEFT_ROUTE_UP
-                                                               : WEFT_ROUTE_ACROSS};
+                                                               : WEFT_ROUTE_ACROSS,
+                                           t->node[peer].role == WEFT_NODE_HOST};
     }
     struct weft_route_setup setup = {
-        .seed = seed, .sw = info->index, .ports = info->ports, .port = port, .downlink = t->downlink};
-    void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, info->ports));
+        .seed = seed, .sw = info->index, .ports = info->ports, .edges = edges, .port = port, .downlink = t->downlink};
+    void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, &setup));
     ops->init(state, conf->route.conf, &setup);
     return state;
 }
@@ -43,6 +44,7 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
     if (n == 1) return ports[0];
     if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
     struct weft_route_queues queues = {.depth = no_depth};
+    query.edge = ways->routes->edge_of_host[packet->dst];
     return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &queues)];
 }
 
@@ -54,7 +56,7 @@ struct weft__ways weft__ways_new(const struct weft_topology *t, const struct wef
     for (uint32_t i = 0; i < t->switches; i++) {
         const struct weft_switch_conf *conf = &device[t->switch_node[i]]->sw;
         const struct weft_model_conf *route = &conf->route;
-        ways.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, seed, arena);
+        ways.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, routes->edges, seed, arena);
         ways.hash_seed[i] = ((const struct weft_route_ops *)route->model->ops)->hash_seed(route->conf, seed, i);
     }
     return ways;

@@ -12,6 +12,7 @@
 #include "sim/jobs.h"
 #include "sim/lldp.h"
 #include "sim/network.h"
+#include "sim/te.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;
@@ -137,7 +138,8 @@ static void connect_port(struct weft__network *net, uint32_t port) {
 /// the far end takes at least.
 static weft_time_ps calc_lookahead(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    weft_time_ps least = weft__jobs_lookahead(net->workload);
+    weft_time_ps least = weft__jobs_lookahead(net->workload), control = weft__te_lookahead(net->te);
+    if (control < least) least = control;
     for (uint32_t i = 0; i < t->ports; i++) {
         struct weft__box_reaction r = weft__box_at(t, i)->reaction(net->device[t->port[i].node], t, i);
         weft_time_ps ahead = t->link[t->port[i].link].delay_ps + r.frame_least_ps +
@@ -285,6 +287,7 @@ static void make_devices(struct weft__network *net) {
         weft__box_of(&t->node[i])->make(net, i);
     for (uint32_t i = 0; i < t->ports; i++)
         connect_port(net, i);
+    weft__te_start(net->te, t->nodes);
     net->made = true;
 }
 
@@ -312,7 +315,7 @@ static void on_progress(void *context, const struct weft__engine_progress *so_fa
 static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
     const struct weft_topology *t = net->topology;
     struct weft__engine_conf conf = {
-        .nodes = t->nodes,
+        .nodes = t->nodes + (net->te != NULL),
         .workers = options->threads,
         .lookahead_ps = calc_lookahead(net),
         .until_ps = net->scenario->run.until_ps,
@@ -324,7 +327,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .on_progress = options->on_progress ? on_progress : NULL,
         .context = watcher,
     };
-    uint32_t *weight = weft_arena_alloc(net->arena_host, t->nodes, sizeof *weight);
+    uint32_t *weight = weft_arena_alloc(net->arena_host, conf.nodes, sizeof *weight);
     for (uint32_t i = 0; i < t->nodes; i++) {
         const struct weft__box *box = weft__box_of(&t->node[i]);
         weight[i] = box->weight + box->port_weight * t->node[i].ports;
@@ -389,6 +392,7 @@ static void collect(struct weft__network *net) {
     weft__jobs_collect(net);
     collect_samples(net);
     collect_flows(net);
+    weft__te_collect(net->te, o);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
     o->digest = weft_outcome_digest(o);
@@ -400,6 +404,7 @@ static void network_free(struct weft__network *net) {
         if (box->deinit) box->deinit(weft__network_state(net, i));
     }
     weft__capture_free(net->capture);
+    weft__te_free(net->te);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
     weft_arena_free(net->arena_switch);
@@ -449,6 +454,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     for (uint32_t i = 0; i < workload->flows; i++)
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
+    net.te = weft__te_new(&net);
     start_engine(&net, options, &watcher);
     if (options->capture_file && *scenario->capture.ports)
         status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);

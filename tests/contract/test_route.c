@@ -62,11 +62,60 @@ static void takes_what_there_is(const struct weft_model *model, const void *conf
     router_free(&r);
 }
 
+struct counted {
+    weft_bytes bytes[ROUTER_PORTS_MAX][ROUTER_EDGES];
+};
+
+static void take_off(void *context, uint32_t port, uint32_t edge, weft_bytes bytes) {
+    struct counted *c = context;
+    assert_true(bytes > 0);
+    c->bytes[port][edge] -= bytes;
+}
+
+/// What a controller needs: every byte of hosts is measured once; entries are followed while their port is a candidate,
+/// and not after they are cleared.
+static void is_programmed(const struct weft_model *model, const void *conf) {
+    const struct weft_route_program *program = ((const struct weft_route_ops *)model->ops)->program;
+    if (!program) return;
+    assert_true(program->schedule && program->measured && program->clear && program->enter && program->counts);
+    assert_true(program->schedule(conf).interval_ps > 0);
+    struct weft_random random = weft_random_stream(4, 0, WEFT_RANDOM_TEST);
+    struct router r = router_new(model, NULL, 3, 1, 16, 16);
+    struct counted *counted = calloc(1, sizeof *counted);
+    uint64_t followed = 0, by_entry, by_fallback, packets = 0;
+    program->enter(r.state, r.conf, 20, 7, 5);
+    for (unsigned i = 0; i < 4000; i++) {
+        struct weft_packet p = any_packet(&random, i % 8 ? 16 : 0, 16, i * WEFT_PS_PER_NS);
+        p.bytes = (uint16_t)(64 + weft_random_below(&random, 4000));
+        if (i % 4 == 3) p.port = 20, p.dst = 7; // edge 7
+        if (p.port >= 16) counted->bytes[p.port][p.dst % ROUTER_EDGES] += p.bytes;
+        bool bound = p.port == 20 && p.dst % ROUTER_EDGES == 7 && i < 2000, there = i < 1000;
+        uint32_t port = router_port(&r, &p, there ? r.all : r.all + 6, 10);
+        if (bound && there) assert_int_equal(port, 5);
+        followed += bound && there;
+        packets++;
+        if (i == 1500) program->measured(r.state, r.conf, take_off, counted);
+        if (i == 1999) program->clear(r.state, r.conf);
+    }
+    program->measured(r.state, r.conf, take_off, counted);
+    for (uint32_t port = 0; port < ROUTER_PORTS_MAX; port++)
+        for (uint32_t edge = 0; edge < ROUTER_EDGES; edge++)
+            assert_int_equal(counted->bytes[port][edge], 0);
+    program->counts(r.state, &by_entry, &by_fallback);
+    assert_int_equal(by_entry, followed);
+    assert_int_equal(by_entry + by_fallback, packets);
+    free(counted);
+    router_free(&r);
+}
+
 static void all_have_what_they_need(void **state) {
     each_model(WEFT_KIND_ROUTE, has_what_it_needs);
 }
 static void all_choose(void **state) {
     each_model(WEFT_KIND_ROUTE, chooses);
+}
+static void all_are_programmed(void **state) {
+    each_model(WEFT_KIND_ROUTE, is_programmed);
 }
 static void all_take_what_there_is(void **state) {
     each_model(WEFT_KIND_ROUTE, takes_what_there_is);
@@ -77,6 +126,7 @@ int main(void) {
         cmocka_unit_test(all_have_what_they_need),
         cmocka_unit_test(all_choose),
         cmocka_unit_test(all_take_what_there_is),
+        cmocka_unit_test(all_are_programmed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void is_sound(void **state) {
     expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
                 "balance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
                 "meaning\nevents\nflows\ngroups\niterations\njobs\n"
-                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries");
+                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/te.h"
+
+#include <string.h>
+
+#include "sim/box.h"
+#include "weft/memory.h"
+
+struct weft__te {
+    struct weft__network *net;
+    struct weft_route_schedule schedule;
+    uint32_t node;                      ///< of the engine
+    uint32_t kept;                      ///< rounds whose reports and plans are
+    struct weft__te_agent *agent;       ///< [switches]
+    const struct weft_cspf_plan **plan; ///< [round % kept]
+    struct weft_arena **arena;          ///< likewise, of the plan
+    const struct weft_cspf_plan *last;
+    struct weft_cspf_demand *demand; ///< gathered in this round, or known
+    uint32_t demands, demands_capacity;
+    struct weft_te_round *round;
+    uint32_t rounds, rounds_capacity;
+};
+
+static const struct weft_route_ops *ops_of(const struct weft__network *net, uint32_t sw) {
+    return net->device[net->topology->switch_node[sw]]->sw.route.model->ops;
+}
+
+static struct weft__switch *switch_of(const struct weft__te *te, uint32_t sw) {
+    return weft__network_state(te->net, te->net->topology->switch_node[sw]);
+}
+
+static uint64_t intervals_of(const struct weft_route_schedule *s, weft_time_ps time) {
+    return (time + s->interval_ps - 1) / s->interval_ps;
+}
+
+struct weft__te *weft__te_new(struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    if (!t->switches || !ops_of(net, 0)->program) return NULL; // all or none: weft_simulation_check
+    struct weft__te *te = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
+    te->net = net;
+    te->schedule = ops_of(net, 0)->program->schedule(net->device[t->switch_node[0]]->sw.route.conf);
+    uint64_t collector = intervals_of(&te->schedule, te->schedule.collector_ps),
+             programming = intervals_of(&te->schedule, te->schedule.programming_ps);
+    te->kept = (uint32_t)(collector > programming ? collector : programming) + 2;
+    te->plan = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->plan);
+    te->arena = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->arena);
+    te->agent = weft_arena_alloc(net->arena_switch, t->switches, sizeof *te->agent);
+    for (uint32_t sw = 0; sw < t->switches; sw++) {
+        te->agent[sw] = (struct weft__te_agent){.schedule = te->schedule, .kept = te->kept, .orders = te->plan};
+        if (te->schedule.known || net->epoch[0].routes->edge_of_switch[sw] == WEFT_NONE) continue;
+        te->agent[sw].report = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->agent[sw].report);
+    }
+    return te;
+}
+
+weft_time_ps weft__te_lookahead(const struct weft__te *te) {
+    if (!te) return WEFT_TIME_NEVER;
+    const struct weft_route_schedule *s = &te->schedule;
+    return s->collector_ps < s->programming_ps ? s->collector_ps : s->programming_ps;
+}
+
+const struct weft__te_agent *weft__te_agent(const struct weft__te *te, uint32_t sw) {
+    return te ? &te->agent[sw] : NULL;
+}
+
+// --- demands ------------------------------------------------------------------------------------------------------
+
+static void add_demand(struct weft__te *te, const struct weft_cspf_demand *demand) {
+    if (te->demands == te->demands_capacity) {
+        uint32_t capacity = te->demands_capacity ? te->demands_capacity * 2 : 256;
+        te->demand = weft_memory_resize(WEFT_MEMORY_SWITCH, te->demand, te->demands_capacity * sizeof *te->demand,
+                                        capacity * sizeof *te->demand);
+        te->demands_capacity = capacity;
+    }
+    te->demand[te->demands++] = *demand;
+}
+
+/// What a switch measured.
+static void on_report(struct weft__te *te, uint32_t sw, uint64_t round) {
+    const struct weft__te_report *report = &te->agent[sw].report[round % te->kept];
+    double seconds = (double)te->schedule.interval_ps / (double)WEFT_PS_PER_S;
+    for (uint32_t i = 0; i < report->n; i++) {
+        const struct weft__te_key *key = &report->key[i];
+        struct weft_cspf_demand demand = {.sw = sw,
+                                          .edge = key->edge,
+                                          .port = key->port,
+                                          .rate_bps = (weft_rate_bps)((double)key->bytes * 8 / seconds)};
+        add_demand(te, &demand);
+    }
+}
+
+/// Of the workload: a host sends at its line rate, to each rack in proportion to what it has for it in all.
+static void find_known(struct weft__te *te) {
+    const struct weft_topology *t = te->net->topology;
+    const struct weft_workload *w = te->net->workload;
+    const struct weft_routes *r = te->net->epoch[0].routes;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    weft_bytes *all = weft_arena_alloc(arena, t->hosts, sizeof *all);
+    weft_bytes *to = weft_arena_alloc(arena, (size_t)t->hosts * r->edges, sizeof *to);
+    for (uint32_t i = 0; i < w->flows; i++) {
+        const struct weft_flow *f = &w->flow[i];
+        if (r->edge_of_host[f->dst] == WEFT_NONE) continue;
+        all[f->src] += f->bytes;
+        to[(size_t)f->src * r->edges + r->edge_of_host[f->dst]] += f->bytes;
+    }
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0), *peer = &t->port[port->peer];
+        double rate = (double)t->link[port->link].rate_bps;
+        for (uint32_t edge = 0; edge < r->edges; edge++) {
+            weft_bytes bytes = to[(size_t)h * r->edges + edge];
+            if (!bytes) continue;
+            struct weft_cspf_demand demand = {.sw = t->node[peer->node].index,
+                                              .edge = edge,
+                                              .port = (uint16_t)(port->peer - t->node[peer->node].port0),
+                                              .rate_bps = (weft_rate_bps)(rate * (double)bytes / (double)all[h])};
+            add_demand(te, &demand);
+        }
+    }
+    weft_arena_free(arena);
+}
+
+// --- rounds -------------------------------------------------------------------------------------------------------
+
+static const struct weft_routes *routes_at(const struct weft__network *net, weft_time_ps now) {
+    uint32_t e = 0;
+    while (e + 1 < net->epochs && net->epoch[e + 1].from_ps <= now)
+        e++;
+    return net->epoch[e].routes;
+}
+
+static void note_round(struct weft__te *te, weft_time_ps until, weft_time_ps now, weft_time_ps in_force) {
+    if (te->rounds == te->rounds_capacity) {
+        uint32_t capacity = te->rounds_capacity ? te->rounds_capacity * 2 : 16;
+        te->round = weft_memory_resize(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round,
+                                       capacity * sizeof *te->round);
+        te->rounds_capacity = capacity;
+    }
+    const struct weft_cspf_plan *p = te->last;
+    te->round[te->rounds++] = (struct weft_te_round){.measured_ps = until,
+                                                     .computed_ps = now,
+                                                     .in_force_ps = in_force,
+                                                     .demands = p->demands,
+                                                     .beyond = p->beyond,
+                                                     .unreachable = p->unreachable,
+                                                     .entries = p->entries,
+                                                     .utilisation_max = p->utilisation_max};
+}
+
+/// A plan for the demands at hand.
+static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
+    struct weft_arena **arena = &te->arena[round % te->kept];
+    if (*arena) weft_arena_free(*arena);
+    *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
+    te->last = te->plan[round % te->kept] =
+        weft_cspf_place(te->net->topology, routes_at(te->net, now), te->demand, te->demands, te->last, *arena);
+    if (!te->schedule.known) te->demands = 0;
+}
+
+static void program_switches(struct weft__te *te, struct weft__worker *w, uint64_t round, weft_time_ps at) {
+    const struct weft_topology *t = te->net->topology;
+    for (uint32_t sw = 0; sw < t->switches; sw++) {
+        uint32_t node = t->switch_node[sw];
+        struct weft_packet *p = weft__send(w, weft__engine_worker_of(&te->net->engine, node), at);
+        *p = (struct weft_packet){
+            .time_ps = at, .node = node, .port = WEFT__TE_PORT, .kind = WEFT_PACKET_CONTROL, .psn = (uint32_t)round};
+    }
+}
+
+static void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word) {
+    struct weft__te *te = node->state;
+    on_report(te, packet->port, weft__te_round(&te->schedule, w->now_ps - te->schedule.collector_ps));
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__te *te = node->state;
+    weft_time_ps until = w->now_ps - te->schedule.collector_ps, in_force = w->now_ps + te->schedule.programming_ps;
+    uint64_t round = weft__te_round(&te->schedule, until);
+    compute(te, round, w->now_ps);
+    program_switches(te, w, round, in_force);
+    note_round(te, until, w->now_ps, in_force);
+    weft__timer_set(&node->timers, key, w->now_ps + te->schedule.interval_ps);
+}
+
+static void controller_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                             weft_time_ps end) {}
+static void controller_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
+static void controller_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
+                           uint32_t n, weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+static const struct weft__node_ops controller_ops = {
+    .fetch = controller_fetch, .prepare = controller_prepare, .run = controller_run};
+
+// --- life ---------------------------------------------------------------------------------------------------------
+
+void weft__te_start(struct weft__te *te, uint32_t node) {
+    if (!te) return;
+    struct weft__engine *engine = &te->net->engine;
+    te->node = node;
+    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
+        te->agent[sw].controller = node;
+        te->agent[sw].worker = weft__engine_worker_of(engine, node);
+    }
+    engine->node[node].ops = &controller_ops;
+    engine->node[node].state = te;
+    weft__timers_init(&engine->node[node].timers, 1);
+    weft__timer_set(&engine->node[node].timers, 0, te->schedule.interval_ps + te->schedule.collector_ps);
+    if (!te->schedule.known) return;
+    find_known(te);
+    compute(te, 0, 0);
+    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++)
+        weft__switch_te_install(switch_of(te, sw), te->last);
+    note_round(te, 0, 0, 0);
+}
+
+void weft__te_collect(const struct weft__te *te, struct weft_outcome *o) {
+    if (!te) return;
+    struct weft_te_outcome *out = weft_arena_alloc(o->arena, 1, sizeof *out);
+    out->rounds = te->rounds;
+    out->round = weft_arena_alloc(o->arena, te->rounds, sizeof *out->round);
+    if (te->rounds) memcpy(out->round, te->round, te->rounds * sizeof *out->round);
+    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
+        uint64_t by_entry, by_fallback;
+        ops_of(te->net, sw)->program->counts(switch_of(te, sw)->route_state, &by_entry, &by_fallback);
+        out->by_entry += by_entry;
+        out->by_fallback += by_fallback;
+    }
+    o->te = out;
+}
+
+void weft__te_free(struct weft__te *te) {
+    if (!te) return;
+    for (uint32_t k = 0; k < te->kept; k++)
+        if (te->arena[k]) weft_arena_free(te->arena[k]);
+    for (uint32_t sw = 0; sw < te->net->topology->switches; sw++)
+        for (uint32_t k = 0; te->agent[sw].report && k < te->kept; k++) {
+            struct weft__te_report *report = &te->agent[sw].report[k];
+            weft_memory_free(WEFT_MEMORY_SWITCH, report->key, report->capacity * sizeof *report->key);
+        }
+    weft_memory_free(WEFT_MEMORY_SWITCH, te->demand, te->demands_capacity * sizeof *te->demand);
+    weft_memory_free(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round);
+}
