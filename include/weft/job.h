@@ -33,7 +33,7 @@ struct weft_job_op {
 
 /// Collectives with one algorithm over the same groups share connections, and come one after another.
 struct weft_communicator {
-    uint32_t lanes_max;
+    uint32_t lanes_max, channels;
     uint32_t ops, *op; ///< of the job, in order
 };
 
@@ -44,6 +44,7 @@ struct weft_connection {
     uint16_t slots;
     uint32_t flow;    ///< among all; WEFT_NONE: within a server, not over the network
     weft_bytes bytes; ///< in the whole run
+    weft_bytes message_bytes_max;
 };
 
 struct weft_job {
@@ -54,8 +55,10 @@ struct weft_job {
     struct weft_communicator *communicator;
     struct weft_server_conf server;
     weft_time_ps start_ps;
-    double slow_factor; ///< rank slow_rank computes so many times as long
+    double channel_cost; ///< part of the GPU that a channel of a collective under way takes
+    double slow_factor;  ///< rank slow_rank computes so many times as long
     uint32_t slow_rank;
+    bool unadmitted; ///< senders do not wait for a clear-to-send
     uint64_t cts_priority;
     bool split; ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;

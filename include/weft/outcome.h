@@ -80,6 +80,12 @@ struct weft_op_outcome {
     weft_time_ps exposed_ps; ///< the mean over ranks: waited for it, computing nothing; 0 with overlap
 };
 
+/// Of so many messages; all 0 if there were none. Percentiles are exact to 0.4 %.
+struct weft_wait_outcome {
+    uint64_t messages;
+    weft_time_ps mean_ps, p50_ps, p90_ps, p99_ps, max_ps;
+};
+
 struct weft_job_outcome {
     struct weft_op_outcome *op;         ///< [iteration * ops + op]
     weft_time_ps *iteration_end_ps;     ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
@@ -87,6 +93,11 @@ struct weft_job_outcome {
     uint32_t ops, iterations;
     weft_time_ps exposed_ps; ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;
+    struct weft_wait_outcome cts_wait;    ///< of a clear-to-send, from the receiver's posting to the sender's having it
+    struct weft_wait_outcome sender_wait; ///< of a message that was ready, for its clear-to-send
+    weft_bytes in_flight_bytes_max;       ///< of a rank: handed to its queue pairs and not acknowledged, the most ever
+    weft_bytes in_flight_bytes_bound;     ///< of a rank: connections x slots x largest message; the largest of any
+    weft_bytes incoming_bytes_bound;      ///< likewise of what may be under way to a rank, if it grants room by slots
 };
 
 /// A computation of the controller of traffic engineering.

@@ -166,11 +166,21 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct 
 
 // --- over the network ---------------------------------------------------------------------------------------------
 
+static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
+    weft_bytes bytes = 0;
+    for (uint32_t k = 0; k < s->parts; k++)
+        bytes += span_of(s, m, k)->bytes;
+    return bytes;
+}
+
 /// What is in the buffer and may go, to the queue pairs.
 static void post(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
+        weft__histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
+        at->p->in_flight_bytes += message_bytes(s, m);
+        if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
         for (uint32_t k = 0; k < s->parts; k++)
             weft__nic_post(at->node, at->nic, at->w, s->qp + carrier_of(s->qps, s->parts, m, k),
                            span_of(s, m, k)->psn_end);
@@ -184,6 +194,7 @@ void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t b
         return;
     }
     uint32_t mtu = at->nic->hosts->qp[s->qp].mtu;
+    s->filled_ps[m % s->slots] = at->w->now_ps;
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t own = part_bytes(bytes, s->parts, k);
         uint32_t *psn = &s->on[carrier_of(s->qps, s->parts, m, k)].psn_end;
@@ -247,9 +258,10 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft__at at = {node, nic, w, NULL};
     struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
     uint32_t before = s->acked;
-    for (; s->acked < s->posted && is_acked(nic, s, s->acked); s->acked++)
-        for (uint32_t k = 0; k < s->parts; k++)
-            s->left_bytes -= span_of(s, s->acked, k)->bytes;
+    for (; s->acked < s->posted && is_acked(nic, s, s->acked); s->acked++) {
+        s->left_bytes -= message_bytes(s, s->acked);
+        at.p->in_flight_bytes -= message_bytes(s, s->acked);
+    }
     if (s->acked != before) wake_sending(&at, s);
     return s->left_bytes == 0;
 }
@@ -258,8 +270,10 @@ void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struc
                            uint32_t granted) {
     struct weft__at at = {node, nic, w, NULL};
     struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
+    const weft_time_ps *granted_ps = programs_of(nic)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
-    s->granted = granted;
+    for (; s->granted < granted; s->granted++)
+        weft__histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
     post(&at, s);
 }
 
@@ -282,8 +296,10 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
     }
     uint32_t counted = counted_bytes(r, bytes, at->nic->hosts->qp[r->qp].mtu);
     weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted - bytes, r->left_bytes == 0);
-    if (r->left_bytes)
-        weft__nic_grant(at->node, at->nic, at->w, r->qp, r->consumed + r->slots, (uint32_t)at->p->job->cts_priority, 0);
+    if (!r->left_bytes || at->p->job->unadmitted) return;
+    uint32_t granted = r->consumed + r->slots;
+    programs_of(at->nic)->wire[r->connection].granted_ps[(granted - 1) % r->slots] = at->w->now_ps;
+    weft__nic_grant(at->node, at->nic, at->w, r->qp, granted, (uint32_t)at->p->job->cts_priority, 0);
 }
 
 void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {

@@ -136,6 +136,42 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     if (--st->lanes_left == 0) finish_op(at, stream);
 }
 
+// --- compute ------------------------------------------------------------------------------------------------------
+
+static bool is_over(const struct weft__program *p, uint32_t stream) {
+    return p->stream[stream].finished == p->stream[stream].queued;
+}
+
+/// Channels of collectives under way take their part of the GPU from what is computed beside them. Source: NCCL runs a
+/// channel as a thread block that occupies a multiprocessor; that all of compute slows by the same factor is assumed.
+static double speed_of(const struct weft__program *p) {
+    double speed = 1;
+    for (uint32_t c = 0; c < p->job->communicators; c++)
+        if (!is_over(p, c)) speed -= p->job->channel_cost * p->job->communicator[c].channels;
+    return speed;
+}
+
+static void set_speed(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    p->compute_speed = speed_of(p);
+    p->compute_from_ps = at->w->now_ps;
+    weft__timer_set(&at->node->timers, p->key0, at->w->now_ps + (weft_time_ps)(p->compute_left_ps / p->compute_speed));
+}
+
+static void begin_compute(struct weft__at *at, weft_time_ps time) {
+    at->p->compute_left_ps = (double)time;
+    set_speed(at);
+}
+
+/// A collective has ended. (None begins while its rank computes.)
+static void change_speed(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    if (p->job->channel_cost <= 0 || p->compute_speed <= 0) return;
+    p->compute_left_ps -= (double)(at->w->now_ps - p->compute_from_ps) * p->compute_speed;
+    if (p->compute_left_ps < 0) p->compute_left_ps = 0; // the timer is cut to whole picoseconds
+    set_speed(at);
+}
+
 // --- operations ---------------------------------------------------------------------------------------------------
 
 static size_t result_of(const struct weft__program *p, uint32_t stream) {
@@ -156,10 +192,6 @@ static void start_op(struct weft__at *at, uint32_t stream) {
         weft__lane_run(at, stream, k);
 }
 
-static bool is_over(const struct weft__program *p, uint32_t stream) {
-    return p->stream[stream].finished == p->stream[stream].queued;
-}
-
 static bool may_go_on(const struct weft__program *p) {
     if (p->waits_for == WEFT_NONE) return true;
     if (p->waits_for != ALL_STREAMS) return is_over(p, p->waits_for);
@@ -175,6 +207,7 @@ static void finish_op(struct weft__at *at, uint32_t stream) {
     p->op_end_ps[result_of(p, stream)] = at->w->now_ps;
     at->w->tally.progress_ps = at->w->now_ps;
     p->stream[stream].finished++;
+    change_speed(at);
     if (!is_over(p, stream)) start_op(at, stream);
     if (!p->stepping && p->waits_for != WEFT_NONE && may_go_on(p)) go_on(at);
 }
@@ -199,7 +232,7 @@ static bool step_on(struct weft__at *at) {
         return true;
     }
     if (op->compute_ps && !p->computed) {
-        weft__timer_set(&at->node->timers, p->key0, at->w->now_ps + compute_time(p, op));
+        begin_compute(at, compute_time(p, op));
         return false;
     }
     p->computed = false;
@@ -271,6 +304,7 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
             at->w->tally.started++;
         else
             p->computed = true;
+        p->compute_speed = 0;
         p->started = true;
         at->w->tally.progress_ps = at->w->now_ps;
         go_on(at);

@@ -3,6 +3,7 @@
 #ifndef WEFT_DEVICE_PROGRAM_H
 #define WEFT_DEVICE_PROGRAM_H
 
+#include "base/histogram.h"
 #include "device/nic.h"
 #include "weft/job.h"
 
@@ -28,6 +29,7 @@ struct weft__sending {
         struct weft__span now; ///< the one being sent
         uint32_t psn_end;      ///< of all that was filled
     } * on;                    ///< a queue pair
+    weft_time_ps *filled_ps;   ///< of message m: [m % slots]
     weft_bytes left_bytes;     ///< not acknowledged
 };
 
@@ -43,6 +45,12 @@ struct weft__receiving {
     uint32_t stream, lane;   ///< the lane that waits for a message; WEFT_NONE: none
     uint32_t slots;
     weft_bytes left_bytes; ///< not consumed
+};
+
+/// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from
+/// the sender's having the message to its being allowed to go.
+struct weft__waits {
+    struct weft__histogram cts, sender;
 };
 
 /// A communicator at a rank: its operations, in order, one at a time.
@@ -61,11 +69,15 @@ struct weft__program {
     uint32_t rank;        ///< in its job
     uint32_t connection0; ///< its job's first connection, among all
     uint32_t sendings, receivings;
-    struct weft__sending *sending;     ///< as the job's connections of this source
-    struct weft__receiving *receiving; ///< by communicator, channel, source
-    struct weft__stream *stream;       ///< of a communicator
+    struct weft__sending *sending;                   ///< as the job's connections of this source
+    struct weft__receiving *receiving;               ///< by communicator, channel, source
+    struct weft__stream *stream;                     ///< of a communicator
+    struct weft__waits *waits;                       ///< of its job's ranks that one worker runs
+    weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not acknowledged
     uint32_t iteration, op;
-    uint32_t waits_for; ///< a communicator; ALL_STREAMS; WEFT_NONE: nothing
+    double compute_left_ps, compute_speed; ///< when no channel takes its part of the GPU; 0: it does not compute
+    weft_time_ps compute_from_ps;          ///< since when it is so much and so fast
+    uint32_t waits_for;                    ///< a communicator; ALL_STREAMS; WEFT_NONE: nothing
     bool started, computed, stepping, done;
     weft_time_ps waiting_since_ps, exposed_ps;
     weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
@@ -77,16 +89,18 @@ struct weft__program {
 /// What both ends know of a connection.
 struct weft__wire {
     uint32_t src_program, dst_program;
-    uint32_t at_src, at_dst; ///< among the sender's sendings, the receiver's receivings
+    uint32_t at_src, at_dst;  ///< among the sender's sendings, the receiver's receivings
+    weft_time_ps *granted_ps; ///< of message m: [m % slots]; set before its clear-to-send leaves, read when it has come
 };
 
 /// All of a run's.
 struct weft__programs {
     uint32_t n;
     struct weft__program *program;
-    struct weft__wire *wire; ///< of a connection
-    uint32_t *of_flow;       ///< flow -> connection
-    const uint32_t *node;    ///< of a host
+    struct weft__wire *wire;    ///< of a connection
+    uint32_t *of_flow;          ///< flow -> connection
+    const uint32_t *node;       ///< of a host
+    struct weft__waits **waits; ///< [job * workers + worker]; NULL: nothing goes over the network there
 };
 
 /// What a host has for its programs; NULL in the NIC of others.

@@ -78,6 +78,7 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
                 " iterations done; one takes %s (longest %s), of which %s is waiting for communication\n",
                 s.name, s.ranks, s.finished, run->workload->job[k].iterations, mean, most, exposed);
         print_collectives(file, run, k);
+        weft__report_admission_table(file, run, k);
     }
 }
 
@@ -123,6 +124,7 @@ void weft__report_jobs_json(struct weft__json *j, const struct weft_run *run) {
             write_collective(j, &c);
         }
         weft__json_end_array(j);
+        weft__report_admission_json(j, run, k);
         weft__json_end_object(j);
     }
     weft__json_end_array(j);

@@ -322,6 +322,28 @@ static void write_collectives(struct writer *w, sqlite3_stmt *s, uint32_t job) {
     }
 }
 
+/// A time of messages; NULL if there were none.
+static uint64_t wait_of(const struct weft_wait_outcome *w, weft_time_ps time) {
+    return w->messages ? time : WEFT_TIME_NEVER;
+}
+
+static void write_admission(struct writer *w) {
+    sqlite3_stmt *s = prepare(w, "INSERT INTO admission VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t k = 0; k < w->run->workload->jobs; k++) {
+        const struct weft_job_outcome *o = &w->run->outcome->job[k];
+        const struct weft_wait_outcome *c = &o->cts_wait, *m = &o->sender_wait;
+        insert(w, s,
+               "iiiiiii"
+               "iiiiii"
+               "iii",
+               (uint64_t)k, c->messages, wait_of(c, c->mean_ps), wait_of(c, c->p50_ps), wait_of(c, c->p90_ps),
+               wait_of(c, c->p99_ps), wait_of(c, c->max_ps), m->messages, wait_of(m, m->mean_ps), wait_of(m, m->p50_ps),
+               wait_of(m, m->p90_ps), wait_of(m, m->p99_ps), wait_of(m, m->max_ps), o->in_flight_bytes_max,
+               o->in_flight_bytes_bound, o->incoming_bytes_bound);
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_jobs(struct writer *w) {
     sqlite3_stmt *jobs = prepare(w, "INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?,?)");
     sqlite3_stmt *iterations = prepare(w, "INSERT INTO iterations VALUES (?,?,?,?,?,?,?)");
@@ -399,6 +421,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_groups(w);
         write_flows(w);
         write_jobs(w);
+        write_admission(w);
         write_ports(w);
         write_counters(w);
         write_drops(w);

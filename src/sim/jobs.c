@@ -77,15 +77,18 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
             .qps = qps,
             .parts = parts,
-            .granted = c->slots,
+            .granted = job->unadmitted && !local ? UINT32_MAX : c->slots,
             .lane = WEFT_NONE,
             .slots = c->slots,
             .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
             .on = local ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->sending[k].on),
+            .filled_ps = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].filled_ps),
             .left_bytes = c->bytes,
         };
         b->all->wire[connection0 + i].src_program = program0 + c->src;
         b->all->wire[connection0 + i].at_src = k;
+        if (!local && !job->unadmitted)
+            b->all->wire[connection0 + i].granted_ps = weft_arena_alloc(b->arena, c->slots, sizeof(weft_time_ps));
         if (!local) b->all->of_flow[c->flow] = connection0 + i;
     }
 }
@@ -120,6 +123,17 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         }
     }
     weft_memory_free(WEFT_MEMORY_QP, list, job->connections * sizeof *list);
+}
+
+/// What the slots of a rank's connections over the network hold at most, as a sender or a receiver.
+static weft_bytes bound_of(const struct weft__program *p, bool sends) {
+    weft_bytes bytes = 0;
+    for (uint32_t k = 0; k < (sends ? p->sendings : p->receivings); k++) {
+        uint32_t connection = sends ? p->sending[k].connection : p->receiving[k].connection;
+        const struct weft_connection *c = &p->job->connection[connection - p->connection0];
+        if (c->flow != WEFT_NONE) bytes += c->slots * c->message_bytes_max;
+    }
+    return bytes;
 }
 
 /// Which programs each host runs.
@@ -172,12 +186,37 @@ struct weft__programs *weft__jobs_new(struct weft__network *net) {
     return b.all;
 }
 
+void weft__jobs_start(struct weft__network *net) {
+    const struct weft_workload *w = net->workload;
+    struct weft__programs *all = net->programs;
+    if (!all) return;
+    uint32_t workers = net->engine.conf.workers, at = 0;
+    all->waits = weft_arena_alloc(net->arena_qp, (size_t)w->jobs * workers, sizeof *all->waits);
+    for (uint32_t j = 0; j < w->jobs; j++)
+        for (uint32_t r = 0; r < w->job[j].ranks; r++) {
+            struct weft__program *p = &all->program[at++];
+            uint32_t worker = weft__engine_worker_of(&net->engine, all->node[w->job[j].host[r]]);
+            struct weft__waits **waits = &all->waits[(size_t)j * workers + worker];
+            if (bound_of(p, true) && !*waits) *waits = weft_arena_alloc(net->arena_qp, 1, sizeof **waits);
+            p->waits = *waits;
+        }
+}
+
+/// What is left of a GPU if all collectives are under way.
+static double speed_min(const struct weft_job *job) {
+    double speed = 1;
+    for (uint32_t c = 0; c < job->communicators; c++)
+        speed -= job->channel_cost * job->communicator[c].channels;
+    return speed;
+}
+
 weft_time_ps weft__jobs_patience(const struct weft_workload *w) {
     weft_time_ps most = 0;
     for (uint32_t j = 0; j < w->jobs; j++)
         for (uint32_t i = 0; i < w->job[j].ops; i++) {
             double slow = w->job[j].slow_factor > 1 ? w->job[j].slow_factor : 1;
-            weft_time_ps time = (weft_time_ps)((double)w->job[j].op[i].compute_ps * slow);
+            double speed = speed_min(&w->job[j]);
+            weft_time_ps time = (weft_time_ps)((double)w->job[j].op[i].compute_ps * slow / speed);
             if (time > most) most = time;
         }
     return most;
@@ -197,6 +236,40 @@ static void take_last(weft_time_ps *last, weft_time_ps own, bool first) {
     if (first || (*last != WEFT_TIME_NEVER && own > *last)) *last = own;
 }
 
+static struct weft_wait_outcome quantiles_of(const struct weft__histogram *h) {
+    return (struct weft_wait_outcome){
+        .messages = h->n,
+        .mean_ps = weft__histogram_mean(h),
+        .p50_ps = weft__histogram_quantile(h, 0.5),
+        .p90_ps = weft__histogram_quantile(h, 0.9),
+        .p99_ps = weft__histogram_quantile(h, 0.99),
+        .max_ps = h->max,
+    };
+}
+
+static void collect_waits(struct weft__waits *const *waits, uint32_t workers, struct weft_job_outcome *ret) {
+    struct weft__waits *all = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *all);
+    for (uint32_t k = 0; k < workers; k++) {
+        if (!waits[k]) continue;
+        weft__histogram_merge(&all->cts, &waits[k]->cts);
+        weft__histogram_merge(&all->sender, &waits[k]->sender);
+    }
+    ret->cts_wait = quantiles_of(&all->cts);
+    ret->sender_wait = quantiles_of(&all->sender);
+    weft_memory_free(WEFT_MEMORY_RESULT, all, sizeof *all);
+}
+
+static void take_most(weft_bytes *most, weft_bytes own) {
+    if (own > *most) *most = own;
+}
+
+static void collect_in_flight(const struct weft__program *p, struct weft_job_outcome *ret) {
+    assert(p->in_flight_bytes_max <= bound_of(p, true));
+    take_most(&ret->in_flight_bytes_max, p->in_flight_bytes_max);
+    take_most(&ret->in_flight_bytes_bound, bound_of(p, true));
+    take_most(&ret->incoming_bytes_bound, bound_of(p, false));
+}
+
 static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_job_outcome *ret) {
     size_t results = (size_t)job->iterations * job->ops;
     for (uint32_t r = 0; r < job->ranks; r++) {
@@ -210,6 +283,7 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
             ret->iteration_exposed_ps[i] += program[r].iteration_exposed_ps[i];
         }
         ret->ranks_done += program[r].done;
+        collect_in_flight(&program[r], ret);
         ret->exposed_ps += program[r].exposed_ps / job->ranks;
     }
     for (size_t i = 0; i < results; i++)
@@ -222,9 +296,11 @@ void weft__jobs_collect(struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     struct weft_outcome *o = net->outcome;
     if (!w->jobs) return;
-    const struct weft__program *program = net->hosts.programs->program;
+    const struct weft__program *program = net->programs->program;
     for (uint32_t j = 0; j < w->jobs; j++) {
         collect_job(&w->job[j], program, &o->job[j]);
+        collect_waits(&net->programs->waits[(size_t)j * net->engine.conf.workers], net->engine.conf.workers,
+                      &o->job[j]);
         program += w->job[j].ranks;
     }
     for (uint32_t h = 0; h < net->topology->hosts; h++) {

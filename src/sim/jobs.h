@@ -8,6 +8,8 @@
 
 /// When the queue pairs are there. NULL: there is no job.
 struct weft__programs *weft__jobs_new(struct weft__network *net);
+/// When it is known which worker runs which node.
+void weft__jobs_start(struct weft__network *net);
 /// The longest that a rank computes, and the shortest way within a server (never: none).
 weft_time_ps weft__jobs_patience(const struct weft_workload *workload);
 weft_time_ps weft__jobs_lookahead(const struct weft_workload *workload);

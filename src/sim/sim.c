@@ -258,7 +258,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .qps_left = left,
         .qps_unacked = unacked,
     };
-    net->hosts.programs = weft__jobs_new(net);
+    net->hosts.programs = net->programs = weft__jobs_new(net);
     return WEFT_OK;
 }
 
@@ -464,6 +464,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         weft_outcome_free(net.outcome);
         return status;
     }
+    weft__jobs_start(&net);
     make_devices(&net);
     double assembled_s = seconds(CLOCK_MONOTONIC);
     weft__engine_run(&net.engine);

@@ -11,13 +11,16 @@ struct weft__job_common {
     uint32_t order;
     weft_time_ps start_ps;
     uint64_t priority, cts_priority, qps;
-    uint32_t qp_scaling;
+    uint32_t qp_scaling, admission;
+    double channel_cost;
     struct weft_server_conf server;
 };
 enum weft__job_order { WEFT__ORDER_SERVER, WEFT__ORDER_LISTED };
 extern const char *const weft__job_orders[];
 enum weft__qp_scaling { WEFT__QP_ROUND_ROBIN, WEFT__QP_SPLIT };
 extern const char *const weft__qp_scalings[];
+enum weft__admission { WEFT__ADMISSION_CTS, WEFT__ADMISSION_NONE };
+extern const char *const weft__admissions[];
 #define WEFT__JOB_ROWS(T, name)                                                                                        \
     WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
         WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts: a rank each"),                                            \
@@ -25,11 +28,18 @@ extern const char *const weft__qp_scalings[];
                     "ranks go server by server, or as the hosts are listed"),                                          \
         WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),                                 \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
-        WEFT_UINT(T, common.cts_priority, "cts_priority", "3", "0", "7", "of clear-to-send messages"),                 \
+        WEFT_CHOICE(T, common.admission, "admission", "cts", weft__admissions,                                         \
+                    "a sender writes when the receiver has sent a clear-to-send; or as soon as it has a message, "     \
+                    "into a buffer without end"),                                                                      \
+        WEFT_UINT(T, common.cts_priority, "cts_priority", "3", "0", "7",                                               \
+                  "of clear-to-send messages: that of the data, or one of their own"),                                 \
         WEFT_UINT(T, common.qps, "qps", "1", "1", "32",                                                                \
                   "queue pairs of a connection, each with a UDP source port of its own"),                              \
         WEFT_CHOICE(T, common.qp_scaling, "qp_scaling", "round_robin", weft__qp_scalings,                              \
                     "a message goes whole on the next queue pair, or split over all of them"),                         \
+        WEFT_REAL(T, common.channel_cost, "channel_cost", "0", "0", "0.5",                                             \
+                  "part of the GPU that each channel of a collective under way takes from compute (assumed; a "        \
+                  "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs")
 
 /// A job of the chosen hosts, with room for `ops` operations.

@@ -26,6 +26,7 @@ static const struct weft_param server_rows[] = {
 const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
 
 const char *const weft__job_orders[] = {"server", "listed", NULL};
+const char *const weft__admissions[] = {"cts", "none", NULL};
 const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 
 uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft_topology *topology, uint32_t host,
@@ -110,7 +111,9 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     *job = (struct weft_job){
         .server = common->server,
         .start_ps = common->start_ps,
+        .unadmitted = common->admission == WEFT__ADMISSION_NONE,
         .cts_priority = common->cts_priority,
+        .channel_cost = common->channel_cost,
         .split = common->qp_scaling == WEFT__QP_SPLIT,
         .iterations = 1,
         .slow_factor = 1,
@@ -223,16 +226,19 @@ static struct weft_connection *find(struct found *f, uint32_t src, uint32_t dst,
 static void walk_op(const struct weft_job *job, const struct weft_job_op *op, uint32_t rank, struct found *f) {
     uint32_t number = weft_job_number(op, rank), lanes = op->ops->lanes(op->conf, &op->shape);
     const struct weft_collective_common *common = op->conf;
+    struct weft_communicator *communicator = &job->communicator[op->communicator];
     for (uint32_t lane = 0; lane < lanes; lane++) {
         uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
         for (uint64_t k = 0; k < steps; k++) {
             struct weft_step step;
             op->ops->step(op->conf, &op->shape, number, lane, k, &step);
             if (!step.bytes) continue;
+            if (step.channel >= communicator->channels) communicator->channels = step.channel + 1;
             for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++) {
                 uint32_t dst = weft_job_member(op, rank, step.send[p]);
                 struct weft_connection *c = find(f, rank, dst, op->communicator, step.channel);
                 c->bytes += step.bytes * job->iterations;
+                if (step.bytes > c->message_bytes_max) c->message_bytes_max = step.bytes;
                 c->slots = (uint16_t)common->slots;
             }
         }
@@ -285,6 +291,18 @@ static enum weft_status add_flows(const struct weft__job_common *common, struct 
     return status;
 }
 
+static enum weft_status check_channels(const struct weft_job *job, struct weft_place place,
+                                       struct weft_error *ret_error) {
+    uint32_t channels = 0;
+    for (uint32_t c = 0; c < job->communicators; c++)
+        channels += job->communicator[c].channels;
+    if (job->channel_cost * channels < 1) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "channel_cost: %" PRIu32 " channels of all collectives at %g leave nothing to compute with; "
+                          "expected less than %g",
+                          channels, job->channel_cost, 1. / channels);
+}
+
 static void add_job(struct weft_workload *w, const struct weft_job *job) {
     struct weft_job *jobs = weft_arena_alloc(w->arena, w->jobs + 1, sizeof *jobs);
     if (w->jobs) memcpy(jobs, w->job, w->jobs * sizeof *jobs);
@@ -304,7 +322,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     if (all.n) memcpy(job->connection, all.list, all.n * sizeof *all.list);
     weft_memory_free(WEFT_MEMORY_SCENARIO, all.list, all.capacity * sizeof *all.list);
     job->group = weft__workload_group(w, common->group);
-    status = add_flows(common, place, topology, job, w, ret_error);
+    status = check_channels(job, place, ret_error);
+    if (!status) status = add_flows(common, place, topology, job, w, ret_error);
     if (!status) add_job(w, job);
     return status;
 }

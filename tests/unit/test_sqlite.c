@@ -76,10 +76,11 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-                "balance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
-                "meaning\nevents\nflows\ngroups\niterations\njobs\n"
-                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries\nte");
+    expect_rows(
+        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        "admission\nbalance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
+        "meaning\nevents\nflows\ngroups\niterations\njobs\n"
+        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
