@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json.h"
 #include "topo.h"
 
 static void print_layers(struct weft__json *j, const struct weft_topology_summary *s) {
@@ -111,17 +110,19 @@ static void print_links(struct weft__json *j, const struct weft_topology *t) {
     weft__json_end_array(j);
 }
 
-static void print_summary(struct weft__json *j, const struct weft_topology_summary *s) {
+static void print_summary(struct weft__json *j, const struct topo_view *view, uint32_t network) {
+    const struct weft_topology_summary *s = &view->summary[network];
     print_layers(j, s);
     print_lines(j, s);
     print_figures(j, s);
+    topo_print_dsf_json(j, view->topology, &view->topology->network[network]);
 }
 
 /// Of one network its figures, of several each one's.
 static void print_networks(struct weft__json *j, const struct topo_view *view) {
     const struct weft_topology *t = view->topology;
     if (t->networks == 1) {
-        print_summary(j, view->summary);
+        print_summary(j, view, 0);
         return;
     }
     weft__json_key(j, "networks");
@@ -131,7 +132,7 @@ static void print_networks(struct weft__json *j, const struct topo_view *view) {
         weft__json_key_string(j, "name", t->network[i].name);
         weft__json_key_u64(j, "hosts", t->network[i].hosts);
         weft__json_key_u64(j, "switches", t->network[i].switches);
-        print_summary(j, &view->summary[i]);
+        print_summary(j, view, i);
         weft__json_end_object(j);
     }
     weft__json_end_array(j);

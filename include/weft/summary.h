@@ -45,4 +45,25 @@ struct weft_topology_summary {
 struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
                                                       struct weft_arena *arena);
 
+/// DSF nodes of one layer name: "down" and "up" are fabric lanes to lower and to other tiers, of a node.
+struct weft_dsf_layer {
+    const char *name;
+    uint8_t box, tier;
+    uint32_t boxes, nodes; ///< a box of several virtual devices is as many nodes
+    uint32_t down_min, down_max, up_min, up_max;
+};
+enum { WEFT_DSF_LAYERS_MAX = 16 };
+
+/// The disaggregated scheduled fabrics of a network: parts that cells do not leave. What is told of one is of the
+/// first.
+struct weft_dsf_summary {
+    uint32_t layers; ///< 0: there is none
+    struct weft_dsf_layer layer[WEFT_DSF_LAYERS_MAX];
+    uint32_t fabrics, alike;           ///< alike: the first and those with its figures
+    uint32_t interfaces, hosts, links; ///< links: of interface nodes to other than hosts
+    weft_rate_bps host_bps, link_bps;
+};
+struct weft_dsf_summary weft_topology_summarise_dsf(const struct weft_topology *t,
+                                                    const struct weft_network_info *network);
+
 #endif

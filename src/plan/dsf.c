@@ -12,11 +12,7 @@
 // The loop is ours: a request goes to the far node, a credit comes back, the packet goes. Of these the credits in
 // flight must cover what lies between a credit and its packet's arrival: two ways.
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/param.h"
-#include "base/units.h"
 #include "weft/packet.h"
 #include "weft/plan_dsf.h"
 
@@ -51,20 +47,7 @@ static const struct weft_param rows[] = {
     WEFT_REAL(T, distance_km, "distance_km", "0", "0", "20000", "between two regions, 5us a kilometre"),
 };
 
-static const char *check(const void *conf, char *text, size_t size) {
-    const T *c = conf;
-    struct weft_plan_pfc_conf pfc = {.rate_bps = c->rate_bps};
-    uint32_t quanta;
-    if (weft_plan_find_quanta(pfc.rate_bps, &quanta)) return NULL;
-    char rate[32];
-    weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
-    snprintf(text, size,
-             "rate %s: 802.3 has no figure for how long its ports take to pause; expected one of 1, 10, 25, "
-             "40, 50, 100, 200, 400, 800 Gbps",
-             rate);
-    return text;
-}
-const struct weft_param_table weft_plan_dsf_table = WEFT_PARAM_TABLE_CHECKED("plan dsf", T, rows, check);
+const struct weft_param_table weft_plan_dsf_table = WEFT_PARAM_TABLE("plan dsf", T, rows);
 
 const char *const weft_plan_dsf_warning_names[] = {"blocking", "starving", "above_cap", "lossy", "skew"};
 
@@ -155,6 +138,9 @@ static struct weft_plan_pfc headroom(const T *c, weft_time_ps delay) {
 }
 
 static void add_pfc(const T *c, struct weft_plan_dsf *p) {
+    uint32_t quanta;
+    p->pfc_known = weft_plan_find_quanta(c->rate_bps, &quanta);
+    if (!p->pfc_known) return;
     p->pfc = headroom(c, c->host_delay_ps);
     p->headroom_bytes = c->ports * p->pfc.headroom_bytes;
     if (p->headroom_bytes > c->sram_bytes)
@@ -167,7 +153,7 @@ static void add_distance(const T *c, struct weft_plan_dsf *p) {
     p->far_ps = (weft_time_ps)llround(c->distance_km * 5.0 * (double)WEFT_PS_PER_US);
     p->far_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * p->far_ps);
     p->far_credits = weft_plan_calc_credits(c->rate_bps, p->rtt_ps + 2 * p->far_ps, c->credit_bytes);
-    p->far_pfc = headroom(c, p->far_ps);
+    if (p->pfc_known) p->far_pfc = headroom(c, p->far_ps);
 }
 
 struct weft_plan_dsf weft_plan_calc_dsf(const T *c) {

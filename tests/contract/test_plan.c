@@ -66,7 +66,7 @@ static const struct {
     {"plan dsf --lanes 140", 0, "warning, blocking: "},
     {"plan dsf --skew 80us", 0, "warning, skew: "},
     {"plan dsf --sram 1MB", 0, "warning, lossy: "},
-    {"plan dsf --rate 106.25Gbps", 2, "802.3 has no figure"},
+    {"plan dsf --rate 106.25Gbps", 0, "unknown: 802.3 does not say"},
     {"plan dsf" INCAST, 2, "the topology has no DSF interface nodes"},
     {"plan dsf --json", 0, "\"inflight_credits\":4,\"empty_bytes\":20480,\"balance_bytes_max\":45056"},
     // Scenarios: what is configured against what is computed, equal variants together.

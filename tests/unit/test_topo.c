@@ -58,6 +58,46 @@ static void json(void **state) {
     json_decref(root);
 }
 
+static void assert_says(const char *const *said) {
+    for (; *said; said++)
+        if (!strstr(output, *said)) fail_msg("'%s' is not in:\n%s", *said, output);
+}
+
+// What Meta's text and FBOSS's constants say of an L2 zone, and of a building of a region.
+static void scheduled_fabrics(void **state) {
+    (void)state;
+    assert_int_equal(topo("topology: dsf_l2_zone", ""), 0);
+    assert_says((const char *const[]){
+        "rdsw         512 boxes, each 36 ports of 400Gbps and 160 lanes of 100Gbps: 1.11 times the ports, 1.06 after",
+        "fdsw         160 boxes of 4 virtual devices, each 128 lanes down and 128 up: 1:1\n",
+        "sdsw         128 boxes of 4 virtual devices, each 160 lanes down\n",
+        "one fabric of 18432 NIC ports, 7372.8Tbps\n", NULL});
+    // a small region with the ratios of the text, and rates that IEEE 802.3 has no figure for
+    assert_int_equal(
+        topo("topology: {kind: dsf_region, l2_zones: 2, zones: 4, rdsws: 8, fdsws: 10, sdsws: 8, edsws: 8, "
+             "edge_fdsws: 10, superspine_groups: 4, lane_rate: 425Gbps, hosts_per_rdsw: 9, host_rate: "
+             "1.6Tbps}",
+             ""),
+        0);
+    assert_says((const char *const[]){
+        "sdsw         16 boxes of 4 virtual devices, each 40 lanes down and 10 up: 4:1\n",
+        "edge-fdsw    20 boxes of 4 virtual devices, each 8 lanes down and 8 up: 1:1\n",
+        "edsw         16 boxes, each 16 ports of 800Gbps and 40 lanes of 400Gbps: 1.25 times the ports, 1.19 after",
+        "2 fabrics, each of 288 NIC ports, 460.8Tbps; 128 links out of it, 102.4Tbps: 4.5:1, 22.2% of what", NULL});
+    assert_int_equal(topo("topology: {kind: dsf_l1_zone, planes: 2, rdsws: 8, fdsws: 3, hosts_per_rdsw: 2}", "--json"),
+                     0);
+    json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    json_t *dsf = json_object_get(json_array_get(json_object_get(root, "networks"), 1), "dsf");
+    json_t *fdsw = json_array_get(json_object_get(dsf, "layers"), 1);
+    assert_string_equal(json_string_value(json_object_get(fdsw, "layer")), "plane-1-fdsw");
+    assert_int_equal(integer(fdsw, "boxes"), 3);
+    assert_int_equal(integer(fdsw, "nodes"), 12);
+    assert_int_equal(integer(fdsw, "lanes_down_max"), 8);
+    assert_int_equal(integer(json_object_get(dsf, "first_fabric"), "hosts_bps"), INT64_C(16 * 400000000000));
+    json_decref(root);
+}
+
 static void text_and_dot(void **state) {
     (void)state;
     assert_int_equal(topo("topology: clos3", ""), 0);
@@ -96,6 +136,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json),
         cmocka_unit_test(text_and_dot),
+        cmocka_unit_test(scheduled_fabrics),
         cmocka_unit_test(variants_and_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
