@@ -64,11 +64,13 @@ static void print_row(const struct weft_param *row) {
 }
 
 static void print_table(const struct weft_param_table *table) {
-    if (!table->n && !table->lists) printf("  no parameters\n");
+    if (!table->n && !table->lists && !table->models) printf("  no parameters\n");
     for (uint32_t i = 0; i < table->n; i++)
         print_row(&table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++)
         printf("  %s: [...]   (list)\n", *list);
+    for (const char *const *key = table->models; key && *key; key++)
+        printf("  %s: {NAME: ...}   (map of names, each a model of this kind)\n", *key);
 }
 
 static void print_model(const struct weft_model *model) {

@@ -149,6 +149,28 @@ static void required(struct weft__json *j, const struct weft_param_table *table,
     weft__json_end_array(j);
 }
 
+/// Names of the user's own, each with a model, or another name of the map.
+static void map_of_models(struct weft__json *j, const char *key, enum weft_model_kind kind) {
+    char text[128];
+    snprintf(text, sizeof text, "#/$defs/%s", weft_kind_name(kind));
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "object");
+    weft__json_key(j, "additionalProperties");
+    weft__json_begin_object(j);
+    weft__json_key(j, "anyOf");
+    weft__json_begin_array(j);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "$ref", text);
+    weft__json_end_object(j);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "type", "string");
+    weft__json_end_object(j);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+}
+
 /// A table as an object; `model`, if there is one, adds the key `kind`.
 static void table_object(struct weft__json *j, const struct weft_param_table *table, const struct weft_model *model) {
     weft__json_begin_object(j);
@@ -170,6 +192,8 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
         weft__json_key_string(j, "type", "array");
         weft__json_end_object(j);
     }
+    for (const char *const *key = model ? table->models : NULL; key && *key; key++)
+        map_of_models(j, *key, model->kind);
     weft__json_end_object(j);
     required(j, table, NULL);
     weft__json_key_bool(j, "additionalProperties", false);

@@ -53,6 +53,8 @@ struct weft_param_table {
     const char *(*check)(const void *conf, char *text, size_t size);
     /// Optional, NULL-terminated: keys that the loader leaves alone, because the model reads them from the tree itself.
     const char *const *lists;
+    /// Optional, the same for keys with a map from names to models of the kind that this model is of itself.
+    const char *const *models;
 };
 
 /// A model chosen by the user, with its configuration.
@@ -83,12 +85,12 @@ struct weft_model_conf {
 #define WEFT_SECTION(T, field, key, section, help)                                                                     \
     { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section }
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL }
 
 #define WEFT_PARAM_TABLE_LISTS(name, T, rows, check, lists)                                                            \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL }
 
 /// Fills `conf` (table->conf_size bytes) with the defaults, then with what `tree` says (NULL: nothing). Unknown key,
 /// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.

@@ -68,6 +68,8 @@ static enum weft_status load_value(struct load *l, const struct weft_param *row,
 static bool names_list(const struct weft_param_table *table, const char *key) {
     for (const char *const *name = table->lists; name && *name; name++)
         if (!strcmp(*name, key)) return true;
+    for (const char *const *name = table->models; name && *name; name++)
+        if (!strcmp(*name, key)) return true;
     return false;
 }
 
@@ -84,6 +86,8 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
     for (uint32_t i = 0; i < table->n && n < NAMES_MAX; i++)
         names[n++] = table->rows[i].name;
     for (const char *const *name = table->lists; name && *name && n < NAMES_MAX; name++)
+        names[n++] = *name;
+    for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
     if (!n) return FAIL(l, child->key_place, "%s: unknown key; %s has no parameters", path, table->name);
     const char *nearest = weft_error_nearest(child->key, names, n);

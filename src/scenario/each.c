@@ -21,9 +21,32 @@ static void tree_each(const struct sink *sink, const struct weft_tree *tree, con
     }
 }
 
+static void model_each(const struct sink *sink, const struct weft_model_conf *model, const char *path);
+
+/// Models by name, of the kind that `model` is of; what is none of these is as the user wrote it.
+static void models_each(const struct sink *sink, const struct weft_model_conf *model, const char *key,
+                        const char *path) {
+    const struct weft_tree *map = weft_tree_find(model->tree, key);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    for (uint32_t i = 0; map && i < map->n; i++) {
+        const struct weft_tree *child = map->child[i];
+        char map_path[WEFT__PATH_MAX], child_path[WEFT__PATH_MAX];
+        weft__path_join(map_path, sizeof map_path, path, key);
+        weft__path_join(child_path, sizeof child_path, map_path, child->key);
+        struct weft_model_conf inner;
+        if (weft__model_load_at(model->model->kind, NULL, child, child_path, &inner, arena, NULL))
+            tree_each(sink, child, child_path);
+        else
+            model_each(sink, &inner, child_path);
+    }
+    weft_arena_free(arena);
+}
+
 /// A model with the lists that it reads itself.
 static void model_each(const struct sink *sink, const struct weft_model_conf *model, const char *path) {
     weft__model_each(model, path, sink->on_value, sink->context);
+    for (const char *const *key = model->model->params->models; key && *key; key++)
+        models_each(sink, model, *key, path);
     const char *const *list = model->model->params->lists;
     for (; list && *list; list++) {
         const struct weft_tree *tree = weft_tree_find(model->tree, *list);

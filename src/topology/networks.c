@@ -19,9 +19,12 @@ enum { NETWORKS_MAX = 64 };
 struct networks_conf {
     char none;
 };
-static const char *const lists[] = {"networks", "machines", "override", NULL};
+static const char *const lists[] = {"machines", "override", NULL};
+static const char *const models[] = {"networks", NULL};
 static const struct weft_param_table networks_params = {
-    .name = "networks", .conf_size = sizeof(struct networks_conf), .lists = lists};
+    .name = "networks", .conf_size = sizeof(struct networks_conf), .lists = lists, .models = models};
+
+extern const struct weft_model weft__topology_networks;
 
 /// "frontend: backend": the network of that name, if a kind of topology is not called so.
 static const char *alias_of(const struct weft_tree *map, const struct weft_tree *tree) {
@@ -54,6 +57,8 @@ static enum weft_status build_network(const struct weft_tree *tree, struct weft_
     if (override)
         return BAD(override->key_place, "%s.override: expected it beside networks, with full names such as %s-host-0/0",
                    path, tree->key);
+    if (model.model == &weft__topology_networks)
+        return BAD(tree->place, "%s: networks within networks; expected them side by side", path);
     const struct weft_topology_ops *ops = model.model->ops;
     b->place = tree->place;
     weft_topology_add_network(b, tree->key);

@@ -65,6 +65,7 @@ static void sections_are_shown(void **state) {
         {"models host", "cc: none   (model: weft models cc)\n", 0},
         {"models pfc", "watchdog_action: alert   (alert | drop | forward)\n", 0},
         {"models run", "seed: 1   (whole number, at least 0)\n", 0},
+        {"models topology networks", "networks: {NAME: ...}   (map of names, each a model of this kind)\n", 0},
         {"models topology list", "nodes: [...]   (list)\n", 0},
         {"models workload incast", "dst: ...   (text; must be given)\n", 0},
         {"models cc", "  cc         none             no congestion control", 0},
@@ -123,6 +124,8 @@ static void assert_table(const struct weft_param_table *table, const json_t *def
     }
     for (const char *const *list = table->lists; list && *list; list++, keys++)
         assert_non_null(json_object_get(properties, *list));
+    for (const char *const *key = table->models; key && *key; key++, keys++)
+        assert_string_equal(json_string_value(json_object_get(json_object_get(properties, *key), "type")), "object");
     assert_int_equal(json_object_size(properties), keys);
     assert_int_equal(json_array_size(required), must);
 }

@@ -306,6 +306,8 @@ static void refused(void **state) {
         "1 machines 'd' with 3 NICs each in a, which has 8 hosts, 2 of them free");
     bad("topology:\n  kind: networks\n  networks: {a: single, c: d, d: a}", "t.yaml:3:28",
         "c is d, which is itself another name, of a");
+    bad("topology:\n  kind: networks\n  networks: {a: {kind: networks, networks: {b: single}}}", "t.yaml:3:17",
+        "networks within networks");
     bad("topology:\n  kind: networks\n  networks: {a: a}", "t.yaml:3:17", "no topology \"a\"");
     bad("topology:\n  kind: networks\n  networks: {a: {kind: clos3, pods: 60000}}", "t.yaml:3:17", "at most 16777216");
 }

@@ -371,6 +371,21 @@ static void value_is(const char *path, const char *expected) {
     assert_string_equal(value, expected);
 }
 
+/// Of models in a map every parameter is told; what names another of them is as written.
+static void models_in_a_map(void **state) {
+    (void)state;
+    static const char text[] = "topology:\n  kind: networks\n  networks: {a: {kind: single, hosts: 3}, b: a}\n"
+                               "  machines: [{name: m, nics: {a: 2}}]\n";
+    struct weft_error error = {0};
+    assert_int_equal(weft_scenario_file_parse("m.yaml", text, sizeof text - 1, NULL, 0, &file, &error), WEFT_OK);
+    assert_int_equal(weft_scenario_new(file, 0, &scenario, &error), WEFT_OK);
+    value_is("topology.networks.a.kind", "single");
+    value_is("topology.networks.a.hosts", "3");
+    value_is("topology.networks.a.rate", "200Gbps");
+    value_is("topology.networks.b", "a");
+    value_is("topology.machines.0.nics.a", "2");
+}
+
 /// Every case has every variant, and may change them or have more.
 static void cases(void **state) {
     (void)state;
@@ -483,6 +498,7 @@ int main(void) {
         cmocka_unit_test_teardown(errors, tear_down),
         cmocka_unit_test_teardown(fit, tear_down),
         cmocka_unit_test_teardown(example_in_docs, tear_down),
+        cmocka_unit_test_teardown(models_in_a_map, tear_down),
         cmocka_unit_test_teardown(cases, tear_down),
         cmocka_unit_test_teardown(bases, tear_down),
     };
