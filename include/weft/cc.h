@@ -10,8 +10,10 @@
 struct weft_cc_fact {
     weft_time_ps now_ps;
     weft_rate_bps line_rate_bps;
-    uint32_t bytes;      ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged
-    weft_time_ps rtt_ps; ///< on_ack: of the acknowledged packet
+    uint32_t bytes;        ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged
+    uint32_t packet_bytes; ///< payload of a full packet
+    uint32_t timeouts;     ///< on_loss: in a row, without anything acknowledged; 0: it was a NAK
+    weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; 0: it was not measured
 };
 
 /// What it answers. The caller fills it with the answer in force before each call; the model changes what it wants.
@@ -28,6 +30,7 @@ struct weft_cc_ops {
     void (*on_timer)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *); ///< optional
     void (*on_sent)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
     void (*on_ack)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);   ///< optional
+    void (*on_loss)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
 };

@@ -119,7 +119,13 @@ static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft_
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     uint32_t key = weft__key_cc(nic->hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
-        .now_ps = w->now_ps, .line_rate_bps = nic->line_rate_bps, .bytes = bytes, .rtt_ps = rtt};
+        .now_ps = w->now_ps,
+        .line_rate_bps = nic->line_rate_bps,
+        .bytes = bytes,
+        .packet_bytes = nic->hosts->qp[qp].mtu,
+        .timeouts = s->timeouts,
+        .rtt_ps = rtt,
+    };
     weft_time_ps timer = weft__timer_at(&node->timers, key);
     struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
     handler(s->cc, nic->conf->cc.conf, &fact, &act);
@@ -236,6 +242,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
     if (newly) {
         s->una = psn;
         s->progress_ps = w->now_ps;
+        s->timeouts = 0;
         if (s->next < psn) s->next = psn;
         weft_time_ps rtt = 0;
         if (s->sample_ps && psn > s->sample_psn) {
@@ -249,6 +256,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
         return;
     }
     if (again && s->next > psn) {
+        tell_cc(node, nic, w, qp, nic->cc->on_loss, 0, 0);
         s->next = psn;
         s->sample_ps = 0;
     }
@@ -270,6 +278,7 @@ static void on_timeout(struct weft__node *node, struct weft__nic *nic, struct we
         return;
     }
     s->progress_ps = w->now_ps;
+    if (s->timeouts < UINT8_MAX) s->timeouts++;
     weft__timer_set(&node->timers, key, timeout_after(nic, w->now_ps));
     acknowledged(node, nic, w, qp, s->una, true);
 }

@@ -24,7 +24,8 @@ struct weft__qp_sender {
     uint32_t next, una, highest; ///< PSN to send, first unacknowledged, first never sent
     uint32_t ready_next;         ///< in the ring of queue pairs that may send
     bool started, ready, done;
-    uint32_t posted; ///< PSN that what there is to send ends at; grows if the queue pair carries messages
+    uint8_t timeouts; ///< in a row, at most 255
+    uint32_t posted;  ///< PSN that what there is to send ends at; grows if the queue pair carries messages
     weft_rate_bps rate_bps;
     weft_time_ps next_send_ps, progress_ps;
     weft_bytes window_bytes;

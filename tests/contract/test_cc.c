@@ -46,10 +46,14 @@ static void random_fact(struct caller *c, struct weft_random *random) {
     case 0:
         tell(c, c->ops->on_cnp);
         break;
+    case 3:
+        c->fact.timeouts = (uint32_t)weft_random_below(random, 10);
+        tell(c, c->ops->on_loss);
+        break;
     case 1:
     case 2:
         c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 1;
-        c->fact.rtt_ps = WEFT_PS_PER_US + weft_random_below(random, WEFT_PS_PER_MS);
+        c->fact.rtt_ps = weft_random_below(random, 2) * (WEFT_PS_PER_US + weft_random_below(random, WEFT_PS_PER_MS));
         tell(c, c->ops->on_ack);
         break;
     default:
@@ -59,7 +63,7 @@ static void random_fact(struct caller *c, struct weft_random *random) {
 }
 
 static uint64_t run(const struct weft_model *model, const void *conf, weft_rate_bps line, uint64_t seed) {
-    struct caller c = {.ops = model->ops, .conf = conf, .fact.line_rate_bps = line};
+    struct caller c = {.ops = model->ops, .conf = conf, .fact = {.line_rate_bps = line, .packet_bytes = 4096}};
     c.act = (struct weft_cc_act){line, WEFT_TIME_NEVER, UINT64_MAX};
     c.state = calloc(1, c.ops->state_size(conf) + 1);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
