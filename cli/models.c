@@ -22,6 +22,7 @@ static const struct {
     {&weft_reach_table, "reachability in a DSF fabric, and input balanced mode"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
+    {&weft_occupied_table, "servers that are not free, in a collective or job"},
     {&weft_operation_table, "an entry of a job's list of operations"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };

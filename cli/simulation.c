@@ -143,17 +143,15 @@ void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool j
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
 }
 
-enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
-                                        struct weft_error *ret_error) {
-    enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
-    if (status) return status;
+enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
+                                       const void *context, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    const char *path = weft_arena_format(arena, "%s/result.json", dir);
     const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
     FILE *file = fopen(draft, "w");
     bool written = file;
     if (file) {
-        weft_cli_print_results(file, results, true);
+        write(file, context);
         written = !ferror(file);
         written &= !fclose(file);
     }
@@ -162,6 +160,20 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
             weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
         unlink(draft);
     }
+    weft_arena_free(arena);
+    return status;
+}
+
+static void write_json(FILE *file, const void *context) {
+    weft_cli_print_results(file, context, true);
+}
+
+enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
+                                        struct weft_error *ret_error) {
+    enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
+    if (status) return status;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    status = weft_cli_replace_file(weft_arena_format(arena, "%s/result.json", dir), write_json, results, ret_error);
     weft_arena_free(arena);
     return status;
 }

@@ -41,6 +41,9 @@ struct weft_cli_results {
     const struct weft_claim_result *claim;
     uint32_t claims;
 };
+/// Writes a file anew: all of it or nothing, and then an older one stays.
+enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
+                                       const void *context, struct weft_error *ret_error);
 /// Writes results.sqlite and result.json into the folder.
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error);

@@ -7,6 +7,8 @@
 #include "weft/collective.h"
 #include "weft/topology.h"
 
+struct weft_place_problem; // weft/place.h
+
 /// Servers of GPUs, a host each with a NIC of its own, joined by a network inside the server.
 struct weft_server_conf {
     uint64_t gpus;
@@ -15,7 +17,7 @@ struct weft_server_conf {
     weft_time_ps latency_ps;
 };
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };
-extern const struct weft_param_table weft_server_table;
+extern const struct weft_param_table weft_server_table, weft_occupied_table; ///< the latter: servers that are not free
 extern const struct weft_param_table weft_operation_table; ///< of an entry of a job's list `operations`
 
 /// One operation, the same at all ranks: first compute, then a collective among each group.
@@ -50,7 +52,8 @@ struct weft_connection {
 struct weft_job {
     uint32_t group; ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
-    uint32_t *host; ///< of a rank
+    uint32_t *host;                    ///< of a rank
+    struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
     struct weft_job_op *op;
     struct weft_communicator *communicator;
     struct weft_server_conf server;

@@ -17,8 +17,9 @@ enum weft_random_purpose {
     WEFT_RANDOM_SIZE,
     WEFT_RANDOM_TEST,
     WEFT_RANDOM_ROUTE,
-    WEFT_RANDOM_REACH, ///< links withdrawn in input balanced mode
-    WEFT_RANDOM_PHASE, ///< when a device's periodic messages are sent
+    WEFT_RANDOM_REACH,          ///< links withdrawn in input balanced mode
+    WEFT_RANDOM_PHASE,          ///< when a device's periodic messages are sent
+    WEFT_RANDOM_PLACEMENT = 32, ///< order of servers; which are occupied
 };
 
 struct weft_random {

@@ -27,6 +27,7 @@ static const char *const kind_names[WEFT_KINDS] = {
     [WEFT_KIND_CC] = "cc",
     [WEFT_KIND_COLLECTIVE] = "collective",
     [WEFT_KIND_SFC] = "sfc",
+    [WEFT_KIND_PLACEMENT] = "placement",
 };
 
 const char *weft_kind_name(enum weft_model_kind kind) {

@@ -40,26 +40,42 @@ static enum weft_status open_text(const char *path, FILE **ret_file, struct weft
     return status;
 }
 
-enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
-                                struct weft_error *ret_error) {
+enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
     FILE *file = NULL;
     enum weft_status status = open_text(path, &file, ret_error);
     if (status) return status;
-    size_t size = 0, room = 64 * 1024;
-    char *text = weft_memory_new(WEFT_MEMORY_SCENARIO, room, 1);
-    for (size_t n; (n = fread(text + size, 1, room - size, file)) > 0;) {
-        size += n;
-        if (size > WEFT__TREE_BYTES_MAX) break;
-        if (size < room) continue;
-        text = weft_memory_resize(WEFT_MEMORY_SCENARIO, text, room, 2 * room);
-        room *= 2;
+    struct weft__text t = {.room = 64 * 1024};
+    t.text = weft_memory_new(WEFT_MEMORY_SCENARIO, t.room, 1);
+    for (size_t n; (n = fread(t.text + t.size, 1, t.room - t.size, file)) > 0;) {
+        t.size += n;
+        if (t.size > WEFT__TREE_BYTES_MAX) break;
+        if (t.size < t.room) continue;
+        t.text = weft_memory_resize(WEFT_MEMORY_SCENARIO, t.text, t.room, 2 * t.room);
+        t.room *= 2;
     }
     if (ferror(file))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
                                 strerror(errno));
     if (file != stdin) fclose(file);
+    if (!status && t.size > WEFT__TREE_BYTES_MAX) status = too_big(path, ret_error);
+    if (status)
+        weft__text_free(&t);
+    else
+        *ret_text = t;
+    return status;
+}
+
+void weft__text_free(struct weft__text *text) {
+    weft_memory_free(WEFT_MEMORY_SCENARIO, text->text, text->room);
+}
+
+enum weft_status weft_tree_read(const char *path, struct weft_arena *arena, struct weft_tree **ret_tree,
+                                struct weft_error *ret_error) {
+    struct weft__text text;
+    enum weft_status status = weft__text_read(path, &text, ret_error);
+    if (status) return status;
     const char *name = strcmp(path, "-") ? path : "<stdin>";
-    if (!status) status = weft_tree_parse(name, text, size, arena, ret_tree, ret_error);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, text, room);
+    status = weft_tree_parse(name, text.text, text.size, arena, ret_tree, ret_error);
+    weft__text_free(&text);
     return status;
 }

@@ -16,4 +16,12 @@
 enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
                                         struct weft_tree **ret_tree, struct weft_error *ret_error);
 
+/// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX; an error names `path`.
+struct weft__text {
+    char *text;
+    size_t size, room;
+};
+enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error);
+void weft__text_free(struct weft__text *text);
+
 #endif

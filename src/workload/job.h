@@ -3,7 +3,15 @@
 #ifndef WEFT_WORKLOAD_JOB_H
 #define WEFT_WORKLOAD_JOB_H
 
+#include "weft/place.h"
 #include "weft/workload.h"
+
+/// Servers that are not there for a job.
+struct weft_occupied_conf {
+    const char *hosts;
+    double part;
+    uint64_t seed;
+};
 
 /// First member of the configuration of what makes a job.
 struct weft__job_common {
@@ -14,6 +22,10 @@ struct weft__job_common {
     uint32_t qp_scaling, admission;
     double channel_cost;
     struct weft_server_conf server;
+    uint64_t ranks;
+    struct weft_occupied_conf occupied;
+    struct weft_model_conf placement;
+    const char *rank_file;
 };
 enum weft__job_order { WEFT__ORDER_SERVER, WEFT__ORDER_LISTED };
 extern const char *const weft__job_orders[];
@@ -40,7 +52,13 @@ extern const char *const weft__admissions[];
         WEFT_REAL(T, common.channel_cost, "channel_cost", "0", "0", "0.5",                                             \
                   "part of the GPU that each channel of a collective under way takes from compute (assumed; a "        \
                   "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
-        WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs")
+        WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
+        WEFT_UINT(T, common.ranks, "ranks", "0", "0", "16777216", "of the job; 0: a rank each free host"),             \
+        WEFT_SECTION(T, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),               \
+        WEFT_MODEL_PARAM(T, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",                              \
+                         "which of the free servers, and which ranks on which"),                                       \
+        WEFT_TEXT(T, common.rank_file, "rank_file", "",                                                                \
+                  "a file of weft place --out says where each rank is; relative to the scenario")
 
 /// A job of the chosen hosts, with room for `ops` operations.
 enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
@@ -54,5 +72,18 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error);
+
+/// Into job->host and job->ranks: those of the rank file; or job->places, the free servers, and the first ones of them;
+/// or what is there already, the chosen hosts as listed.
+enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
+                                      const struct weft_topology *topology, struct weft_job *job,
+                                      struct weft_arena *arena, struct weft_error *ret_error);
+/// Connections are known: units onto the free servers by the strategy.
+void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
+/// `path` is relative to the folder of the file of `place`, where errors about the file as a whole are.
+enum weft_status weft__rank_file_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                      struct weft_rank_file *ret_file, struct weft_error *ret_error);
+/// The switch of a host, as a node.
+uint32_t weft__place_rack(const struct weft_topology *t, uint32_t host);
 
 #endif

@@ -122,12 +122,14 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     enum weft_status status =
         weft_topology_select_hosts(topology, common->hosts, place, &job->host, &job->ranks, ret_error);
     if (status) return status;
-    if (job->ranks < 2)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
-                              common->hosts);
     status = check_servers(common, place, topology, job, ret_error);
     if (status) return status;
     if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
+    status = weft__job_find_hosts(common, place, topology, job, w->arena, ret_error);
+    if (status) return status;
+    if (job->ranks < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",
+                              common->hosts);
     *ret_job = job;
     return WEFT_OK;
 }
@@ -321,6 +323,7 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     job->connection = weft_arena_alloc(w->arena, all.n, sizeof *job->connection);
     if (all.n) memcpy(job->connection, all.list, all.n * sizeof *all.list);
     weft_memory_free(WEFT_MEMORY_SCENARIO, all.list, all.capacity * sizeof *all.list);
+    weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);
     if (!status) status = add_flows(common, place, topology, job, w, ret_error);

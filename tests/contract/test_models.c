@@ -6,6 +6,7 @@
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
 #include "weft/cc.h"
+#include "weft/place.h"
 #include "weft/queueing.h"
 #include "weft/route.h"
 #include "weft/scheduler.h"
@@ -85,6 +86,11 @@ static void required(const struct weft_model *model) {
     case WEFT_KIND_QUEUEING: {
         const struct weft_queueing_ops *o = ops;
         assert_true(o->state_size && o->init && o->push && o->pop && o->ready && o->each);
+        break;
+    }
+    case WEFT_KIND_PLACEMENT: {
+        const struct weft_placement_ops *o = ops;
+        assert_true(o->place != NULL);
         break;
     }
     default:

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft place: what each strategy makes of a job and the free servers: how much it sends between racks and zones, by
+// simulation how long an iteration takes, and the rank file of one of them.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulation.h"
+#include "weft/place.h"
+
+#include "base/json.h"
+#include "base/param.h"
+
+enum { TEXT = 32 };
+
+static const char *job_name, *strategy_name, *out_file;
+static bool simulate;
+static const struct weft_cli_option own[] = {
+    {"job", "NAME", "which job, by its group; without it the first one", &job_name, NULL},
+    {"strategy", "NAME", "which one --out writes (default: min_cut)", &strategy_name, NULL},
+    {"out", "FILE", "write a rank file: a line a rank, host and GPU", &out_file, NULL},
+    {"simulate", NULL, "also run the scenario with each strategy, and show iteration times", NULL, &simulate},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "place",
+    .operands = "SCENARIO",
+    .about = "Where the ranks of a job go: what each strategy makes of the free servers, and of who talks to whom.\n"
+             "A scenario with variants: the first, or the one that --variant names. See docs/placement.md.\n"
+             "Exit status: 0 done, 2 bad input, or more servers asked for than are free; with --simulate as weft run.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+/// What a strategy gives.
+struct result {
+    const struct weft_model *model;
+    uint32_t *host;
+    struct weft_model_conf strategy;
+    struct weft_place_cost cost;
+    struct weft_job_stats stats; ///< NAN without --simulate
+};
+
+struct place {
+    const struct weft_cli_options *o;
+    struct weft_cli_simulation s;
+    struct weft_job *job;
+    uint32_t job_index, entry, variant, n;
+    struct result *result;
+};
+
+/// The entry of the workload that made a job: each of them makes one.
+static uint32_t entry_of_job(const struct weft_scenario *s, uint32_t job) {
+    uint32_t e = 0;
+    for (;; e++) {
+        const struct weft_workload_ops *ops = s->workload[e].model->ops;
+        if (ops->schedule && job-- == 0) return e;
+    }
+}
+
+static enum weft_status find_job(struct place *p, struct weft_error *ret_error) {
+    const struct weft_workload *w = p->s.workload;
+    const struct weft_place nowhere = {.file = p->s.scenario->path};
+    while (p->job_index < w->jobs && job_name && strcmp(w->group[w->job[p->job_index].group], job_name))
+        p->job_index++;
+    if (p->job_index == w->jobs)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, nowhere,
+                              "no job%s%s; expected an entry of kind job or collective", job_name ? " " : "",
+                              job_name ? job_name : "");
+    p->job = &w->job[p->job_index];
+    p->entry = entry_of_job(p->s.scenario, p->job_index);
+    if (p->job->places && !p->job->places->divided) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, p->s.scenario->workload[p->entry].place,
+                          "job %s: expected hosts that are whole servers, each in one zone, without rank_file or "
+                          "order: listed",
+                          w->group[p->job->group]);
+}
+
+static enum weft_status try_strategy(struct place *p, struct result *r, struct weft_error *ret_error) {
+    struct weft_scenario *s = p->s.scenario;
+    const struct weft_tree *said = weft_tree_find(s->workload[p->entry].tree, "placement");
+    const struct weft_tree *kind = said && said->type == WEFT_TREE_MAP ? weft_tree_find(said, "kind") : NULL;
+    if (!kind || !kind->text || strcmp(kind->text, r->model->name)) said = NULL; // another's parameters
+    enum weft_status status =
+        weft__model_load_at(WEFT_KIND_PLACEMENT, r->model->name, said, "placement", &r->strategy, s->arena, ret_error);
+    if (status) return status;
+    const struct weft_placement_ops *ops = r->model->ops;
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    uint32_t *slot = weft_arena_alloc(scratch, p->job->places->units, sizeof *slot);
+    ops->place(r->strategy.conf, p->job->places, scratch, slot);
+    r->host = weft_arena_alloc(s->arena, p->job->ranks, sizeof *r->host);
+    weft_place_hosts(p->job, slot, r->host);
+    weft_arena_free(scratch);
+    r->cost = weft_place_cost(p->job, p->s.topology, r->host);
+    r->stats = (struct weft_job_stats){.iteration_ps = NAN, .exposed_ps = NAN};
+    return WEFT_OK;
+}
+
+/// The scenario once more, with this strategy.
+static enum weft_status run_strategy(const struct place *p, struct result *r, struct weft_error *ret_error) {
+    const char **setting = weft_arena_alloc(p->o->arena, p->o->settings + 1, sizeof *setting);
+    for (uint32_t i = 0; i < p->o->settings; i++)
+        setting[i] = p->o->setting[i];
+    setting[p->o->settings] =
+        weft_arena_format(p->o->arena, "workload.%" PRIu32 ".placement=%s", p->entry, r->model->name);
+    struct weft_scenario_file *file = NULL;
+    struct weft_cli_simulation s = {0};
+    struct weft_run run;
+    enum weft_status status = weft_scenario_file_read(p->o->operand[0], setting, p->o->settings + 1, &file, ret_error);
+    if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
+    if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
+    if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
+    weft_cli_simulation_deinit(&s);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+// --- what is shown ------------------------------------------------------------------------------------------------
+
+static const char *bytes_text(weft_bytes bytes, char text[TEXT]) {
+    weft_format_bytes(bytes, text, TEXT);
+    return text;
+}
+
+static const char *time_text(double time_ps, char text[TEXT]) {
+    if (!isfinite(time_ps)) return "-";
+    weft_format_time((weft_time_ps)llround(time_ps), text, TEXT);
+    return text;
+}
+
+static void print_text(const struct place *p) {
+    const struct weft_place_problem *q = p->job->places;
+    printf("job %s: %" PRIu32 " ranks on %" PRIu32 " servers of %" PRIu64 "; free are %" PRIu32 " servers, in %" PRIu32
+           " racks of %" PRIu32 " zones\n",
+           p->s.workload->group[p->job->group], p->job->ranks, q->units, p->job->server.gpus, q->slots, q->racks,
+           q->zones);
+    printf("an iteration sends %s between servers\n\n", bytes_text(p->result[0].cost.bytes, (char[TEXT]){0}));
+    printf("%-12s %5s %5s %15s %6s %15s %6s%s\n", "strategy", "zones", "racks", "between racks", "share",
+           "between zones", "share", simulate ? "    iteration      exposed" : "");
+    for (uint32_t i = 0; i < p->n; i++) {
+        const struct result *r = &p->result[i];
+        double all = r->cost.bytes ? 100.0 / (double)r->cost.bytes : 0;
+        printf("%-12s %5" PRIu32 " %5" PRIu32 " %15s %5.1f%% %15s %5.1f%%", r->model->name, r->cost.zones,
+               r->cost.racks, bytes_text(r->cost.rack_bytes, (char[TEXT]){0}), all * (double)r->cost.rack_bytes,
+               bytes_text(r->cost.zone_bytes, (char[TEXT]){0}), all * (double)r->cost.zone_bytes);
+        if (simulate)
+            printf(" %12s %12s", time_text(r->stats.iteration_ps, (char[TEXT]){0}),
+                   time_text(r->stats.exposed_ps, (char[TEXT]){0}));
+        putchar('\n');
+    }
+    if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);
+}
+
+static void key_time(struct weft__json *j, const char *key, double time_ps) {
+    weft__json_key(j, key);
+    if (isfinite(time_ps))
+        weft__json_u64(j, (uint64_t)llround(time_ps));
+    else
+        weft__json_null(j);
+}
+
+static void print_strategy(struct weft__json *j, const struct result *r) {
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "strategy", r->model->name);
+    weft__json_key_u64(j, "zones", r->cost.zones);
+    weft__json_key_u64(j, "racks", r->cost.racks);
+    weft__json_key_u64(j, "bytes", r->cost.bytes);
+    weft__json_key_u64(j, "rack_bytes", r->cost.rack_bytes);
+    weft__json_key_u64(j, "zone_bytes", r->cost.zone_bytes);
+    if (simulate) {
+        key_time(j, "iteration_ps", r->stats.iteration_ps);
+        key_time(j, "exposed_ps", r->stats.exposed_ps);
+    }
+    weft__json_end_object(j);
+}
+
+static void print_json(const struct place *p) {
+    const struct weft_place_problem *q = p->job->places;
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "scenario", p->s.scenario->name);
+    weft__json_key_string(&j, "variant", p->s.scenario->variant);
+    weft__json_key_string(&j, "job", p->s.workload->group[p->job->group]);
+    weft__json_key_u64(&j, "ranks", p->job->ranks);
+    weft__json_key_u64(&j, "servers", q->units);
+    weft__json_key_u64(&j, "gpus", p->job->server.gpus);
+    weft__json_key_u64(&j, "free_servers", q->slots);
+    weft__json_key_u64(&j, "racks", q->racks);
+    weft__json_key_u64(&j, "zones", q->zones);
+    weft__json_key(&j, "strategies");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < p->n; i++)
+        print_strategy(&j, &p->result[i]);
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+// --- the rank file ------------------------------------------------------------------------------------------------
+
+static void add_setting(void *context, const char *path, const char *value) {
+    fprintf(context, ", %s %s", path, value);
+}
+
+/// What to write: `chosen` of `place`.
+struct chosen {
+    const struct place *place;
+    const struct result *result;
+};
+
+static void write_ranks(FILE *file, const void *context) {
+    const struct place *p = ((const struct chosen *)context)->place;
+    const struct result *r = ((const struct chosen *)context)->result;
+    char *about;
+    size_t size;
+    FILE *text = open_memstream(&about, &size);
+    fprintf(text, "ranks of job %s, scenario %s", p->s.workload->group[p->job->group], p->s.scenario->name);
+    if (*p->s.scenario->variant) fprintf(text, ", variant %s", p->s.scenario->variant);
+    fprintf(text, ": %" PRIu32 " on servers of %" PRIu64 " GPUs, by weft %s\nstrategy %s", p->job->ranks,
+            p->job->server.gpus, WEFT_VERSION, r->model->name);
+    weft_params_each(r->model->params, r->strategy.conf, "", add_setting, text);
+    fprintf(text,
+            "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B between racks, %" PRIu64
+            " B between zones\nhost, number of the GPU in its server",
+            r->cost.bytes, r->cost.rack_bytes, r->cost.zone_bytes);
+    fclose(text);
+    weft_rank_file_write(file, about, p->job, p->s.topology, r->host);
+    free(about);
+}
+
+// --- all of it ----------------------------------------------------------------------------------------------------
+
+static enum weft_status find_strategy(const struct place *p, struct chosen *ret_chosen, struct weft_error *ret_error) {
+    const char *names[16];
+    *ret_chosen = (struct chosen){.place = p};
+    for (uint32_t i = 0; i < p->n; i++) {
+        names[i] = p->result[i].model->name;
+        if (!strcmp(names[i], strategy_name)) ret_chosen->result = &p->result[i];
+    }
+    if (ret_chosen->result) return WEFT_OK;
+    char expected[256];
+    weft__names_expected(strategy_name, names, p->n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--strategy"},
+                          "no placement \"%s\"; %s", strategy_name, expected);
+}
+
+static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    p->n = weft_model_count(WEFT_KIND_PLACEMENT);
+    p->result = weft_arena_alloc(p->o->arena, p->n, sizeof *p->result);
+    weft_place_graph(p->job, p->s.scenario->arena);
+    for (uint32_t i = 0; i < p->n && !status; i++) {
+        p->result[i].model = weft_model_at(WEFT_KIND_PLACEMENT, i);
+        status = try_strategy(p, &p->result[i], ret_error);
+    }
+    return status;
+}
+
+static enum weft_status place(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                              struct weft_error *ret_error) {
+    struct place p = {.o = o};
+    struct chosen chosen;
+    if (!strategy_name) strategy_name = "min_cut";
+    enum weft_status status = weft_cli_variant(o, file, &p.variant, ret_error);
+    if (!status) status = weft_cli_simulation_init(&p.s, file, p.variant, ret_error);
+    if (!status) status = find_job(&p, ret_error);
+    if (!status) status = try_all(&p, ret_error);
+    if (!status) status = find_strategy(&p, &chosen, ret_error);
+    if (!status && simulate) weft_cli_catch_interrupt();
+    for (uint32_t i = 0; i < p.n && simulate && !status; i++)
+        status = run_strategy(&p, &p.result[i], ret_error);
+    if (!status && out_file) status = weft_cli_replace_file(out_file, write_ranks, &chosen, ret_error);
+    if (!status) (o->json ? print_json : print_text)(&p);
+    weft_cli_simulation_deinit(&p.s);
+    return status;
+}
+
+int weft_cli_place(int argc, char **argv) {
+    return weft_cli_on_scenario(&command, argc, argv, place);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the strategies share.
+#ifndef WEFT_PLACEMENT_FILL_H
+#define WEFT_PLACEMENT_FILL_H
+
+#include "weft/place.h"
+
+/// Units in order into racks in order: those with most free servers first, equal ones by position. Slots of a rack in
+/// order.
+void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot);
+
+/// Numbers 0..n-1 with room[i] descending, equal ones ascending.
+void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free servers as they come: rank 0 on the first one. What a scheduler does that knows no topology but the order in
+// which servers are numbered.
+#include "weft/place.h"
+
+struct conf {
+    char none;
+};
+static const struct weft_param_table table = {.name = "linear", .conf_size = sizeof(struct conf)};
+
+static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+    for (uint32_t u = 0; u < p->units; u++)
+        ret_slot[u] = u;
+}
+
+static const struct weft_placement_ops ops = {.place = place};
+
+const struct weft_model weft__placement_linear = {
+    .kind = WEFT_KIND_PLACEMENT,
+    .name = "linear",
+    .summary = "ranks in order on the free servers in order",
+    .source = "the order of hosts in a host file",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Racks with most free servers first, so that a job has as few racks as can be. It knows neither zones nor who talks to
+// whom.
+#include <stdlib.h>
+
+#include "fill.h"
+
+struct conf {
+    char none;
+};
+static const struct weft_param_table table = {.name = "rack_packed", .conf_size = sizeof(struct conf)};
+
+struct room {
+    uint32_t room, number;
+};
+
+static int by_room(const void *a, const void *b) {
+    const struct room *x = a, *y = b;
+    if (x->room != y->room) return x->room > y->room ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void weft__by_room(const uint32_t *room, uint32_t n, uint32_t *ret_order) {
+    struct room *list = weft_memory_new(WEFT_MEMORY_SCENARIO, n, sizeof *list);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = (struct room){room[i], i};
+    qsort(list, n, sizeof *list, by_room);
+    for (uint32_t i = 0; i < n; i++)
+        ret_order[i] = list[i].number;
+    weft_memory_free(WEFT_MEMORY_SCENARIO, list, n * sizeof *list);
+}
+
+void weft__place_packed(const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+    uint32_t *room = weft_arena_alloc(arena, p->racks, sizeof *room);
+    uint32_t *order = weft_arena_alloc(arena, p->racks, sizeof *order);
+    uint32_t *next = weft_arena_alloc(arena, p->racks, sizeof *next); // unit for the next slot of a rack
+    for (uint32_t s = 0; s < p->slots; s++)
+        room[p->slot[s].rack]++;
+    weft__by_room(room, p->racks, order);
+    for (uint32_t k = 0, unit = 0; k < p->racks; unit += room[order[k++]])
+        next[order[k]] = unit;
+    for (uint32_t s = 0; s < p->slots; s++) {
+        uint32_t unit = next[p->slot[s].rack]++;
+        if (unit < p->units) ret_slot[unit] = s;
+    }
+}
+
+static void place(const void *conf, const struct weft_place_problem *p, struct weft_arena *arena, uint32_t *ret_slot) {
+    weft__place_packed(p, arena, ret_slot);
+}
+
+static const struct weft_placement_ops ops = {.place = place};
+
+const struct weft_model weft__placement_rack_packed = {
+    .kind = WEFT_KIND_PLACEMENT,
+    .name = "rack_packed",
+    .summary = "ranks in order on as few racks as can be: those with most free servers first",
+    .source = "best fit by racks, as schedulers do that know racks alone",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hosts of a job: whole servers that are free, given out by a strategy once it is known who talks to whom; or those
+// of a rank file; or just as they were chosen.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job.h"
+#include "weft/place.h"
+
+static const struct weft_param occupied_rows[] = {
+    WEFT_TEXT(struct weft_occupied_conf, hosts, "hosts", "",
+              "hosts that others have; a server with one of them is not free"),
+    WEFT_REAL(struct weft_occupied_conf, part, "part", "0", "0", "1", "of the servers, besides, drawn by seed"),
+    WEFT_UINT(struct weft_occupied_conf, seed, "seed", "1", "0", "1000000000", "which servers these are"),
+};
+const struct weft_param_table weft_occupied_table =
+    WEFT_PARAM_TABLE("occupied", struct weft_occupied_conf, occupied_rows);
+
+/// A chosen host.
+struct choice {
+    uint32_t server, gpu, host;
+};
+
+/// What the functions below pass along.
+struct finder {
+    const struct weft__job_common *common;
+    const struct weft_topology *topology;
+    struct weft_place place;
+    struct weft_job *job;
+    struct weft_arena *arena;
+    struct weft_error *error;
+    struct choice *choice; ///< by server and GPU
+    uint32_t choices, servers;
+    uint32_t *first; ///< [servers + 1], of a server's choices
+    bool *occupied;  ///< [servers]
+    bool whole;      ///< every server is chosen with all of its hosts
+};
+
+#define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
+
+static int by_server(const void *a, const void *b) {
+    const struct choice *x = a, *y = b;
+    if (x->server != y->server) return x->server < y->server ? -1 : 1;
+    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+}
+
+static void find_servers(struct finder *f) {
+    f->choices = f->job->ranks;
+    f->choice = weft_arena_alloc(f->arena, f->choices, sizeof *f->choice);
+    f->first = weft_arena_alloc(f->arena, f->choices + 1, sizeof *f->first);
+    f->occupied = weft_arena_alloc(f->arena, f->choices, sizeof *f->occupied);
+    for (uint32_t i = 0; i < f->choices; i++) {
+        f->choice[i].host = f->job->host[i];
+        f->choice[i].server = weft_server_of(&f->job->server, f->topology, f->job->host[i], &f->choice[i].gpu);
+    }
+    qsort(f->choice, f->choices, sizeof *f->choice, by_server);
+    f->whole = true;
+    for (uint32_t i = 0; i < f->choices; f->first[++f->servers] = i) {
+        uint32_t begin = i;
+        while (i < f->choices && f->choice[i].server == f->choice[begin].server)
+            i++;
+        f->whole &= i - begin == f->job->server.gpus;
+    }
+}
+
+/// Which of the servers a host is of; WEFT_NONE: of none. That its server is among them says nothing of the host.
+static uint32_t find_server(const struct finder *f, uint32_t host) {
+    uint32_t gpu, server = weft_server_of(&f->job->server, f->topology, host, &gpu), low = 0, high = f->servers;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (f->choice[f->first[middle]].server < server)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == f->servers || f->choice[f->first[low]].server != server) return WEFT_NONE;
+    const struct weft_topology *t = f->topology; // servers of different networks may have the same number
+    bool same = weft_topology_network_of(t, host) == weft_topology_network_of(t, f->choice[0].host);
+    return same ? low : WEFT_NONE;
+}
+
+/// `n` of those that are still free, the first of a shuffle.
+static void occupy_some(struct finder *f, uint32_t n) {
+    uint32_t *list = weft_arena_alloc(f->arena, f->servers, sizeof *list), free = 0;
+    for (uint32_t s = 0; s < f->servers; s++)
+        if (!f->occupied[s]) list[free++] = s;
+    struct weft_random random = weft_random_stream(f->common->occupied.seed, 1, WEFT_RANDOM_PLACEMENT);
+    for (uint32_t i = 0; i < n && i < free; i++) {
+        uint32_t k = i + (uint32_t)weft_random_below(&random, free - i);
+        f->occupied[list[k]] = true;
+        list[k] = list[i];
+    }
+}
+
+static enum weft_status find_occupied(struct finder *f) {
+    const struct weft_occupied_conf *c = &f->common->occupied;
+    uint32_t *host = NULL, n = 0;
+    enum weft_status status = WEFT_OK;
+    if (*c->hosts) status = weft_topology_select_hosts(f->topology, c->hosts, f->place, &host, &n, f->error);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t server = find_server(f, host[i]);
+        if (server != WEFT_NONE) f->occupied[server] = true;
+    }
+    occupy_some(f, (uint32_t)lround(c->part * f->servers));
+    return status;
+}
+
+/// NULL: a rank may be on the host.
+static const char *why_not(const struct finder *f, uint32_t host) {
+    uint32_t server = find_server(f, host), i = server == WEFT_NONE ? 0 : f->first[server];
+    while (server != WEFT_NONE && i < f->first[server + 1] && f->choice[i].host != host)
+        i++;
+    if (server == WEFT_NONE || i == f->first[server + 1]) return "not among the job's hosts";
+    return f->occupied[server] ? "on a server that is occupied" : NULL;
+}
+
+// --- a rank file --------------------------------------------------------------------------------------------------
+
+static enum weft_status bind_line(struct finder *f, const struct weft_rank_line *line, uint32_t *rank_of,
+                                  uint32_t rank) {
+    const struct weft_topology *t = f->topology;
+    uint32_t node = weft_topology_find_node(t, line->host), gpu;
+    if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
+        return FAIL(f, line->place, "there is no host '%s'", line->host);
+    uint32_t host = t->node[node].index;
+    if (rank_of[host])
+        return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each host once", line->host,
+                    rank_of[host] - 1);
+    const char *why = why_not(f, host);
+    if (why) return FAIL(f, line->place, "%s is %s; expected a free one", line->host, why);
+    weft_server_of(&f->job->server, t, host, &gpu);
+    if (gpu != line->gpu)
+        return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host, gpu,
+                    line->gpu);
+    rank_of[host] = rank + 1;
+    f->job->host[rank] = host;
+    return WEFT_OK;
+}
+
+static enum weft_status take_rank_file(struct finder *f) {
+    struct weft_rank_file file;
+    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->place, f->arena, &file, f->error);
+    if (status) return status;
+    if (f->common->ranks && f->common->ranks != file.ranks)
+        return FAIL(f, f->place, "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job",
+                    f->common->rank_file, file.ranks, f->common->ranks);
+    uint32_t *rank_of = weft_arena_alloc(f->arena, f->topology->hosts, sizeof *rank_of); // + 1
+    f->job->host = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->host);
+    f->job->ranks = file.ranks;
+    for (uint32_t r = 0; r < file.ranks && !status; r++)
+        status = bind_line(f, &file.line[r], rank_of, r);
+    return status;
+}
+
+// --- free servers -------------------------------------------------------------------------------------------------
+
+/// Pods have numbers; where there are none the switch stands for one.
+static uint64_t zone_key(const struct weft_topology *t, uint32_t host) {
+    const struct weft_node_info *node = &t->node[t->host[host]];
+    return node->pod != WEFT_NONE ? node->pod : (UINT64_C(1) << 32) + weft__place_rack(t, host);
+}
+
+static uint32_t number_of(uint64_t *key, uint32_t *n, uint64_t wanted) {
+    for (uint32_t i = *n; i-- > 0;)
+        if (key[i] == wanted) return i;
+    key[*n] = wanted;
+    return (*n)++;
+}
+
+/// The hosts of a server, in the arena.
+static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
+    uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host);
+    for (uint32_t g = 0; g < n; g++)
+        host[g] = f->choice[f->first[server] + g].host;
+    return host;
+}
+
+static enum weft_status make_slots(struct finder *f, struct weft_place_problem *p) {
+    const struct weft_topology *t = f->topology;
+    struct weft_job *job = f->job;
+    p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
+    uint64_t *zone = weft_arena_alloc(f->arena, f->servers, sizeof *zone);
+    uint64_t *rack = weft_arena_alloc(f->arena, f->servers, sizeof *rack);
+    for (uint32_t s = 0; s < f->servers; s++) {
+        if (f->occupied[s]) continue;
+        const uint32_t *host = hosts_of(f, s);
+        for (uint32_t g = 1; g < job->server.gpus; g++)
+            p->divided |= zone_key(t, host[g]) != zone_key(t, host[0]);
+        p->slot[p->slots++] = (struct weft_place_slot){
+            .zone = number_of(zone, &p->zones, zone_key(t, host[0])),
+            .rack = number_of(rack, &p->racks, weft__place_rack(t, host[0])),
+            .host = host,
+        };
+    }
+    uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
+    if (ranks % gpus)
+        return FAIL(f, f->place, "ranks: %" PRIu64 " are no whole servers of %" PRIu64 " GPUs; expected so", ranks,
+                    gpus);
+    if (ranks / gpus > p->slots || !ranks)
+        return FAIL(f, f->place,
+                    "ranks: %" PRIu64 " take %" PRIu64 " servers of %" PRIu64 " GPUs, but of %" PRIu32
+                    " servers %" PRIu32 " are free",
+                    ranks, ranks / gpus, gpus, f->servers, p->slots);
+    p->units = (uint32_t)(ranks / gpus);
+    p->first = weft_arena_alloc(f->arena, p->units + 1, sizeof *p->first);
+    return WEFT_OK;
+}
+
+/// Until it is known who talks to whom: on the free servers in order.
+static void take_first(struct finder *f, const struct weft_place_problem *p) {
+    uint32_t *slot = weft_arena_alloc(f->arena, p->units, sizeof *slot);
+    for (uint32_t u = 0; u < p->units; u++)
+        slot[u] = u;
+    f->job->ranks = p->units * (uint32_t)f->job->server.gpus;
+    weft_place_hosts(f->job, slot, f->job->host);
+}
+
+static bool wants_slots(const struct weft__job_common *c) {
+    return c->ranks || *c->occupied.hosts || c->occupied.part > 0 || strcmp(c->placement.model->name, "linear");
+}
+
+enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
+                                      const struct weft_topology *topology, struct weft_job *job,
+                                      struct weft_arena *arena, struct weft_error *ret_error) {
+    struct finder f = {
+        .common = common, .topology = topology, .place = place, .job = job, .arena = arena, .error = ret_error};
+    find_servers(&f);
+    enum weft_status status = find_occupied(&f);
+    if (status) return status;
+    if (*common->rank_file) return take_rank_file(&f);
+    bool listed = common->order == WEFT__ORDER_LISTED;
+    if (listed || !f.whole) {
+        if (!wants_slots(common)) return WEFT_OK;
+        return FAIL(&f, place, "ranks, occupied and placement are about whole servers; expected %s",
+                    listed ? "order: server" : "hosts that are all those of their servers");
+    }
+    struct weft_place_problem *p = weft_arena_alloc(arena, 1, sizeof *p);
+    status = make_slots(&f, p);
+    if (status) return status;
+    if (p->divided && strcmp(common->placement.model->name, "linear"))
+        return FAIL(&f, place, "placement: there are servers whose GPUs are in different zones; expected none");
+    job->places = p;
+    take_first(&f, p);
+    return WEFT_OK;
+}
+
+void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena) {
+    const struct weft_placement_ops *ops = common->placement.model->ops;
+    if (!job->places) return;
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    if (ops->graph) weft_place_graph(job, arena);
+    uint32_t *slot = weft_arena_alloc(scratch, job->places->units, sizeof *slot);
+    ops->place(common->placement.conf, job->places, scratch, slot);
+    weft_place_hosts(job, slot, job->host);
+    weft_arena_free(scratch);
+}

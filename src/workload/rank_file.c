@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/tree.h"
+#include "job.h"
+#include "weft/place.h"
+
+enum { RANKS_MAX = 1 << 24, NAME_MAX_BYTES = 127 };
+
+struct reader {
+    const char *at, *end;
+    struct weft_place here;
+};
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip(struct reader *r, size_t n) {
+    r->at += n;
+    r->here.column += (int)n;
+}
+
+static void skip_blanks(struct reader *r) {
+    while (r->at < r->end && is_blank(*r->at))
+        skip(r, 1);
+}
+
+/// The end of the line, or a comment up to it.
+static bool at_line_end(const struct reader *r) {
+    return r->at == r->end || *r->at == '\n' || *r->at == '#';
+}
+
+static void next_line(struct reader *r) {
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    r->at = newline ? newline + 1 : r->end;
+    r->here.line++;
+    r->here.column = 1;
+}
+
+static size_t word_length(const struct reader *r) {
+    size_t n = 0;
+    while (r->at + n < r->end && !is_blank(r->at[n]) && r->at[n] != '\n' && r->at[n] != '#')
+        n++;
+    return n;
+}
+
+static enum weft_status read_gpu(struct reader *r, uint32_t *ret_gpu, struct weft_error *ret_error) {
+    size_t n = word_length(r);
+    *ret_gpu = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (n > 6 || r->at[i] < '0' || r->at[i] > '9')
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                                  "'%.*s' is no number of a GPU; expected a line such as \"host-12 4\"",
+                                  n > 40 ? 40 : (int)n, r->at);
+        *ret_gpu = *ret_gpu * 10 + (uint32_t)(r->at[i] - '0');
+    }
+    skip(r, n);
+    return WEFT_OK;
+}
+
+static enum weft_status read_line(struct reader *r, struct weft_arena *arena, struct weft_rank_line *ret_line,
+                                  struct weft_error *ret_error) {
+    size_t n = word_length(r);
+    ret_line->place = r->here;
+    if (n > NAME_MAX_BYTES || memchr(r->at, 0, n))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here, "expected the name of a host, at most %d bytes",
+                              NAME_MAX_BYTES);
+    ret_line->host = weft_arena_format(arena, "%.*s", (int)n, r->at);
+    skip(r, n);
+    skip_blanks(r);
+    ret_line->gpu_place = r->here;
+    if (at_line_end(r))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                              "no GPU after '%s'; expected its number in the server, as in \"host-12 4\"",
+                              ret_line->host);
+    enum weft_status status = read_gpu(r, &ret_line->gpu, ret_error);
+    if (status) return status;
+    skip_blanks(r);
+    if (!at_line_end(r))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                              "more than a host and a GPU; expected the end of the line");
+    return WEFT_OK;
+}
+
+static void grow(struct weft_rank_file *file, struct weft_arena *arena) {
+    if (file->ranks & (file->ranks - 1)) return; // the room is a power of two
+    struct weft_rank_line *line = weft_arena_alloc(arena, file->ranks ? 2 * (size_t)file->ranks : 1, sizeof *line);
+    if (file->ranks) memcpy(line, file->line, file->ranks * sizeof *line);
+    file->line = line;
+}
+
+enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
+                                      struct weft_rank_file *ret_file, struct weft_error *ret_error) {
+    struct reader r = {text, text + size, {name, 1, 1}};
+    *ret_file = (struct weft_rank_file){0};
+    for (; r.at < r.end; next_line(&r)) {
+        skip_blanks(&r);
+        if (at_line_end(&r)) continue;
+        if (ret_file->ranks == RANKS_MAX)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here, "expected at most %d ranks", RANKS_MAX);
+        grow(ret_file, arena);
+        enum weft_status status = read_line(&r, arena, &ret_file->line[ret_file->ranks], ret_error);
+        if (status) return status;
+        ret_file->ranks++;
+    }
+    if (!ret_file->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){name, 1, 1},
+                              "no rank is in it; expected a line a rank, such as \"host-12 4\"");
+    return WEFT_OK;
+}
+
+enum weft_status weft__rank_file_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                      struct weft_rank_file *ret_file, struct weft_error *ret_error) {
+    const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
+    if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - place.file), place.file, path);
+    path = weft_arena_text(arena, path);
+    struct weft__text text;
+    enum weft_status status = weft__text_read(path, &text, ret_error);
+    if (status) return status;
+    status = weft_rank_file_parse(path, text.text, text.size, arena, ret_file, ret_error);
+    weft__text_free(&text);
+    return status;
+}
+
+void weft_rank_file_write(FILE *file, const char *about, const struct weft_job *job,
+                          const struct weft_topology *topology, const uint32_t *host) {
+    for (const char *line = about; *line;) {
+        size_t n = strcspn(line, "\n");
+        fprintf(file, "# %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        uint32_t gpu;
+        weft_server_of(&job->server, topology, host[r], &gpu);
+        fprintf(file, "%s %" PRIu32 "\n", topology->node[topology->host[host[r]]].name, gpu);
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft place as a user calls it: the table to the letter, JSON, the rank file and what is refused.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "command.h"
+#include <jansson.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char scenario[] =
+    "name: placed\n"
+    "topology: {kind: ai_zone, zones: 3, racks: 4, gpus_per_rack: 4, uplinks: 4, ctsw_uplinks: 1}\n"
+    "switch: {buffer: {kind: static, size: 4MB, xoff: 2MB, xon: 1900KB}}\n"
+    "workload:\n"
+    "  - {kind: permutation, size: 4KB, group: beside}\n"
+    "  - kind: job\n"
+    "    group: train\n"
+    "    server: {gpus: 2}\n"
+    "    ranks: 16\n"
+    "    occupied: {part: 50%, seed: 2}\n"
+    "    dimensions: [tp:2, pp:2, dp:4]\n"
+    "    operations:\n"
+    "      - {collective: send_recv, size: 100KB, over: pp}\n"
+    "      - {collective: all_reduce_ring, size: 1MB, over: dp}\n"
+    "variants: {plain: {}, drawn: {workload.1.placement: {kind: random, seed: 9}}}\n";
+
+static void write_text(const struct fixture *f, const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int setup(void **state) {
+    static struct fixture f;
+    strcpy(f.dir, "/tmp/weft-place-XXXXXX");
+    assert_non_null(mkdtemp(f.dir));
+    write_text(&f, "s.yaml", scenario);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", f->dir);
+    return system(command);
+}
+
+/// The letter of tests/golden/place.txt: without and with a simulation of each strategy.
+static void the_table(void **state) {
+    struct fixture *f = *state;
+    char path[512], expected[1 << 14];
+    static char got[1 << 19];
+    snprintf(path, sizeof path, "%s/tests/golden/place.txt", getenv("WEFT_ROOT"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    expected[fread(expected, 1, sizeof expected - 1, file)] = 0;
+    fclose(file);
+    assert_int_equal(weft(f, "place s.yaml"), 0);
+    assert_string_equal(f->err, "");
+    snprintf(got, sizeof got, "%s", f->out);
+    assert_int_equal(weft(f, "place s.yaml --simulate --variant drawn --quiet"), 0);
+    strcat(got, f->out);
+    if (strcmp(got, expected)) fail_msg("printed\n%s\nexpected\n%s", got, expected);
+}
+
+static json_t *json(const struct fixture *f) {
+    json_error_t error;
+    json_t *root = json_loads(f->out, JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s in %.200s", error.text, f->out);
+    return root;
+}
+
+static json_t *find(json_t *root, const char *strategy) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(root, "strategies"), i,
+                       one) if (!strcmp(json_string_value(json_object_get(one, "strategy")), strategy)) return one;
+    fail_msg("no %s", strategy);
+    return NULL;
+}
+
+static json_int_t number(json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+/// The iteration time of --simulate is that of weft run with the strategy, and with the rank file of --out.
+static void simulated_as_run(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "place s.yaml --json --simulate --out ranks.txt"), 0);
+    assert_string_equal(f->err, "");
+    json_t *root = json(f), *min_cut = find(root, "min_cut"), *linear = find(root, "linear");
+    assert_true(number(min_cut, "zone_bytes") < number(linear, "zone_bytes"));
+    static const char *const how[] = {"placement=min_cut", "rank_file=ranks.txt"};
+    for (unsigned i = 0; i < 2; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "run s.yaml --quiet --json --variant plain --set workload.1.%s", how[i]);
+        assert_int_equal(weft(f, command), 0);
+        json_t *run = json(f);
+        assert_int_equal(number(json_array_get(json_object_get(run, "jobs"), 0), "iteration_ps"),
+                         number(min_cut, "iteration_ps"));
+        json_decref(run);
+    }
+    json_decref(root);
+    char text[4096];
+    slurp(f, "ranks.txt", text, sizeof text);
+    assert_ptr_equal(strstr(text, "# ranks of job train, scenario placed, variant plain: 16 on servers of 2 GPUs"),
+                     text);
+    assert_non_null(strstr(text, "# strategy min_cut, tries 8; an iteration sends "));
+}
+
+/// Parameters of the strategy that the scenario has are those of its row, and a rank file of another strategy.
+static void the_users_parameters(void **state) {
+    struct fixture *f = *state;
+    char text[4096];
+    assert_int_equal(weft(f, "place s.yaml --variant drawn --strategy random --out drawn.txt --job train"), 0);
+    slurp(f, "drawn.txt", text, sizeof text);
+    assert_non_null(strstr(text, "# strategy random, seed 9; "));
+    assert_non_null(strstr(f->out, "random is in drawn.txt"));
+}
+
+static void refused(void **state) {
+    static const struct {
+        const char *arguments, *expected;
+    } bad[] = {
+        {"place s.yaml --set workload.1.ranks=64",
+         "s.yaml:6:5: ranks: 64 take 32 servers of 2 GPUs, but of 24 servers 12 are free"},
+        {"place s.yaml --job nobody", "s.yaml: no job nobody"},
+        {"place s.yaml --strategy best --out r.txt", "--strategy: no placement \"best\""},
+        {"place s.yaml --set workload.1.order=listed --set workload.1.ranks=0 --set workload.1.occupied.part=0",
+         "product"},
+        {"place s.yaml --out nowhere/r.txt", "cannot write 'nowhere/r.txt'"},
+    };
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int status = weft(f, bad[i].arguments);
+        if (status != (i == 4 ? 1 : 2) || !strstr(f->err, bad[i].expected))
+            fail_msg("%s: %d: %s", bad[i].arguments, status, f->err);
+        assert_string_equal(f->out, "");
+    }
+    char path[128];
+    snprintf(path, sizeof path, "%s/r.txt", f->dir);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(simulated_as_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_users_parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
