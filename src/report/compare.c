@@ -184,6 +184,25 @@ static void print_jobs(struct compare *c) {
         print_row(c, c->run->workload->group[c->run->workload->job[k].group], "job iteration", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, exposed_ps));
         print_row(c, "", "exposed comm.", unit, 2);
+        fill_job(c, k, offsetof(struct weft_job_stats, cts_p90_ps));
+        if (largest(c) > 0) print_row(c, "", "clear-to-send p90", weft__text_unit(largest(c)), 2);
+    }
+}
+
+/// Who paused whom, if there is more than one layer of switches: pairs of layers of the first variant.
+static void print_pfc_layers(struct compare *c) {
+    uint32_t pairs, n;
+    const struct weft_pfc_layers *first = weft_report_pfc_layers(c->run, c->arena, &pairs);
+    for (uint32_t i = 0; pairs > 2 && i < pairs; i++) {
+        char name[TEXT];
+        for (uint32_t r = 0; r < c->runs; r++) {
+            const struct weft_pfc_layers *l = weft_report_pfc_layers(&c->run[r], c->arena, &n);
+            c->value[r] = NAN;
+            for (uint32_t k = 0; k < n; k++)
+                if (!strcmp(l[k].key, first[i].key)) c->value[r] = (double)l[k].frames;
+        }
+        snprintf(name, sizeof name, "  %s to %s", first[i].from, first[i].to);
+        if (largest(c) > 0) print_row(c, "", name, (struct weft__unit){0}, 0);
     }
 }
 
@@ -202,6 +221,7 @@ static void print_network(struct compare *c) {
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].xoff_frames;
     print_row(c, "network", "PFC pause frames", (struct weft__unit){0}, 0);
+    print_pfc_layers(c);
     for (uint32_t r = 0; r < c->runs; r++)
         c->value[r] = (double)c->total[r].paused_ps;
     print_row(c, "", "PFC paused", weft__text_unit(largest(c)), 0);

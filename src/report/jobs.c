@@ -42,6 +42,7 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) 
     s.iteration_ps = s.finished ? (double)(before - j->start_ps) / s.finished : NAN;
     s.iteration_max_ps = s.finished ? (double)most : NAN;
     s.exposed_ps = s.finished == j->iterations ? (double)o->exposed_ps / s.finished : NAN;
+    s.cts_p90_ps = o->cts_wait.messages ? (double)o->cts_wait.p90_ps : NAN;
     return s;
 }
 
