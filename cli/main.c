@@ -16,15 +16,25 @@ static const struct subcommand {
 #undef WEFT_COMMAND
 };
 
+/// A command's name as users write it: dashes for underscores.
+static const char *written(const char *name, char text[32]) {
+    snprintf(text, 32, "%s", name);
+    for (char *at = text; *at; at++)
+        if (*at == '_') *at = '-';
+    return text;
+}
+
 static void usage(FILE *file) {
+    char text[32];
     fprintf(file, "weft %s: a simulator of the networks that AI clusters run on\n\nusage: weft COMMAND [ARGUMENTS]\n\n",
             WEFT_VERSION);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(file, "  %-13s %s\n", written(commands[i].name, text), commands[i].summary);
     fprintf(file, "\nweft COMMAND --help tells more.\n");
 }
 
 static int command(int argc, char **argv) {
+    char text[32];
     if (argc < 2) {
         usage(stderr);
         return 2;
@@ -38,7 +48,7 @@ static int command(int argc, char **argv) {
         return 0;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+        if (!strcmp(argv[1], written(commands[i].name, text))) return commands[i].run(argc - 1, argv + 1);
     fprintf(stderr, "weft: no command '%s'; see weft --help\n", argv[1]);
     return 2;
 }

@@ -20,6 +20,8 @@ static const struct {
     {&weft_run_table, "the run itself"},
     {&weft_control_table, "the control plane of a DSF fabric"},
     {&weft_reach_table, "reachability in a DSF fabric, and input balanced mode"},
+    {&weft_fsdb_table, "what interface nodes of a DSF fabric know of each other"},
+    {&weft_bgp_table, "routes from a DSF fabric to other buildings"},
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
     {&weft_occupied_table, "servers that are not free, in a collective or job"},

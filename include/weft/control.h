@@ -5,14 +5,17 @@
 #ifndef WEFT_CONTROL_H
 #define WEFT_CONTROL_H
 
+#include "weft/bgp.h"
+#include "weft/fsdb.h"
 #include "weft/reach.h"
 #include "weft/topology.h"
 
 struct weft_reach_conf {
     bool balance, last_resort;
     weft_time_ps cycle_ps, watchdog_ps, processing_ps;
-    uint64_t table;     ///< devices that a cycle of cells has room for
-    uint32_t detection; ///< enum weft_reach_detection
+    uint64_t min_join, min_remain; ///< links up of an interface node
+    uint64_t table;                ///< devices that a cycle of cells has room for
+    uint32_t detection;            ///< enum weft_reach_detection
 };
 enum weft_reach_detection { WEFT_REACH_BY_WATCHDOG, WEFT_REACH_BY_SIGNAL };
 extern const struct weft_param_table weft_reach_table;
@@ -20,8 +23,33 @@ extern const struct weft_param_table weft_reach_table;
 /// The section `control` of a scenario.
 struct weft_control_conf {
     struct weft_reach_conf reach;
+    struct weft_fsdb_conf fsdb;
+    struct weft_bgp_conf bgp;
 };
 extern const struct weft_param_table weft_control_table;
+
+/// What happens besides links: the list `events` of the section.
+enum weft_control_what {
+    WEFT_CONTROL_CRASH,
+    WEFT_CONTROL_RESTART,
+    WEFT_CONTROL_SHUT,
+    WEFT_CONTROL_CUT,
+    WEFT_CONTROL_HEAL,
+    WEFT_CONTROL_MOVE,
+    WEFT_CONTROL_DRAIN,
+    WEFT_CONTROL_UNDRAIN,
+};
+extern const char *const weft_control_whats[]; ///< "crash", ..., NULL
+struct weft_control_event {
+    weft_time_ps time_ps;
+    enum weft_control_what what;
+    uint32_t node, to; ///< of the topology; WEFT_NONE: none
+    bool *side;        ///< CUT: [nodes]
+};
+/// `control`: the section, or NULL.
+enum weft_status weft_control_events_read(const struct weft_topology *t, const struct weft_tree *control,
+                                          struct weft_control_event **ret_event, uint32_t *ret_n,
+                                          struct weft_error *ret_error);
 
 /// The devices of a DSF fabric and the links between them. Devices are numbered from 0, and so are destinations: the
 /// interface nodes in the order of devices.
@@ -116,5 +144,64 @@ enum weft_status weft_reach_timeline_new(const struct weft_topology *t, const st
 /// Whether node `node` sends cells for interface node `dst` by its port `port` when nothing has failed; for DSF nodes
 /// of one fabric.
 bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst);
+
+/// A step of the story: a device noticed a link, or withdrew or opened input links towards destinations that stand
+/// alike.
+struct weft_control_step {
+    weft_time_ps time_ps;
+    enum weft_reach_deed deed;
+    uint32_t fabric, device, round;
+    uint32_t slot;              ///< NOTICED: the link; else the link by which the cause came
+    uint32_t in, in_after, out; ///< capacities in links; in: of the inputs concerned
+    uint32_t dest0, dests;      ///< destinations: trace->dest[dest0 ..]
+    uint64_t links[WEFT_REACH_WORDS];
+};
+/// What failed or came back at one time, and what came of it before the next.
+struct weft_control_burst {
+    weft_time_ps time_ps;
+    uint32_t down, up; ///< links
+    uint32_t drains;   ///< nodes drained, or no more
+    uint32_t step0, steps;
+    struct weft_reach_stats stats;
+    bool settled; ///< nothing was under way any more when the next came
+};
+/// What the interface nodes of a cluster have left towards a destination at the end, if not all.
+struct weft_control_capacity {
+    uint32_t fabric, dest, cluster;
+    uint32_t links, wired;       ///< of all of them together, open to them
+    uint32_t least, least_wired; ///< of the one with least
+    uint32_t resorting;          ///< use a link that is held back, there being no other
+    uint32_t cut_off;            ///< have none
+};
+/// FSDB among the interface nodes of a fabric, and BGP if some are EDSWs.
+struct weft_control_nodes {
+    const struct weft_fsdb_result *fsdb;
+    uint32_t fsdb_events, *fsdb_event; ///< outcome i is of trace->event[fsdb_event[i]]
+    const struct weft_bgp_result *bgp; ///< NULL: no EDSWs
+    uint32_t bgp_events, rdsws, edsws;
+    const struct weft_bgp_event *bgp_event;
+    uint32_t *edsw; ///< [edsws] nodes
+};
+struct weft_control_trace {
+    uint32_t events;
+    const struct weft_control_event *event;
+    struct weft_control_nodes *nodes; ///< [fabrics]
+    uint32_t fabrics, steps, bursts, capacities;
+    struct weft_fabric **fabric;
+    struct weft_control_step *step; ///< by time
+    uint32_t *dest;
+    struct weft_control_burst *burst;
+    struct weft_control_capacity *capacity;
+};
+/// Runs the failures and repairs of a topology, and `event`, for the story. In `arena`.
+enum weft_status weft_control_trace_new(const struct weft_topology *t, const struct weft_control_conf *conf,
+                                        const struct weft_control_event *event, uint32_t events, uint64_t seed,
+                                        struct weft_arena *arena, struct weft_control_trace **ret_trace,
+                                        struct weft_error *ret_error);
+/// "rdsw-3/17", the topology's name of a device's link; 128 bytes are enough.
+int weft_control_port_name(const struct weft_topology *t, const struct weft_fabric *f, uint32_t device, uint32_t slot,
+                           char *text, size_t size);
+/// The device at the other end.
+uint32_t weft_fabric_peer(const struct weft_fabric *f, uint32_t device, uint32_t slot);
 
 #endif

@@ -64,6 +64,7 @@ struct weft_scenario {
     uint32_t workloads;
     struct weft_run_conf run;
     struct weft_control_conf control;
+    const struct weft_tree *control_tree; ///< its section, NULL: none
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
     struct weft_arena *arena;        ///< owns everything here, and what topology and workload make

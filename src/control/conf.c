@@ -5,5 +5,10 @@
 static const struct weft_param rows[] = {
     WEFT_SECTION(struct weft_control_conf, reach, "reachability", &weft_reach_table,
                  "cells between devices of a fabric, and input balanced mode"),
+    WEFT_SECTION(struct weft_control_conf, fsdb, "fsdb", &weft_fsdb_table,
+                 "subscriptions of interface nodes to each other's state"),
+    WEFT_SECTION(struct weft_control_conf, bgp, "bgp", &weft_bgp_table, "routes to other buildings by EDSWs"),
 };
-const struct weft_param_table weft_control_table = WEFT_PARAM_TABLE("control", struct weft_control_conf, rows);
+static const char *const lists[] = {"events", NULL};
+const struct weft_param_table weft_control_table =
+    WEFT_PARAM_TABLE_LISTS("control", struct weft_control_conf, rows, NULL, lists);

@@ -52,13 +52,13 @@ struct weft_fabric *weft_fabric_new(const struct weft_fabric_device *device, uin
     return f;
 }
 
-static uint32_t peer_of(const struct weft_fabric *f, uint32_t device, uint32_t slot) {
+uint32_t weft_fabric_peer(const struct weft_fabric *f, uint32_t device, uint32_t slot) {
     const struct weft_fabric_link *l = &f->link[f->at[f->device[device].link0 + slot]];
     return l->device[l->device[0] == device];
 }
 
 bool weft_fabric_leads(const struct weft_fabric *f, uint32_t device, uint32_t slot, uint32_t dest) {
-    const struct weft_fabric_device *d = &f->device[device], *peer = &f->device[peer_of(f, device, slot)];
+    const struct weft_fabric_device *d = &f->device[device], *peer = &f->device[weft_fabric_peer(f, device, slot)];
     if (d->dest == dest) return false;
     if (!d->level) return true;
     if (d->level == 2) return peer->cluster == f->dest_cluster[dest];

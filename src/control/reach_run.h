@@ -29,6 +29,8 @@ struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, co
 const struct weft_reach_agent *weft__reach_run_agent(const struct weft__reach_run *run, uint32_t device);
 bool weft__reach_run_link_up(const struct weft__reach_run *run, uint32_t link);
 const struct weft_reach_stats *weft__reach_run_stats(const struct weft__reach_run *run);
+/// Nothing is under way but failures and repairs to come.
+bool weft__reach_run_rests(const struct weft__reach_run *run);
 /// Begins to count anew.
 void weft__reach_run_count(struct weft__reach_run *run);
 const struct weft_reach_change *weft__reach_run_changes(const struct weft__reach_run *run, uint32_t *ret_n);

@@ -85,5 +85,7 @@ void weft_scenario_each(const struct weft_scenario *scenario,
     }
     weft_params_each(&weft_run_table, &scenario->run, "run", on_value, context);
     weft_params_each(&weft_control_table, &scenario->control, "control", on_value, context);
+    const struct weft_tree *happening = weft_tree_find(scenario->control_tree, "events");
+    if (happening) tree_each(&sink, happening, "control.events");
     weft_params_each(&weft_capture_table, &scenario->capture, "capture", on_value, context);
 }

@@ -168,6 +168,7 @@ static enum weft_status bind_all(struct bind *b) {
     if (!status)
         status = weft__params_load_at(&weft_run_table, section(b->root, "run"), "run", &b->scenario->run, b->arena,
                                       b->error);
+    b->scenario->control_tree = section(b->root, "control");
     if (!status)
         status = weft__params_load_at(&weft_control_table, section(b->root, "control"), "control",
                                       &b->scenario->control, b->arena, b->error);

@@ -85,6 +85,8 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
                                 "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "
                                 "at least 100ns");
     uint32_t *port, n;
+    struct weft_control_event *event;
+    if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
     if (!status && *scenario->capture.ports)
         status = weft_topology_select_ports(topology, scenario->capture.ports, scenario->capture_place, &port, &n,
                                             ret_error);

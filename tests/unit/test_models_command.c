@@ -148,6 +148,8 @@ static void schema_fits_the_tables(void **state) {
     assert_table(&weft_capture_table, json_object_get(definitions, "capture"), false);
     assert_table(&weft_control_table, json_object_get(definitions, "control"), false);
     assert_table(&weft_reach_table, json_object_get(definitions, "reachability"), false);
+    assert_table(&weft_fsdb_table, json_object_get(definitions, "fsdb"), false);
+    assert_table(&weft_bgp_table, json_object_get(definitions, "bgp"), false);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
         for (uint32_t i = 0; i < weft_model_count((enum weft_model_kind)kind); i++) {
             const struct weft_model *model = weft_model_at((enum weft_model_kind)kind, i);

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft trace-control: the control plane of a DSF fabric over the failures of a scenario, as a story.
+#include "trace_control.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { NAMES = 4, TEXT = 32, NAME = 128, STEPS_DEFAULT = 60, CAPACITIES_MAX = 40 };
+
+static struct { const char *steps; } form;
+static const struct weft_cli_option own[] = {
+    {"steps", "N", "show at most N steps of a burst of failures; 60 if not given", &form.steps, NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "trace-control",
+    .operands = "SCENARIO",
+    .about =
+        "Runs the control plane of a DSF fabric over the failures and repairs under events: and what happens to nodes\n"
+        "under control: events:, and tells what came\n"
+        "of each: which device noticed what, which links it withdrew or opened towards whom because of what, how\n"
+        "long it took, and what interface nodes have left at the end. Nothing else of the scenario is run.\n"
+        "A scenario with variants: the first, or the one that --variant names.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+uint32_t trace_control_link(const struct weft_topology *t, weft_time_ps time, bool up, uint32_t i) {
+    for (uint32_t e = 0; e < t->events; e++)
+        if (t->event[e].time_ps == time && t->event[e].up == up && weft_topology_link_is_fabric(t, t->event[e].link) &&
+            !i--)
+            return t->event[e].link;
+    return WEFT_NONE;
+}
+
+static const char *and_so_on(uint32_t i, uint32_t n) {
+    return !i ? "" : i + 1 == n ? " and " : ", ";
+}
+
+static void print_dests(const struct trace_view *v, const struct weft_control_step *s) {
+    const struct weft_fabric *f = v->trace->fabric[s->fabric];
+    uint32_t named = s->dests > NAMES ? NAMES - 1 : s->dests;
+    for (uint32_t i = 0; i < named; i++)
+        printf("%s%s", and_so_on(i, s->dests), f->device[f->dest_device[v->trace->dest[s->dest0 + i]]].name);
+    if (named < s->dests) printf(" and %u more", s->dests - named);
+}
+
+/// The neighbours at a step's links, with how many links each.
+static void print_links(const struct trace_view *v, const struct weft_control_step *s) {
+    const struct weft_fabric *f = v->trace->fabric[s->fabric];
+    uint32_t peers = 0, peer[WEFT_REACH_LINKS_MAX], links[WEFT_REACH_LINKS_MAX];
+    for (uint32_t k = 0; k < f->device[s->device].links; k++) {
+        if (!(s->links[k / 64] >> (k % 64) & 1)) continue;
+        uint32_t i = 0, to = weft_fabric_peer(f, s->device, k);
+        while (i < peers && peer[i] != to)
+            i++;
+        if (i == peers) {
+            peer[peers] = to;
+            links[peers++] = 0;
+        }
+        links[i]++;
+    }
+    uint32_t named = peers > NAMES ? NAMES - 1 : peers;
+    for (uint32_t i = 0; i < named; i++) {
+        printf("%s%s", and_so_on(i, peers), f->device[peer[i]].name);
+        if (links[i] > 1) printf(" (%u links)", links[i]);
+    }
+    if (named < peers) printf(" and %u more", peers - named);
+}
+
+static void print_step(const struct trace_view *v, const struct weft_control_burst *b,
+                       const struct weft_control_step *s) {
+    const struct weft_fabric *f = v->trace->fabric[s->fabric];
+    char after[TEXT], port[NAME];
+    weft_format_time(s->time_ps - b->time_ps, after, sizeof after);
+    printf("  +%-9s %-12s ", after, f->device[s->device].name);
+    if (s->slot != WEFT_NONE) weft_control_port_name(v->topology, f, s->device, s->slot, port, sizeof port);
+    if (s->deed == WEFT_REACH_NOTICED_DOWN || s->deed == WEFT_REACH_NOTICED_UP) {
+        printf("sees its link to %s %s (%s)\n", f->device[weft_fabric_peer(f, s->device, s->slot)].name,
+               s->deed == WEFT_REACH_NOTICED_UP ? "up again" : "down", port);
+        return;
+    }
+    if (s->round && s->slot != WEFT_NONE) printf("hears %s: ", f->device[weft_fabric_peer(f, s->device, s->slot)].name);
+    printf("towards ");
+    print_dests(v, s);
+    if (!s->out)
+        printf(" no output is left: withdraws ");
+    else
+        printf(" input %u, output %u: %s ", s->in, s->out, s->deed == WEFT_REACH_OPENED ? "opens" : "withdraws");
+    print_links(v, s);
+    if (s->out) printf(", input %u", s->in_after);
+    printf("\n");
+}
+
+static void print_links_of(const struct trace_view *v, weft_time_ps time, bool up, uint32_t n) {
+    const struct weft_topology *t = v->topology;
+    for (uint32_t i = 0; i < n && i < NAMES; i++) {
+        char end[2][NAME];
+        const uint32_t *port = t->link[trace_control_link(t, time, up, i)].port;
+        for (uint32_t k = 0; k < 2; k++)
+            weft_topology_port_name(t, port[k], end[k], sizeof end[k]);
+        printf("%s%s to %s", i ? ", " : "", end[0], end[1]);
+    }
+    if (n > NAMES) printf(" and %u more", n - NAMES);
+    printf(up ? " up again" : " down");
+}
+
+static void print_burst(const struct trace_view *v, const struct weft_control_burst *b, uint32_t steps_max) {
+    char at[TEXT], took[TEXT];
+    weft_format_time(b->time_ps, at, sizeof at);
+    printf("\nat %s  ", at);
+    if (b->down) print_links_of(v, b->time_ps, false, b->down);
+    if (b->down && b->up) printf("; ");
+    if (b->up) print_links_of(v, b->time_ps, true, b->up);
+    for (uint32_t i = 0; i < v->trace->events && b->drains; i++) {
+        const struct weft_control_event *e = &v->trace->event[i];
+        bool drain = e->what == WEFT_CONTROL_DRAIN, undrain = e->what == WEFT_CONTROL_UNDRAIN;
+        if (e->time_ps != b->time_ps || (!drain && !undrain)) continue;
+        printf("%s%s is %s", b->up || b->down ? "; " : "", v->topology->node[e->node].name,
+               drain ? "drained" : "reached again");
+    }
+    printf("\n");
+    for (uint32_t i = 0; i < b->steps && i < steps_max; i++)
+        print_step(v, b, &v->trace->step[b->step0 + i]);
+    if (b->steps > steps_max) printf("  ... and %u more steps (--steps)\n", b->steps - steps_max);
+    weft_format_time(b->stats.last_ps - b->time_ps, took, sizeof took);
+    if (!b->stats.changes)
+        printf("  nothing comes of it%s\n", b->settled ? "" : " before the next");
+    else
+        printf("  %s %s: %" PRIu64 " cells with news, %u round%s; %" PRIu64
+               " times a link withdrawn towards a destination, %" PRIu64 " opened\n",
+               b->settled ? "settled after" : "still going on when the next came; last change after", took,
+               b->stats.cells, b->stats.rounds, b->stats.rounds == 1 ? "" : "s", b->stats.withdrawn, b->stats.opened);
+}
+
+static void print_capacities(const struct trace_view *v) {
+    const struct weft_control_trace *t = v->trace;
+    if (!t->capacities) {
+        printf("\nat the end  every interface node can use every link towards every other\n");
+        return;
+    }
+    printf("\n%-16s %10s %12s %7s %22s %9s  links left at the end\n", "towards", "of cluster", "links", "",
+           "node with least", "cut off");
+    for (uint32_t i = 0; i < t->capacities && i < CAPACITIES_MAX; i++) {
+        const struct weft_control_capacity *c = &t->capacity[i];
+        const struct weft_fabric *f = t->fabric[c->fabric];
+        char links[TEXT], least[TEXT];
+        snprintf(links, sizeof links, "%u of %u", c->links, c->wired);
+        snprintf(least, sizeof least, "%u of %u", c->least, c->least_wired);
+        printf("%-16s %10u %12s %6.1f%% %22s %9u", f->device[f->dest_device[c->dest]].name, c->cluster, links,
+               100.0 * c->links / c->wired, least, c->cut_off);
+        if (c->resorting) printf("  %u by a link that is held back", c->resorting);
+        printf("\n");
+    }
+    if (t->capacities > CAPACITIES_MAX) printf("... and %u more\n", t->capacities - CAPACITIES_MAX);
+}
+
+static void print_text(const struct trace_view *v, uint32_t steps_max) {
+    const struct weft_reach_conf *conf = &v->scenario->control.reach;
+    for (uint32_t i = 0; i < v->trace->fabrics; i++) {
+        const struct weft_fabric *f = v->trace->fabric[i];
+        uint32_t level[3] = {0};
+        for (uint32_t d = 0; d < f->devices; d++)
+            level[f->device[d].level]++;
+        printf("fabric: %u interface nodes, %u fabric nodes of level 1 and %u of level 2, %u links\n", level[0],
+               level[1], level[2], f->links);
+    }
+    printf("input balanced mode %s\n", conf->balance ? "on" : "off");
+    for (uint32_t i = 0; i < v->trace->bursts; i++)
+        print_burst(v, &v->trace->burst[i], steps_max);
+    print_capacities(v);
+    trace_control_print_nodes(v);
+}
+
+static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
+                             struct weft_error *ret_error) {
+    struct weft_topology *t;
+    struct weft_control_trace *trace;
+    struct weft_control_event *event;
+    uint32_t events;
+    uint64_t steps_max = STEPS_DEFAULT;
+    if (form.steps && !weft_cli_number("--steps", form.steps, 0, UINT32_MAX, &steps_max)) return WEFT_ERROR_INPUT;
+    enum weft_status status =
+        weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    if (!status) status = weft_control_events_read(t, s->control_tree, &event, &events, ret_error);
+    if (!status)
+        status = weft_control_trace_new(t, &s->control, event, events, s->run.seed, s->arena, &trace, ret_error);
+    if (status) return status;
+    if (!trace->fabrics)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place,
+                              "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone",
+                              t->kind);
+    struct trace_view view = {s, t, trace};
+    if (o->json)
+        trace_control_print_json(stdout, &view);
+    else
+        print_text(&view, (uint32_t)steps_max);
+    return WEFT_OK;
+}
+
+static enum weft_status trace_control(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      struct weft_error *ret_error) {
+    uint32_t variant;
+    struct weft_scenario *scenario;
+    enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
+    if (!status) status = weft_scenario_new(file, variant, &scenario, ret_error);
+    if (status) return status;
+    status = show(scenario, o, ret_error);
+    weft_scenario_free(scenario);
+    return status;
+}
+
+int weft_cli_trace_control(int argc, char **argv) {
+    return weft_cli_on_scenario(&command, argc, argv, trace_control);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace_control.h"
+
+enum { NAME = 128 };
+
+static void port(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f, uint32_t device,
+                 uint32_t slot) {
+    char name[NAME];
+    weft_control_port_name(v->topology, f, device, slot, name, sizeof name);
+    weft__json_string(j, name);
+}
+
+static void print_step(struct weft__json *j, const struct trace_view *v, const struct weft_control_step *s) {
+    static const char *const deeds[] = {"noticed_down", "noticed_up", "withdrew", "opened"};
+    const struct weft_fabric *f = v->trace->fabric[s->fabric];
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "time_ps", s->time_ps);
+    weft__json_key_string(j, "device", f->device[s->device].name);
+    weft__json_key_string(j, "did", deeds[s->deed]);
+    weft__json_key_u64(j, "round", s->round);
+    if (s->slot != WEFT_NONE) {
+        weft__json_key(j, "because_of");
+        port(j, v, f, s->device, s->slot);
+    }
+    if (s->dests) {
+        weft__json_key_u64(j, "input", s->in);
+        weft__json_key_u64(j, "output", s->out);
+        weft__json_key_u64(j, "input_after", s->in_after);
+        weft__json_key(j, "towards");
+        weft__json_begin_array(j);
+        for (uint32_t i = 0; i < s->dests; i++)
+            weft__json_string(j, f->device[f->dest_device[v->trace->dest[s->dest0 + i]]].name);
+        weft__json_end_array(j);
+        weft__json_key(j, "ports");
+        weft__json_begin_array(j);
+        for (uint32_t k = 0; k < f->device[s->device].links; k++)
+            if (s->links[k / 64] >> (k % 64) & 1) port(j, v, f, s->device, k);
+        weft__json_end_array(j);
+    }
+    weft__json_end_object(j);
+}
+
+static void print_burst(struct weft__json *j, const struct trace_view *v, const struct weft_control_burst *b) {
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "time_ps", b->time_ps);
+    weft__json_key_u64(j, "links_down", b->down);
+    weft__json_key_u64(j, "links_up", b->up);
+    weft__json_key_u64(j, "drains", b->drains);
+    weft__json_key_bool(j, "settled", b->settled);
+    weft__json_key_u64(j, "convergence_ps", b->stats.last_ps - b->time_ps);
+    weft__json_key_u64(j, "cells", b->stats.cells);
+    weft__json_key_u64(j, "rounds", b->stats.rounds);
+    weft__json_key_u64(j, "withdrawn", b->stats.withdrawn);
+    weft__json_key_u64(j, "opened", b->stats.opened);
+    weft__json_key_u64(j, "changes", b->stats.changes);
+    weft__json_key(j, "steps");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < b->steps; i++)
+        print_step(j, v, &v->trace->step[b->step0 + i]);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+static void print_capacity(struct weft__json *j, const struct trace_view *v, const struct weft_control_capacity *c) {
+    const struct weft_fabric *f = v->trace->fabric[c->fabric];
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "towards", f->device[f->dest_device[c->dest]].name);
+    weft__json_key_u64(j, "cluster", c->cluster);
+    weft__json_key_u64(j, "links", c->links);
+    weft__json_key_u64(j, "wired", c->wired);
+    weft__json_key_u64(j, "least", c->least);
+    weft__json_key_u64(j, "least_wired", c->least_wired);
+    weft__json_key_u64(j, "cut_off", c->cut_off);
+    weft__json_key_u64(j, "last_resort", c->resorting);
+    weft__json_end_object(j);
+}
+
+void trace_control_print_json(FILE *file, const struct trace_view *v) {
+    struct weft__json j = {.file = file};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "weft", WEFT_VERSION);
+    weft__json_key_string(&j, "scenario", v->scenario->name);
+    weft__json_key_string(&j, "variant", v->scenario->variant);
+    weft__json_key_u64(&j, "seed", v->scenario->run.seed);
+    weft__json_key_u64(&j, "fabrics", v->trace->fabrics);
+    weft__json_key(&j, "bursts");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < v->trace->bursts; i++)
+        print_burst(&j, v, &v->trace->burst[i]);
+    weft__json_end_array(&j);
+    weft__json_key(&j, "capacities");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < v->trace->capacities; i++)
+        print_capacity(&j, v, &v->trace->capacity[i]);
+    weft__json_end_array(&j);
+    trace_control_json_nodes(&j, v);
+    weft__json_end_object(&j);
+    fputc('\n', file);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// BGP in a building of a DSF region: every EDSW hears the aggregates of other buildings on each of its links to
+// superspines (eBGP) and tells every RDSW all of these ways (iBGP with add-path), so that an RDSW spreads over all of
+// them. Agents are functions of what they are told. Source and differences: src/control/bgp.c.
+#ifndef WEFT_BGP_H
+#define WEFT_BGP_H
+
+#include "weft/random.h"
+
+struct weft_arena;
+
+enum { WEFT_BGP_LINKS_MAX = 64 }; ///< of an EDSW to superspines; a path each
+
+struct weft_bgp_conf {
+    uint64_t aggregates, width_max;
+    weft_time_ps hold_ps, keepalive_ps, mrai_ps, detect_ps, processing_ps, latency_ps, tracking_delay_ps;
+    bool tracking;
+};
+struct weft_param_table;
+extern const struct weft_param_table weft_bgp_table;
+
+/// What an RDSW has heard: the ways (a bit each) that every EDSW has told it, the same for all aggregates.
+struct weft_bgp_rib {
+    uint32_t sessions;
+    uint64_t *paths; ///< [sessions], the caller's
+    uint32_t count;  ///< of all
+};
+/// Both return how many paths came or went.
+uint32_t weft_bgp_on_update(struct weft_bgp_rib *rib, uint32_t session, uint64_t announced, uint64_t withdrawn);
+uint32_t weft_bgp_on_closed(struct weft_bgp_rib *rib, uint32_t session);
+/// Share of the traffic to other buildings that goes to an EDSW: of its paths in the first `width_max`, in the order of
+/// sessions.
+double weft_bgp_share(const struct weft_bgp_rib *rib, uint32_t session, uint64_t width_max);
+
+/// What an EDSW has told an RDSW.
+struct weft_bgp_sender {
+    uint64_t told;
+    weft_time_ps next_ps; ///< not before this may it tell more (MRAI)
+};
+/// To tell `paths`: true if there is something to tell now; else, if there is something to tell later, *ret_due.
+bool weft_bgp_tell(struct weft_bgp_sender *s, const struct weft_bgp_conf *conf, weft_time_ps now, uint64_t paths,
+                   uint64_t *ret_announced, uint64_t *ret_withdrawn, weft_time_ps *ret_due);
+
+enum weft_bgp_what {
+    WEFT_BGP_LOST, ///< an EDSW dies without a word
+    WEFT_BGP_SHUT, ///< an EDSW closes its sessions
+    WEFT_BGP_BACK,
+    WEFT_BGP_LINK_DOWN, ///< a link of an EDSW to a superspine
+    WEFT_BGP_LINK_UP,
+};
+struct weft_bgp_event {
+    weft_time_ps time_ps;
+    enum weft_bgp_what what;
+    uint32_t edsw, link;
+};
+struct weft_bgp_outcome {
+    uint64_t updates;     ///< messages
+    uint64_t changes;     ///< paths that came or went at an RDSW, of all aggregates
+    weft_time_ps last_ps; ///< the last RDSW knows, from the event on; 0: nothing to know
+    uint32_t paths;       ///< of the RDSW with least, for an aggregate, afterwards
+    double lost_ps;       ///< what RDSWs on average sent to dead ways meanwhile, in time of all their traffic
+};
+struct weft_bgp_result {
+    uint64_t ibgp_sessions, ebgp_sessions;
+    uint64_t paths;                   ///< of an aggregate at an RDSW: next hops
+    uint64_t rib;                     ///< paths at an RDSW, of all aggregates
+    uint64_t rib_all;                 ///< at all RDSWs
+    uint64_t width;                   ///< of ECMP
+    uint64_t first_updates;           ///< to bring all that about
+    weft_time_ps first_ps;            ///< in that time, all EDSWs beginning at once
+    struct weft_bgp_outcome *outcome; ///< [events]
+};
+/// `links`: of an EDSW, to superspines. In `arena`.
+struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, uint32_t rdsws, uint32_t edsws, uint32_t links,
+                                     const struct weft_bgp_event *event, uint32_t events, uint64_t seed,
+                                     struct weft_arena *arena);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to the control plane besides links: `control: {events: [{at: 1s, do: crash, node: rdsw-3}, ...]}`.
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/control.h"
+#include "weft/memory.h"
+#include "weft/param.h"
+
+struct event_conf {
+    weft_time_ps at_ps;
+    uint32_t what;
+    const char *node, *to;
+};
+const char *const weft_control_whats[] = {"crash", "restart", "shut", "cut", "heal", "move", "drain", "undrain", NULL};
+static const struct weft_param rows[] = {
+    WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000000s", "when"),
+    WEFT_CHOICE(
+        struct event_conf, what, "do", NULL, weft_control_whats,
+        "an agent stops without a word or (shut) with one, starts again; nodes are cut off from the others, or no "
+        "more; a host moves; a node is drained, or no more"),
+    WEFT_TEXT(struct event_conf, node, "node", "",
+              "interface node; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
+    WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"),
+};
+static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", struct event_conf, rows);
+
+#define BAD(tree, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (tree)->place, __VA_ARGS__)
+
+static enum weft_status find_node(const struct weft_topology *t, const struct weft_tree *entry, const char *key,
+                                  const char *name, uint32_t *ret_node, struct weft_error *ret_error) {
+    const struct weft_tree *given = weft_tree_find(entry, key);
+    if (!*name) return BAD(entry, "expected '%s', the name of an interface node", key);
+    *ret_node = weft_topology_find_node(t, name);
+    if (*ret_node == WEFT_NONE || t->node[*ret_node].box != WEFT_BOX_DSF_INTERFACE)
+        return BAD(given, "%s is not an interface node of the topology; expected one, such as rdsw-0", name);
+    return WEFT_OK;
+}
+
+/// The interface nodes that a pattern chooses; neither none nor all.
+static enum weft_status find_side(const struct weft_topology *t, const struct weft_tree *entry, const char *pattern,
+                                  bool **ret_side, struct weft_error *ret_error) {
+    uint32_t in = 0, out = 0;
+    *ret_side = weft_arena_alloc(t->arena, t->nodes, sizeof **ret_side);
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (t->node[n].box != WEFT_BOX_DSF_INTERFACE) continue;
+        (*ret_side)[n] = weft_glob_match(pattern, t->node[n].name);
+        in += (*ret_side)[n];
+        out += !(*ret_side)[n];
+    }
+    if (in && out) return WEFT_OK;
+    return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some interface nodes, and not all", pattern,
+               in ? "all interface nodes" : "no interface node");
+}
+
+static enum weft_status read_event(const struct weft_topology *t, const struct weft_tree *entry,
+                                   struct weft_control_event *ret, struct weft_error *ret_error) {
+    struct event_conf conf;
+    enum weft_status status = weft_params_load(&table, entry, &conf, t->arena, ret_error);
+    if (status) return status;
+    *ret = (struct weft_control_event){conf.at_ps, (enum weft_control_what)conf.what, WEFT_NONE, WEFT_NONE, NULL};
+    if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
+    if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
+    status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
+    if (status || ret->what != WEFT_CONTROL_MOVE) return status;
+    status = find_node(t, entry, "to", conf.to, &ret->to, ret_error);
+    if (!status && ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);
+    return status;
+}
+
+enum weft_status weft_control_events_read(const struct weft_topology *t, const struct weft_tree *control,
+                                          struct weft_control_event **ret_event, uint32_t *ret_n,
+                                          struct weft_error *ret_error) {
+    const struct weft_tree *list = control ? weft_tree_find(control, "events") : NULL;
+    enum weft_status status = WEFT_OK;
+    *ret_n = 0;
+    *ret_event = NULL;
+    if (!list || list->type == WEFT_TREE_NULL) return WEFT_OK;
+    if (list->type != WEFT_TREE_LIST)
+        return BAD(list, "control.events: expected a list, as in [{at: 1s, do: crash, node: rdsw-0}]");
+    *ret_event = weft_arena_alloc(t->arena, list->n, sizeof **ret_event);
+    for (uint32_t i = 0; i < list->n && !status; i++)
+        status = read_event(t, list->child[i], &(*ret_event)[i], ret_error);
+    if (status) return status;
+    *ret_n = list->n;
+    for (uint32_t i = 1; i < list->n; i++)
+        if ((*ret_event)[i].time_ps <= (*ret_event)[i - 1].time_ps)
+            return BAD(list->child[i], "not after the event before; expected events of control in the order of time, "
+                                       "no two at once");
+    return WEFT_OK;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// BGP of a building of a DSF region: counts against closed forms, and times after losses. Meta's text: 128 EDSWs of 16
+// links to superspines, 2k next hops at each of 512 RDSWs.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "weft/bgp.h"
+#include "weft/memory.h"
+#include "weft/param.h"
+
+enum { RDSWS = 512, EDSWS = 128, LINKS = 16, NEXT_HOPS = EDSWS * LINKS };
+
+static struct weft_arena *arena;
+static struct weft_bgp_conf conf;
+
+static int begin(void **state) {
+    (void)state;
+    arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    return weft_params_load(&weft_bgp_table, NULL, &conf, arena, NULL);
+}
+
+static int end(void **state) {
+    (void)state;
+    weft_arena_free(arena);
+    return 0;
+}
+
+#define RUN(...)                                                                                                       \
+    weft_bgp_run(&conf, RDSWS, EDSWS, LINKS, (const struct weft_bgp_event[]){__VA_ARGS__},                             \
+                 sizeof((const struct weft_bgp_event[]){__VA_ARGS__}) / sizeof(struct weft_bgp_event), 1, arena)
+
+static void two_thousand_next_hops(void **state) {
+    (void)state;
+    const struct weft_bgp_result *r = weft_bgp_run(&conf, RDSWS, EDSWS, LINKS, NULL, 0, 1, arena);
+    assert_int_equal(r->ibgp_sessions, 65536);
+    assert_int_equal(r->ebgp_sessions, 2048);
+    assert_int_equal(r->paths, 2048);
+    assert_int_equal(r->width, 2048);
+    assert_int_equal(r->rib, 4 * 2048);
+    assert_int_equal(r->rib_all, 512 * 4 * 2048);
+    // an UPDATE a way to each RDSW, the aggregates of other buildings together in it
+    assert_int_equal(r->first_updates, RDSWS * NEXT_HOPS);
+    assert_int_equal(r->first_ps, RDSWS * LINKS * conf.processing_ps + conf.latency_ps + conf.processing_ps);
+}
+
+/// 1/128 of the traffic is lost until the loss is known: at once by the fabric, or when the hold time is over.
+static void an_edsw_is_lost(void **state) {
+    (void)state;
+    const struct weft_bgp_result *r = RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_LOST, .edsw = 7});
+    assert_int_equal(r->outcome[0].updates, 0);
+    assert_int_equal(r->outcome[0].paths, NEXT_HOPS - LINKS);
+    assert_int_equal(r->outcome[0].changes, RDSWS * LINKS * 4);
+    assert_int_equal(r->outcome[0].last_ps, conf.tracking_delay_ps + conf.processing_ps);
+    assert_true(r->outcome[0].lost_ps == (double)r->outcome[0].last_ps / EDSWS);
+    conf.tracking = false;
+    r = RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_LOST, .edsw = 7});
+    assert_int_equal(r->outcome[0].paths, NEXT_HOPS - LINKS);
+    assert_in_range(r->outcome[0].last_ps, conf.hold_ps - conf.keepalive_ps, conf.hold_ps + WEFT_PS_PER_MS);
+    r = RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_SHUT, .edsw = 7},
+            {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_BACK, .edsw = 7});
+    assert_int_equal(r->outcome[0].last_ps, conf.latency_ps + conf.processing_ps);
+    assert_int_equal(r->outcome[0].paths, NEXT_HOPS - LINKS);
+    assert_int_equal(r->outcome[1].paths, NEXT_HOPS);
+    assert_int_equal(r->outcome[1].updates, RDSWS * LINKS);
+}
+
+/// A withdrawal to each RDSW, made one after the other.
+static void a_link_is_lost(void **state) {
+    (void)state;
+    const struct weft_bgp_result *r =
+        RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 3},
+            {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_UP, .edsw = 7, .link = 3});
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(r->outcome[i].updates, RDSWS);
+        assert_int_equal(r->outcome[i].changes, RDSWS * 4);
+        assert_int_equal(r->outcome[i].last_ps, conf.detect_ps + (RDSWS + 1) * conf.processing_ps + conf.latency_ps);
+    }
+    assert_int_equal(r->outcome[0].paths, NEXT_HOPS - 1);
+    assert_int_equal(r->outcome[1].paths, NEXT_HOPS);
+}
+
+/// A second link within the MRAI waits for it.
+static void mrai(void **state) {
+    (void)state;
+    conf.mrai_ps = 5 * WEFT_PS_PER_S;
+    const struct weft_bgp_result *r =
+        RUN({.time_ps = 100 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 3},
+            {.time_ps = 101 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 4});
+    assert_int_equal(r->outcome[0].last_ps, conf.detect_ps + (RDSWS + 1) * conf.processing_ps + conf.latency_ps);
+    assert_int_equal(r->outcome[1].last_ps,
+                     conf.detect_ps + 4 * WEFT_PS_PER_S + (RDSWS + 1) * conf.processing_ps + conf.latency_ps);
+    assert_int_equal(r->outcome[1].paths, NEXT_HOPS - 2);
+}
+
+/// Shares follow what is left, and the width limits them.
+static void shares(void **state) {
+    (void)state;
+    uint64_t paths[3] = {0};
+    struct weft_bgp_rib rib = {3, paths, 0};
+    assert_int_equal(weft_bgp_on_update(&rib, 0, 0xffff, 0), 16);
+    assert_int_equal(weft_bgp_on_update(&rib, 1, 0xffff, 0), 16);
+    assert_int_equal(weft_bgp_on_update(&rib, 2, 0xffff, 0), 16);
+    assert_true(weft_bgp_share(&rib, 1, 2048) == 16.0 / 48);
+    assert_int_equal(weft_bgp_on_update(&rib, 1, 0, 0xff), 8);
+    assert_true(weft_bgp_share(&rib, 1, 2048) == 8.0 / 40);
+    assert_true(weft_bgp_share(&rib, 2, 2048) == 16.0 / 40);
+    assert_true(weft_bgp_share(&rib, 2, 32) == 8.0 / 32);
+    assert_int_equal(weft_bgp_on_closed(&rib, 0), 16);
+    assert_int_equal(rib.count, 24);
+    assert_true(weft_bgp_share(&rib, 0, 2048) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(two_thousand_next_hops, begin, end),
+        cmocka_unit_test_setup_teardown(an_edsw_is_lost, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_is_lost, begin, end),
+        cmocka_unit_test_setup_teardown(mrai, begin, end),
+        cmocka_unit_test_setup_teardown(shares, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
