@@ -3,6 +3,7 @@
 #ifndef WEFT_OUTCOME_H
 #define WEFT_OUTCOME_H
 
+#include "weft/dsf_outcome.h"
 #include "weft/event.h"
 #include "weft/links.h"
 #include "weft/scenario.h"
@@ -19,7 +20,11 @@
     X(PFC_WATCHDOG, "pfc_watchdog", "discarded by the PFC storm watchdog")                                             \
     X(OUT_OF_ORDER, "out_of_order", "discarded by a go-back-N receiver: an earlier packet is missing")                 \
     X(DUPLICATE, "duplicate", "received before")                                                                       \
-    X(NIC_BUFFER, "nic_buffer_full", "no room in the receive buffer of a NIC")
+    X(NIC_BUFFER, "nic_buffer_full", "no room in the receive buffer of a NIC")                                         \
+    X(CREDIT_WATCHDOG, "credit_watchdog", "DSF: its VOQ got no credit for too long")                                   \
+    X(FABRIC_FIFO, "fabric_fifo_full", "DSF: no room for a cell at the output of a fabric node")                       \
+    X(REASSEMBLY, "reassembly_timeout", "DSF: cells of it did not come, were too late or had no room")                 \
+    X(EGRESS_FULL, "egress_full", "DSF: no room at the Ethernet port that it was to leave by")
 enum weft_drop {
 #define X(e, name, help) WEFT_DROP_##e,
     WEFT_DROP_REASONS(X)
@@ -168,6 +173,7 @@ struct weft_outcome {
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
+    struct weft_dsf_outcome *dsf;                                          ///< NULL: there is no DSF box
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority

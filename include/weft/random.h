@@ -20,6 +20,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_REACH,          ///< links withdrawn in input balanced mode
     WEFT_RANDOM_PHASE,          ///< when a device's periodic messages are sent
     WEFT_RANDOM_PLACEMENT = 32, ///< order of servers; which are occupied
+    WEFT_RANDOM_SPRAY,          ///< of cells over the links of a DSF box
 };
 
 struct weft_random {

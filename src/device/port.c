@@ -51,9 +51,8 @@ weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, 
     return num / port->byte_den;
 }
 
-/// Why the link loses the frame; WEFT_DROPS: it does not. When is now, or in `ret_at` if that is later.
-static enum weft_drop calc_loss(struct weft__port_faults *f, const struct weft_packet *packet, weft_time_ps now,
-                                weft_time_ps last_bit, weft_time_ps *ret_at) {
+enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
+                                 weft_time_ps *ret_at) {
     // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
     // lost if the link is down at any time between its first bit sent and its last bit received.
     weft_time_ps arrival = last_bit + f->link_delay_ps;
@@ -63,7 +62,7 @@ static enum weft_drop calc_loss(struct weft__port_faults *f, const struct weft_p
             return WEFT_DROP_LINK_DOWN;
         }
     if (f->bit_error_rate <= 0) return WEFT_DROPS;
-    double good = exp(log1p(-f->bit_error_rate) * 8.0 * packet->bytes);
+    double good = exp(log1p(-f->bit_error_rate) * 8.0 * bytes);
     return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
 }
 
@@ -88,7 +87,8 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
                         weft_time_ps last_bit) {
     weft_time_ps at = w->now_ps;
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
-    enum weft_drop loss = port->faults ? calc_loss(port->faults, packet, w->now_ps, last_bit, &at) : WEFT_DROPS;
+    enum weft_drop loss =
+        port->faults ? weft__faults_loss(port->faults, packet->bytes, w->now_ps, last_bit, &at) : WEFT_DROPS;
     bool lost = loss != WEFT_DROPS;
     const struct weft__port_tap *tap = port->tap;
     if (tap && tap->sent_on != WEFT_NONE)

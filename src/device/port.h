@@ -118,6 +118,10 @@ static inline bool weft__port_is_faster(const struct weft__port *a, const struct
     return (unsigned __int128)a->byte_num * b->byte_den < (unsigned __int128)b->byte_num * a->byte_den;
 }
 
+/// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. When is now, or in `ret_at` if
+/// that is later.
+enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
+                                 weft_time_ps *ret_at);
 /// What a frame meets on a special port. True: lost on the link, and counted so.
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit);

@@ -37,10 +37,11 @@ struct weft__active {
 };
 
 // A word to sort packets by: offset in the window, port (and there a pause frame after the data frame that it overtook:
-// the two may have come by different ways, the ring and the heap).
+// the two may have come by different ways, the ring and the heap; likewise DSF's control cells).
 enum { PORT_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
+enum { MANY = 128 }; ///< packets for a node
 #define NO_WINDOW UINT64_MAX
 
 // --- logs ---------------------------------------------------------------------------------------------------------
@@ -222,6 +223,30 @@ static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
     insertion_sort(arrival, n);
 }
 
+/// Many packets at one node, as at a DSF box, come spread over the window: they are put into as many parts of it by
+/// time, which are then all but sorted.
+static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uint32_t n) {
+    uint32_t bits = 31 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of 1 to 2 packets
+    uint32_t down = PORT_BITS + (w->shift > bits ? w->shift - bits : 0);
+    if (n > w->many_capacity) {
+        uint32_t capacity = n + n / 2;
+        w->many = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many,
+                                     capacity * sizeof *w->many);
+        w->part = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->part, 2 * w->many_capacity * sizeof *w->part,
+                                     2 * capacity * sizeof *w->part);
+        w->many_capacity = capacity;
+    }
+    memset(w->part, 0, (parts + 1) * sizeof *w->part);
+    for (uint32_t i = 0; i < n; i++)
+        w->part[(arrival[i].word >> down) + 1]++;
+    for (uint32_t p = 0; p < parts; p++)
+        w->part[p + 1] += w->part[p];
+    for (uint32_t i = 0; i < n; i++)
+        w->many[w->part[arrival[i].word >> down]++] = arrival[i];
+    memcpy(arrival, w->many, n * sizeof *arrival);
+    insertion_sort(arrival, n); // nothing moves beyond its part
+}
+
 /// One log of this worker's for this window, block by block.
 static inline __attribute__((always_inline)) void
 each_packet(const struct weft__log *log, struct weft__worker *w, uint64_t *wake,
@@ -243,7 +268,7 @@ static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct w
 
 static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
     weft_time_ps offset = p->time_ps - (w->window << w->shift);
-    uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC);
+    uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC || p->kind >= WEFT_PACKET_REQUEST);
     w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << PORT_BITS | port, p};
 }
 
@@ -276,7 +301,10 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &w->active[a];
         w->end[active->node] = 0;
-        if (active->n > 1) sort_arrivals(&w->arrival[active->first], active->n);
+        if (active->n >= MANY)
+            sort_many(w, &w->arrival[active->first], active->n);
+        else if (active->n > 1)
+            sort_arrivals(&w->arrival[active->first], active->n);
     }
     return actives;
 }
@@ -532,6 +560,8 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->active, w->n * sizeof *w->active);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->part, 2 * w->many_capacity * sizeof *w->part);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
     weft_memory_free(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample);
@@ -588,6 +618,7 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
     for (uint32_t k = 0; k < e->conf.workers; k++) {
         const struct weft__tally *t = &e->worker[k].tally;
         sum.packet_hops += t->packet_hops;
+        sum.cell_hops += t->cell_hops;
         sum.events += t->events;
         sum.cnps += t->cnps;
         sum.injected_bytes += t->injected_bytes;

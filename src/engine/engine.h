@@ -63,7 +63,7 @@ struct weft__log {
 
 /// What a worker counts; summed over workers at the end. Sums do not depend on who counts.
 struct weft__tally {
-    uint64_t packet_hops, events, cnps;
+    uint64_t packet_hops, cell_hops, events, cnps;             ///< of DSF cells only, in cell_hops
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< frames of every kind
     weft_bytes payload_bytes;                                  ///< new data at receivers
     int64_t lldp_bytes;                                        ///< under way; the end of a run waits for no LLDP
@@ -105,7 +105,9 @@ struct weft__worker {
     uint64_t previous; ///< window whose logs are to be taken back
     // scratch for gathering a window
     struct weft__arrival *arrival; ///< by node, then in each node's order
-    uint32_t gathered_capacity;
+    uint32_t gathered_capacity, many_capacity;
+    struct weft__arrival *many; ///< for sorting
+    uint32_t *part;
     uint32_t *end;               ///< [node]: of its arrivals
     struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
@@ -214,10 +216,15 @@ static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t to
     return weft__log_slot(w, &w->far[w->parity][to]);
 }
 
-static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
-    w->tally.drops[reason]++;
+/// Bytes of a packet that will be missed, and counted, elsewhere.
+static inline void weft__count_lost_bytes(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
     w->tally.drop_bytes[reason] += bytes;
     w->tally.dropped_bytes += bytes;
+}
+
+static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
+    w->tally.drops[reason]++;
+    weft__count_lost_bytes(w, reason, bytes);
 }
 
 #endif

@@ -157,6 +157,31 @@ static void write_pfc_layers(struct weft__json *j, const struct weft_run *run) {
     weft_arena_free(arena);
 }
 
+static void write_quantiles(struct weft__json *j, const char *key, const struct weft_histogram *h) {
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "count", weft_histogram_total(h));
+    weft__json_key_u64(j, "p50", weft_histogram_quantile(h, 0.5));
+    weft__json_key_u64(j, "p99", weft_histogram_quantile(h, 0.99));
+    weft__json_key_u64(j, "p999", weft_histogram_quantile(h, 0.999));
+    weft__json_key_u64(j, "max", weft_histogram_quantile(h, 1));
+    weft__json_end_object(j);
+}
+
+static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
+    const struct weft_dsf_outcome *d = o->dsf;
+    weft__json_key(j, "dsf");
+    weft__json_begin_object(j);
+#define X(field, help) weft__json_key_u64(j, #field, d->field);
+    WEFT_DSF_COUNTERS(X)
+    WEFT_DSF_WATERMARKS(X)
+#undef X
+    weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
+    write_quantiles(j, "fabric_cells", &d->fabric_cells);
+    write_quantiles(j, "voq_ns", &d->voq_ns);
+    weft__json_end_object(j);
+}
+
 static void write_conservation(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_key(j, "conservation");
     weft__json_begin_object(j);
@@ -178,6 +203,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_pfc_layers(j, run);
     weft__report_balance_json(j, run);
     weft__report_te_json(j, run);
+    if (run->outcome->dsf) write_dsf(j, run->outcome);
     write_conservation(j, run->outcome);
     if (run->outcome->links) {
         weft__json_key(j, "links");

@@ -99,16 +99,29 @@ static uint64_t mix_job(uint64_t digest, const struct weft_job_outcome *job) {
     return mix(mix(digest, job->exposed_ps), job->ranks_done);
 }
 
+static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
+#define X(field, help) digest = mix(digest, dsf->field);
+    WEFT_DSF_COUNTERS(X)
+    WEFT_DSF_WATERMARKS(X)
+#undef X
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
+        digest = mix(mix(digest, dsf->fabric_cells.count[i]), dsf->voq_ns.count[i]);
+    return digest;
+}
+
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     uint64_t digest = mix(mix(0, outcome->flows), outcome->ports);
     for (uint32_t f = 0; f < outcome->flows; f++)
         digest = mix_flow(digest, &outcome->flow[f]);
     for (size_t i = 0; i < (size_t)outcome->ports * WEFT_PRIORITIES; i++)
         digest = mix_counters(digest, &outcome->port[i]);
-    for (unsigned d = 0; d < WEFT_DROPS; d++)
+    for (unsigned d = 0; d <= WEFT_DROP_NIC_BUFFER; d++)
         digest = mix(mix(digest, outcome->drops[d]), outcome->drop_bytes[d]);
+    for (unsigned d = WEFT_DROP_NIC_BUFFER + 1; d < WEFT_DROPS; d++)
+        digest = mix_used(mix_used(digest, 2 * d, outcome->drops[d]), 2 * d + 1, outcome->drop_bytes[d]);
     for (uint32_t j = 0; j < outcome->jobs; j++)
         digest = mix_job(digest, &outcome->job[j]);
+    if (outcome->dsf) digest = mix_dsf(digest, outcome->dsf);
     digest = mix(mix(digest, outcome->cnps), outcome->injected_bytes);
     return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);
 }

@@ -34,6 +34,24 @@ static void print_title(FILE *file, const struct weft_run *run) {
             weft__text_count(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
 }
 
+static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
+    char hops[TEXT], voq[TEXT], egress[TEXT], reassembly[TEXT], p50[TEXT], p99[TEXT];
+    weft_format_bytes(d->buffer_bytes_max, voq, sizeof voq);
+    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
+    weft_format_bytes(d->reassembly_bytes_max, reassembly, sizeof reassembly);
+    weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
+    weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
+    fprintf(file,
+            "DSF    %s cell-hops; %" PRIu64 " cells and %" PRIu64 " packets lost; VOQ wait p50 %s, p99 %s\n"
+            "       cells before a cell at fabric nodes: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
+            ", max %" PRIu64 "\n"
+            "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly\n",
+            weft__text_count(hops, (double)d->cell_hops), d->cells_lost + d->cells_dropped + d->cells_unreachable,
+            d->packets_lost, p50, p99, weft_histogram_quantile(&d->fabric_cells, 0.5),
+            weft_histogram_quantile(&d->fabric_cells, 0.99), weft_histogram_quantile(&d->fabric_cells, 0.999),
+            weft_histogram_quantile(&d->fabric_cells, 1), voq, egress, reassembly);
+}
+
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
     char mean[TEXT], p50[TEXT], p99[TEXT], max[TEXT];
     if (unit.name)
@@ -180,6 +198,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_order(file, run);
     print_drops(file, run->outcome, &sum);
     weft__report_te_table(file, run);
+    if (run->outcome->dsf) print_dsf(file, run->outcome->dsf);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/param.h"
-#include "weft/scenario.h"
+#include "scenario/scenario.h"
 
 struct sink {
     void (*on_value)(void *context, const char *path, const char *value);
@@ -61,12 +61,11 @@ static void device_each(const struct sink *sink, const struct weft_device_conf *
         snprintf(prefix, sizeof prefix, "devices.%u", i - 1); // the first is the default, not an entry
         sink->on_value(sink->context, weft__path_join(path, sizeof path, prefix, "match"), device->match);
     }
-    weft__path_join(path, sizeof path, prefix, "switch");
-    weft_params_each(&weft_switch_table, &device->sw, path, sink->on_value, sink->context);
-    weft__path_join(path, sizeof path, prefix, "host");
-    weft_params_each(&weft_host_table, &device->host, path, sink->on_value, sink->context);
-    weft__path_join(path, sizeof path, prefix, "dcbx");
-    weft_params_each(&weft_dcbx_table, &device->dcbx, path, sink->on_value, sink->context);
+    for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++) {
+        const struct weft__device_section *section = &weft__device_sections[k];
+        weft_params_each(section->table, (const char *)device + section->offset,
+                         weft__path_join(path, sizeof path, prefix, section->name), sink->on_value, sink->context);
+    }
 }
 
 void weft_scenario_each(const struct weft_scenario *scenario,

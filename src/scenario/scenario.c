@@ -10,9 +10,9 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology", "events",   "switch",   "host",    "dcbx",
-                                       "devices",  "workload", "run",      "control", "capture",
-                                       "base",     "cases",    "variants", "claims",  NULL};
+static const char *const sections[] = {"topology",    "events",  "switch",   "host",   "dcbx",    "interface_node",
+                                       "fabric_node", "devices", "workload", "run",    "control", "capture",
+                                       "base",        "cases",   "variants", "claims", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -20,7 +20,14 @@ static const struct weft_param head_rows[] = {
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
 
-static const char *const device_sections[] = {"switch", "host", "dcbx", NULL};
+static const char *const device_sections[] = {"switch", "host", "dcbx", "interface_node", "fabric_node", NULL};
+const struct weft__device_section weft__device_sections[WEFT__DEVICE_SECTIONS] = {
+    {"switch", &weft_switch_table, offsetof(struct weft_device_conf, sw)},
+    {"host", &weft_host_table, offsetof(struct weft_device_conf, host)},
+    {"dcbx", &weft_dcbx_table, offsetof(struct weft_device_conf, dcbx)},
+    {"interface_node", &weft_interface_table, offsetof(struct weft_device_conf, interface_node)},
+    {"fabric_node", &weft_fabric_table, offsetof(struct weft_device_conf, fabric_node)},
+};
 static const struct weft_param device_rows[] = {
     WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
 };
@@ -71,17 +78,17 @@ static enum weft_status load_topology(struct bind *b) {
     return weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, "topology", &b->scenario->topology, b->arena, b->error);
 }
 
-static enum weft_status load_device(struct bind *b, struct weft_device_conf *device, const struct weft_tree *sw,
-                                    const struct weft_tree *host, const struct weft_tree *dcbx, const char *path) {
-    char child_path[WEFT__PATH_MAX];
-    weft__path_join(child_path, sizeof child_path, path, "switch");
-    enum weft_status status = weft__params_load_at(&weft_switch_table, sw, child_path, &device->sw, b->arena, b->error);
-    if (status) return status;
-    weft__path_join(child_path, sizeof child_path, path, "host");
-    status = weft__params_load_at(&weft_host_table, host, child_path, &device->host, b->arena, b->error);
-    if (status) return status;
-    weft__path_join(child_path, sizeof child_path, path, "dcbx");
-    return weft__params_load_at(&weft_dcbx_table, dcbx, child_path, &device->dcbx, b->arena, b->error);
+/// `tree`: of each section, NULL if the user says nothing of it.
+static enum weft_status load_device(struct bind *b, struct weft_device_conf *device,
+                                    const struct weft_tree *const tree[WEFT__DEVICE_SECTIONS], const char *path) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS && !status; i++) {
+        const struct weft__device_section *s = &weft__device_sections[i];
+        char child_path[WEFT__PATH_MAX];
+        weft__path_join(child_path, sizeof child_path, path, s->name);
+        status = weft__params_load_at(s->table, tree[i], child_path, (char *)device + s->offset, b->arena, b->error);
+    }
+    return status;
 }
 
 /// The default section `key` with what the entry says instead.
@@ -101,12 +108,11 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     char path[WEFT__PATH_MAX];
     snprintf(path, sizeof path, "devices.%u", i);
     struct weft__device_head head;
-    const struct weft_tree *sw, *host, *dcbx;
+    const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
-    if (!status) status = over_default(b, entry, "switch", &sw);
-    if (!status) status = over_default(b, entry, "host", &host);
-    if (!status) status = over_default(b, entry, "dcbx", &dcbx);
-    if (!status) status = load_device(b, device, sw, host, dcbx, path);
+    for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS && !status; k++)
+        status = over_default(b, entry, weft__device_sections[k].name, &tree[k]);
+    if (!status) status = load_device(b, device, tree, path);
     device->match = status ? NULL : head.match;
     device->place = entry->place;
     return status;
@@ -131,8 +137,10 @@ static enum weft_status load_devices(struct bind *b) {
     struct weft_device_conf *device = weft_arena_alloc(b->arena, n + 1, sizeof *device);
     b->scenario->device = device;
     b->scenario->devices = n + 1;
-    status =
-        load_device(b, &device[0], section(b->root, "switch"), section(b->root, "host"), section(b->root, "dcbx"), "");
+    const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
+    for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
+        tree[k] = section(b->root, weft__device_sections[k].name);
+    status = load_device(b, &device[0], tree, "");
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_device_entry(b, list->child[i], i, &device[i + 1]);
     return status;

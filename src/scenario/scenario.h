@@ -33,6 +33,14 @@ struct weft__device_head {
     const char *match;
 };
 
+/// What an entry of `devices`, or the top level, may say of boxes.
+enum { WEFT__DEVICE_SECTIONS = 5 };
+extern const struct weft__device_section {
+    const char *name;
+    const struct weft_param_table *table;
+    size_t offset; ///< in struct weft_device_conf
+} weft__device_sections[WEFT__DEVICE_SECTIONS];
+
 /// What `root` says over the file that it names as its base (relative to `path`), and so on down; `root` itself if it
 /// names none.
 enum weft_status weft__scenario_on_base(const char *path, const struct weft_tree *root, struct weft_arena *arena,

@@ -63,8 +63,8 @@ static weft_bytes nic_held(const void *state) {
     return weft__nic_held(state);
 }
 
-static void nic_finish(void *state, weft_time_ps now) {
-    weft__nic_finish(state, now);
+static void nic_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    weft__nic_finish(weft__network_state(net, node), now);
 }
 
 static const struct weft__box nic_box = {
@@ -112,8 +112,8 @@ static struct weft__port *switch_port(void *state, uint32_t k) {
     return &((struct weft__switch *)state)->port[k];
 }
 
-static struct weft__box_reaction switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
-                                                 uint32_t port) {
+struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                                uint32_t port) {
     return (struct weft__box_reaction){
         .processing_ps = conf->sw.processing_ps,
         .pause_ps = conf->sw.pfc.reaction_ps,
@@ -134,8 +134,8 @@ static weft_bytes switch_held(const void *state) {
     return weft__switch_held(state);
 }
 
-static void switch_finish(void *state, weft_time_ps now) {
-    weft__switch_finish(state, now);
+static void switch_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    weft__switch_finish(weft__network_state(net, node), now);
 }
 
 static void switch_deinit(void *state) {
@@ -153,7 +153,7 @@ static const struct weft__box switch_box = {
     .name = "Ethernet switch",
     .make = switch_make,
     .port = switch_port,
-    .reaction = switch_reaction,
+    .reaction = weft__switch_reaction,
     .pfc = switch_pfc,
     .trace = switch_trace,
     .held = switch_held,
@@ -166,7 +166,13 @@ static const struct weft__box switch_box = {
 // --- which is which -----------------------------------------------------------------------------------------------
 
 const struct weft__box *weft__box_of(const struct weft_node_info *node) {
-    return node->role == WEFT_NODE_HOST ? &nic_box : &switch_box;
+    static const struct weft__box *const boxes[WEFT_BOXES] = {
+        [WEFT_BOX_HOST] = &nic_box,
+        [WEFT_BOX_ETHERNET_SWITCH] = &switch_box,
+        [WEFT_BOX_DSF_INTERFACE] = &weft__box_interface_node,
+        [WEFT_BOX_DSF_FABRIC] = &weft__box_fabric_node,
+    };
+    return boxes[node->box];
 }
 
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port) {

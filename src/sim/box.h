@@ -22,12 +22,14 @@ struct weft__box {
     struct weft__port *(*port)(void *state, uint32_t k);
     /// Optional: connects a port that is no Ethernet port. `port`: among all.
     void (*connect)(struct weft__network *net, uint32_t port);
+    void (*start)(void *state); ///< optional: all its ports are connected
     struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
                                           uint32_t port);
-    const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf);
-    struct weft__trace *(*trace)(const void *state); ///< NULL: not recorded
+    const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf); ///< of its Ethernet ports
+    struct weft__trace *(*trace)(const void *state);                         ///< NULL: not recorded
     weft_bytes (*held)(const void *state);
-    void (*finish)(void *state, weft_time_ps now);
+    /// Everything that was counted into the outcome, at the end of a run.
+    void (*finish)(struct weft__network *net, uint32_t node, weft_time_ps now);
     void (*deinit)(void *state); ///< optional: frees what the arena does not
     /// Optional, for who waits for whom: every packet that waits here (packet->port: where it came in), and the port
     /// that it is to leave by.
@@ -39,6 +41,10 @@ struct weft__box {
 const struct weft__box *weft__box_of(const struct weft_node_info *node);
 /// The box at the port's end of its link.
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
+
+extern const struct weft__box weft__box_interface_node, weft__box_fabric_node; // box_dsf.c
+struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                                uint32_t port);
 
 /// The state of a node's device.
 static inline void *weft__network_state(const struct weft__network *net, uint32_t node) {

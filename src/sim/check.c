@@ -18,9 +18,12 @@ static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const str
 static enum weft_status check_switch(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
                                      uint32_t frame_bytes, struct weft_error *ret_error) {
     const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
+    uint32_t ports = 0;
     char text[512];
-    const char *wrong =
-        buffer->fit(conf->buffer.conf, t->node[node].ports, conf->pfc.priorities, frame_bytes, text, sizeof text);
+    for (uint32_t k = 0; k < t->node[node].ports; k++)
+        ports += !weft_topology_link_is_fabric(t, weft_topology_port(t, node, k)->link);
+    if (!ports) return WEFT_OK; // cells only
+    const char *wrong = buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, frame_bytes, text, sizeof text);
     if (!wrong) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->buffer.place, "switch.buffer of %s: %s",
                           t->node[node].name, wrong);

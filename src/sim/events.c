@@ -193,6 +193,8 @@ void weft__network_collect_events(struct weft__network *net) {
     offset[1] = list_links(net, change, arena);
     for (uint32_t i = 0; i < t->nodes; i++) {
         struct weft__trace *trace = weft__network_trace(net, i);
+        offset[i + 2] = offset[i + 1];
+        if (!trace) continue;
         weft__trace_finish(trace);
         offset[i + 2] = offset[i + 1] + trace->n;
         o->unrecorded += trace->unrecorded;
@@ -202,7 +204,8 @@ void weft__network_collect_events(struct weft__network *net) {
     assert(n < UINT32_MAX);
     struct item *item = weft_arena_alloc(arena, n, sizeof *item);
     for (uint32_t s = 0; s <= t->nodes; s++) {
-        const struct weft_event *event = s ? weft__network_trace(net, s - 1)->event : change;
+        const struct weft__trace *trace = s ? weft__network_trace(net, s - 1) : NULL;
+        const struct weft_event *event = trace ? trace->event : change;
         for (size_t k = offset[s]; k < offset[s + 1]; k++)
             item[k] = (struct item){event[k - offset[s]].time_ps, s, (uint32_t)(k - offset[s])};
     }
@@ -221,7 +224,7 @@ void weft__network_collect_events(struct weft__network *net) {
         if (e->begins) e->begins = id[offset[s] + e->begins - 1];
     }
     for (uint32_t i = 0; i < t->nodes; i++)
-        weft__trace_release(weft__network_trace(net, i));
+        if (weft__network_trace(net, i)) weft__trace_release(weft__network_trace(net, i));
     join_all(net, arena);
     weft_arena_free(arena);
 }

@@ -3,7 +3,7 @@
 // times with a frame, so frame k leaves hop h at C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without
 // variance. All frames but the first and the last are alike, so the maximum over paths through (k,h) is taken over
 // three classes of frames instead of n.
-#include "sim/network.h"
+#include "sim/box.h"
 
 #include "weft/memory.h"
 
@@ -27,27 +27,65 @@ static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t 
     return done - occupancy(h, WEFT__GAP) + h->reach_ps;
 }
 
-static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
-                          struct hop *hop) {
+/// One way for cells through the fabric of a DSF, `wire` bytes each and `turns` of them on a lane.
+static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
+                                 uint32_t turns) {
     const struct weft_topology *t = ways->t;
-    const struct weft_device_conf *const *device = ways->device;
+    weft_time_ps time = 0;
+    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
+        uint32_t n;
+        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
+        if (!n) break;
+        const struct weft_port_info *out = weft_topology_port(t, node, port[0]);
+        const struct weft_link_info *link = &t->link[out->link];
+        node = t->port[out->peer].node;
+        struct weft__port lane;
+        weft__port_init(&lane, 0, link, &(struct weft__port_peer){.node = 0}, NULL, NULL, NULL);
+        struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(ways->device[node], t, out->peer);
+        time += weft__port_time(&lane, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
+        if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
+    }
+    return time;
+}
+
+/// What a frame of so many bytes takes from one interface node of a DSF, `node`, to the one that `dst` is at: request,
+/// credit, and its cells side by side.
+static weft_time_ps calc_fabric(const struct weft__ways *ways, uint32_t node, uint32_t src, uint32_t dst,
+                                uint32_t bytes) {
+    const struct weft_topology *t = ways->t;
+    uint32_t far = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node, lanes;
+    uint32_t payload = bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
+    weft_routes_at(ways->routes, t->node[node].index, dst, &lanes);
+    if (!lanes) return 0;
+    uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
+    return cross_fabric(ways, node, dst, WEFT_CELL_CONTROL, 1) + cross_fabric(ways, far, src, WEFT_CELL_CONTROL, 1) +
+           cross_fabric(ways, node, dst, wire, (cells + lanes - 1) / lanes);
+}
+
+static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
+                          uint32_t bytes, struct hop *hop) {
+    const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
     while (node != t->host[dst]) {
+        uint32_t far = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node;
+        if (t->node[node].box == WEFT_BOX_DSF_INTERFACE && node != far) {
+            hop[hops - 1].reach_ps += calc_fabric(ways, node, src, dst, bytes);
+            node = far;
+            continue;
+        }
         uint32_t k = weft__ways_port(ways, node, &packet);
         if (k == WEFT_NONE || hops == HOPS_MAX) return 0;
         const struct weft_port_info *port = weft_topology_port(t, node, k);
         const struct weft_link_info *link = &t->link[port->link];
         node = t->port[port->peer].node;
         packet.port = (uint16_t)(port->peer - t->node[node].port0);
-        bool is_switch = t->node[node].role == WEFT_NODE_SWITCH;
-        struct weft__port_peer peer = {
-            .processing_ps = is_switch ? device[node]->sw.processing_ps : device[node]->host.processing_ps,
-        };
+        struct weft__box_reaction r = weft__box_at(t, port->peer)->reaction(ways->device[node], t, port->peer);
+        struct weft__port_peer peer = {.processing_ps = r.processing_ps};
         struct hop *h = &hop[hops++];
         weft__port_init(&h->port, 0, link, &peer, NULL, NULL, NULL);
         h->reach_ps = h->port.delay_data_ps;
-        h->cut_through = is_switch && device[node]->sw.forwarding == WEFT_CUT_THROUGH;
+        h->cut_through = r.cut_through;
     }
     // A faster next hop must have the whole frame first.
     for (uint32_t i = 0; i + 1 < hops; i++)
@@ -72,13 +110,10 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
     if (flow->verb == WEFT_VERB_READ) {
-        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, hop);
+        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, WEFT_FRAME_READ, hop);
         if (!hops) return WEFT_TIME_NEVER;
         request = one_frame(hop, hops, WEFT_FRAME_READ);
     }
-    uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, hop);
-    if (!hops) return WEFT_TIME_NEVER;
-
     // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
     struct weft__qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
     big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
@@ -101,6 +136,8 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     if (end.packets < big.packets) end = big;
     uint32_t first = weft__qp_frame_bytes(&big, 0), last = weft__qp_frame_bytes(&end, end.packets - 1);
     uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) : first;
+    uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, first, hop);
+    if (!hops) return WEFT_TIME_NEVER;
     if (frames == 1) return request + one_frame(hop, hops, first);
 
     uint64_t between = sum - first - last + (frames - 2) * WEFT_WIRE_OVERHEAD; // wire bytes

@@ -61,7 +61,7 @@ struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *t, const 
         struct weft_dcbx_end end;
         uint8_t bytes[FRAME_BYTES_MAX];
         char name[TEXT_MAX];
-        if (!conf->dcbx.enabled) continue;
+        if (!conf->dcbx.enabled || weft_topology_link_is_fabric(t, t->port[i].link)) continue;
         if (!frame) frame = weft_arena_alloc(arena, t->ports, sizeof *frame);
         fill_end(t, conf, i, sfc, &end);
         weft_topology_port_name(t, i, name, sizeof name);
@@ -153,6 +153,7 @@ struct weft_link_dcbx *weft_links_negotiate(const struct weft_scenario *scenario
     bool sfc = weft__sfc_pause_max(t, device) > 0;
     for (uint32_t i = 0; i < t->links; i++) {
         struct weft_dcbx_end end[2];
+        if (weft_topology_link_is_fabric(t, i)) continue; // no frames
         for (unsigned k = 0; k < 2; k++) {
             uint32_t port = t->link[i].port[k];
             fill_end(t, device[t->port[port].node], port, sfc, &end[k]);
@@ -169,6 +170,7 @@ struct weft_link_dcbx *weft__lldp_collect(const struct weft__network *net, struc
     struct weft_link_dcbx *links = weft_arena_alloc(arena, t->links, sizeof *links);
     for (uint32_t i = 0; i < t->links; i++) {
         struct weft_dcbx_end end[2];
+        if (weft_topology_link_is_fabric(t, i)) continue; // no frames
         for (unsigned k = 0; k < 2; k++) {
             uint32_t port = t->link[i].port[k];
             const struct weft__lldp *l = weft__network_port(net, port)->lldp;

@@ -9,6 +9,7 @@
 
 #include "sim/box.h"
 #include "sim/capture.h"
+#include "sim/dsf.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
 #include "sim/network.h"
@@ -162,6 +163,11 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
     }
+    for (uint32_t i = 0; i < t->switches; i++) { // what waits without credits is discarded after the watchdog's time
+        weft_time_ps own = net->device[t->switch_node[i]]->interface_node.watchdog_ps;
+        if (t->node[t->switch_node[i]].box == WEFT_BOX_DSF_INTERFACE && own != WEFT_TIME_NEVER && own > timeout)
+            timeout = own;
+    }
     return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps +
            weft__jobs_patience(net->workload);
 }
@@ -288,6 +294,8 @@ static void make_devices(struct weft__network *net) {
     for (uint32_t i = 0; i < t->ports; i++)
         connect_port(net, i);
     weft__te_start(net->te, t->nodes);
+    for (uint32_t i = 0; i < t->nodes; i++)
+        if (weft__box_of(&t->node[i])->start) weft__box_of(&t->node[i])->start(weft__network_state(net, i));
     net->made = true;
 }
 
@@ -373,6 +381,10 @@ static void collect(struct weft__network *net) {
     o->end = net->engine.end;
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.packet_hops;
+    if (net->dsf) {
+        o->dsf = weft_arena_alloc(o->arena, 1, sizeof *o->dsf);
+        o->dsf->cell_hops = sum.cell_hops;
+    }
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
@@ -388,7 +400,7 @@ static void collect(struct weft__network *net) {
         o->held_bytes += weft__box_of(&node[i])->held(weft__network_state(net, i));
     if (o->end == WEFT_END_STALL) o->stall = weft__network_explain_stall(net);
     for (uint32_t i = 0; i < net->topology->nodes; i++)
-        weft__box_of(&node[i])->finish(weft__network_state(net, i), o->sim_time_ps);
+        weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
     weft__jobs_collect(net);
     collect_samples(net);
     collect_flows(net);
@@ -407,6 +419,7 @@ static void network_free(struct weft__network *net) {
     weft__te_free(net->te);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
+    weft__dsf_free(net->dsf);
     weft_arena_free(net->arena_switch);
     weft_arena_free(net->arena_host);
     weft_arena_free(net->arena_qp);
@@ -455,8 +468,9 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
     net.te = weft__te_new(&net);
+    status = weft__dsf_new(&net, &net.dsf, ret_error);
     start_engine(&net, options, &watcher);
-    if (options->capture_file && *scenario->capture.ports)
+    if (!status && options->capture_file && *scenario->capture.ports)
         status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);
     if (status) {
         weft__engine_deinit(&net.engine);

@@ -166,7 +166,7 @@ static void schema_fits_the_tables(void **state) {
         assert_non_null(json_object_get(top, *list));
     assert_int_equal(json_object_size(top), keys);
     const json_t *entry = json_object_get(json_object_get(json_object_get(top, "devices"), "items"), "properties");
-    assert_int_equal(json_object_size(entry), weft__device_table.n + 3);
+    assert_int_equal(json_object_size(entry), weft__device_table.n + 5);
     assert_non_null(json_object_get(entry, weft__device_table.rows[0].name));
     for (unsigned i = 0; i < 3; i++)
         assert_non_null(json_object_get(entry, weft__device_table.lists[i]));

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes of a disaggregated scheduled fabric (DSF): the interface node (IN: RDSW, EDSW), Ethernet on one side and cells
+// on the other, and the fabric node (FN: FDSW, SDSW), cells only. What an interface node does with Ethernet frames at
+// its ports is configured as for a switch (struct weft_switch_conf); here is what it does beyond that.
+#ifndef WEFT_DSF_H
+#define WEFT_DSF_H
+
+#include "weft/packet.h"
+#include "weft/param.h"
+
+/// How cells are spread over the links that lead to their destination.
+enum weft_spray { WEFT_SPRAY_PERMUTATION, WEFT_SPRAY_ROUND_ROBIN };
+
+struct weft_interface_conf {
+    weft_time_ps processing_ps; ///< from the last bit of a cell to its effect
+    uint32_t spray;             ///< enum weft_spray
+    uint64_t train;             ///< cells of a packet that are one event
+    // credits, at the destination port
+    weft_bytes credit_bytes;
+    double speedup;               ///< rate of credits over the rate of the port
+    weft_bytes window_bytes;      ///< granted to a VOQ and not yet arrived at most; 0: no limit
+    weft_bytes egress_bytes;      ///< packets that wait at a port at most
+    weft_bytes egress_slow_bytes; ///< credits at less than the rate of the port while more of a priority waits there
+    weft_bytes egress_stop_bytes; ///< and none
+    // VOQs, at the source
+    weft_time_ps fabric_delay_ps;
+    uint64_t inflight; ///< credits under way; 0: by the preset, from rate and fabric_delay
+    uint64_t slow_eighths;
+    weft_time_ps balance_age_ps, refresh_ps, watchdog_ps;
+    weft_bytes sram_bytes;
+    // reassembly
+    weft_bytes reassembly_bytes;
+    weft_time_ps reassembly_timeout_ps;
+    // congestion of the fabric
+    bool rci;
+    weft_time_ps rci_interval_ps;
+};
+extern const struct weft_param_table weft_interface_table;
+
+struct weft_fabric_conf {
+    weft_time_ps processing_ps; ///< from the last bit of a cell to its output FIFO
+    uint32_t spray;
+    uint64_t fifo_cells; ///< of an output
+    uint64_t mark_cells; ///< cells that find more are marked (RCI)
+};
+extern const struct weft_param_table weft_fabric_table;
+
+/// Cells: VSC256 of the Jericho and Ramon generations.
+enum {
+    WEFT_CELL_PAYLOAD = 256,
+    WEFT_CELL_HEADER = 12,  ///< header 11, CRC 1
+    WEFT_CELL_PACKET = 10,  ///< fabric header of each packet (FTMH), in its first cell
+    WEFT_CELL_CONTROL = 14, ///< credits and requests
+};
+
+/// Credits under way at a port's rate: max(2, ceil(rate x delay / credit)).
+uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit);
+
+#endif

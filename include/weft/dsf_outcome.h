@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run measured inside a disaggregated scheduled fabric, summed over its boxes or the most at any of them.
+#ifndef WEFT_DSF_OUTCOME_H
+#define WEFT_DSF_OUTCOME_H
+
+#include "weft/types.h"
+
+/// A distribution by size: exact below 32, four parts to a doubling above.
+enum { WEFT_HISTOGRAM_EXACT = 32, WEFT_HISTOGRAM = 128 };
+struct weft_histogram {
+    uint64_t count[WEFT_HISTOGRAM];
+};
+static inline uint32_t weft_histogram_bucket(uint64_t value) {
+    if (value < WEFT_HISTOGRAM_EXACT) return (uint32_t)value;
+    uint32_t log = 63 - (uint32_t)__builtin_clzll(value); // 5 or more
+    uint32_t bucket = WEFT_HISTOGRAM_EXACT + (log - 5) * 4 + (uint32_t)(value >> (log - 2) & 3);
+    return bucket < WEFT_HISTOGRAM ? bucket : WEFT_HISTOGRAM - 1;
+}
+/// The least value in a bucket.
+uint64_t weft_histogram_value(uint32_t bucket);
+uint64_t weft_histogram_total(const struct weft_histogram *h);
+/// The value that `share` of all do not exceed, as far as buckets tell; 0 of an empty one.
+uint64_t weft_histogram_quantile(const struct weft_histogram *h, double share);
+void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram *h);
+
+/// X(field, meaning)
+#define WEFT_DSF_COUNTERS(X)                                                                                           \
+    X(cell_hops, "cells of any kind over one link")                                                                    \
+    X(cells_lost, "by links")                                                                                          \
+    X(cells_dropped, "without room in a FIFO")                                                                         \
+    X(cells_unreachable, "without a link towards their destination")                                                   \
+    X(cells_marked, "as congested (RCI)")                                                                              \
+    X(cells_late, "came for a packet that had been given up, or without room for reassembly")                          \
+    X(packets_lost, "given up by reassembly")                                                                          \
+    X(credits, "that reached their VOQ")                                                                               \
+    X(credit_bytes_given_up, "bytes of credits that VOQs had no use for")                                              \
+    X(requests, "of VOQs: asked, or told that nothing more is wanted")                                                 \
+    X(voqs, "virtual output queues that were used")                                                                    \
+    X(voqs_purged, "times that the credit watchdog emptied one")
+/// The most at any one. X(field, meaning)
+#define WEFT_DSF_WATERMARKS(X)                                                                                         \
+    X(voq_bytes_max, "bytes in one VOQ")                                                                               \
+    X(buffer_bytes_max, "bytes in the VOQs of an interface node")                                                      \
+    X(hbm_bytes_max, "of these, bytes that the on-chip memory has no room for")                                        \
+    X(egress_bytes_max, "bytes at an Ethernet port, waiting to leave")                                                 \
+    X(reassembly_bytes_max, "bytes in reassembly at an interface node")                                                \
+    X(reassembly_packets_max, "packets between the one in turn and the last that came, of one source and priority")
+struct weft_dsf_outcome {
+#define X(field, help) uint64_t field;
+    WEFT_DSF_COUNTERS(X)
+    WEFT_DSF_WATERMARKS(X)
+#undef X
+    struct weft_histogram fabric_cells; ///< cells that a cell found before it at a fabric node's output
+    struct weft_histogram voq_ns;       ///< time that packets waited in VOQs
+};
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eligible links of a DSF: by which of its links each box may send cells towards each interface node, at the start of a
+// run and as it changes. Made before the run, by shortest paths (src/sim/eligible.c) or by a control plane. A box has
+// few different sets of links, each stored once.
+#ifndef WEFT_ELIGIBLE_H
+#define WEFT_ELIGIBLE_H
+
+#include "weft/topology.h"
+
+struct weft_eligible_set {
+    uint32_t first, n; ///< in `port`
+};
+/// From `time_ps` on the box uses `set` towards interface node `in`.
+struct weft_eligible_change {
+    weft_time_ps time_ps;
+    uint32_t in;
+    uint16_t set;
+};
+/// Of one box.
+struct weft_eligible_box {
+    uint16_t *set_of;                    ///< [ins]; set 0 is the empty one
+    struct weft_eligible_set *set;       ///< [sets]
+    uint16_t *port;                      ///< its ports, ascending within a set
+    struct weft_eligible_change *change; ///< by time
+    uint32_t sets, ports, changes;
+    uint32_t sets_capacity, ports_capacity, changes_capacity;
+    uint32_t latest; ///< the set that was put last
+};
+struct weft_eligible {
+    uint32_t ins, nodes;
+    uint32_t *in_of_node;          ///< [nodes]: number of an interface node, WEFT_NONE: of others
+    uint32_t *node_of_in;          ///< [ins]
+    struct weft_eligible_box *box; ///< [nodes]; all 0 if it is no DSF box
+};
+
+/// Numbers the interface nodes, in the order of nodes; no box may send anything anywhere yet.
+struct weft_eligible *weft_eligible_new(const struct weft_topology *t);
+void weft_eligible_free(struct weft_eligible *e);
+/// From `time` on cells for `in` leave `node` by the n ports (from 0, ascending) that `port` lists. Of one node and
+/// `in`, in the order of times; time 0 is the start.
+void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft_time_ps time, const uint16_t *port,
+                       uint32_t n);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of DSF boxes. Presets are those of Broadcom's SDK for the generation of Jericho 2 and Ramon
+// (OpenBCM 6.5.24) and of FBOSS; numbers without a source are assumed, and say so.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "weft/dsf.h"
+
+static const char *const sprays[] = {"permutation", "round_robin", NULL};
+
+static const struct weft_param interface_rows[] = {
+    WEFT_TIME(struct weft_interface_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
+              "from the last bit of a cell to its effect: reassembly, a request or a credit (assumed)"),
+    WEFT_CHOICE(struct weft_interface_conf, spray, "spray", "permutation", sprays,
+                "how cells are spread over the links to their destination: in a random order that is drawn anew each "
+                "time all have been used, or in turn"),
+    WEFT_UINT(struct weft_interface_conf, train, "train", "1", "1", "16",
+              "cells of a packet that travel as one event; 1 is exact"),
+    WEFT_BYTES(struct weft_interface_conf, credit_bytes, "credit", "4096B", "256B", "65535B",
+               "what a credit allows to send (OpenBCM: 4096 B)"),
+    WEFT_REAL(struct weft_interface_conf, speedup, "credit_speedup", "1.05", "0.1", "4",
+              "rate of a port's credits over the rate of the port (assumed)"),
+    WEFT_BYTES(struct weft_interface_conf, window_bytes, "credit_window", "0B", "0B", "1GB",
+               "granted to a VOQ and not yet arrived at most; 0B: no limit"),
+    WEFT_BYTES(struct weft_interface_conf, egress_bytes, "egress_buffer", "4MiB", "16KB", "1GB",
+               "packets that wait at an Ethernet port to leave at most (assumed)"),
+    WEFT_BYTES(
+        struct weft_interface_conf, egress_slow_bytes, "egress_slow", "16KiB", "0B", "1GB",
+        "while more of a priority waits at a port, credits come at the rate of the port divided by credit_speedup "
+        "(assumed)"),
+    WEFT_BYTES(struct weft_interface_conf, egress_stop_bytes, "egress_stop", "256KiB", "0B", "1GB",
+               "and while more than this waits, none come (assumed)"),
+    WEFT_TIME(struct weft_interface_conf, fabric_delay_ps, "fabric_delay", "300ns", "0ns", "1ms",
+              "that presets of VOQs reckon with (OpenBCM, iqs_tune)"),
+    WEFT_UINT(struct weft_interface_conf, inflight, "inflight", "0", "0", "4096",
+              "credits under way that presets of VOQs reckon with; 0: max(2, ceil(rate x fabric_delay / credit)) as in "
+              "OpenBCM, 4 at 400G"),
+    WEFT_UINT(struct weft_interface_conf, slow_eighths, "slow_rate", "1", "1", "8",
+              "a VOQ that has credits for all it holds and collects more asks slowly: for so many eighths of its turns "
+              "(assumed)"),
+    WEFT_TIME(struct weft_interface_conf, balance_age_ps, "balance_age", "10us", "0ns", "never",
+              "credits that an empty VOQ has not used for so long are given up (assumed)"),
+    WEFT_TIME(struct weft_interface_conf, refresh_ps, "request_refresh", "100us", "1us", "1s",
+              "a VOQ that waits for credits repeats its request after this time (assumed)"),
+    WEFT_TIME(struct weft_interface_conf, watchdog_ps, "credit_watchdog", "500ms", "1us", "never",
+              "packets of a VOQ that got no credit for so long are discarded (FBOSS: 500ms)"),
+    WEFT_BYTES(struct weft_interface_conf, sram_bytes, "sram", "128MiB", "0B", "1TB",
+               "on-chip buffer (Jericho3-AI); what VOQs hold beyond it is counted as in HBM"),
+    WEFT_BYTES(struct weft_interface_conf, reassembly_bytes, "reassembly_buffer", "16MiB", "16KB", "1GB",
+               "cells of packets that are not complete or not yet in turn at most (assumed)"),
+    WEFT_TIME(struct weft_interface_conf, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
+              "a packet that others wait for, or that has cells missing, is given up after this time (assumed)"),
+    WEFT_BOOL(struct weft_interface_conf, rci, "rci", "true",
+              "credits are granted more slowly while cells come marked (OpenBCM, fabric_tune)"),
+    WEFT_TIME(struct weft_interface_conf, rci_interval_ps, "rci_interval", "2us", "100ns", "1ms",
+              "the share of marked cells is looked at so often (assumed)"),
+};
+
+static const char *interface_check(const void *conf, char *text, size_t size) {
+    const struct weft_interface_conf *c = conf;
+    if (c->window_bytes && c->window_bytes < c->credit_bytes)
+        snprintf(text, size, "credit_window (%" PRIu64 "B) is below credit (%" PRIu64 "B): none could be granted",
+                 c->window_bytes, c->credit_bytes);
+    else if (c->egress_stop_bytes > c->egress_bytes)
+        snprintf(text, size, "egress_stop (%" PRIu64 "B) is above egress_buffer (%" PRIu64 "B)", c->egress_stop_bytes,
+                 c->egress_bytes);
+    else if (c->egress_slow_bytes > c->egress_stop_bytes)
+        snprintf(text, size, "egress_slow (%" PRIu64 "B) is above egress_stop (%" PRIu64 "B)", c->egress_slow_bytes,
+                 c->egress_stop_bytes);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_interface_table =
+    WEFT_PARAM_TABLE_CHECKED("interface_node", struct weft_interface_conf, interface_rows, interface_check);
+
+static const struct weft_param fabric_rows[] = {
+    WEFT_TIME(struct weft_fabric_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
+              "from the last bit of a cell to the FIFO of its output (assumed)"),
+    WEFT_CHOICE(struct weft_fabric_conf, spray, "spray", "permutation", sprays,
+                "how cells are spread over the links to their destination, as for interface_node"),
+    WEFT_UINT(struct weft_fabric_conf, fifo_cells, "fifo", "4096", "1", "65535",
+              "cells in the FIFO of an output at most (OpenBCM: TX FIFO of Ramon; those at its inputs and between, of "
+              "768 and 4608 cells, are not modelled apart)"),
+    WEFT_UINT(struct weft_fabric_conf, mark_cells, "mark", "64", "1", "65535",
+              "a cell that finds so many before it is marked as congested (RCI; depth assumed)"),
+};
+const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE("fabric_node", struct weft_fabric_conf, fabric_rows);
+
+uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit) {
+    unsigned __int128 bits = (unsigned __int128)rate * delay, one = (unsigned __int128)credit * 8 * WEFT_PS_PER_S;
+    uint64_t n = (uint64_t)((bits + one - 1) / one);
+    return n > 2 ? n : 2;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSF interface node (IN): Ethernet ports on one side, lanes of cells on the other. See dsf_in.c for the life of a
+// packet in it.
+//
+// Control cells have the fields of cells, and:
+//   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source
+//   credit   qp: bytes; psn: the VOQ at the source; entropy: the priority (for the record only)
+#ifndef WEFT_DEVICE_DSF_IN_H
+#define WEFT_DEVICE_DSF_IN_H
+
+#include "device/dsf.h"
+#include "device/nic.h"
+#include "weft/aqm.h"
+#include "weft/buffer.h"
+
+/// What a VOQ last told the scheduler of its port.
+enum weft__voq_state {
+    WEFT__VOQ_SATISFIED, ///< it wants nothing
+    WEFT__VOQ_SLOW,      ///< it has credits for all it holds, and would like some more
+    WEFT__VOQ_REQUEST,   ///< it holds more than it has credits for
+};
+
+/// At the source: packets for one port of one interface node, in one priority.
+struct weft__voq {
+    struct weft__fifo fifo;
+    int64_t balance;  ///< bytes that may be sent; the last packet may overdraw it
+    weft_bytes bytes; ///< held
+    uint32_t to;      ///< interface node
+    uint16_t port;    ///< of its Ethernet ports
+    uint8_t priority, state;
+    weft_time_ps credit_ps; ///< last credit, or when it began to hold packets
+    weft_time_ps asked_ps;  ///< last request
+    weft_time_ps active_ps; ///< last packet in or out
+    weft_bytes bytes_max;
+};
+
+/// At the destination: a VOQ as its port knows it.
+struct weft__credit_flow {
+    uint32_t from, voq; ///< interface node, and the VOQ's number there
+    uint32_t next;      ///< in the ring of those that ask
+    uint16_t port;
+    uint8_t priority, state;
+    bool ringed;
+    uint8_t turns;       ///< eighths of a turn saved up, when slow
+    int64_t outstanding; ///< granted and not arrived
+};
+
+/// Open addressing from keys to numbers from 0, in the order of their appearance.
+struct weft__number_table {
+    uint64_t *key; ///< key + 1; 0: empty
+    uint32_t *number;
+    uint32_t n, mask; ///< mask + 1 slots
+};
+/// The number of `key`; *ret_new: it had none.
+uint32_t weft__number_of(struct weft__number_table *table, uint64_t key, bool *ret_new);
+void weft__numbers_deinit(struct weft__number_table *table);
+
+/// At the destination: packets from one interface node in one priority, put together and in turn.
+struct weft__stream {
+    struct weft__assembly *slot; ///< [mask + 1], by sequence
+    uint32_t mask, from;
+    uint16_t expected; ///< the next to be delivered
+    uint8_t priority;
+    uint32_t pending;      ///< slots in use
+    weft_time_ps since_ps; ///< since when `expected` is waited for, if any are pending
+};
+struct weft__assembly {
+    struct weft_packet packet; ///< bytes: of the cells that have come
+    uint16_t cells, of;        ///< cells (or trains) that have come; of how many, 0: not known yet
+    bool used;
+};
+
+/// An Ethernet port, what waits at it to leave, and its credit scheduler.
+struct weft__in_port {
+    struct weft__port port;
+    struct weft__fifo queue[WEFT_PRIORITIES];
+    uint32_t ring[WEFT_PRIORITIES]; ///< last of the flows that ask, in a ring; WEFT_NONE: none
+    uint8_t ready_mask, ring_mask;  ///< priorities with packets, with flows that ask
+    weft_bytes bytes;               ///< waiting
+    weft_bytes bytes_max;
+    weft_time_ps credit_ps,
+        slow_credit_ps;          ///< time of a credit: of the port's rate times the speed-up, and divided by it
+    weft_time_ps next_credit_ps; ///< not before
+    struct weft_scheduler_state scheduler; ///< of credits
+    uint16_t node_port;                    ///< among all ports of the node
+};
+
+struct weft__in {
+    // line 1: every cell that comes
+    uint32_t *stream_of; ///< [ins * WEFT_PRIORITIES]: stream + 1; 0: none yet
+    struct weft__stream *stream;
+    const uint16_t *slot; ///< of a port: lane, or WEFT__IN_ETHERNET + number of an Ethernet port
+    const struct weft__hosts *hosts;
+    const struct weft_interface_conf *conf;
+    const uint32_t *in_of_host; ///< [hosts]
+    const uint16_t *port_of_host;
+    uint32_t self, ports; ///< own number; Ethernet ports
+    // every packet
+    struct weft__in_port *port;
+    struct weft__voq *voq;
+    struct weft__number_table voqs;
+    uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: next packet's
+    const struct weft_switch_conf *ethernet;
+    const struct weft_buffer_ops *buffer;
+    void *buffer_state;
+    const struct weft_aqm_ops *aqm;
+    const struct weft_scheduler_ops *scheduler;
+    struct weft_packet_pool *pool;
+    struct weft_random ecn_random;
+    uint32_t xoffs[WEFT_PRIORITIES];       ///< ports whose neighbour is to pause that priority
+    uint64_t request_surplus, balance_max; ///< presets, bytes
+    struct weft__spray spray;
+    struct weft__lanes lanes;
+    struct weft__credit_flow *flow;
+    struct weft__number_table flows;
+    uint32_t voq_capacity, flow_capacity, streams, stream_capacity;
+    weft_bytes voq_bytes, voq_bytes_max, reassembly_bytes, reassembly_bytes_max;
+    // congestion of the fabric
+    uint32_t cells_came, cells_marked; ///< since the last look
+    uint32_t rci_level;
+    weft_time_ps rci_ps;                          ///< the next look
+    weft_time_ps throttled_until_ps, throttle_ps; ///< next credit of the whole box; time between two, 0: no limit
+    weft_rate_bps lanes_rate_bps;
+    // rarely
+    struct weft__trace *trace;
+    uint32_t node_ports;
+    const bool *sampled; ///< [node_ports] or NULL
+    weft_time_ps sample_interval_ps;
+    struct weft_dsf_outcome counts; ///< of this box; what is known otherwise is filled in at the end
+};
+
+enum { WEFT__IN_ETHERNET = 0x8000 };
+
+/// Timer keys: eight an Ethernet port, then those of the box.
+enum {
+    WEFT__IN_KEY_TX,
+    WEFT__IN_KEY_REFRESH,
+    WEFT__IN_KEY_WATCHDOG,
+    WEFT__IN_KEY_LLDP,
+    WEFT__IN_KEY_CREDIT,
+    WEFT__IN_KEYS_A_PORT = 8
+};
+enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEYS };
+
+static inline uint32_t weft__in_key(uint32_t what, uint32_t port) {
+    return port * WEFT__IN_KEYS_A_PORT + what;
+}
+static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
+    return in->ports * WEFT__IN_KEYS_A_PORT + what;
+}
+
+struct weft__in_setup {
+    const struct weft_interface_conf *conf;
+    const struct weft_switch_conf *ethernet;
+    const struct weft__hosts *hosts;
+    const struct weft_eligible_box *eligible;
+    const uint32_t *in_of_host;
+    const uint16_t *port_of_host;
+    uint32_t self, ins, who, node_ports;
+    const bool *is_fabric; ///< [node_ports]
+    const bool *sampled;
+    weft_time_ps sample_interval_ps;
+    uint64_t seed;
+    struct weft_packet_pool *pool;
+    bool lldp;
+    uint32_t node, port0, events_max;
+    struct weft_arena *arena;
+};
+extern const struct weft__node_ops weft__in_ops;
+/// The caller connects ports and lanes, then calls weft__in_start. Initialises the node's timers.
+struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__node *node);
+/// What follows from the rates of ports and lanes.
+void weft__in_start(struct weft__in *in);
+/// Counters of its ports are filled in, and what it counted is added to the sum.
+void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outcome *sum);
+void weft__in_deinit(struct weft__in *in);
+weft_bytes weft__in_held(const struct weft__in *in);
+/// Packets that wait here for an Ethernet port of the same box; packet->port and `out` among all ports of the node.
+void weft__in_each_waiting(const struct weft__in *in,
+                           void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
+
+// dsf_in.c: the Ethernet side
+/// A packet is to leave by an Ethernet port.
+void weft__in_egress(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                     uint32_t port);
+/// A packet that was held leaves the ingress buffer: its neighbour may be let resume.
+void weft__in_release(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                      const struct weft_packet *p);
+/// Counted at Ethernet port `port`.
+void weft__in_drop(struct weft__in *in, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                   enum weft_drop reason);
+
+// dsf_in_voq.c: VOQs
+/// A packet joins a VOQ.
+void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                      uint32_t voq);
+/// The VOQ for a port of the interface node `to`.
+uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority);
+void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t voq,
+                        uint32_t bytes);
+void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
+
+// dsf_in_credit.c: the scheduler of credits
+void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
+                         uint32_t port, uint32_t priority, uint32_t state, uint32_t voq);
+void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t port);
+/// Something has changed that credits may have waited for.
+void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t port);
+/// A packet of so many bytes has arrived.
+void weft__in_on_arrived(struct weft__in *in, uint32_t from, uint32_t port, uint32_t priority, uint32_t bytes);
+/// A control cell to another interface node.
+void weft__in_send_control(struct weft__in *in, struct weft__worker *w, struct weft_packet *cell, uint32_t to);
+
+// dsf_in_reassembly.c
+void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                      const struct weft_packet *cell);
+void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reassembly at the interface node that packets leave the fabric by. Packets from one interface node in one priority
+// are numbered there and are delivered in that order, each when all its cells have come. A packet that has been the
+// next one for the timeout, while cells of it or of later ones are here, is given up: it lost a cell on the way. Its
+// bytes were counted where they were lost; here the packet is.
+#include "device/dsf_in.h"
+#include "weft/memory.h"
+
+enum { SLOTS_FIRST = 8, STREAMS_FIRST = 8, SLOTS_MOST = (int)(WEFT__CELL_SEQUENCES / 2) };
+
+static struct weft__stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
+    uint32_t key = weft__cell_from(cell) * WEFT_PRIORITIES + cell->priority;
+    if (__builtin_expect(in->stream_of[key] != 0, 1)) return &in->stream[in->stream_of[key] - 1];
+    if (in->streams == in->stream_capacity) {
+        uint32_t capacity = in->streams ? 2 * in->streams : STREAMS_FIRST;
+        in->stream = weft_memory_resize(WEFT_MEMORY_QUEUE, in->stream, in->streams * sizeof *in->stream,
+                                        capacity * sizeof *in->stream);
+        in->stream_capacity = capacity;
+    }
+    struct weft__stream *s = &in->stream[in->streams++];
+    *s = (struct weft__stream){
+        .slot = weft_memory_new(WEFT_MEMORY_QUEUE, SLOTS_FIRST, sizeof *s->slot),
+        .mask = SLOTS_FIRST - 1,
+        .from = weft__cell_from(cell),
+        .priority = (uint8_t)cell->priority,
+    };
+    in->stream_of[key] = in->streams;
+    return s;
+}
+
+static void grow(struct weft__stream *s) {
+    uint32_t before = s->mask + 1, after = 2 * before;
+    struct weft__assembly *slot = weft_memory_new(WEFT_MEMORY_QUEUE, after, sizeof *slot);
+    for (uint32_t i = 0; i < before; i++) {
+        uint32_t sequence = s->expected + i;
+        slot[sequence & (after - 1)] = s->slot[sequence & s->mask];
+    }
+    weft_memory_free(WEFT_MEMORY_QUEUE, s->slot, before * sizeof *s->slot);
+    s->slot = slot;
+    s->mask = after - 1;
+}
+
+static void free_slot(struct weft__in *in, struct weft__stream *s, struct weft__assembly *a) {
+    in->reassembly_bytes -= a->packet.bytes;
+    s->pending--;
+    a->used = false;
+}
+
+/// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
+static void deliver(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                    uint32_t from) {
+    const struct weft__qp_conf *qp = &in->hosts->qp[p->qp &= ~WEFT__CELL_MARKED];
+    p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
+    p->entropy = qp->entropy & 0x3fffu;
+    uint32_t port = in->port_of_host[p->dst];
+    if (in->conf->window_bytes) {
+        weft__in_on_arrived(in, from, port, p->priority, p->bytes);
+        weft__in_arm_credits(node, in, w->now_ps, port);
+    }
+    weft__in_egress(node, in, w, p, port);
+}
+
+/// Delivers what is in turn.
+static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__stream *s) {
+    for (;;) {
+        struct weft__assembly *a = &s->slot[s->expected & s->mask];
+        if (!a->used || a->cells != a->of) break;
+        struct weft_packet p = a->packet;
+        free_slot(in, s, a);
+        s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
+        s->since_ps = w->now_ps;
+        deliver(node, in, w, &p, s->from);
+    }
+}
+
+/// The packet in turn will not be whole.
+static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__stream *s) {
+    struct weft__assembly *a = &s->slot[s->expected & s->mask];
+    w->tally.drops[WEFT_DROP_REASSEMBLY]++;
+    in->counts.packets_lost++;
+    if (a->used) {
+        weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, a->packet.bytes);
+        free_slot(in, s, a);
+    }
+    s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
+    s->since_ps = w->now_ps;
+}
+
+static void lose_cell(struct weft__in *in, struct weft__worker *w, const struct weft_packet *cell) {
+    in->counts.cells_late++;
+    weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, cell->bytes);
+}
+
+/// Room for a packet so far beyond the one in turn; what cannot be kept account of is given up.
+static void make_room(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__stream *s,
+                      int32_t beyond) {
+    for (; beyond >= SLOTS_MOST; beyond--) {
+        give_up_one(in, w, s);
+        uint32_t before = s->expected;
+        advance(node, in, w, s);
+        beyond -= weft__cell_beyond(s->expected, before);
+    }
+    while (beyond > (int32_t)s->mask)
+        grow(s);
+}
+
+void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                      const struct weft_packet *cell) {
+    struct weft__stream *s = stream_at(in, cell);
+    uint32_t sequence = weft__cell_sequence(cell);
+    int32_t beyond = weft__cell_beyond(sequence, s->expected);
+    in->cells_came++;
+    if (cell->qp & WEFT__CELL_MARKED) in->cells_marked++;
+    if (__builtin_expect(beyond < 0 || in->reassembly_bytes + cell->bytes > in->conf->reassembly_bytes, 0)) {
+        lose_cell(in, w, cell);
+        return;
+    }
+    if (__builtin_expect(beyond > (int32_t)s->mask, 0)) make_room(node, in, w, s, beyond);
+    struct weft__assembly *a = &s->slot[sequence & s->mask];
+    if (!a->used) {
+        if ((uint64_t)beyond > in->counts.reassembly_packets_max) in->counts.reassembly_packets_max = (uint64_t)beyond;
+        a->packet = *cell;
+        a->packet.bytes = 0;
+        a->cells = a->of = 0;
+        a->used = true;
+        if (!s->pending++) {
+            s->since_ps = w->now_ps;
+            uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_REASSEMBLY);
+            if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
+                weft__timer_set(&node->timers, key, w->now_ps + in->conf->reassembly_timeout_ps);
+        }
+        __builtin_prefetch(&in->hosts->qp[cell->qp & ~WEFT__CELL_MARKED]);
+    }
+    a->packet.bytes = (uint16_t)(a->packet.bytes + cell->bytes);
+    a->cells++;
+    in->reassembly_bytes += cell->bytes;
+    if (in->reassembly_bytes > in->reassembly_bytes_max) in->reassembly_bytes_max = in->reassembly_bytes;
+    if (weft__cell_is_last(cell)) a->of = (uint16_t)(weft__cell_index(cell) + 1);
+    if (a->cells == a->of && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
+}
+
+void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    weft_time_ps next = WEFT_TIME_NEVER, timeout = in->conf->reassembly_timeout_ps;
+    for (uint32_t i = 0; i < in->streams; i++) {
+        struct weft__stream *s = &in->stream[i];
+        if (s->pending && s->since_ps + timeout <= w->now_ps) {
+            give_up_one(in, w, s);
+            // The packets behind it that are not there either were lost with it: they have been waited for as long.
+            while (s->pending && !s->slot[s->expected & s->mask].used)
+                give_up_one(in, w, s);
+            advance(node, in, w, s);
+        }
+        if (s->pending && s->since_ps + timeout < next) next = s->since_ps + timeout;
+    }
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_REASSEMBLY), next);
+}

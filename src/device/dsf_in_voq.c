@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual output queues of an interface node, one for each port of the fabric and priority that packets have come for.
+// A VOQ tells the scheduler of its port how it stands, when that changes:
+//
+//   request    it holds more than it has credits for
+//   slow       it has credits for all it holds, but for less than the surplus that presets want beyond that, so that
+//              packets to come need not wait for the loop of request and credit
+//   satisfied  it has that surplus
+//
+// A packet leaves while the balance is positive, and so may overdraw it by less than itself. Presets as in Broadcom's
+// SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits under way a VOQ is satisfied with n + 1 credits more than it holds,
+// and an empty one keeps 3 n - 1 credits at most. What has been lost on the way is asked for again.
+#include "device/dsf_in.h"
+#include "weft/memory.h"
+
+enum { VOQS_FIRST = 16 };
+
+uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority) {
+    bool is_new;
+    uint32_t v = weft__number_of(&in->voqs, ((uint64_t)to << 16 | port) << 3 | priority, &is_new);
+    if (!is_new) return v;
+    if (v == in->voq_capacity) {
+        uint32_t capacity = v ? 2 * v : VOQS_FIRST;
+        in->voq = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq, v * sizeof *in->voq, capacity * sizeof *in->voq);
+        in->voq_capacity = capacity;
+    }
+    in->voq[v] = (struct weft__voq){.to = to, .port = (uint16_t)port, .priority = (uint8_t)priority};
+    return v;
+}
+
+/// Looks at VOQs for lost requests and for those without credits, as long as any holds packets.
+static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now) {
+    uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_VOQS);
+    weft_time_ps every = in->conf->refresh_ps;
+    if (in->conf->watchdog_ps < every) every = in->conf->watchdog_ps;
+    if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, now + every);
+}
+
+static void tell(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    v->asked_ps = w->now_ps;
+    in->counts.requests++;
+    if (v->to == in->self) {
+        weft__in_on_request(node, in, w, in->self, v->port, v->priority, v->state, number);
+        return;
+    }
+    struct weft_packet cell = {
+        .bytes = WEFT_CELL_CONTROL,
+        .qp = v->port * WEFT_PRIORITIES + v->priority,
+        .psn = number,
+        .kind = WEFT_PACKET_REQUEST,
+        .flags = v->state & 7u,
+    };
+    weft__in_send_control(in, w, &cell, v->to);
+}
+
+/// How it stands now; told if that has changed.
+static void review(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    int64_t surplus = v->balance - (int64_t)v->bytes;
+    uint8_t state = v->state;
+    if (surplus < 0)
+        state = WEFT__VOQ_REQUEST;
+    else if (surplus >= (int64_t)in->request_surplus)
+        state = WEFT__VOQ_SATISFIED;
+    else if (state == WEFT__VOQ_REQUEST)
+        state = WEFT__VOQ_SLOW;
+    if (state == v->state) return;
+    v->state = state;
+    tell(node, in, w, number);
+}
+
+/// Cuts a packet into cells, or trains of them, and spreads them.
+static void send_cells(struct weft__in *in, struct weft__worker *w, struct weft_packet *p, const struct weft__voq *v) {
+    uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
+    uint32_t sequence = *next, left = p->bytes, index = 0;
+    uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD;
+    *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
+    while (left) {
+        uint32_t part = index ? most : most - WEFT_CELL_PACKET;
+        if (part > left) part = left;
+        left -= part;
+        uint32_t out = weft__spray_pick(&in->spray, w->now_ps, v->to);
+        if (__builtin_expect(out == WEFT_NONE, 0)) {
+            weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, part);
+            index++;
+            continue;
+        }
+        p->bytes = (uint16_t)part;
+        p->dst = weft__cell_dst(v->to, in->self, index++);
+        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        struct weft__lane *lane = &in->lanes.lane[out];
+        weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
+    }
+}
+
+/// Sends what the balance allows.
+static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    while (v->fifo.n && v->balance > 0) {
+        struct weft_packet p;
+        weft__fifo_pop(&v->fifo, in->pool, &p);
+        v->balance -= p.bytes;
+        v->bytes -= p.bytes;
+        in->voq_bytes -= p.bytes;
+        v->active_ps = w->now_ps;
+        in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
+        weft__in_release(node, in, w, &p);
+        if (v->to == in->self)
+            weft__in_egress(node, in, w, &p, v->port);
+        else
+            send_cells(in, w, &p, v);
+        if (in->conf->window_bytes && v->to == in->self)
+            weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
+    }
+    review(node, in, w, number);
+}
+
+void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                      uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    if (!v->fifo.n) {
+        v->credit_ps = w->now_ps;
+        if (v->balance > 0 && in->conf->balance_age_ps != WEFT_TIME_NEVER &&
+            w->now_ps - v->active_ps > in->conf->balance_age_ps) {
+            in->counts.credit_bytes_given_up += (uint64_t)v->balance;
+            v->balance = 0;
+        }
+        arm_look(node, in, w->now_ps);
+    }
+    v->active_ps = w->now_ps;
+    v->bytes += p->bytes;
+    if (v->bytes > v->bytes_max) v->bytes_max = v->bytes;
+    in->voq_bytes += p->bytes;
+    if (in->voq_bytes > in->voq_bytes_max) in->voq_bytes_max = in->voq_bytes;
+    weft__fifo_push(&v->fifo, in->pool, p);
+    serve(node, in, w, number);
+}
+
+void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
+                        uint32_t bytes) {
+    struct weft__voq *v = &in->voq[number];
+    in->counts.credits++;
+    v->credit_ps = w->now_ps;
+    v->balance += bytes;
+    int64_t most = (int64_t)(v->bytes > in->balance_max ? v->bytes : in->balance_max);
+    if (v->balance > most) {
+        in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
+        v->balance = most;
+        if (v->state == WEFT__VOQ_SATISFIED) tell(node, in, w, number); // it may not have been heard
+    }
+    serve(node, in, w, number);
+}
+
+/// The credit watchdog: what waits is discarded.
+static void purge(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    in->counts.voqs_purged++;
+    while (v->fifo.n) {
+        struct weft_packet p;
+        weft__fifo_pop(&v->fifo, in->pool, &p);
+        v->bytes -= p.bytes;
+        in->voq_bytes -= p.bytes;
+        weft__in_drop(in, w, &p, p.port, WEFT_DROP_CREDIT_WATCHDOG);
+        weft__in_release(node, in, w, &p);
+    }
+    v->balance = 0;
+    v->state = WEFT__VOQ_SATISFIED;
+    tell(node, in, w, number);
+}
+
+void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    weft_time_ps next = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < in->voqs.n; i++) {
+        struct weft__voq *v = &in->voq[i];
+        if (!v->fifo.n) continue;
+        weft_time_ps patience = in->conf->watchdog_ps;
+        if (patience != WEFT_TIME_NEVER && w->now_ps - v->credit_ps >= patience) {
+            purge(node, in, w, i);
+            continue;
+        }
+        weft_time_ps last = v->asked_ps > v->credit_ps ? v->asked_ps : v->credit_ps;
+        if (w->now_ps - last >= in->conf->refresh_ps) {
+            tell(node, in, w, i);
+            last = w->now_ps;
+        }
+        weft_time_ps at = last + in->conf->refresh_ps;
+        if (patience != WEFT_TIME_NEVER && v->credit_ps + patience < at) at = v->credit_ps + patience;
+        if (at < next) next = at;
+    }
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_VOQS), next);
+}

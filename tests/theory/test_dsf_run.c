@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data path of a disaggregated scheduled fabric, in whole runs: latency by hand, credits, incast, spraying, losses
+// and watchdogs. Each run also says that bytes are conserved and that threads change nothing (run.h).
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+#define ZONE                                                                                                           \
+    "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: %d, "            \
+    "host_rate: 400Gbps%s}\n"                                                                                          \
+    "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"
+
+/// In a fabric in which nothing is lost, hosts see packets in the order in which they were sent.
+static void assert_in_order(const struct run *r) {
+    assert_int_equal(run_drops(r), 0);
+    for (uint32_t i = 0; i < r->outcome->flows; i++)
+        assert_int_equal(r->outcome->flow[i].out_of_order, 0);
+}
+
+/// One packet of 4096 B between interface nodes. Frame 4174 B: Ethernet to FCS, RETH included; 20 ps a byte at 400G.
+///   host to IN     (4174 + 8) x 20 + 100000 link + 300000 processing                  =  483640
+///   request        14 B x 80 ps (lane: 100G of 106.25G) + 350000 + 300000, twice       = 1302240
+///   credit         the same                                                            = 1302240
+///   cells          4174 + 10 B: 17 cells on 17 of 40 lanes; 268 x 80 + 650000, twice   = 1342880
+///   IN to host     (4174 + 8) x 20 + 100000                                            =  183640
+static void one_packet_takes_what_its_parts_take(void **state) {
+    struct run r = RUN(run_text, ZONE "workload: [{kind: flow, src: host-0, dst: host-2, size: 4096B}]\n", 1, "");
+    assert_int_equal(run_fct(&r, 0), 483640 + 2 * 1302240 + 1342880 + 183640);
+    assert_int_equal(run_fct(&r, 0), r.outcome->flow[0].ideal_ps);
+    assert_in_order(&r);
+    run_free(&r);
+}
+
+/// Between ports of one interface node there is no fabric to cross.
+static void one_packet_at_one_node(void **state) {
+    struct run r = RUN(run_text, ZONE "workload: [{kind: flow, src: host-0, dst: host-1, size: 4096B}]\n", 2, "");
+    assert_int_equal(run_fct(&r, 0), 483640 + 183640);
+    assert_int_equal(run_fct(&r, 0), r.outcome->flow[0].ideal_ps);
+    run_free(&r);
+}
+
+/// 7:1 into one port. From the first packet on the port sends without a gap: the last of 7 x n frames leaves it 7 x n
+/// frame times after the first began. Sources get the same to a credit and a packet; what waits, waits in the VOQs at
+/// the inputs; the fabric stays shallow.
+static void incast_waits_at_its_sources(void **state) {
+    const uint32_t n = 245; // packets of 4096 B a source, 1 MB
+    struct run r = RUN(
+        run_text, ZONE "workload: [{kind: incast, sources: 'host-0..5,host-7', dst: host-6, size: 1003520B}]\n", 2, "");
+    run_assert_complete(&r);
+    assert_in_order(&r);
+    weft_time_ps first = 483640 + 2 * 1302240 + 1342880, frame = (4158 + 20) * 20, last = 0;
+    for (uint32_t i = 0; i < 7; i++)
+        if (run_fct(&r, i) > last) last = run_fct(&r, i);
+    // The port's own host-7 shares its interface node, and so begins earlier: by the loop and the fabric.
+    weft_time_ps least = 483640 + 7 * n * frame, most = first + 7 * n * frame + 7 * 16 * 20 + 183640;
+    if (last < least || last > most)
+        fail_msg("last at %" PRIu64 ", expected %" PRIu64 " to %" PRIu64, last, least, most);
+    const struct weft_dsf_outcome *d = r.outcome->dsf;
+    assert_true(d->egress_bytes_max < 128 * 1024);
+    assert_true(weft_histogram_quantile(&d->fabric_cells, 1) < 32);
+    assert_true(d->voq_bytes_max > 500000);
+    run_free(&r);
+
+    struct run half = RUN(run_text,
+                          ZONE "workload: [{kind: incast, sources: 'host-0..5', dst: host-6, size: 1003520B}]\n"
+                               "run: {until: 60us}\n",
+                          2, "");
+    weft_bytes fewest = UINT64_MAX, greatest = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        weft_bytes got = half.outcome->flow[i].delivered_bytes;
+        if (got < fewest) fewest = got;
+        if (got > greatest) greatest = got;
+    }
+    assert_true(fewest > 200000);
+    if (greatest - fewest > 2 * 4096) // a credit, and the packet that overdraws it
+        fail_msg("%" PRIu64 " to %" PRIu64 " bytes", fewest, greatest);
+    run_free(&half);
+}
+
+/// With a window of credits a VOQ gets no more than window / loop. The loop: credit, cells, and the packet's frames
+/// come one by one, so that credits are given back packet by packet.
+static void throughput_is_window_by_loop(void **state) {
+    static const uint32_t credits[] = {4, 8, 16, 64};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct run r = RUN(run_text,
+                           ZONE "interface_node: {credit_window: %dB, rci: off}\n"
+                                "workload: [{kind: flow, src: host-0, dst: host-2, size: 4MB}]\n",
+                           1, "", credits[i] * 4096);
+        double loop = 1302240 + 1342880, frames = 4e6 / 4096, frame = (4158 + 20) * 20;
+        // Credits are counted in bytes of frames: 4158 with headers.
+        double by_window = loop / (credits[i] * 4096.0) * 4158,
+               expected = frames * (by_window > frame ? by_window : frame);
+        double got = (double)run_fct(&r, 0) - (483640 + 1302240 + 183640);
+        if (fabs(got / expected - 1) > 0.04) fail_msg("%u credits: %.0f, expected %.0f", credits[i], got, expected);
+        run_free(&r);
+    }
+}
+
+/// Cells are spread evenly: all lanes of a layer carry the same to 2 %. (Their numbers differ by less than a round;
+/// that some are shorter averages out.)
+static void lanes_carry_the_same(void **state) {
+    static const char *const sprays[] = {"permutation", "round_robin"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 1, "
+                           "hosts_per_rdsw: 2}\n"
+                           "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"
+                           "interface_node: {spray: %s}\nfabric_node: {spray: %s}\n"
+                           "workload: [{kind: permutation, size: 6MB}]\n",
+                           sprays[i], sprays[i]);
+        run_assert_complete(&r);
+        assert_in_order(&r);
+        uint64_t fewest = UINT64_MAX, most = 0;
+        for (uint32_t k = 0; k < 10; k++) {
+            char name[32];
+            snprintf(name, sizeof name, "rdsw-0/%u", 2 + k);
+            uint64_t bytes = run_counters(&r, name, 0)->tx_bytes;
+            if (bytes < fewest) fewest = bytes;
+            if (bytes > most) most = bytes;
+        }
+        assert_true(fewest > 100000);
+        if ((double)most > 1.02 * (double)fewest) fail_msg("%s: %" PRIu64 " to %" PRIu64, sprays[i], fewest, most);
+        run_free(&r);
+    }
+}
+
+/// A lane that fails loses the cells that are on it; their packets are given up after the timeout and counted, and the
+/// NICs send again.
+static void lost_cells_are_lost_packets(void **state) {
+    struct run r = RUN(run_text,
+                       ZONE "events: [{at: 15us, link: rdsw-0--fdsw-0.0, state: down}]\n"
+                            "control: {reachability: {cycle: 10us, watchdog: 20us}}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-2, size: 4MB}]\n",
+                       1, "");
+    const struct weft_outcome *o = r.outcome;
+    run_assert_complete(&r);
+    assert_true(o->dsf->cells_lost > 10);
+    assert_true(o->drops[WEFT_DROP_REASSEMBLY] > 10);
+    assert_int_equal(o->drops[WEFT_DROP_REASSEMBLY], o->dsf->packets_lost);
+    assert_true(o->drop_bytes[WEFT_DROP_LINK_DOWN] > 0);
+    assert_int_equal(o->drops[WEFT_DROP_LINK_DOWN], 0); // packets are counted once, where they are missed
+    assert_true(o->flow[0].packets_again > 0);
+    run_free(&r);
+}
+
+/// What comes after the detection time uses other lanes.
+static void failed_lanes_are_left(void **state) {
+    struct run r = RUN(run_text,
+                       ZONE "events: [{at: 0ns, link: rdsw-0--fdsw-0.0, state: down}]\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-2, size: 1MB, start: 1ms}]\n"
+                            "control: {reachability: {cycle: 10us, watchdog: 20us}}\n",
+                       1, "");
+    run_assert_complete(&r);
+    assert_in_order(&r);
+    assert_int_equal(r.outcome->dsf->cells_lost, 0);
+    assert_int_equal(run_counters(&r, "rdsw-0->fdsw-0.0", 0)->tx_bytes, 0);
+    run_free(&r);
+}
+
+/// A host that takes nothing pauses its port, so that no credits are granted, and after the watchdog's time its VOQ is
+/// emptied; other traffic of the same source passes.
+static void watchdog_empties_a_voq(void **state) {
+    struct run r = RUN(run_text,
+                       ZONE "interface_node: {credit_watchdog: 500ms}\n"
+                            "devices: [{match: host-2, host: {drain_rate: 1bps, rx_buffer: 1MB}}]\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-2, size: 1MB},\n"
+                            "           {kind: flow, src: host-1, dst: host-3, size: 1MB, start: 100ms}]\n"
+                            "host: {timeout: never}\nrun: {until: 600ms}\n",
+                       1, "");
+    const struct weft_outcome *o = r.outcome;
+    assert_int_equal(o->dsf->voqs_purged, 1);
+    assert_true(o->drops[WEFT_DROP_CREDIT_WATCHDOG] > 50);
+    assert_int_equal(run_drops(&r), o->drops[WEFT_DROP_CREDIT_WATCHDOG]);
+    run_fct(&r, 1);
+    run_free(&r);
+}
+
+/// An interface node pauses its NICs before it would have to drop.
+static void nics_are_paused_in_time(void **state) {
+    struct run r = RUN(run_text, "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
+                                 "hosts_per_rdsw: 2, host_rate: 400Gbps}\n"
+                                 "switch: {buffer: {kind: static, size: 300KB, xoff: 200KB, xon: 150KB}}\n"
+                                 "workload: [{kind: incast, sources: 'host-0..5', dst: host-6, size: 2MB}]\n");
+    run_assert_complete(&r);
+    assert_in_order(&r);
+    uint64_t pauses = 0;
+    for (size_t i = 0; i < (size_t)r.outcome->ports * WEFT_PRIORITIES; i++)
+        pauses += r.outcome->port[i].pfc_tx_xoff;
+    assert_true(pauses >= 6);
+    assert_true(r.outcome->dsf->voq_bytes_max <= 2 * 300000); // of two NICs
+    run_free(&r);
+}
+
+/// Trains carry the same bytes in fewer events, somewhat later: a packet waits for trains where it waited for cells.
+/// That is up to eight times the time of a train here, once: the rate is the same.
+static void trains_carry_the_same(void **state) {
+    static const uint32_t trains[] = {1, 4, 16};
+    weft_time_ps exact = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct run r = RUN(run_text, ZONE "interface_node: {train: %u}\nworkload: [{kind: permutation, size: 2MB}]\n",
+                           4, "", trains[i]);
+        run_assert_complete(&r);
+        assert_in_order(&r);
+        weft_time_ps last = 0;
+        for (uint32_t f = 0; f < r.outcome->flows; f++)
+            if (run_fct(&r, f) > last) last = run_fct(&r, f);
+        if (!i) exact = last;
+        weft_time_ps most = exact + 8 * trains[i] * 268 * 80;
+        if (last > most || last < exact - exact / 100)
+            fail_msg("trains of %u: %" PRIu64 ", exact %" PRIu64, trains[i], last, exact);
+        run_free(&r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_packet_takes_what_its_parts_take),
+        cmocka_unit_test(one_packet_at_one_node),
+        cmocka_unit_test(incast_waits_at_its_sources),
+        cmocka_unit_test(throughput_is_window_by_loop),
+        cmocka_unit_test(lanes_carry_the_same),
+        cmocka_unit_test(lost_cells_are_lost_packets),
+        cmocka_unit_test(failed_lanes_are_left),
+        cmocka_unit_test(watchdog_empties_a_voq),
+        cmocka_unit_test(nics_are_paused_in_time),
+        cmocka_unit_test(trains_carry_the_same),
+    };
+    return cmocka_run_group_tests_name("dsf_run", tests, NULL, NULL);
+}
