@@ -159,6 +159,20 @@ static void print_capacities(const struct trace_view *v) {
     if (t->capacities > CAPACITIES_MAX) printf("... and %u more\n", t->capacities - CAPACITIES_MAX);
 }
 
+static void print_over(const struct trace_view *v) {
+    const struct weft_control_oversubscription *o = &v->trace->over;
+    if (!o->groups) {
+        printf("\nno device takes cells for any destination on more links than it has for them\n");
+        return;
+    }
+    const struct weft_fabric *f = v->trace->fabric[o->fabric];
+    printf("\n%u times a device takes cells for a destination on more links than it has for them; the worst: %s "
+           "towards %s, "
+           "%u in and %u out\n",
+           o->groups, f->device[o->device].name, f->device[f->dest_device[o->worst.dest]].name, o->worst.in,
+           o->worst.out);
+}
+
 static void print_text(const struct trace_view *v, uint32_t steps_max) {
     const struct weft_reach_conf *conf = &v->scenario->control.reach;
     for (uint32_t i = 0; i < v->trace->fabrics; i++) {
@@ -173,6 +187,7 @@ static void print_text(const struct trace_view *v, uint32_t steps_max) {
     for (uint32_t i = 0; i < v->trace->bursts; i++)
         print_burst(v, &v->trace->burst[i], steps_max);
     print_capacities(v);
+    print_over(v);
     trace_control_print_nodes(v);
 }
 

@@ -93,6 +93,12 @@ void trace_control_print_json(FILE *file, const struct trace_view *v) {
     for (uint32_t i = 0; i < v->trace->capacities; i++)
         print_capacity(&j, v, &v->trace->capacity[i]);
     weft__json_end_array(&j);
+    weft__json_key(&j, "oversubscribed");
+    weft__json_begin_object(&j);
+    weft__json_key_u64(&j, "groups", v->trace->over.groups);
+    weft__json_key_u64(&j, "worst_in", v->trace->over.worst.in);
+    weft__json_key_u64(&j, "worst_out", v->trace->over.worst.out);
+    weft__json_end_object(&j);
     trace_control_json_nodes(&j, v);
     weft__json_end_object(&j);
     fputc('\n', file);

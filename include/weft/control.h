@@ -173,6 +173,13 @@ struct weft_control_capacity {
     uint32_t resorting;          ///< use a link that is held back, there being no other
     uint32_t cut_off;            ///< have none
 };
+/// Groups of inputs at the end with more links in than lead on: what input balanced mode is there to prevent. Only
+/// those of which no more inputs than outputs are wired.
+struct weft_control_oversubscription {
+    uint32_t groups;         ///< a device and a destination each
+    uint32_t fabric, device; ///< the worst
+    struct weft_reach_balance worst;
+};
 /// FSDB among the interface nodes of a fabric, and BGP if some are EDSWs.
 struct weft_control_nodes {
     const struct weft_fsdb_result *fsdb;
@@ -192,6 +199,7 @@ struct weft_control_trace {
     uint32_t *dest;
     struct weft_control_burst *burst;
     struct weft_control_capacity *capacity;
+    struct weft_control_oversubscription over;
 };
 /// Runs the failures and repairs of a topology, and `event`, for the story. In `arena`.
 enum weft_status weft_control_trace_new(const struct weft_topology *t, const struct weft_control_conf *conf,

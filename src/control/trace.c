@@ -215,6 +215,25 @@ static void add_capacities(struct weft_control_trace *trace, const struct weft__
         }
 }
 
+static void count_over(struct weft_control_trace *trace, const struct weft__reach_run *run, uint32_t fabric) {
+    const struct weft_fabric *f = trace->fabric[fabric];
+    struct weft_control_oversubscription *over = &trace->over;
+    for (uint32_t i = 0; i < f->devices; i++)
+        for (uint32_t d = 0; f->device[i].level && d < f->dests; d++) {
+            const struct weft_reach_agent *a = weft__reach_run_agent(run, i);
+            for (uint32_t g = 0; g < weft_reach_groups(a, d); g++) {
+                struct weft_reach_balance b = weft_reach_group(a, d, g);
+                if (b.wired_in > b.wired_out || b.in <= b.out) continue;
+                bool worse = !over->groups || (uint64_t)b.in * over->worst.out > (uint64_t)over->worst.in * b.out;
+                over->groups++;
+                if (!worse) continue;
+                over->fabric = fabric;
+                over->device = i;
+                over->worst = b;
+            }
+        }
+}
+
 static void run_fabric(struct weft_control_trace *trace, const struct weft_topology *t,
                        const struct weft_control_conf *conf, uint64_t seed, uint32_t fabric, struct weft_arena *arena) {
     struct weft__reach_run *run = weft__reach_run_events(t, trace->fabric[fabric], &conf->reach, seed, arena);
@@ -232,6 +251,7 @@ static void run_fabric(struct weft_control_trace *trace, const struct weft_topol
     }
     add_steps(trace, run, fabric, arena);
     add_capacities(trace, run, fabric, arena);
+    count_over(trace, run, fabric);
     weft__reach_run_free(run);
 }
 

@@ -81,6 +81,27 @@ static void capacities_of_the_figures(void **state) {
     }
 }
 
+/// Figure 6 without balancing: both SDSWs take cells for RDSW3 on four links and have two for them. A link between FDSW
+/// and SDSW: 4 in and 3 out at both its ends, towards four destinations each.
+static void without_balancing(void **state) {
+    (void)state;
+    static const struct {
+        const char *variant;
+        json_int_t groups, in, out;
+    } expected[] = {{"rdsw-fdsw --set control.reachability.balance=off", 2, 4, 2},
+                    {"fdsw-sdsw --set control.reachability.balance=off", 8, 4, 3},
+                    {"rdsw-fdsw", 0, 0, 0},
+                    {"both", 0, 0, 0}};
+    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) {
+        json_t *root = trace(expected[i].variant, 1);
+        const json_t *over = json_object_get(root, "oversubscribed");
+        assert_int_equal(number(over, "groups"), expected[i].groups);
+        assert_int_equal(number(over, "worst_in"), expected[i].in);
+        assert_int_equal(number(over, "worst_out"), expected[i].out);
+        json_decref(root);
+    }
+}
+
 static void same_seed_same_story(void **state) {
     (void)state;
     json_t *a = trace("both", 3), *b = trace("both", 3), *c = trace("both", 4);
@@ -115,9 +136,8 @@ static void without_a_fabric(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacities_of_the_figures),
-        cmocka_unit_test(same_seed_same_story),
-        cmocka_unit_test(steps_name_cause_and_capacities),
+        cmocka_unit_test(capacities_of_the_figures), cmocka_unit_test(without_balancing),
+        cmocka_unit_test(same_seed_same_story),      cmocka_unit_test(steps_name_cause_and_capacities),
         cmocka_unit_test(without_a_fabric),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
