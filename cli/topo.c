@@ -111,6 +111,7 @@ static void print_text(const struct topo_view *v) {
     for (uint32_t i = 0; i < t->networks; i++) {
         const struct weft_network_info *n = &t->network[i];
         if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, n->hosts, n->switches);
+        if (n->wiring) printf("wiring %s\n", n->wiring);
         print_layers(&v->summary[i]);
         print_lines(&v->summary[i]);
         print_figures(t, n, &v->summary[i]);

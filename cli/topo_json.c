@@ -130,6 +130,7 @@ static void print_networks(struct weft__json *j, const struct topo_view *view) {
     for (uint32_t i = 0; i < t->networks; i++) {
         weft__json_begin_object(j);
         weft__json_key_string(j, "name", t->network[i].name);
+        weft__json_key_string(j, "wiring", t->network[i].wiring);
         weft__json_key_u64(j, "hosts", t->network[i].hosts);
         weft__json_key_u64(j, "switches", t->network[i].switches);
         print_summary(j, view, i);

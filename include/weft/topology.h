@@ -53,6 +53,7 @@ struct weft_link_info {
 struct weft_network_info {
     const char *name; ///< "" if the topology is one network that was given none
     uint32_t node0, nodes, host0, hosts, switch0, switches;
+    const char *wiring; ///< as of a topology, if its kind is not the topology's; else NULL
 };
 
 /// A NIC of a machine, and the network that it is in, as the user calls it: two names may mean one network, and a NIC

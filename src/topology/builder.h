@@ -23,7 +23,7 @@ struct weft__link {
 
 struct weft__network {
     struct weft__network *next; ///< the one added before
-    const char *name;
+    const char *name, *wiring;
     uint32_t node0;
 };
 

@@ -61,10 +61,14 @@ static enum weft_status build_network(const struct weft_tree *tree, struct weft_
         return BAD(tree->place, "%s: networks within networks; expected them side by side", path);
     const struct weft_topology_ops *ops = model.model->ops;
     b->place = tree->place;
+    uint32_t first = b->nodes;
     weft_topology_add_network(b, tree->key);
     b->scope = tree->key; // a kind that makes several networks has them called backend-plane-0 and so on
     status = ops->build(model.conf, tree->type == WEFT_TREE_MAP ? tree : NULL, b, ret_error);
     b->scope = NULL;
+    const char *wiring = ops->wiring && !status ? ops->wiring(model.conf, b->arena) : NULL;
+    for (struct weft__network *n = b->network; n && n->node0 >= first; n = n->next)
+        n->wiring = wiring;
     return status;
 }
 
@@ -86,6 +90,9 @@ static enum weft_status networks_build(const void *conf, const struct weft_tree 
                 child->key_place,
                 "bad name of a network '%s'; expected up to 31 letters, digits, _ and -, beginning with a letter",
                 child->key);
+        if (weft_model_find(WEFT_KIND_TOPOLOGY, child->key))
+            return BAD(child->key_place, "a network named like a kind of topology, '%s'; expected another name",
+                       child->key);
         status = of ? add_alias(map, child, of, b, ret_error) : build_network(child, b, ret_error);
     }
     return status ? status : weft__topology_read_machines(tree, b, ret_error);

@@ -27,7 +27,7 @@ void weft_topology_add_network(struct weft_topology_builder *b, const char *name
     struct weft__network *network = weft_arena_alloc(b->arena, 1, sizeof *network);
     const char *full =
         b->scope ? weft_arena_format(b->arena, "%s-%s", b->scope, name) : weft_arena_text(b->arena, name);
-    *network = (struct weft__network){b->network, full, b->nodes};
+    *network = (struct weft__network){b->network, full, NULL, b->nodes};
     b->network = network;
     b->networks++;
     b->layers = 0;
@@ -158,7 +158,8 @@ static void list_networks(struct weft_topology *t, const struct weft_topology_bu
     uint32_t end = t->nodes, i = t->networks;
     for (const struct weft__network *n = b->network ? b->network : &whole; n; end = n->node0, n = n->next) {
         struct weft_network_info *info = &t->network[--i];
-        *info = (struct weft_network_info){.name = n->name, .node0 = n->node0, .nodes = end - n->node0};
+        *info = (struct weft_network_info){
+            .name = n->name, .node0 = n->node0, .nodes = end - n->node0, .wiring = n->wiring};
         for (uint32_t k = n->node0; k < end; k++)
             ++*(t->node[k].role == WEFT_NODE_HOST ? &info->hosts : &info->switches);
     }

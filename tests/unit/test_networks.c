@@ -42,6 +42,8 @@ static void numbers_and_names(void **state) {
     assert_int_equal(t->networks, 2);
     assert_string_equal(t->network[0].name, "backend");
     assert_int_equal(t->network[0].hosts, 8);
+    assert_non_null(strstr(t->network[0].wiring, "assumed"));
+    assert_null(t->network[1].wiring); // a leaf-spine network can be wired in one way only
     assert_int_equal(t->network[0].switches, 4 + 3);
     assert_int_equal(t->network[1].host0, 8);
     assert_int_equal(t->network[1].hosts, 6);
@@ -308,6 +310,8 @@ static void refused(void **state) {
         "c is d, which is itself another name, of a");
     bad("topology:\n  kind: networks\n  networks: {a: {kind: networks, networks: {b: single}}}", "t.yaml:3:17",
         "networks within networks");
+    bad("topology:\n  kind: networks\n  networks: {single: {kind: clos3}, a: single}", "t.yaml:3:14",
+        "a network named like a kind of topology");
     bad("topology:\n  kind: networks\n  networks: {a: a}", "t.yaml:3:17", "no topology \"a\"");
     bad("topology:\n  kind: networks\n  networks: {a: {kind: clos3, pods: 60000}}", "t.yaml:3:17", "at most 16777216");
 }
