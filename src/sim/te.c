@@ -89,31 +89,53 @@ static void on_report(struct weft__te *te, uint32_t sw, uint64_t round) {
     }
 }
 
-/// Of the workload: a host sends at its line rate, to each rack in proportion to what it has for it in all.
+/// For data that goes one way so much goes the other: an ACK of 66 B for a packet of 4096 B, a clear-to-send now and
+/// then.
+static const double answer_part = 0.02;
+
+/// What hosts send to racks of one sort of traffic.
+struct matrix {
+    double *all, *to; ///< [hosts]; [hosts * edges]
+};
+
+static struct matrix matrix_new(const struct weft_topology *t, const struct weft_routes *r, struct weft_arena *arena) {
+    return (struct matrix){weft_arena_alloc(arena, t->hosts, sizeof(double)),
+                           weft_arena_alloc(arena, (size_t)t->hosts * r->edges, sizeof(double))};
+}
+
+static void matrix_add(struct matrix *m, const struct weft_routes *r, uint32_t from, uint32_t to, weft_bytes bytes) {
+    m->all[from] += (double)bytes;
+    m->to[(size_t)from * r->edges + r->edge_of_host[to]] += (double)bytes;
+}
+
+/// How much of what a host sends goes to a rack.
+static double matrix_part(const struct matrix *m, const struct weft_routes *r, uint32_t host, uint32_t edge) {
+    return m->all[host] > 0 ? m->to[(size_t)host * r->edges + edge] / m->all[host] : 0;
+}
+
+/// Of the workload: a host sends at its line rate, to each rack in proportion to what it has for it in all; and answers
+/// in proportion to what comes from there.
 static void find_known(struct weft__te *te) {
     const struct weft_topology *t = te->net->topology;
     const struct weft_workload *w = te->net->workload;
     const struct weft_routes *r = te->net->epoch[0].routes;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
-    weft_bytes *all = weft_arena_alloc(arena, t->hosts, sizeof *all);
-    weft_bytes *to = weft_arena_alloc(arena, (size_t)t->hosts * r->edges, sizeof *to);
+    struct matrix data = matrix_new(t, r, arena), answers = matrix_new(t, r, arena);
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
-        if (r->edge_of_host[f->dst] == WEFT_NONE) continue;
-        all[f->src] += f->bytes;
-        to[(size_t)f->src * r->edges + r->edge_of_host[f->dst]] += f->bytes;
+        if (r->edge_of_host[f->src] == WEFT_NONE || r->edge_of_host[f->dst] == WEFT_NONE) continue;
+        matrix_add(&data, r, f->src, f->dst, f->bytes);
+        matrix_add(&answers, r, f->dst, f->src, f->bytes);
     }
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0), *peer = &t->port[port->peer];
-        double rate = (double)t->link[port->link].rate_bps;
-        for (uint32_t edge = 0; edge < r->edges; edge++) {
-            weft_bytes bytes = to[(size_t)h * r->edges + edge];
-            if (!bytes) continue;
-            struct weft_cspf_demand demand = {.sw = t->node[peer->node].index,
-                                              .edge = edge,
-                                              .port = (uint16_t)(port->peer - t->node[peer->node].port0),
-                                              .rate_bps = (weft_rate_bps)(rate * (double)bytes / (double)all[h])};
-            add_demand(te, &demand);
+        struct weft_cspf_demand demand = {.sw = t->node[peer->node].index,
+                                          .port = (uint16_t)(port->peer - t->node[peer->node].port0)};
+        for (demand.edge = 0; demand.edge < r->edges; demand.edge++) {
+            double part = (1 - answer_part) * matrix_part(&data, r, h, demand.edge) +
+                          answer_part * matrix_part(&answers, r, h, demand.edge);
+            demand.rate_bps = (weft_rate_bps)((double)t->link[port->link].rate_bps * part);
+            if (demand.rate_bps) add_demand(te, &demand);
         }
     }
     weft_arena_free(arena);
