@@ -39,7 +39,7 @@ static double time_of(const struct run *r) {
 /// Nothing else on its way: each of 2 links takes 8 B of preamble and 142 B at 400 Gb/s, 3 ns, and 200 ns; the switch
 /// 300 ns. Every one takes that, one for each of 64 messages that was taken but the last.
 static void an_empty_way_takes_its_own_time(void **state) {
-    struct run r = RUN(run_text, "topology: {kind: single, hosts: 2, rate: 400Gbps, delay: 200ns}\n"
+    struct run r = RUN(run_once, "topology: {kind: single, hosts: 2, rate: 400Gbps, delay: 200ns}\n"
                                  "switch: {processing: 300ns}\n"
                                  "host: {ack_every: 1024}\n"
                                  "workload: [{kind: collective, size: 4MiB, collective: {kind: send_recv, channels: 1, "
@@ -113,8 +113,8 @@ static struct weft_pfc_layers pauses_by_spines(const struct run *r) {
 /// the last leaf pauses the spines. With clear-to-send it is gone after 84 us, and then comes what is taken; without,
 /// the network stays full to the end. Slots that fit the buffers, 8 x 1 x 128 KiB, cause no pause at all.
 static void admission_keeps_an_incast_out_of_the_network(void **state) {
-    struct run with = RUN(run_text, incast, "200KB", "cts", 4), without = RUN(run_text, incast, "200KB", "none", 4);
-    struct run fits = RUN(run_text, incast, "500KB", "cts", 2);
+    struct run with = RUN(run_once, incast, "200KB", "cts", 4), without = RUN(run_once, incast, "200KB", "none", 4);
+    struct run fits = RUN(run_once, incast, "500KB", "cts", 2);
     assert_complete(&with);
     assert_complete(&without);
     assert_complete(&fits);
@@ -139,7 +139,7 @@ static void a_slow_receiver_works(void **state) {
         "switch: {buffer: {kind: static, size: 2MB, xoff: 500KB, xon: 450KB}}\n"
         "devices: [{match: host-0, host: {drain_rate: 100Gbps}}]\n"
         "workload: [{%s}]\n";
-    struct run with = RUN(run_text, network,
+    struct run with = RUN(run_once, network,
                           "kind: collective, size: 16MiB, collective: {kind: gather, channels: 3, chunk: 16KiB, slice: "
                           "16KiB, slots: 3}");
     assert_complete(&with);
@@ -149,7 +149,7 @@ static void a_slow_receiver_works(void **state) {
     double frames = 12 * KIB * KIB * (1 + 62 / 4096. + 16 / (16 * KIB));
     assert_within(time_of(&with), frames * 8 / 100e9 * 1e12, 0.01);
 
-    struct run without = RUN(run_text, network, "kind: incast, sources: host-1..3, dst: host-0, size: 4MiB, qps: 4");
+    struct run without = RUN(run_once, network, "kind: incast, sources: host-1..3, dst: host-0, size: 4MiB, qps: 4");
     run_assert_complete(&without);
     assert_int_equal(run_drops(&without), 0);
     assert_true(pauses_by_spines(&without).frames > 0);
@@ -170,7 +170,7 @@ static void a_queue_of_its_own_is_not_waited_in(void **state) {
         "delay: 200ns}\n"
         "switch: {processing: 300ns, buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6MB}}\n"
         "workload: [{kind: collective, size: 32MB, collective: all_to_all, cts_priority: %u}]\n";
-    struct run with = RUN(run_text, network, 3), own = RUN(run_text, network, 6);
+    struct run with = RUN(run_once, network, 3), own = RUN(run_once, network, 6);
     assert_complete(&with);
     assert_complete(&own);
     const struct weft_wait_outcome *w = &with.outcome->job[0].cts_wait, *o = &own.outcome->job[0].cts_wait;
@@ -192,7 +192,7 @@ static void channels_slow_compute(void **state) {
         "workload: [{kind: job, channel_cost: %s, operations: [{collective: {kind: all_reduce_ring, "
         "channels: 4}, size: 16MB, overlap: on}, {compute: %s}]}]\n";
     struct run alone = RUN(run_once, job, "0", "0us"), cheap = RUN(run_once, job, "0", "2ms");
-    struct run longer = RUN(run_text, job, "0.05", "2ms"), shorter = RUN(run_text, job, "0.05", "100us");
+    struct run longer = RUN(run_once, job, "0.05", "2ms"), shorter = RUN(run_once, job, "0.05", "100us");
     const struct weft_run run[] = {run_of(&alone), run_of(&cheap), run_of(&longer), run_of(&shorter)};
     double t = weft_report_job(&run[0], 0).iteration_ps;
     assert_within(t, 1.5 * 16e6 * 8 / 400e9 * 1e12, 0.1);
