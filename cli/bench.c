@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft bench engine: the engine's own benchmark. Each run is a process of its own, so that its peak memory is its own.
+// weft bench: the engine's own benchmarks. Each run is a process of its own, so that its peak memory is its own.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,17 @@
 
 #include "simulation.h"
 
-static const char *runs_text = "3", *k_text = "16,32", *threads_text = "1,2", *size_text = "2MiB";
+static const char *runs_text = "3", *k_text, *threads_text = "1,2", *size_text;
 static const char *save_path, *compare_path;
 
 static const struct weft_cli_option own_options[] = {
-    {"k", "LIST", "ports of a switch of the fat tree (default 16,32: 1024 and 8192 hosts)", &k_text, NULL},
+    {"k", "LIST",
+     "engine: ports of a switch of the fat tree (default 16,32: 1024 and 8192 hosts); dsf: RDSWs (default 32: 1024 "
+     "hosts)",
+     &k_text, NULL},
     {"threads", "LIST", "worker threads (default 1,2)", &threads_text, NULL},
     {"runs", "N", "runs of each; the median is shown (default 3)", &runs_text, NULL},
-    {"size", "SIZE", "payload of each flow (default 2MiB)", &size_text, NULL},
+    {"size", "SIZE", "payload of each flow (default: engine 2MiB, dsf 4096B)", &size_text, NULL},
     {"save", "FILE", "write the figures to FILE, as JSON", &save_path, NULL},
     {"compare", "FILE", "show the ratio to figures saved before", &compare_path, NULL},
     {0},
@@ -24,11 +27,12 @@ static const struct weft_cli_option own_options[] = {
 
 static const struct weft_cli_command command = {
     .name = "bench",
-    .operands = "engine",
+    .operands = "engine|dsf",
     .about =
         "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
         "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
-        "packet-hop is a packet of any kind crossing one link.",
+        "packet-hop is a packet of any kind crossing one link. Or cell-hops: an L1 zone of a DSF, 32 hosts of 400G at "
+        "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all.",
     .accept = WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
@@ -36,37 +40,52 @@ static const struct weft_cli_command command = {
 };
 
 /// DCQCN's and WRED's parameters are those for 25G in HPCC's configuration (Alibaba, SIGCOMM 2019), times 8 for 200G.
-static const char scenario_text[] = "name: bench-engine\n"
-                                    "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
-                                    "switch:\n"
-                                    "  buffer: {kind: static, size: 800KB, xoff: 780KB, xon: 760KB}\n"
-                                    "  aqm: {kind: wred, min: 800KB, max: 3200KB, max_probability: 20%}\n"
-                                    "host:\n"
-                                    "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
-                                    "workload: [{kind: permutation}]\n";
+static const char engine_text[] = "name: bench-engine\n"
+                                  "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
+                                  "switch:\n"
+                                  "  buffer: {kind: static, size: 800KB, xoff: 780KB, xon: 760KB}\n"
+                                  "  aqm: {kind: wred, min: 800KB, max: 3200KB, max_probability: 20%}\n"
+                                  "host:\n"
+                                  "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
+                                  "workload: [{kind: permutation}]\n";
+static const char dsf_text[] = "name: bench-dsf\n"
+                               "topology: {kind: dsf_l1_zone, hosts_per_rdsw: 32}\n"
+                               "switch: {buffer: {kind: dynamic, total: 12GiB, alpha: 2}}\n"
+                               "workload: [{kind: all_to_all}]\n";
+
+static const struct benchmark {
+    const char *name, *scenario;
+    const char *k_path, *k, *size; ///< what k sets, and the defaults
+    const char *hop;
+} benchmarks[] = {
+    {"engine", engine_text, "topology.k", "16,32", "2MiB", "packet"},
+    {"dsf", dsf_text, "topology.rdsws", "32", "4096B", "cell"},
+};
+enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
+static const struct benchmark *benchmark;
 
 /// What a run says of itself. A plain struct: it goes through a pipe.
 struct figures {
     bool ok;
     uint32_t hosts, threads;
-    uint64_t packet_hops, digest, ecn_marked, pauses, cnps;
+    uint64_t hops, digest, ecn_marked, pauses, cnps;
     double wall_s, cpu_s, peak_rss_bytes, phase_s[WEFT_PHASE_COUNT];
 };
 
 static double rate_of(const struct figures *f) {
-    return (double)f->packet_hops / f->cpu_s;
+    return (double)f->hops / f->cpu_s;
 }
 
 static struct figures measure(const char *k, uint32_t threads, struct weft_error *error) {
     char topology[64], size[64];
-    snprintf(topology, sizeof topology, "topology.k=%s", k);
-    snprintf(size, sizeof size, "workload.0.size=%s", size_text);
+    snprintf(topology, sizeof topology, "%s=%s", benchmark->k_path, k);
+    snprintf(size, sizeof size, "workload.0.size=%s", size_text ? size_text : benchmark->size);
     const char *settings[] = {topology, size};
     struct weft_scenario_file *file = NULL;
     struct weft_cli_simulation s = {0};
     struct figures f = {.threads = threads};
     enum weft_status status =
-        weft_scenario_file_parse("bench", scenario_text, sizeof scenario_text - 1, settings, 2, &file, error);
+        weft_scenario_file_parse("bench", benchmark->scenario, strlen(benchmark->scenario), settings, 2, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     if (!status) {
         struct weft_sim_options options = {.threads = threads, .profile = true};
@@ -76,7 +95,7 @@ static struct figures measure(const char *k, uint32_t threads, struct weft_error
         const struct weft_outcome *o = s.outcome;
         f.ok = true;
         f.hosts = s.topology->hosts;
-        f.packet_hops = o->packet_hops;
+        f.hops = o->dsf ? o->dsf->cell_hops : o->packet_hops;
         f.digest = o->digest;
         f.cnps = o->cnps;
         f.wall_s = o->wall_s;
@@ -123,13 +142,15 @@ static json_t *to_json(const struct figures *f) {
     json_t *phases = json_object();
     for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
         json_object_set_new(phases, weft_phase_names[p], json_real(f->phase_s[p]));
-    char digest[32];
+    char digest[32], hops[32], rate[48];
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)f->digest);
+    snprintf(hops, sizeof hops, "%s_hops", benchmark->hop);
+    snprintf(rate, sizeof rate, "%s_per_cpu_s", hops);
     return json_pack("{s:i, s:i, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:o}", "hosts", f->hosts, "threads",
-                     f->threads, "digest", digest, "packet_hops", (json_int_t)f->packet_hops, "wall_s", f->wall_s,
-                     "cpu_s", f->cpu_s, "packet_hops_per_cpu_s", rate_of(f), "peak_rss_bytes", f->peak_rss_bytes,
-                     "peak_rss_bytes_per_host", f->peak_rss_bytes / f->hosts, "pfc_xoff_frames", (json_int_t)f->pauses,
-                     "ecn_marked", (json_int_t)f->ecn_marked, "cnp", (json_int_t)f->cnps, "phase_s", phases);
+                     f->threads, "digest", digest, hops, (json_int_t)f->hops, "wall_s", f->wall_s, "cpu_s", f->cpu_s,
+                     rate, rate_of(f), "peak_rss_bytes", f->peak_rss_bytes, "peak_rss_bytes_per_host",
+                     f->peak_rss_bytes / f->hosts, "pfc_xoff_frames", (json_int_t)f->pauses, "ecn_marked",
+                     (json_int_t)f->ecn_marked, "cnp", (json_int_t)f->cnps, "phase_s", phases);
 }
 
 /// The saved figures for as many hosts and threads, or NULL.
@@ -145,24 +166,26 @@ static const json_t *find_saved(const json_t *saved, const struct figures *f) {
 }
 
 static void print_figures(const struct figures *f, const json_t *saved) {
-    printf(
-        "%5u hosts %2u thread%s  %6.2f M packet-hops per CPU second  (%.1f M in %.2f s wall, %.2f s CPU)  %5.1f KiB a "
-        "host\n",
-        f->hosts, f->threads, f->threads == 1 ? " " : "s", rate_of(f) * 1e-6, (double)f->packet_hops * 1e-6, f->wall_s,
-        f->cpu_s, f->peak_rss_bytes / f->hosts / 1024);
+    printf("%5u hosts %2u thread%s  %6.2f M %s-hops per CPU second  (%.1f M in %.2f s wall, %.2f s CPU)  %5.1f KiB a "
+           "host\n",
+           f->hosts, f->threads, f->threads == 1 ? " " : "s", rate_of(f) * 1e-6, benchmark->hop, (double)f->hops * 1e-6,
+           f->wall_s, f->cpu_s, f->peak_rss_bytes / f->hosts / 1024);
     printf("      ");
     for (unsigned p = 0; p < WEFT_PHASE_COUNT; p++)
         printf("  %s %.0f%%", weft_phase_names[p], 100 * f->phase_s[p] / f->wall_s / f->threads);
     printf("  (%llu pauses, %llu marks, %llu CNPs; digest %016llx)\n", (unsigned long long)f->pauses,
            (unsigned long long)f->ecn_marked, (unsigned long long)f->cnps, (unsigned long long)f->digest);
     const json_t *before = saved ? find_saved(saved, f) : NULL;
+    char hops[32], rate[48];
+    snprintf(hops, sizeof hops, "%s_hops", benchmark->hop);
+    snprintf(rate, sizeof rate, "%s_per_cpu_s", hops);
     if (before)
-        printf("        %.2f times the saved packet-hops per CPU second, %.2f times its wall time%s\n",
-               rate_of(f) / json_number_value(json_object_get(before, "packet_hops_per_cpu_s")),
+        printf("        %.2f times the saved hops per CPU second, %.2f times its wall time%s\n",
+               rate_of(f) / json_number_value(json_object_get(before, rate)),
                f->wall_s / json_number_value(json_object_get(before, "wall_s")),
-               (uint64_t)json_integer_value(json_object_get(before, "packet_hops")) == f->packet_hops
+               (uint64_t)json_integer_value(json_object_get(before, hops)) == f->hops
                    ? ""
-                   : " (not the same work: packet-hops differ)");
+                   : " (not the same work: hops differ)");
 }
 
 /// Two threads against one, where both were measured.
@@ -182,7 +205,7 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
     static struct figures measured[MEASURED_MAX];
     uint32_t n = 0;
     char ks[128], *k_rest = ks;
-    snprintf(ks, sizeof ks, "%s", k_text);
+    snprintf(ks, sizeof ks, "%s", k_text ? k_text : benchmark->k);
     for (char *k; (k = strsep(&k_rest, ","));) {
         char ts[128], *t_rest = ts;
         snprintf(ts, sizeof ts, "%s", threads_text);
@@ -203,7 +226,7 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < n; i++)
         json_array_append_new(list, to_json(&measured[i]));
-    json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "weft", WEFT_VERSION, "bench", "engine", "runs_each",
+    json_t *all = json_pack("{s:s, s:s, s:I, s:o}", "weft", WEFT_VERSION, "bench", benchmark->name, "runs_each",
                             (json_int_t)runs, "runs", list);
     int status = WEFT_OK;
     if (o->json) {
@@ -223,8 +246,10 @@ int weft_cli_bench(int argc, char **argv) {
     json_t *saved = NULL;
     json_error_t why;
     int status = weft_cli_parse(&command, argc, argv, &o);
-    if (status == WEFT_CLI_GO && strcmp(o.operand[0], "engine")) {
-        fprintf(stderr, "weft: no benchmark '%s'; there is 'engine'\n", o.operand[0]);
+    for (unsigned i = 0; status == WEFT_CLI_GO && i < BENCHMARKS; i++)
+        if (!strcmp(o.operand[0], benchmarks[i].name)) benchmark = &benchmarks[i];
+    if (status == WEFT_CLI_GO && !benchmark) {
+        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine' and 'dsf'\n", o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
     if (status == WEFT_CLI_GO && compare_path && !(saved = json_load_file(compare_path, 0, &why))) {

@@ -28,6 +28,7 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
         r++;
     if (r == WEFT__LANE_RATES) return false;
     if (r == lanes->rates) lanes->rate[lanes->rates++] = rate;
+    lanes->rate_bps += link->rate_bps;
     lanes->lane[lane] = (struct weft__lane){
         .delay_ps = link->delay_ps + peer->processing_ps,
         .peer_node = peer->node,
@@ -77,7 +78,7 @@ void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__lane 
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     counters->tx_packets = lane->tx_cells;
     counters->tx_bytes = lane->tx_bytes;
-    counters->queue_bytes_max = lane->wait_ps_max * rate->byte_den / rate->byte_num;
+    counters->queue_bytes_max = (uint64_t)((unsigned __int128)lane->wait_ps_max * rate->byte_den / rate->byte_num);
 }
 
 // --- which lane ---------------------------------------------------------------------------------------------------

@@ -135,6 +135,7 @@ struct weft__lanes {
     struct weft__lane *lane;
     uint32_t n, rates;
     struct weft__lane_rate rate[WEFT__LANE_RATES];
+    weft_rate_bps rate_bps;      ///< of all
     uint64_t lost;               ///< cells that links lost
     struct weft_histogram cells; ///< before each cell when it came
 };

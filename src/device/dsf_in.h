@@ -120,7 +120,6 @@ struct weft__in {
     uint32_t rci_level;
     weft_time_ps rci_ps;                          ///< the next look
     weft_time_ps throttled_until_ps, throttle_ps; ///< next credit of the whole box; time between two, 0: no limit
-    weft_rate_bps lanes_rate_bps;
     // rarely
     struct weft__trace *trace;
     uint32_t node_ports;

@@ -81,7 +81,8 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
     uint32_t f = flow_of(in, from, port, priority);
     struct weft__credit_flow *flow = &in->flow[f];
     flow->voq = voq;
-    if (state == WEFT__VOQ_SATISFIED) flow->outstanding = 0; // what was lost is not waited for for ever
+    // Who is satisfied, or repeats itself, has heard of no credit for long: what is missing was lost.
+    if (state == WEFT__VOQ_SATISFIED || state == flow->state) flow->outstanding = 0;
     flow->state = (uint8_t)state;
     if (state == WEFT__VOQ_SATISFIED || flow->ringed) return; // who is satisfied leaves the ring at its turn
     ring_push(in, f);
@@ -123,7 +124,7 @@ static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
     in->rci_ps = now + in->conf->rci_interval_ps;
     in->rci_level = score < RCI_FIRST ? 0 : 1 + (score - RCI_FIRST) / RCI_STEP;
     if (in->rci_level > RCI_LEVELS) in->rci_level = RCI_LEVELS;
-    double rate = (double)in->lanes_rate_bps * LANE_SHARE / (in->rci_level + 1);
+    double rate = (double)in->lanes.rate_bps * LANE_SHARE / (in->rci_level + 1);
     in->throttle_ps = in->rci_level ? (weft_time_ps)((double)in->conf->credit_bytes * 8 * WEFT_PS_PER_S / rate) : 0;
 }
 

@@ -113,10 +113,6 @@ void weft__in_start(struct weft__in *in) {
     if (conf->inflight) inflight = conf->inflight;
     in->request_surplus = conf->credit_bytes * (inflight + 1);
     in->balance_max = conf->credit_bytes * (3 * inflight - 1);
-    for (uint32_t i = 0; i < in->lanes.n; i++) {
-        const struct weft__lane_rate *rate = &in->lanes.rate[in->lanes.lane[i].rate];
-        in->lanes_rate_bps += 8 * WEFT_PS_PER_S * rate->byte_den / rate->byte_num;
-    }
 }
 
 // --- at the end ---------------------------------------------------------------------------------------------------
