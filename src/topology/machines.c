@@ -124,8 +124,9 @@ static enum weft_status reserve(struct machines *m, const struct entry *e, struc
     for (uint32_t i = 0; i < m->pools; i++) {
         struct pool *pool = &m->pool[i];
         if (weft__times(pool->wanted, e->conf.count) > pool->left)
-            return BAD(place, "%llu machines '%s' with %u NICs each in %s, which has %u hosts, %u of them free",
-                       (unsigned long long)e->conf.count, e->conf.name, pool->wanted, pool->name, pool->hosts,
+            return BAD(place, "%llu machines '%s' need %llu hosts of %s, which has %u, %u of them free",
+                       (unsigned long long)e->conf.count, e->conf.name,
+                       (unsigned long long)weft__times(pool->wanted, e->conf.count), pool->name, pool->hosts,
                        pool->left);
         pool->left -= (uint32_t)(pool->wanted * e->conf.count);
     }

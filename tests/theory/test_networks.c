@@ -31,7 +31,7 @@ static void assert_same_ends(const struct run *alone, const struct run *both) {
 
 static void nothing_of_the_other_is_felt(void **state) {
     struct run alone =
-        RUN(run_text, "topology: {kind: networks, networks: {a: %s}}\n%sworkload:\n%s", network, rest, traffic);
+        RUN(run_once, "topology: {kind: networks, networks: {a: %s}}\n%sworkload:\n%s", network, rest, traffic);
     static const char *const others[] = {"{kind: single, hosts: 4, delay: 10ns}",
                                          "{kind: fat_tree, delay: 3us, rate: 400Gbps}"};
     for (unsigned i = 0; i < 2; i++) {
@@ -53,7 +53,7 @@ static void nothing_of_the_other_is_felt(void **state) {
 /// 2 connections a channel over the network.
 static void servers_are_machines(void **state) {
     struct run r =
-        RUN(run_text, "topology:\n"
+        RUN(run_once, "topology:\n"
                       "  kind: networks\n"
                       "  networks: {a: {kind: single, hosts: 11}, b: a}\n"
                       "  machines:\n"

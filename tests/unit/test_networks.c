@@ -305,7 +305,7 @@ static void refused(void **state) {
     bad(MACHINES("[{name: s-, nics: {a: 1}}]"), "t.yaml:4:14", "bad name of machines");
     bad(MACHINES("[{name: s, nics: {a: 1}}, {name: s, nics: {b: 1}}]"), "t.yaml:4:39", "a second entry");
     bad(MACHINES("[{name: s, count: 3, nics: {a: 2}}, {name: d, nics: {a: 2, c: 3}}]"), "t.yaml:4:49",
-        "1 machines 'd' with 3 NICs each in a, which has 8 hosts, 2 of them free");
+        "1 machines 'd' need 3 hosts of a, which has 8, 2 of them free");
     bad("topology:\n  kind: networks\n  networks: {a: single, c: d, d: a}", "t.yaml:3:28",
         "c is d, which is itself another name, of a");
     bad("topology:\n  kind: networks\n  networks: {a: {kind: networks, networks: {b: single}}}", "t.yaml:3:17",
