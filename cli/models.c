@@ -28,6 +28,7 @@ static const struct {
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
     {&weft_occupied_table, "servers that are not free, in a collective or job"},
     {&weft_operation_table, "an entry of a job's list of operations"},
+    {&weft_pipeline_table, "the key pipeline of such an entry: microbatches through stages, one forward, one backward"},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections, NAMES_MAX = 64 };
 

@@ -19,6 +19,7 @@ struct weft_server_conf {
 enum weft_cabling { WEFT_CABLING_RACK, WEFT_CABLING_RAIL };
 extern const struct weft_param_table weft_server_table, weft_occupied_table; ///< the latter: servers that are not free
 extern const struct weft_param_table weft_operation_table; ///< of an entry of a job's list `operations`
+extern const struct weft_param_table weft_pipeline_table;  ///< of the key `pipeline` of such an entry
 
 /// One operation, the same at all ranks: first compute, then a collective among each group.
 struct weft_job_op {
@@ -28,6 +29,7 @@ struct weft_job_op {
     const void *conf; ///< begins with struct weft_collective_common
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
+    bool reversed;   ///< the last of them is number 0
     uint32_t communicator;
     uint32_t times; ///< with so many that follow, reported as one; 0: not by itself
     bool overlap;   ///< go on at once; it is waited for at the end of the iteration
@@ -36,7 +38,23 @@ struct weft_job_op {
 /// Collectives with one algorithm over the same groups share connections, and come one after another.
 struct weft_communicator {
     uint32_t lanes_max, channels;
-    uint32_t ops, *op; ///< of the job, in order
+    uint32_t op; ///< the first one
+};
+
+/// A stage does this next: an operation, or of one that passes something on (send_recv) one half.
+struct weft_job_turn {
+    uint32_t op;
+    uint32_t part; ///< enum weft_turn_part
+};
+enum weft_turn_part { WEFT_TURN_WHOLE, WEFT_TURN_RECEIVE, WEFT_TURN_SEND }; ///< SEND: goes on at once
+
+/// What ranks do in an iteration, in order. Without a pipeline there is one stage, with every operation.
+struct weft_job_stage {
+    uint32_t turns;
+    struct weft_job_turn *turn;
+    struct weft_job_order {
+        uint32_t turns, *turn;
+    } * order; ///< [communicators]: the turns of each
 };
 
 /// From a rank to a rank in a channel of a communicator.
@@ -55,6 +73,8 @@ struct weft_job {
     uint32_t *host;                    ///< of a rank
     struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed
     struct weft_job_op *op;
+    uint32_t stages, stage_stride; ///< rank r is of stage r / stage_stride % stages
+    struct weft_job_stage *stage;
     struct weft_communicator *communicator;
     struct weft_server_conf server;
     weft_time_ps start_ps;
@@ -76,10 +96,15 @@ uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft
 
 /// The rank that is number `k` of the group of `rank`, and the number of a rank in its group.
 static inline uint32_t weft_job_number(const struct weft_job_op *op, uint32_t rank) {
-    return rank / op->stride % op->shape.ranks;
+    uint32_t number = rank / op->stride % op->shape.ranks;
+    return op->reversed ? op->shape.ranks - 1 - number : number;
 }
 static inline uint32_t weft_job_member(const struct weft_job_op *op, uint32_t rank, uint32_t k) {
-    return rank + (k - weft_job_number(op, rank)) * op->stride; // modulo 2^32
+    uint32_t steps = (k - weft_job_number(op, rank)) * op->stride; // modulo 2^32
+    return op->reversed ? rank - steps : rank + steps;
+}
+static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t rank) {
+    return rank / job->stage_stride % job->stages;
 }
 
 #endif

@@ -54,9 +54,14 @@ static struct weft__receiving *find_receiving(const struct weft__program *p, uin
     return &p->receiving[low];
 }
 
-static const struct weft_job_op *current_op(const struct weft__program *p, uint32_t stream) {
-    const struct weft_communicator *c = &p->job->communicator[stream];
-    return &p->job->op[c->op[p->stream[stream].finished % c->ops]];
+static const struct weft_job_stage *stage_of(const struct weft__program *p) {
+    return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
+}
+
+/// What a stream does now, or would do next.
+static const struct weft_job_turn *current_turn(const struct weft__program *p, uint32_t stream) {
+    const struct weft_job_order *order = &stage_of(p)->order[stream];
+    return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
 }
 
 /// Both ends of a step, as connections of this rank.
@@ -111,17 +116,22 @@ static void do_step(struct weft__at *at, const struct weft_job_op *op, const str
 
 static void finish_op(struct weft__at *at, uint32_t stream);
 
+static bool is_of_part(const struct weft_step *step, uint32_t part) {
+    return part == WEFT_TURN_WHOLE || (part == WEFT_TURN_RECEIVE ? step->recv : step->send)[0] != WEFT_NONE;
+}
+
 /// As far as the lane gets.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
-    const struct weft_job_op *op = current_op(at->p, stream);
+    const struct weft_job_turn *turn = current_turn(at->p, stream);
+    const struct weft_job_op *op = &at->p->job->op[turn->op];
     uint32_t member = weft_job_number(op, at->p->rank);
     uint64_t steps = op->ops->steps(op->conf, &op->shape, member, number);
     for (; lane->index < steps; lane->index++, lane->timed = false) {
         struct weft_step step;
         op->ops->step(op->conf, &op->shape, member, number, lane->index, &step);
-        if (!step.bytes) continue;
+        if (!step.bytes || !is_of_part(&step, turn->part)) continue;
         struct ends ends;
         find_ends(at->p, stream, op, &step, &ends);
         if (must_wait(&ends, stream, number)) return;
@@ -175,14 +185,13 @@ static void change_speed(struct weft__at *at) {
 // --- operations ---------------------------------------------------------------------------------------------------
 
 static size_t result_of(const struct weft__program *p, uint32_t stream) {
-    const struct weft_communicator *c = &p->job->communicator[stream];
-    uint32_t done = p->stream[stream].finished;
-    return (size_t)(done / c->ops) * p->job->ops + c->op[done % c->ops];
+    uint32_t iteration = p->stream[stream].finished / stage_of(p)->order[stream].turns;
+    return (size_t)iteration * p->job->ops + current_turn(p, stream)->op;
 }
 
 static void start_op(struct weft__at *at, uint32_t stream) {
     struct weft__stream *st = &at->p->stream[stream];
-    const struct weft_job_op *op = current_op(at->p, stream);
+    const struct weft_job_op *op = &at->p->job->op[current_turn(at->p, stream)->op];
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
     st->lanes_left = lanes;
@@ -225,32 +234,35 @@ static void wait_for(struct weft__at *at, uint32_t stream) {
 /// One operation, or the end of an iteration. False: a timer is to end it.
 static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
-    const struct weft_job_op *op = &p->job->op[p->op];
-    if (p->op == p->job->ops) {
+    const struct weft_job_stage *stage = stage_of(p);
+    if (p->turn == stage->turns) {
         p->iteration_end_ps[p->iteration++] = at->w->now_ps;
-        p->op = 0;
+        p->turn = 0;
         return true;
     }
+    const struct weft_job_turn *turn = &stage->turn[p->turn];
+    const struct weft_job_op *op = &p->job->op[turn->op];
     if (op->compute_ps && !p->computed) {
         begin_compute(at, compute_time(p, op));
         return false;
     }
     p->computed = false;
-    p->op++;
+    p->turn++;
     if (op->name) {
         bool idle = is_over(p, op->communicator);
         p->stream[op->communicator].queued++;
         if (idle) start_op(at, op->communicator);
-        if (!op->overlap) wait_for(at, op->communicator);
+        if (!op->overlap && turn->part != WEFT_TURN_SEND) wait_for(at, op->communicator);
     }
-    if (p->op == p->job->ops && p->waits_for == WEFT_NONE) wait_for(at, ALL_STREAMS);
+    if (p->turn == stage->turns && p->waits_for == WEFT_NONE) wait_for(at, ALL_STREAMS);
     return true;
 }
 
 static void note_exposed(struct weft__program *p, weft_time_ps waited) {
     p->exposed_ps += waited;
     p->iteration_exposed_ps[p->iteration] += waited;
-    if (p->waits_for != ALL_STREAMS) p->op_exposed_ps[(size_t)p->iteration * p->job->ops + p->op - 1] += waited;
+    if (p->waits_for == ALL_STREAMS) return;
+    p->op_exposed_ps[(size_t)p->iteration * p->job->ops + stage_of(p)->turn[p->turn - 1].op] += waited;
 }
 
 /// As far as it gets; called when something that it may wait for is over.
@@ -258,7 +270,7 @@ static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     p->stepping = true; // what finishes meanwhile does not call again
     while (may_go_on(p)) {
-        bool last = p->op == p->job->ops && p->waits_for != ALL_STREAMS;
+        bool last = p->turn == stage_of(p)->turns && p->waits_for != ALL_STREAMS;
         if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps - p->waiting_since_ps);
         p->waits_for = WEFT_NONE;
         if (last)

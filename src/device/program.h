@@ -74,7 +74,7 @@ struct weft__program {
     struct weft__stream *stream;                     ///< of a communicator
     struct weft__waits *waits;                       ///< of its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not acknowledged
-    uint32_t iteration, op;
+    uint32_t iteration, turn;
     double compute_left_ps, compute_speed; ///< when no channel takes its part of the GPU; 0: it does not compute
     weft_time_ps compute_from_ps;          ///< since when it is so much and so fast
     uint32_t waits_for;                    ///< a communicator; ALL_STREAMS; WEFT_NONE: nothing

@@ -232,8 +232,17 @@ weft_time_ps weft__jobs_lookahead(const struct weft_workload *w) {
 // --- results ------------------------------------------------------------------------------------------------------
 
 /// The last of the ranks; never, unless all have been there.
-static void take_last(weft_time_ps *last, weft_time_ps own, bool first) {
-    if (first || (*last != WEFT_TIME_NEVER && own > *last)) *last = own;
+static void take_last(weft_time_ps *last, weft_time_ps own) {
+    if (own > *last) *last = own; // never is the largest
+}
+
+/// [stages * ops]: whether the ranks of a stage take part in an operation.
+static bool *find_parts(const struct weft_job *job) {
+    bool *part = weft_memory_new(WEFT_MEMORY_RESULT, (size_t)job->stages * job->ops, sizeof *part);
+    for (uint32_t s = 0; s < job->stages; s++)
+        for (uint32_t t = 0; t < job->stage[s].turns; t++)
+            part[(size_t)s * job->ops + job->stage[s].turn[t].op] = true;
+    return part;
 }
 
 static struct weft_wait_outcome quantiles_of(const struct weft__histogram *h) {
@@ -272,20 +281,28 @@ static void collect_in_flight(const struct weft__program *p, struct weft_job_out
 
 static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_job_outcome *ret) {
     size_t results = (size_t)job->iterations * job->ops;
+    for (size_t i = 0; i < results; i++)
+        ret->op[i] = (struct weft_op_outcome){0};
+    for (uint32_t i = 0; i < job->iterations; i++)
+        ret->iteration_end_ps[i] = 0;
+    bool *part = find_parts(job);
     for (uint32_t r = 0; r < job->ranks; r++) {
+        const bool *does = &part[(size_t)weft_job_stage_of(job, r) * job->ops];
         for (size_t i = 0; i < results; i++) {
-            take_last(&ret->op[i].start_ps, program[r].op_start_ps[i], !r);
-            take_last(&ret->op[i].end_ps, program[r].op_end_ps[i], !r);
+            if (!does[i % job->ops]) continue;
+            take_last(&ret->op[i].start_ps, program[r].op_start_ps[i]);
+            take_last(&ret->op[i].end_ps, program[r].op_end_ps[i]);
             ret->op[i].exposed_ps += program[r].op_exposed_ps[i];
         }
         for (uint32_t i = 0; i < job->iterations; i++) {
-            take_last(&ret->iteration_end_ps[i], program[r].iteration_end_ps[i], !r);
+            take_last(&ret->iteration_end_ps[i], program[r].iteration_end_ps[i]);
             ret->iteration_exposed_ps[i] += program[r].iteration_exposed_ps[i];
         }
         ret->ranks_done += program[r].done;
         collect_in_flight(&program[r], ret);
         ret->exposed_ps += program[r].exposed_ps / job->ranks;
     }
+    weft_memory_free(WEFT_MEMORY_RESULT, part, (size_t)job->stages * job->ops * sizeof *part);
     for (size_t i = 0; i < results; i++)
         ret->op[i].exposed_ps /= job->ranks;
     for (uint32_t i = 0; i < job->iterations; i++)

@@ -9,6 +9,7 @@
 
 #include "base/param.h"
 #include "job.h"
+#include "pipeline.h"
 
 enum { DIMENSIONS_MAX = 8, OPS_MAX = 65536, LIST_MAX = 4096 };
 
@@ -39,7 +40,10 @@ struct operation_conf {
     const char *over;
     bool overlap;
     uint64_t times;
+    struct weft_place place;
+    struct pipeline *pipeline; ///< instead of all that; NULL: none
 };
+static const char *const operation_lists[] = {"pipeline", NULL};
 static const struct weft_param operation_rows[] = {
     WEFT_TIME(struct operation_conf, compute_ps, "compute", "0s", "0s", "1000s", "before the collective"),
     WEFT_MODEL_PARAM(struct operation_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
@@ -51,7 +55,39 @@ static const struct weft_param operation_rows[] = {
     WEFT_UINT(struct operation_conf, times, "times", "1", "1", "65536", "one after another: layers, microbatches"),
 };
 const struct weft_param_table weft_operation_table =
-    WEFT_PARAM_TABLE("operation", struct operation_conf, operation_rows);
+    WEFT_PARAM_TABLE_LISTS("operation", struct operation_conf, operation_rows, NULL, operation_lists);
+
+/// Operations as written, and how many they are with their repetitions.
+struct operation_list {
+    struct operation_conf *conf;
+    uint32_t n;
+    uint64_t ops;
+};
+
+/// What the key `pipeline` of an operation says.
+struct pipeline_conf {
+    const char *over;
+    uint64_t microbatches;
+    weft_bytes size_bytes;
+    struct weft_model_conf collective;
+};
+static const char *const pipeline_lists[] = {"forward", "backward", NULL};
+static const struct weft_param pipeline_rows[] = {
+    WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "the dimension of the stages"),
+    WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536", "through all stages and back"),
+    WEFT_BYTES(struct pipeline_conf, size_bytes, "size", "0B", "0B", "1TB",
+               "of activations to the next stage, and of gradients back, a microbatch"),
+    WEFT_MODEL_PARAM(struct pipeline_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "send_recv",
+                     "how they are sent: send_recv"),
+};
+const struct weft_param_table weft_pipeline_table =
+    WEFT_PARAM_TABLE_LISTS("pipeline", struct pipeline_conf, pipeline_rows, NULL, pipeline_lists);
+
+struct pipeline {
+    struct pipeline_conf conf;
+    struct weft_place place;
+    struct operation_list pass[2]; ///< forward, backward
+};
 
 struct dimension {
     char name[16];
@@ -112,45 +148,177 @@ static enum weft_status find_dimension(const struct maker *m, const char *name, 
     return FAIL(m, place, "over: no dimension \"%s\"; %s", name, m->dimensions ? expected : "there are none");
 }
 
-static enum weft_status add_operation(struct maker *m, const struct operation_conf *c, struct weft_place place) {
-    struct dimension d;
-    enum weft_status status = find_dimension(m, c->over, place, &d);
-    if (status) return status;
+static void take_turn(struct weft_job_stage *stage, uint32_t op, uint32_t part) {
+    stage->turn[stage->turns++] = (struct weft_job_turn){op, part};
+}
+
+/// Appends `times` operations to the job's; the first one's number is job->ops before.
+static void add_ops(struct maker *m, const struct operation_conf *c, struct dimension d, uint64_t times) {
     bool talks = c->size_bytes && d.size > 1;
-    for (uint64_t k = 0; k < c->times; k++) {
+    for (uint64_t k = 0; k < times; k++) {
         struct weft_job_op *op = &m->job->op[m->job->ops++];
         op->compute_ps = c->compute_ps;
         if (talks) weft__job_collective(m->job, m->topology, &c->collective, d.size, d.stride, c->size_bytes, op);
         op->overlap = c->overlap;
-        op->times = k ? 0 : (uint32_t)c->times;
+        op->times = k ? 0 : (uint32_t)times;
+    }
+}
+
+static enum weft_status add_operation(struct maker *m, const struct operation_conf *c) {
+    struct dimension d;
+    enum weft_status status = find_dimension(m, c->over, c->place, &d);
+    if (status) return status;
+    uint32_t first = m->job->ops;
+    add_ops(m, c, d, c->times);
+    for (uint32_t s = 0; s < m->job->stages; s++)
+        for (uint32_t op = first; op < m->job->ops; op++)
+            take_turn(&m->job->stage[s], op, WEFT_TURN_WHOLE);
+    return WEFT_OK;
+}
+
+// --- pipelines ----------------------------------------------------------------------------------------------------
+
+/// The operations of a pass, of all microbatches: ret_first[i] is the first of entry i.
+static enum weft_status add_pass(struct maker *m, const struct pipeline *p, const struct operation_list *list,
+                                 uint32_t *ret_first) {
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct dimension d;
+        const struct operation_conf *c = &list->conf[i];
+        enum weft_status status = find_dimension(m, c->over, c->place, &d);
+        if (status) return status;
+        if (c->size_bytes && (!*c->over || !strcmp(c->over, p->conf.over)))
+            return FAIL(m, c->place,
+                        "over: what a stage of a pipeline does is its own; expected a dimension other than %s",
+                        p->conf.over);
+        ret_first[i] = m->job->ops;
+        add_ops(m, c, d, c->times * p->conf.microbatches);
     }
     return WEFT_OK;
 }
 
-/// The list as written; its operations, repetitions counted.
-static enum weft_status load_operations(struct maker *m, struct operation_conf **ret_list, uint32_t *ret_n,
-                                        uint32_t *ret_ops, const struct weft_tree **ret_tree) {
-    const struct weft_tree *tree = weft_tree_find(m->entry->tree, "operations");
+/// What is passed on between stages, of all microbatches.
+static uint32_t add_hops(struct maker *m, const struct pipeline *p, struct dimension d, bool backward) {
+    const struct operation_conf hop = {.collective = p->conf.collective, .size_bytes = p->conf.size_bytes};
+    uint32_t first = m->job->ops;
+    add_ops(m, &hop, d, p->conf.microbatches);
+    for (uint32_t op = first; op < m->job->ops; op++)
+        m->job->op[op].reversed = backward;
+    return first;
+}
+
+/// A pass of a microbatch: from the stage before, the work, to the stage behind.
+static void take_pass(struct weft_job_stage *stage, const struct operation_list *list, const uint32_t *first,
+                      uint32_t microbatch, uint32_t hop, bool receives, bool sends) {
+    if (receives) take_turn(stage, hop, WEFT_TURN_RECEIVE);
+    for (uint32_t i = 0; i < list->n; i++)
+        for (uint32_t k = 0; k < list->conf[i].times; k++)
+            take_turn(stage, first[i] + microbatch * (uint32_t)list->conf[i].times + k, WEFT_TURN_WHOLE);
+    if (sends) take_turn(stage, hop, WEFT_TURN_SEND);
+}
+
+static enum weft_status add_pipeline(struct maker *m, const struct pipeline *p) {
+    struct dimension d;
+    enum weft_status status = find_dimension(m, p->conf.over, p->place, &d);
+    uint32_t *first[2], hop[2], microbatches = (uint32_t)p->conf.microbatches;
+    for (uint32_t k = 0; k < 2 && !status; k++) {
+        first[k] = weft_arena_alloc(m->workload->arena, p->pass[k].n, sizeof *first[k]);
+        hop[k] = add_hops(m, p, d, k);
+        status = add_pass(m, p, &p->pass[k], first[k]);
+    }
+    if (status) return status;
+    struct weft__pass *pass = weft_arena_alloc(m->workload->arena, 2 * (size_t)microbatches, sizeof *pass);
+    for (uint32_t s = 0; s < d.size; s++) {
+        weft__pipeline_order(s, d.size, microbatches, pass);
+        for (uint32_t i = 0; i < 2 * microbatches; i++) {
+            bool back = pass[i].backward, is_first = s == (back ? d.size - 1 : 0),
+                 is_last = s == (back ? 0 : d.size - 1);
+            take_pass(&m->job->stage[s], &p->pass[back], first[back], pass[i].microbatch,
+                      hop[back] + pass[i].microbatch, !is_first, !is_last);
+        }
+    }
+    return WEFT_OK;
+}
+
+/// Without a pipeline one stage; with several, all over the same dimension.
+static enum weft_status make_stages(struct maker *m, const struct operation_list *list) {
+    struct dimension stages = {.size = 1, .stride = 1};
+    const char *over = NULL;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct pipeline *p = list->conf[i].pipeline;
+        if (!p) continue;
+        if (!*p->conf.over || (over && strcmp(over, p->conf.over)))
+            return FAIL(m, p->place, "over: expected a dimension, the same for every pipeline of a job");
+        over = p->conf.over;
+        enum weft_status status = find_dimension(m, over, p->place, &stages);
+        if (status) return status;
+    }
+    m->job->stages = stages.size;
+    m->job->stage_stride = stages.stride;
+    m->job->stage = weft_arena_alloc(m->workload->arena, stages.size, sizeof *m->job->stage);
+    for (uint32_t s = 0; s < stages.size; s++) // a hop has two turns: there are no more hops than two an operation
+        m->job->stage[s].turn = weft_arena_alloc(m->workload->arena, 2 * list->ops, sizeof *m->job->stage[s].turn);
+    return WEFT_OK;
+}
+
+// --- what is written ----------------------------------------------------------------------------------------------
+
+static enum weft_status load_list(struct maker *m, const struct weft_tree *parent, const char *key,
+                                  struct weft_place place, struct operation_list *ret_list);
+
+static enum weft_status load_pipeline(struct maker *m, const struct weft_tree *tree, struct pipeline **ret_pipeline) {
+    static const char *const pass[] = {"forward", "backward"};
+    struct pipeline *p = weft_arena_alloc(m->workload->arena, 1, sizeof *p);
+    p->place = tree->place;
+    enum weft_status status =
+        weft__params_load_at(&weft_pipeline_table, tree, "pipeline", &p->conf, m->workload->arena, m->error);
+    if (!status && strcmp(p->conf.collective.model->name, "send_recv"))
+        return FAIL(m, tree->place, "collective: stages pass on by send_recv; expected no %s",
+                    p->conf.collective.model->name);
+    for (uint32_t k = 0; k < 2 && !status; k++)
+        status = load_list(m, tree, pass[k], tree->place, &p->pass[k]);
+    for (uint32_t k = 0; k < 2 && !status; k++)
+        for (uint32_t i = 0; i < p->pass[k].n; i++)
+            if (p->pass[k].conf[i].pipeline)
+                return FAIL(m, p->pass[k].conf[i].place, "a pipeline in a pipeline; expected none");
+    *ret_pipeline = p;
+    return status;
+}
+
+static enum weft_status load_operation(struct maker *m, const struct weft_tree *tree, const char *path,
+                                       struct operation_conf *ret) {
+    enum weft_status status =
+        weft__params_load_at(&weft_operation_table, tree, path, ret, m->workload->arena, m->error);
+    const struct weft_tree *pipeline = weft_tree_find(tree, "pipeline");
+    ret->place = tree->place;
+    if (status || !pipeline) return status;
+    if (tree->n > 1) return FAIL(m, tree->place, "%s: expected nothing beside pipeline", path);
+    return load_pipeline(m, pipeline, &ret->pipeline);
+}
+
+/// Of an operation, repetitions counted.
+static uint64_t count_ops(const struct operation_conf *c) {
+    const struct pipeline *p = c->pipeline;
+    return p ? p->conf.microbatches * (2 + p->pass[0].ops + p->pass[1].ops) : c->times;
+}
+
+static enum weft_status load_list(struct maker *m, const struct weft_tree *parent, const char *key,
+                                  struct weft_place place, struct operation_list *ret_list) {
+    const struct weft_tree *tree = weft_tree_find(parent, key);
     if (!tree || tree->type != WEFT_TREE_LIST || !tree->n || tree->n > LIST_MAX)
-        return FAIL(m, tree ? tree->place : m->entry->place,
-                    "operations: expected a list of 1 to %d operations, such as {compute: 1ms, size: 1MB}", LIST_MAX);
-    struct operation_conf *list = weft_arena_alloc(m->workload->arena, tree->n, sizeof *list);
-    uint64_t ops = 0;
+        return FAIL(m, tree ? tree->place : place,
+                    "%s: expected a list of 1 to %d operations, such as {compute: 1ms, size: 1MB}", key, LIST_MAX);
+    *ret_list = (struct operation_list){.conf = weft_arena_alloc(m->workload->arena, tree->n, sizeof *ret_list->conf),
+                                        .n = tree->n};
     for (uint32_t i = 0; i < tree->n; i++) {
         char path[64];
-        snprintf(path, sizeof path, "operations.%u", i);
-        enum weft_status status =
-            weft__params_load_at(&weft_operation_table, tree->child[i], path, &list[i], m->workload->arena, m->error);
+        snprintf(path, sizeof path, "%s.%u", key, i);
+        enum weft_status status = load_operation(m, tree->child[i], path, &ret_list->conf[i]);
         if (status) return status;
-        ops += list[i].times;
+        ret_list->ops += count_ops(&ret_list->conf[i]);
     }
-    if (ops > OPS_MAX)
-        return FAIL(m, tree->place, "operations: %" PRIu64 " with their repetitions; expected at most %d", ops,
+    if (ret_list->ops > OPS_MAX)
+        return FAIL(m, tree->place, "%s: %" PRIu64 " with their repetitions; expected at most %d", key, ret_list->ops,
                     OPS_MAX);
-    *ret_list = list;
-    *ret_n = tree->n;
-    *ret_ops = (uint32_t)ops;
-    *ret_tree = tree;
     return WEFT_OK;
 }
 
@@ -158,14 +326,13 @@ static enum weft_status job_schedule(const struct weft_model_conf *entry, const 
                                      struct weft_workload *w, struct weft_error *ret_error) {
     const struct job_conf *c = entry->conf;
     struct maker m = {.entry = entry, .topology = topology, .workload = w, .error = ret_error};
-    struct operation_conf *list = NULL;
-    const struct weft_tree *tree = NULL;
-    uint32_t n = 0, ops = 0;
-    enum weft_status status = load_operations(&m, &list, &n, &ops, &tree);
-    if (!status) status = weft__job_new(&c->common, entry->place, topology, ops, w, &m.job, ret_error);
+    struct operation_list list = {0};
+    enum weft_status status = load_list(&m, entry->tree, "operations", entry->place, &list);
+    if (!status) status = weft__job_new(&c->common, entry->place, topology, (uint32_t)list.ops, w, &m.job, ret_error);
     if (!status) status = read_dimensions(&m);
-    for (uint32_t i = 0; i < n && !status; i++)
-        status = add_operation(&m, &list[i], tree->child[i]->place);
+    if (!status) status = make_stages(&m, &list);
+    for (uint32_t i = 0; i < list.n && !status; i++)
+        status = list.conf[i].pipeline ? add_pipeline(&m, list.conf[i].pipeline) : add_operation(&m, &list.conf[i]);
     if (status) return status;
     m.job->iterations = (uint32_t)c->iterations;
     m.job->slow_rank = (uint32_t)c->slow_rank;

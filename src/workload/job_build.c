@@ -167,7 +167,8 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
 // --- connections --------------------------------------------------------------------------------------------------
 
 static bool same_communicator(const struct weft_job_op *a, const struct weft_job_op *b) {
-    return a->ops == b->ops && a->conf == b->conf && a->stride == b->stride && a->shape.ranks == b->shape.ranks;
+    return a->ops == b->ops && a->conf == b->conf && a->stride == b->stride && a->reversed == b->reversed &&
+           a->shape.ranks == b->shape.ranks;
 }
 
 static enum weft_status find_communicators(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
@@ -177,22 +178,44 @@ static enum weft_status find_communicators(struct weft_job *job, struct weft_pla
         struct weft_job_op *op = &job->op[i];
         if (!op->name) continue;
         uint32_t c = 0;
-        while (c < job->communicators && !same_communicator(op, &job->op[job->communicator[c].op[0]]))
+        while (c < job->communicators && !same_communicator(op, &job->op[job->communicator[c].op]))
             c++;
         if (c == COMMUNICATORS_MAX)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                                   "more than %d combinations of a collective and its groups", COMMUNICATORS_MAX);
         struct weft_communicator *communicator = &job->communicator[c];
-        if (c == job->communicators) {
-            job->communicators++;
-            communicator->op = weft_arena_alloc(arena, job->ops, sizeof *communicator->op);
-        }
-        communicator->op[communicator->ops++] = i;
+        if (c == job->communicators) job->communicator[job->communicators++].op = i;
         op->communicator = c;
         uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
         if (lanes > communicator->lanes_max) communicator->lanes_max = lanes;
     }
     return WEFT_OK;
+}
+
+/// All ranks do all operations in order, unless the job says otherwise.
+static void make_stages(struct weft_job *job, struct weft_arena *arena) {
+    if (job->stages) return;
+    job->stages = job->stage_stride = 1;
+    job->stage = weft_arena_alloc(arena, 1, sizeof *job->stage);
+    job->stage->turn = weft_arena_alloc(arena, job->ops, sizeof *job->stage->turn);
+    for (job->stage->turns = 0; job->stage->turns < job->ops; job->stage->turns++)
+        job->stage->turn[job->stage->turns].op = job->stage->turns;
+}
+
+/// The turns of each communicator in a stage.
+static void order_turns(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena) {
+    stage->order = weft_arena_alloc(arena, job->communicators, sizeof *stage->order);
+    for (uint32_t t = 0; t < stage->turns; t++)
+        if (job->op[stage->turn[t].op].name) stage->order[job->op[stage->turn[t].op].communicator].turns++;
+    for (uint32_t c = 0; c < job->communicators; c++) {
+        stage->order[c].turn = weft_arena_alloc(arena, stage->order[c].turns, sizeof *stage->order[c].turn);
+        stage->order[c].turns = 0;
+    }
+    for (uint32_t t = 0; t < stage->turns; t++) {
+        const struct weft_job_op *op = &job->op[stage->turn[t].op];
+        struct weft_job_order *order = op->name ? &stage->order[op->communicator] : NULL;
+        if (order) order->turn[order->turns++] = t;
+    }
 }
 
 /// The connections of one source while they are found: few, and mostly the one found last.
@@ -317,6 +340,9 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
                                    struct weft_error *ret_error) {
     enum weft_status status = find_communicators(job, place, w->arena, ret_error);
     if (status) return status;
+    make_stages(job, w->arena);
+    for (uint32_t s = 0; s < job->stages; s++)
+        order_turns(job, &job->stage[s], w->arena);
     struct found all = {0};
     walk(job, &all, w->arena);
     job->connections = all.n;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines, one forward, one backward. Source: Narayanan et al., SC 2021, section 2.2.1: with m microbatches, p stages
+// and passes of t_f and t_b an iteration takes (m + p - 1) (t_f + t_b), of which the bubble is the part
+// (p - 1) / (m + p - 1); a stage holds at most as many microbatches as there are stages from it to the end.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "run.h"
+#include "weft/report.h"
+#include "workload/pipeline.h"
+
+enum { STAGES_MAX = 9, MICROBATCHES_MAX = 20 };
+
+static void order_of_passes(void **state) {
+    for (uint32_t p = 1; p <= STAGES_MAX; p++)
+        for (uint32_t m = 1; m <= MICROBATCHES_MAX; m++)
+            for (uint32_t s = 0; s < p; s++) {
+                struct weft__pass pass[2 * MICROBATCHES_MAX];
+                uint32_t done[2] = {0}, held_max = 0;
+                weft__pipeline_order(s, p, m, pass);
+                for (uint32_t i = 0; i < 2 * m; i++) {
+                    assert_int_equal(pass[i].microbatch, done[pass[i].backward]); // each way in order
+                    done[pass[i].backward]++;
+                    assert_true(done[1] <= done[0]); // forward before backward
+                    if (done[0] - done[1] > held_max) held_max = done[0] - done[1];
+                }
+                assert_int_equal(done[0], m);
+                assert_int_equal(done[1], m);
+                assert_int_equal(held_max, p - s < m ? p - s : m);
+            }
+}
+
+static struct weft_job_stats stats_of(const struct run *r) {
+    const struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    return weft_report_job(&run, 0);
+}
+
+static void assert_within(double measured, double expected, double tolerance) {
+    if (fabs(measured / expected - 1) > tolerance) fail_msg("%g, expected %g", measured, expected);
+}
+
+/// A rank whose iteration is over does not wait: of the last iteration the stages' idle time after their last backward
+/// pass, (p - 1) / 2 of these on average, is not counted.
+static void time_and_bubble(void **state) {
+    static const struct {
+        uint32_t p, m, forward_ms, backward_ms;
+    } form[] = {{1, 4, 1, 2}, {2, 1, 1, 2}, {2, 8, 2, 2}, {4, 4, 1, 2}, {4, 12, 1, 2}, {8, 8, 1, 1}, {8, 3, 1, 3}};
+    for (unsigned i = 0; i < sizeof form / sizeof *form; i++) {
+        uint32_t p = form[i].p, m = form[i].m, both = form[i].forward_ms + form[i].backward_ms;
+        struct run r = RUN(run_once,
+                           "topology: {kind: single, hosts: %u, rate: 400Gbps, delay: 200ns}\n"
+                           "workload: [{kind: job, dimensions: [pp:%u, dp:2], iterations: 2, operations: [{pipeline: "
+                           "{microbatches: %u, size: 4KB, forward: [{compute: %ums}], backward: [{compute: %ums}]}}]}]",
+                           2 * p, p, m, form[i].forward_ms, form[i].backward_ms);
+        run_assert_complete(&r);
+        double ideal = (double)(m + p - 1) * both * 1e9;
+        assert_within(stats_of(&r).iteration_ps, ideal, 0.01);
+        double bubble = (p - 1.0) * both * 1e9, unseen = (p - 1) / 2.0 * form[i].backward_ms * 1e9 / 2; // 2 iterations
+        assert_within(ideal + stats_of(&r).exposed_ps, ideal + bubble - unseen, 0.01);
+        run_free(&r);
+    }
+}
+
+/// With tensor parallelism in servers, activations larger than a connection's buffer and an all-reduce at the end:
+/// everything arrives, and what each stage sends is m times the size, each way.
+static void large_activations_and_groups(void **state) {
+    struct run r = RUN(run_once,
+                       "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 400Gbps}\n"
+                       "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6500KB}}\n"
+                       "workload: [{kind: job, server: {gpus: 2}, dimensions: [tp:2, pp:4, dp:2], operations: ["
+                       "{pipeline: {microbatches: %u, size: 3MB, "
+                       "forward: [{compute: 50us, size: 256KB, over: tp, times: 2}], "
+                       "backward: [{compute: 100us, size: 256KB, over: tp, times: 2}]}}, {size: 1MB, over: dp}]}]",
+                       6u);
+    run_assert_complete(&r);
+    run_assert_same(&r, 2, "pipeline");
+    run_assert_same(&r, 3, "pipeline");
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(r.outcome->job[0].ranks_done, 16);
+    assert_int_equal(run_drops(&r), 0);
+    weft_bytes hops[2] = {0};
+    for (uint32_t i = 0; i < job->connections; i++) {
+        const struct weft_connection *c = &job->connection[i];
+        if (strcmp(job->op[job->communicator[c->communicator].op].name, "send_recv")) continue;
+        assert_int_equal(c->bytes, 6 * 3000000);
+        assert_true(c->dst == c->src + 2 || c->src == c->dst + 2); // the next stage, or the one before
+        hops[c->dst < c->src] += c->bytes;
+    }
+    assert_int_equal(hops[0], 4 * 3 * 6 * 3000000); // 4 pipelines of 3 hops
+    assert_int_equal(hops[1], hops[0]);
+    double passes = 6 + 3; // what it takes at least
+    assert_true(stats_of(&r).iteration_ps > passes * 2 * 150e6);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_of_passes),
+        cmocka_unit_test(time_and_bubble),
+        cmocka_unit_test(large_activations_and_groups),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
