@@ -174,13 +174,16 @@ static bool enter_buffer(struct weft__in *in, struct weft__worker *w, struct wef
 
 /// A frame came; p->port: the Ethernet port, of those.
 static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p) {
-    uint32_t to = in->in_of_host[p->dst], in_port = p->port;
-    bool xoff;
+    uint32_t in_port = p->port;
+    struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
+    bool xoff, leaves = weft__in_is_outside(in, p->dst);
+    if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, &at)) at.in = WEFT_NONE;
+    uint32_t to = at.in;
     if (to == WEFT_NONE || (to != in->self && !weft__spray_to(&in->spray, w->now_ps, to)->n)) {
         weft__in_drop(in, w, p, in_port, WEFT_DROP_NO_ROUTE);
         return;
     }
-    uint32_t voq = weft__in_voq(in, to, in->port_of_host[p->dst], p->priority);
+    uint32_t voq = weft__in_voq(in, to, at.port, p->priority);
     if (!enter_buffer(in, w, p, in->voq[voq].bytes, &xoff)) return;
     weft__in_enqueue(node, in, w, p, voq);
     if (xoff &&

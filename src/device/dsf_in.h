@@ -9,6 +9,7 @@
 #define WEFT_DEVICE_DSF_IN_H
 
 #include "device/dsf.h"
+#include "device/dsf_outside.h"
 #include "device/nic.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"
@@ -94,7 +95,8 @@ struct weft__in {
     const struct weft_interface_conf *conf;
     const uint32_t *in_of_host; ///< [hosts]
     const uint16_t *port_of_host;
-    uint32_t self, ports; ///< own number; Ethernet ports
+    uint32_t self, ports;                ///< own number; Ethernet ports
+    const struct weft__outside *outside; ///< NULL: all hosts are in the fabric
     // every packet
     struct weft__in_port *port;
     struct weft__voq *voq;
@@ -148,6 +150,10 @@ static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what
     return in->ports * WEFT__IN_KEYS_A_PORT + what;
 }
 
+static inline bool weft__in_is_outside(const struct weft__in *in, uint32_t host) {
+    return __builtin_expect(in->outside != NULL, 0) && in->outside->fabric_of_host[host] != in->outside->fabric;
+}
+
 struct weft__in_setup {
     const struct weft_interface_conf *conf;
     const struct weft_switch_conf *ethernet;
@@ -155,6 +161,7 @@ struct weft__in_setup {
     const struct weft_eligible_box *eligible;
     const uint32_t *in_of_host;
     const uint16_t *port_of_host;
+    const struct weft__outside *outside;
     uint32_t self, ins, who, node_ports;
     const bool *is_fabric; ///< [node_ports]
     const bool *sampled;

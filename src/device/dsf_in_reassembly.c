@@ -52,7 +52,13 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     const struct weft__qp_conf *qp = &in->hosts->qp[p->qp &= ~WEFT__CELL_MARKED];
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
-    uint32_t port = in->port_of_host[p->dst];
+    struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};
+    if (weft__in_is_outside(in, p->dst) && !(weft__outside_exit(in->outside, w->now_ps, p, &at) && at.in == in->self) &&
+        !weft__outside_own_exit(in->outside, w->now_ps, p, in->self, &at)) {
+        weft__in_drop(in, w, p, 0, WEFT_DROP_NO_ROUTE);
+        return;
+    }
+    uint32_t port = at.port;
     if (in->conf->window_bytes) {
         weft__in_on_arrived(in, from, port, p->priority, p->bytes);
         weft__in_arm_credits(node, in, w->now_ps, port);

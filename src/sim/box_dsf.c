@@ -39,14 +39,17 @@ enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret
         status = weft_reach_timeline_new(t, &s->control.reach, s->run.seed, net->arena_switch, &timeline, ret_error);
     if (status) return status;
     struct weft__dsf *dsf = *ret_dsf = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
-    dsf->eligible = weft__eligible_by_paths(t, net->epoch[0].routes);
+    dsf->eligible = weft__eligible_by_paths(t);
     if (timeline) weft__eligible_change(dsf->eligible, timeline);
     find_hosts(dsf, t, net->arena_switch);
-    return WEFT_OK;
+    return weft__outside_new(net, dsf, ret_error);
 }
 
 void weft__dsf_free(struct weft__dsf *dsf) {
-    if (dsf) weft_eligible_free(dsf->eligible);
+    if (!dsf) return;
+    weft_eligible_free(dsf->eligible);
+    for (uint32_t e = 0; e < dsf->epochs; e++)
+        weft_exits_free(dsf->exits[e]);
 }
 
 /// The far end of a fabric link.
@@ -86,6 +89,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
         .eligible = &net->dsf->eligible->box[node],
         .in_of_host = net->dsf->in_of_host,
         .port_of_host = net->dsf->port_of_host,
+        .outside = net->dsf->outside ? &net->dsf->outside[net->dsf->fabric_of_node[node]] : NULL,
         .self = net->dsf->eligible->in_of_node[node],
         .ins = net->dsf->eligible->ins,
         .who = info->index,

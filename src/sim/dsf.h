@@ -3,22 +3,31 @@
 #ifndef WEFT_SIM_DSF_H
 #define WEFT_SIM_DSF_H
 
+#include "device/dsf_outside.h"
 #include "sim/network.h"
 #include "weft/control.h"
 #include "weft/eligible.h"
+#include "weft/exits.h"
 
 struct weft__dsf {
     struct weft_eligible *eligible;
-    uint32_t *in_of_host;   ///< interface node, by its number; WEFT_NONE: the host is at none
-    uint16_t *port_of_host; ///< among its Ethernet ports
+    uint32_t *in_of_host;          ///< interface node, by its number; WEFT_NONE: the host is at none
+    uint16_t *port_of_host;        ///< among its Ethernet ports
+    struct weft_exits **exits;     ///< [epochs]; NULL: no host is outside a fabric
+    struct weft__outside *outside; ///< [fabrics], as `exits`
+    uint32_t *fabric_of_node;
+    uint32_t epochs;
 };
 
 /// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
 enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error);
 void weft__dsf_free(struct weft__dsf *dsf);
 
-/// Eligible links by shortest paths, as the routes have them.
-struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t, const struct weft_routes *routes);
+/// Fills exits and what follows; nothing if all hosts are in one fabric.
+enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, struct weft_error *ret_error);
+
+/// Eligible links by shortest paths through the fabric, all links up.
+struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t);
 /// What becomes of them in the timeline.
 void weft__eligible_change(struct weft_eligible *e, const struct weft_reach_timeline *timeline);
 

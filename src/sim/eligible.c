@@ -88,25 +88,47 @@ void weft_eligible_put(struct weft_eligible *e, uint32_t node, uint32_t in, weft
     box->change[box->changes++] = (struct weft_eligible_change){time, in, set};
 }
 
-/// What a box uses towards an interface node, by the routes.
-static const uint16_t *ports_by(const struct weft_routes *r, const struct weft_topology *t, uint32_t node, uint32_t to,
-                                uint32_t *ret_n) {
-    uint32_t sw = t->node[node].index, edge = r->edge_of_switch[t->node[to].index];
-    *ret_n = 0;
-    if (edge == WEFT_NONE || node == to) return NULL;
-    const struct weft_route_set *set = &r->set[r->set_first[sw] + r->set_of[(size_t)sw * r->edges + edge]];
-    *ret_n = set->n;
-    return &r->ports[set->first];
+/// A breadth-first search over fabric links from an interface node; `hops` of boxes that it has not reached stay 0.
+static uint32_t search(const struct weft_topology *t, uint32_t from, uint32_t *hops, uint32_t *order) {
+    uint32_t reached = 1;
+    order[0] = from;
+    hops[from] = 1;
+    for (uint32_t i = 0; i < reached; i++) {
+        const struct weft_node_info *node = &t->node[order[i]];
+        if (i && node->box == WEFT_BOX_DSF_INTERFACE) continue; // cells do not pass through
+        for (uint32_t p = node->port0; p < node->port0 + node->ports; p++) {
+            uint32_t to = t->port[t->port[p].peer].node;
+            if (hops[to] || !weft_topology_link_is_fabric(t, t->port[p].link)) continue;
+            hops[to] = hops[order[i]] + 1;
+            order[reached++] = to;
+        }
+    }
+    return reached;
 }
 
-struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t, const struct weft_routes *routes) {
+struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t) {
     struct weft_eligible *e = weft_eligible_new(t);
-    for (uint32_t i = 0; i < t->nodes; i++)
-        for (uint32_t in = 0; e->box[i].set_of && in < e->ins; in++) {
-            uint32_t n;
-            const uint16_t *port = ports_by(routes, t, i, e->node_of_in[in], &n);
-            if (n) weft_eligible_put(e, i, in, 0, port, n);
+    uint32_t *hops = weft_memory_new(KIND, t->nodes, sizeof *hops);
+    uint32_t *order = weft_memory_new(KIND, t->nodes, sizeof *order);
+    uint16_t *port = weft_memory_new(KIND, UINT16_MAX + 1, sizeof *port);
+    for (uint32_t in = 0; in < e->ins; in++) {
+        uint32_t reached = search(t, e->node_of_in[in], hops, order);
+        for (uint32_t i = 1; i < reached; i++) {
+            const struct weft_node_info *node = &t->node[order[i]];
+            uint32_t n = 0;
+            for (uint32_t k = 0; k < node->ports; k++) {
+                const struct weft_port_info *out = &t->port[node->port0 + k];
+                if (hops[t->port[out->peer].node] == hops[order[i]] - 1 && weft_topology_link_is_fabric(t, out->link))
+                    port[n++] = (uint16_t)k;
+            }
+            weft_eligible_put(e, order[i], in, 0, port, n);
         }
+        for (uint32_t i = 0; i < reached; i++)
+            hops[order[i]] = 0;
+    }
+    weft_memory_free(KIND, hops, t->nodes * sizeof *hops);
+    weft_memory_free(KIND, order, t->nodes * sizeof *order);
+    weft_memory_free(KIND, port, (UINT16_MAX + 1) * sizeof *port);
     return e;
 }
 

@@ -27,9 +27,17 @@ static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t 
     return done - occupancy(h, WEFT__GAP) + h->reach_ps;
 }
 
+/// Cells leave this node for a host, rather than frames.
+static bool crosses_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
+    uint32_t n;
+    if (ways->t->node[node].box != WEFT_BOX_DSF_INTERFACE) return false;
+    const uint16_t *port = weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
+    return n && weft_topology_link_is_fabric(ways->t, weft_topology_port(ways->t, node, port[0])->link);
+}
+
 /// One way for cells through the fabric of a DSF, `wire` bytes each and `turns` of them on a lane.
 static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
-                                 uint32_t turns) {
+                                 uint32_t turns, uint32_t *ret_far) {
     const struct weft_topology *t = ways->t;
     weft_time_ps time = 0;
     for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
@@ -45,21 +53,21 @@ static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, u
         time += weft__port_time(&lane, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
         if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
     }
+    *ret_far = node;
     return time;
 }
 
-/// What a frame of so many bytes takes from one interface node of a DSF, `node`, to the one that `dst` is at: request,
-/// credit, and its cells side by side.
+/// What a frame of so many bytes takes from one interface node of a DSF, `node`, to the one by which it leaves the
+/// fabric towards `dst`: request, credit, and its cells side by side.
 static weft_time_ps calc_fabric(const struct weft__ways *ways, uint32_t node, uint32_t src, uint32_t dst,
-                                uint32_t bytes) {
-    const struct weft_topology *t = ways->t;
-    uint32_t far = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node, lanes;
+                                uint32_t bytes, uint32_t *ret_far) {
+    uint32_t back, lanes;
     uint32_t payload = bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
-    weft_routes_at(ways->routes, t->node[node].index, dst, &lanes);
-    if (!lanes) return 0;
+    weft_routes_at(ways->routes, ways->t->node[node].index, dst, &lanes);
     uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
-    return cross_fabric(ways, node, dst, WEFT_CELL_CONTROL, 1) + cross_fabric(ways, far, src, WEFT_CELL_CONTROL, 1) +
-           cross_fabric(ways, node, dst, wire, (cells + lanes - 1) / lanes);
+    weft_time_ps request = cross_fabric(ways, node, dst, WEFT_CELL_CONTROL, 1, ret_far);
+    return request + cross_fabric(ways, *ret_far, src, WEFT_CELL_CONTROL, 1, &back) +
+           cross_fabric(ways, node, dst, wire, (cells + lanes - 1) / lanes, ret_far);
 }
 
 static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
@@ -68,10 +76,8 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
     while (node != t->host[dst]) {
-        uint32_t far = t->port[weft_topology_port(t, t->host[dst], 0)->peer].node;
-        if (t->node[node].box == WEFT_BOX_DSF_INTERFACE && node != far) {
-            hop[hops - 1].reach_ps += calc_fabric(ways, node, src, dst, bytes);
-            node = far;
+        if (crosses_fabric(ways, node, dst)) {
+            hop[hops - 1].reach_ps += calc_fabric(ways, node, src, dst, bytes, &node);
             continue;
         }
         uint32_t k = weft__ways_port(ways, node, &packet);
