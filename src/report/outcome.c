@@ -47,6 +47,8 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->job = weft_arena_alloc(arena, o->jobs, sizeof *o->job);
     for (uint32_t i = 0; i < o->jobs; i++)
         o->job[i] = job_new(&workload->job[i], arena);
+    for (uint32_t n = 0; n < topology->nodes && !o->dsf; n++)
+        if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = weft_arena_alloc(arena, 1, sizeof *o->dsf);
     o->ports = topology->ports;
     o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);
     return o;
