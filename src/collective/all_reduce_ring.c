@@ -37,8 +37,24 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = at.j + 1 >= n;
 }
 
+/// Every block twice, but for the two that the last two of 2 n steps would send: there are no such steps.
+static struct weft_sent sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
+                             uint32_t lane) {
+    const struct conf *c = conf;
+    uint32_t n = shape->ranks;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, n);
+    if (n == 1) return (struct weft_sent){.peer = WEFT_NONE};
+    return (struct weft_sent){
+        .peer = ring.next,
+        .channel = lane,
+        .bytes = 2 * ring.loops.bytes - weft__loops_block(&ring.loops, ring.position) -
+                 weft__loops_block(&ring.loops, (ring.position + 1) % n),
+        .message_bytes_max = weft__loops_slice_max(&ring.loops),
+    };
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_all_reduce_ring = {
     .kind = WEFT_KIND_COLLECTIVE,

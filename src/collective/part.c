@@ -45,10 +45,14 @@ struct weft__loops weft__loops_of(const struct weft_collective_common *common, w
     return loops;
 }
 
+/// Bytes in the last loop: all others are full.
+static weft_bytes last_bytes(const struct weft__loops *loops) {
+    return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
+}
+
 /// Slices of a block of the last loop.
 static uint32_t last_slices(const struct weft__loops *loops) {
-    weft_bytes left = loops->bytes - (loops->loops - 1) * loops->loop_bytes;
-    return slices_of(loops, divide_up(left, loops->blocks));
+    return slices_of(loops, divide_up(last_bytes(loops), loops->blocks));
 }
 
 static uint32_t full_slices(const struct weft__loops *loops) {
@@ -83,6 +87,20 @@ void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_
     weft_bytes from = weft__part(bytes, at->slice, at->slices);
     ret_step->offset += at->start + begin + from;
     ret_step->bytes = weft__part(bytes, at->slice + UINT64_C(1), at->slices) - from;
+}
+
+weft_bytes weft__loops_block(const struct weft__loops *loops, uint32_t block) {
+    if (!loops->loops) return 0;
+    weft_bytes full = loops->loop_bytes / loops->blocks, last = last_bytes(loops);
+    return (loops->loops - 1) * full + weft__part(last, block + UINT64_C(1), loops->blocks) -
+           weft__part(last, block, loops->blocks);
+}
+
+weft_bytes weft__loops_slice_max(const struct weft__loops *loops) {
+    if (!loops->loops) return 0;
+    weft_bytes last = divide_up(divide_up(last_bytes(loops), loops->blocks), last_slices(loops));
+    weft_bytes full = divide_up(loops->loop_bytes / loops->blocks, full_slices(loops));
+    return loops->loops > 1 && full > last ? full : last;
 }
 
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {

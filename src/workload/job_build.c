@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operations to connections: every step of every rank's schedule is looked at once, to learn who sends to whom and
-// how much. Nothing of it is kept but that.
+// From operations to connections: who sends to whom and how much. A collective that cannot say it is looked at step by
+// step, once for all repetitions. Nothing of it is kept but that.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,26 +248,66 @@ static struct weft_connection *find(struct found *f, uint32_t src, uint32_t dst,
     return &f->list[f->last];
 }
 
-static void walk_op(const struct weft_job *job, const struct weft_job_op *op, uint32_t rank, struct found *f) {
-    uint32_t number = weft_job_number(op, rank), lanes = op->ops->lanes(op->conf, &op->shape);
-    const struct weft_collective_common *common = op->conf;
-    struct weft_communicator *communicator = &job->communicator[op->communicator];
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
-        for (uint64_t k = 0; k < steps; k++) {
-            struct weft_step step;
-            op->ops->step(op->conf, &op->shape, number, lane, k, &step);
-            if (!step.bytes) continue;
-            if (step.channel >= communicator->channels) communicator->channels = step.channel + 1;
-            for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++) {
-                uint32_t dst = weft_job_member(op, rank, step.send[p]);
-                struct weft_connection *c = find(f, rank, dst, op->communicator, step.channel);
-                c->bytes += step.bytes * job->iterations;
-                if (step.bytes > c->message_bytes_max) c->message_bytes_max = step.bytes;
-                c->slots = (uint16_t)common->slots;
-            }
-        }
+/// What the caller passes along: an operation that comes `times` times in the run.
+struct walked {
+    const struct weft_job *job;
+    const struct weft_job_op *op;
+    uint32_t rank;
+    uint64_t times;
+    struct found *found;
+};
+
+static void note_sent(const struct walked *w, uint32_t peer, uint32_t channel, weft_bytes bytes, weft_bytes largest) {
+    const struct weft_collective_common *common = w->op->conf;
+    uint32_t dst = weft_job_member(w->op, w->rank, peer);
+    struct weft_connection *c = find(w->found, w->rank, dst, w->op->communicator, channel);
+    c->bytes += bytes * w->times;
+    if (largest > c->message_bytes_max) c->message_bytes_max = largest;
+    c->slots = (uint16_t)common->slots;
+}
+
+static void note_channel(const struct walked *w, uint32_t channel) {
+    struct weft_communicator *communicator = &w->job->communicator[w->op->communicator];
+    if (channel >= communicator->channels) communicator->channels = channel + 1;
+}
+
+static void walk_lane(const struct walked *w, uint32_t number, uint32_t lane) {
+    const struct weft_job_op *op = w->op;
+    uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
+    for (uint64_t k = 0; k < steps; k++) {
+        struct weft_step step;
+        op->ops->step(op->conf, &op->shape, number, lane, k, &step);
+        if (!step.bytes) continue;
+        note_channel(w, step.channel);
+        for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
+            note_sent(w, step.send[p], step.channel, step.bytes, step.bytes);
     }
+}
+
+static void walk_op(const struct walked *w) {
+    const struct weft_job_op *op = w->op;
+    uint32_t number = weft_job_number(op, w->rank), lanes = op->ops->lanes(op->conf, &op->shape);
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        if (!op->ops->sent) {
+            walk_lane(w, number, lane);
+            continue;
+        }
+        struct weft_sent sent = op->ops->sent(op->conf, &op->shape, number, lane);
+        if (!sent.bytes) continue;
+        note_channel(w, sent.channel);
+        note_sent(w, sent.peer, sent.channel, sent.bytes, sent.message_bytes_max);
+    }
+}
+
+/// Operation i and those right after it that are the same once more.
+static uint32_t count_alike(const struct weft_job *job, uint32_t i) {
+    const struct weft_job_op *op = &job->op[i];
+    uint32_t n = 1;
+    while (i + n < job->ops && job->op[i + n].name && same_communicator(&job->op[i + n], op) &&
+           job->op[i + n].shape.bytes == op->shape.bytes && job->op[i + n].shape.root == op->shape.root &&
+           job->op[i + n].shape.per_server == op->shape.per_server)
+        n++;
+    return n;
 }
 
 static int by_key(const void *a, const void *b) {
@@ -282,8 +322,10 @@ static void walk(struct weft_job *job, struct found *all, struct weft_arena *are
     struct found one = {0};
     for (uint32_t r = 0; r < job->ranks; r++) {
         one.n = one.last = 0;
-        for (uint32_t i = 0; i < job->ops; i++)
-            if (job->op[i].name) walk_op(job, &job->op[i], r, &one);
+        for (uint32_t i = 0, n; i < job->ops; i += n) {
+            n = count_alike(job, i);
+            if (job->op[i].name) walk_op(&(struct walked){job, &job->op[i], r, (uint64_t)n * job->iterations, &one});
+        }
         if (one.n) qsort(one.list, one.n, sizeof *one.list, by_key);
         if (all->n + one.n > all->capacity) {
             uint32_t capacity = 2 * (all->n + one.n);

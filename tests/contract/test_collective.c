@@ -326,6 +326,43 @@ static void shares_are_even(void **state) {
     }
 }
 
+/// What a collective says that a lane sends is what its steps send, to one rank, and the largest of them.
+static void sums_are_those_of_the_steps(void **state) {
+    static const struct weft_collective_shape shapes[] = {{1, 1, 1000, 0},      {2, 1, 1, 0},       {2, 2, 100003, 0},
+                                                          {3, 1, 7, 0},         {8, 4, 65537, 0},   {16, 8, 1 << 20, 0},
+                                                          {17, 1, 1000003, 0},  {24, 8, 900001, 0}, {5, 1, 12345678, 0},
+                                                          {64, 8, 64 << 20, 0}, {6, 3, 0, 0}};
+    static const char *const parameters[] = {NULL, "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
+                                             "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}"};
+    uint32_t compared = 0;
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        const struct weft_collective_ops *ops = model->ops;
+        for (size_t i = 0; ops->sent && i < 3 * sizeof shapes / sizeof *shapes; i++) {
+            const struct weft_collective_shape *shape = &shapes[i / 3];
+            void *conf = conf_of(model, parameters[i % 3]);
+            for (uint32_t k = 0; k < shape->ranks * ops->lanes(conf, shape); k++, compared++) {
+                uint32_t rank = k % shape->ranks, lane = k / shape->ranks;
+                struct weft_sent sent = ops->sent(conf, shape, rank, lane), sum = {0};
+                for (uint64_t n = 0; n < ops->steps(conf, shape, rank, lane); n++) {
+                    struct weft_step step;
+                    ops->step(conf, shape, rank, lane, n, &step);
+                    if (!step.bytes || step.send[0] == WEFT_NONE) continue;
+                    assert_int_equal(step.send[0], sent.peer);
+                    assert_int_equal(step.send[1], WEFT_NONE);
+                    assert_int_equal(step.channel, sent.channel);
+                    sum.bytes += step.bytes;
+                    if (step.bytes > sum.message_bytes_max) sum.message_bytes_max = step.bytes;
+                }
+                assert_int_equal(sum.bytes, sent.bytes);
+                if (sum.bytes) assert_int_equal(sum.message_bytes_max, sent.message_bytes_max);
+            }
+            free(conf);
+        }
+    }
+    assert_true(compared > 1000);
+}
+
 /// With an even number of servers, every hop of a ring between servers joins ranks of one rail.
 static void rings_keep_to_rails(void **state) {
     const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
@@ -420,6 +457,7 @@ int main(void) {
         cmocka_unit_test(every_rank_gets_what_it_should),
         cmocka_unit_test(defaults_with_a_real_size),
         cmocka_unit_test(shares_are_even),
+        cmocka_unit_test(sums_are_those_of_the_steps),
         cmocka_unit_test(rings_keep_to_rails),
         cmocka_unit_test(a_server_is_inner_in_one_tree),
         cmocka_unit_test(large_ones_cost_nothing),
