@@ -15,15 +15,16 @@
 
 #include "weft/model.h"
 
-/// Configuration of `model` from YAML text ("{iterations: 4}"; "{}" or NULL: all defaults). Free with free().
+/// Configuration of `model` from YAML text ("{iterations: 4}"; "{}" or NULL: all defaults). Free with free(); what it
+/// points to, such as the configuration of another model, lasts as long as the program.
 static inline void *conf_of(const struct weft_model *model, const char *yaml) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static struct weft_arena *arena;
+    if (!arena) arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_error error = {0};
     struct weft_tree *tree = NULL;
     void *conf = calloc(1, model->params->conf_size);
     if (yaml && weft_tree_parse("test", yaml, strlen(yaml), arena, &tree, &error)) fail_msg("%s", error.text);
     if (weft_params_load(model->params, tree, conf, arena, &error)) fail_msg("%s: %s", model->name, error.text);
-    weft_arena_free(arena);
     return conf;
 }
 
