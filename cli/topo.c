@@ -128,6 +128,11 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
+static weft_time_ps processing_of(enum weft_node_box box, const struct weft_device_conf *conf) {
+    if (box == WEFT_BOX_DSF_INTERFACE) return conf->interface_node.processing_ps;
+    return box == WEFT_BOX_DSF_FABRIC ? conf->fabric_node.processing_ps : conf->sw.processing_ps;
+}
+
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
                              struct weft_error *ret_error) {
     struct weft_topology *t;
@@ -142,7 +147,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     const struct weft_device_conf **device = weft_device_confs(s, t, s->arena);
     weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
     for (uint32_t sw = 0; sw < t->switches; sw++)
-        processing[sw] = device[t->switch_node[sw]]->sw.processing_ps;
+        processing[sw] = processing_of(t->node[t->switch_node[sw]].box, device[t->switch_node[sw]]);
     struct topo_view view = {s, t, weft_topology_summarise(t, processing, s->arena)};
     if (o->json)
         topo_print_json(stdout, &view);

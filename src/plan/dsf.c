@@ -13,6 +13,7 @@
 // flight must cover what lies between a credit and its packet's arrival: two ways.
 #include <math.h>
 
+#include "weft/dsf.h"
 #include "weft/packet.h"
 #include "weft/plan_dsf.h"
 
@@ -93,9 +94,8 @@ static void add_loop(const T *c, struct weft_plan_dsf *p) {
 }
 
 static void add_presets(const T *c, struct weft_plan_dsf *p) {
-    enum { BALANCE_MAX = 500000, BACKOFF = 65536, CREDITS_MIN = 2 };
-    uint64_t n = weft_plan_calc_credits(c->rate_bps, c->fabric_delay_ps, c->credit_bytes);
-    p->inflight = n > CREDITS_MIN ? n : CREDITS_MIN;
+    enum { BALANCE_MAX = 500000, BACKOFF = 65536 };
+    p->inflight = weft_dsf_inflight(c->rate_bps, c->fabric_delay_ps, c->credit_bytes);
     p->empty_bytes = c->credit_bytes * (p->inflight + 1);
     p->balance_bytes_max = 3 * p->inflight * c->credit_bytes - c->credit_bytes;
     if (p->balance_bytes_max > BALANCE_MAX) p->balance_bytes_max = BALANCE_MAX;

@@ -96,6 +96,16 @@ static void scheduled_fabrics(void **state) {
     assert_int_equal(integer(fdsw, "lanes_down_max"), 8);
     assert_int_equal(integer(json_object_get(dsf, "first_fabric"), "hosts_bps"), INT64_C(16 * 400000000000));
     json_decref(root);
+    // 72 byte times: 1.44 ns at 400G, 5.76 ns on a lane; each box has a processing of its own
+    assert_int_equal(topo("topology: {kind: dsf_l1_zone, rails: 1, rdsws: 2, fdsws: 1, hosts_per_rdsw: 1}\n"
+                          "interface_node: {processing: 1us}\nfabric_node: {processing: 100ns}",
+                          "--json"),
+                     0);
+    root = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    assert_int_equal(integer(json_object_get(root, "round_trip"), "max_ps"),
+                     2 * (2 * (100000 + 1440) + 2 * (350000 + 5760) + 2 * 1000000 + 100000));
+    json_decref(root);
 }
 
 static void text_and_dot(void **state) {
