@@ -277,12 +277,12 @@ void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struc
     post(&at, s);
 }
 
-/// What the packets of a message were counted as when they came: the last one of a part as if it were full.
-static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes, uint32_t mtu) {
-    uint32_t packets = 0;
+/// What the packets of a message were counted as when they came: the last one of a part to the word.
+static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes) {
+    uint32_t counted = 0;
     for (uint32_t k = 0; k < r->parts; k++)
-        packets += part_packets(part_bytes(bytes, r->parts, k), mtu);
-    return packets * mtu;
+        counted += (part_bytes(bytes, r->parts, k) + 3) & ~3u;
+    return counted;
 }
 
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes, uint32_t src) {
@@ -294,8 +294,7 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
         credit_local(at, r, src);
         return;
     }
-    uint32_t counted = counted_bytes(r, bytes, at->nic->hosts->qp[r->qp].mtu);
-    weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted - bytes, r->left_bytes == 0);
+    weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted_bytes(r, bytes) - bytes, r->left_bytes == 0);
     if (!r->left_bytes || at->p->job->unadmitted) return;
     uint32_t granted = r->consumed + r->slots;
     programs_of(at->nic)->wire[r->connection].granted_ps[(granted - 1) % r->slots] = at->w->now_ps;

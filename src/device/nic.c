@@ -399,7 +399,7 @@ static void ask_again(struct weft__node *node, struct weft__nic *nic, struct wef
 
 static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
-    uint32_t payload = weft__qp_payload(conf, p->psn);
+    uint32_t payload = conf->packets == WEFT__MESSAGES ? weft__message_payload(p) : weft__qp_payload(conf, p->psn);
     w->tally.delivered_bytes += p->bytes;
     w->tally.payload_bytes += payload;
     nic->hosts->outcome[conf->flow].delivered_bytes += payload;

@@ -194,6 +194,10 @@ uint32_t weft__reorder_next(struct weft__qp_reorder *r, const struct weft_host_c
 static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
+/// Of a packet of a message: to the word, for a packet does not say how much of its last one is padding.
+static inline uint32_t weft__message_payload(const struct weft_packet *p) {
+    return p->bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
+}
 uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn);
 
 #endif

@@ -57,8 +57,7 @@ static void fill_data(struct weft_frame *f, const struct weft__frames *frames, c
     f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
     f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
     f->payload_bytes = weft__qp_payload(qp, p->psn);
-    if (qp->packets == WEFT__MESSAGES) // to the word: the packet does not say how much of the last one is padding
-        f->payload_bytes = p->bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
+    if (qp->packets == WEFT__MESSAGES) f->payload_bytes = weft__message_payload(p);
 }
 
 static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const struct weft_packet *p) {
