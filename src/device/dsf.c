@@ -29,7 +29,7 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
     if (r == WEFT__LANE_RATES) return false;
     if (r == lanes->rates) lanes->rate[lanes->rates++] = rate;
     lanes->rate_bps += link->rate_bps;
-    lanes->lane[lane] = (struct weft__lane){
+    lanes->lane[lane] = (struct weft__cell_lane){
         .delay_ps = link->delay_ps + peer->processing_ps,
         .peer_node = peer->node,
         .peer_port = peer->port,
@@ -41,7 +41,7 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
     return true;
 }
 
-weft_time_ps weft__lane_time(struct weft__lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
+weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
                              uint32_t wire) {
     if (lane->busy_until_ps < now) lane->rem = 0; // the line was idle: nothing to carry
     uint64_t num = wire * rate->byte_num + lane->rem;
@@ -50,7 +50,7 @@ weft_time_ps weft__lane_time(struct weft__lane *lane, const struct weft__lane_ra
     return num / rate->byte_den;
 }
 
-bool weft__lane_loses(struct weft__lanes *lanes, struct weft__lane *lane, struct weft__worker *w,
+bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end) {
     weft_time_ps at = begin;
     enum weft_drop loss = weft__faults_loss(lane->faults, weft__cell_wire(cell), begin, end, &at);
@@ -60,7 +60,7 @@ bool weft__lane_loses(struct weft__lanes *lanes, struct weft__lane *lane, struct
     return true;
 }
 
-void weft__lane_send_control(struct weft__lanes *lanes, struct weft__lane *lane, struct weft__worker *w,
+void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                              const struct weft_packet *cell) {
     weft_time_ps now = w->now_ps, begin = lane->control_until_ps > now ? lane->control_until_ps : now;
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
@@ -74,7 +74,8 @@ void weft__lane_send_control(struct weft__lanes *lanes, struct weft__lane *lane,
     weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
 }
 
-void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__lane *lane, struct weft_counters *counters) {
+void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_lane *lane,
+                       struct weft_counters *counters) {
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     counters->tx_packets = lane->tx_cells;
     counters->tx_bytes = lane->tx_bytes;

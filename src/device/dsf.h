@@ -68,7 +68,7 @@ static inline uint32_t weft__cell_wire(const struct weft_packet *p) {
 /// it comes, and a lane is no queue but the time at which it will be free. Control cells go ahead of data: they wait
 /// for one another only, and data loses the time that they take. (A real lane finishes the cell it is sending first: 21
 /// ns at 100G.)
-struct weft__lane {
+struct weft__cell_lane {
     weft_time_ps busy_until_ps, control_until_ps;
     weft_time_ps delay_ps; ///< from the last bit sent to the effect at the far end
     uint64_t tx_bytes, tx_cells;
@@ -81,7 +81,7 @@ struct weft__lane {
     uint32_t wait_ps_max;
     struct weft__port_faults *faults; ///< NULL: a perfect link
 };
-_Static_assert(sizeof(struct weft__lane) == 64, "one cache line");
+_Static_assert(sizeof(struct weft__cell_lane) == 64, "one cache line");
 
 struct weft__lane_rate {
     uint64_t byte_num, byte_den; ///< a byte takes byte_num / byte_den ps
@@ -132,7 +132,7 @@ static inline uint32_t weft__spray_pick(struct weft__spray *spray, weft_time_ps 
 
 /// What a box's lanes share.
 struct weft__lanes {
-    struct weft__lane *lane;
+    struct weft__cell_lane *lane;
     uint32_t n, rates;
     struct weft__lane_rate rate[WEFT__LANE_RATES];
     weft_rate_bps rate_bps;      ///< of all
@@ -144,17 +144,17 @@ struct weft__lanes {
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
                          const struct weft__port_peer *peer, struct weft__port_faults *faults);
 
-weft_time_ps weft__lane_time(struct weft__lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
+weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
                              uint32_t wire);
-bool weft__lane_loses(struct weft__lanes *lanes, struct weft__lane *lane, struct weft__worker *w,
+bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end);
 
 /// Time until a cell that comes now would leave.
-static inline weft_time_ps weft__lane_wait(const struct weft__lane *lane, weft_time_ps now) {
+static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, weft_time_ps now) {
     return lane->busy_until_ps > now ? lane->busy_until_ps - now : 0;
 }
 
-static inline void weft__lane_arrive(const struct weft__lane *lane, struct weft__worker *w,
+static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct weft__worker *w,
                                      const struct weft_packet *cell, weft_time_ps arrival) {
     struct weft_packet *p = weft__send(w, lane->peer_worker, arrival);
     *p = *cell;
@@ -164,7 +164,7 @@ static inline void weft__lane_arrive(const struct weft__lane *lane, struct weft_
 }
 
 /// A cell of data joins the lane. Its wait is known to be `wait`.
-static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__lane *lane, struct weft__worker *w,
+static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                                    const struct weft_packet *cell, weft_time_ps wait) {
     weft_time_ps now = w->now_ps, begin = now + wait;
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
@@ -189,11 +189,12 @@ static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__lane 
 }
 
 /// A control cell goes ahead of data.
-void weft__lane_send_control(struct weft__lanes *lanes, struct weft__lane *lane, struct weft__worker *w,
+void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                              const struct weft_packet *cell);
 
 /// Watermarks and counts into the counters of the lane's port (of priority 0), at the end of a run.
-void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__lane *lane, struct weft_counters *counters);
+void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_lane *lane,
+                       struct weft_counters *counters);
 
 /// Adds what one box counted.
 void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *one);

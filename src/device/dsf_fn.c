@@ -41,7 +41,7 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
         lose(w, p, WEFT_DROP_NO_ROUTE, &fn->unreachable);
         return;
     }
-    struct weft__lane *lane = &fn->lanes.lane[out];
+    struct weft__cell_lane *lane = &fn->lanes.lane[out];
     if (weft__cell_is_control(p)) {
         weft__lane_send_control(&fn->lanes, lane, w, p);
         return;

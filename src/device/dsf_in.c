@@ -371,7 +371,7 @@ static void in_prepare(struct weft__node *node, struct weft__arrival *arrival, u
         if (arrival[i].word || weft__cell_is_control(p)) continue;
         uint32_t stream = in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority];
         if (!stream) continue;
-        const struct weft__stream *s = &in->stream[stream - 1];
+        const struct weft__in_stream *s = &in->stream[stream - 1];
         __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask]);
     }
 }

@@ -57,7 +57,7 @@ uint32_t weft__number_of(struct weft__number_table *table, uint64_t key, bool *r
 void weft__numbers_deinit(struct weft__number_table *table);
 
 /// At the destination: packets from one interface node in one priority, put together and in turn.
-struct weft__stream {
+struct weft__in_stream {
     struct weft__assembly *slot; ///< [mask + 1], by sequence
     uint32_t mask, from;
     uint16_t expected; ///< the next to be delivered
@@ -89,7 +89,7 @@ struct weft__in_port {
 struct weft__in {
     // line 1: every cell that comes
     uint32_t *stream_of; ///< [ins * WEFT_PRIORITIES]: stream + 1; 0: none yet
-    struct weft__stream *stream;
+    struct weft__in_stream *stream;
     const uint16_t *slot; ///< of a port: lane, or WEFT__IN_ETHERNET + number of an Ethernet port
     const struct weft__hosts *hosts;
     const struct weft_interface_conf *conf;

@@ -8,7 +8,7 @@
 
 enum { SLOTS_FIRST = 8, STREAMS_FIRST = 8, SLOTS_MOST = (int)(WEFT__CELL_SEQUENCES / 2) };
 
-static struct weft__stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
+static struct weft__in_stream *stream_at(struct weft__in *in, const struct weft_packet *cell) {
     uint32_t key = weft__cell_from(cell) * WEFT_PRIORITIES + cell->priority;
     if (__builtin_expect(in->stream_of[key] != 0, 1)) return &in->stream[in->stream_of[key] - 1];
     if (in->streams == in->stream_capacity) {
@@ -17,8 +17,8 @@ static struct weft__stream *stream_at(struct weft__in *in, const struct weft_pac
                                         capacity * sizeof *in->stream);
         in->stream_capacity = capacity;
     }
-    struct weft__stream *s = &in->stream[in->streams++];
-    *s = (struct weft__stream){
+    struct weft__in_stream *s = &in->stream[in->streams++];
+    *s = (struct weft__in_stream){
         .slot = weft_memory_new(WEFT_MEMORY_QUEUE, SLOTS_FIRST, sizeof *s->slot),
         .mask = SLOTS_FIRST - 1,
         .from = weft__cell_from(cell),
@@ -28,7 +28,7 @@ static struct weft__stream *stream_at(struct weft__in *in, const struct weft_pac
     return s;
 }
 
-static void grow(struct weft__stream *s) {
+static void grow(struct weft__in_stream *s) {
     uint32_t before = s->mask + 1, after = 2 * before;
     struct weft__assembly *slot = weft_memory_new(WEFT_MEMORY_QUEUE, after, sizeof *slot);
     for (uint32_t i = 0; i < before; i++) {
@@ -40,7 +40,7 @@ static void grow(struct weft__stream *s) {
     s->mask = after - 1;
 }
 
-static void free_slot(struct weft__in *in, struct weft__stream *s, struct weft__assembly *a) {
+static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct weft__assembly *a) {
     in->reassembly_bytes -= a->packet.bytes;
     s->pending--;
     a->used = false;
@@ -67,7 +67,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
 }
 
 /// Delivers what is in turn.
-static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__stream *s) {
+static void advance(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     for (;;) {
         struct weft__assembly *a = &s->slot[s->expected & s->mask];
         if (!a->used || a->cells != a->of) break;
@@ -80,7 +80,7 @@ static void advance(struct weft__node *node, struct weft__in *in, struct weft__w
 }
 
 /// The packet in turn will not be whole.
-static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__stream *s) {
+static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     struct weft__assembly *a = &s->slot[s->expected & s->mask];
     w->tally.drops[WEFT_DROP_REASSEMBLY]++;
     in->counts.packets_lost++;
@@ -98,7 +98,7 @@ static void lose_cell(struct weft__in *in, struct weft__worker *w, const struct 
 }
 
 /// Room for a packet so far beyond the one in turn; what cannot be kept account of is given up.
-static void make_room(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__stream *s,
+static void make_room(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s,
                       int32_t beyond) {
     for (; beyond >= SLOTS_MOST; beyond--) {
         give_up_one(in, w, s);
@@ -112,7 +112,7 @@ static void make_room(struct weft__node *node, struct weft__in *in, struct weft_
 
 void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                       const struct weft_packet *cell) {
-    struct weft__stream *s = stream_at(in, cell);
+    struct weft__in_stream *s = stream_at(in, cell);
     uint32_t sequence = weft__cell_sequence(cell);
     int32_t beyond = weft__cell_beyond(sequence, s->expected);
     in->cells_came++;
@@ -148,7 +148,7 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
 void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
     weft_time_ps next = WEFT_TIME_NEVER, timeout = in->conf->reassembly_timeout_ps;
     for (uint32_t i = 0; i < in->streams; i++) {
-        struct weft__stream *s = &in->stream[i];
+        struct weft__in_stream *s = &in->stream[i];
         if (s->pending && s->since_ps + timeout <= w->now_ps) {
             give_up_one(in, w, s);
             // The packets behind it that are not there either were lost with it: they have been waited for as long.

@@ -89,7 +89,7 @@ static void send_cells(struct weft__in *in, struct weft__worker *w, struct weft_
         p->bytes = (uint16_t)part;
         p->dst = weft__cell_dst(v->to, in->self, index++);
         p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
-        struct weft__lane *lane = &in->lanes.lane[out];
+        struct weft__cell_lane *lane = &in->lanes.lane[out];
         weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
     }
 }
