@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a rank file: refused with a place, or ranks with names and numbers that stand in the text.
+#define _GNU_SOURCE // memmem
 #include <assert.h>
 #include <string.h>
 
