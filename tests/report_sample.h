@@ -17,6 +17,7 @@ struct report_sample {
     struct weft_flow_outcome flow_outcome[SAMPLE_FLOWS];
     struct weft_counters counters[SAMPLE_PORTS * WEFT_PRIORITIES];
     struct weft_sample series[SAMPLE_SERIES];
+    struct weft_device_conf device;
     struct weft_scenario scenario;
     struct weft_topology topology;
     struct weft_workload workload;
