@@ -120,6 +120,10 @@ static enum weft_status read_dimensions(struct maker *m) {
                         "dimensions: \"%s\" is not understood; expected at most %d names with sizes up to the %" PRIu32
                         " hosts, such as tp:8, dp:4",
                         c->dimensions, DIMENSIONS_MAX, m->job->ranks);
+        for (uint32_t i = 0; i < m->dimensions; i++)
+            if (!strcmp(m->dimension[i].name, d->name))
+                return FAIL(m, m->entry->place, "dimensions: \"%s\" comes twice in \"%s\"; expected each name once",
+                            d->name, c->dimensions);
         d->stride = (uint32_t)stride;
         stride *= d->size;
         if (stride > m->job->ranks) break;
@@ -265,6 +269,15 @@ static enum weft_status make_stages(struct maker *m, const struct operation_list
 static enum weft_status load_list(struct maker *m, const struct weft_tree *parent, const char *key,
                                   struct weft_place place, struct operation_list *ret_list);
 
+/// Whether the last of a group sends to the first one as well, so that a lane is at work at both ends of a pair.
+static bool is_ring(const struct weft_model_conf *collective) {
+    const struct weft_collective_ops *ops = collective->model->ops;
+    const struct weft_collective_shape pair = {.ranks = 2, .per_server = 1, .bytes = 1};
+    for (uint32_t lane = 0; lane < ops->lanes(collective->conf, &pair); lane++)
+        if (ops->steps(collective->conf, &pair, 0, lane) && ops->steps(collective->conf, &pair, 1, lane)) return true;
+    return false;
+}
+
 static enum weft_status load_pipeline(struct maker *m, const struct weft_tree *tree, struct pipeline **ret_pipeline) {
     static const char *const pass[] = {"forward", "backward"};
     struct pipeline *p = weft_arena_alloc(m->workload->arena, 1, sizeof *p);
@@ -274,6 +287,8 @@ static enum weft_status load_pipeline(struct maker *m, const struct weft_tree *t
     if (!status && strcmp(p->conf.collective.model->name, "send_recv"))
         return FAIL(m, tree->place, "collective: stages pass on by send_recv; expected no %s",
                     p->conf.collective.model->name);
+    if (!status && is_ring(&p->conf.collective))
+        return FAIL(m, tree->place, "collective: the last stage passes nothing on to the first; expected ring: off");
     for (uint32_t k = 0; k < 2 && !status; k++)
         status = load_list(m, tree, pass[k], tree->place, &p->pass[k]);
     for (uint32_t k = 0; k < 2 && !status; k++)
