@@ -11,6 +11,10 @@
 enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
 
 /// `bytes` of payload go from src to dst; for READ the request goes from dst to src first.
+/// Of a flow whose bytes come as messages. Packets are numbered with 32 bits, and messages are slices, rarely of less
+/// than 256 bytes: a margin for what is not full.
+#define WEFT_MESSAGES_BYTES_MAX (UINT64_C(256) * (UINT32_MAX - 1))
+
 struct weft_flow {
     uint32_t group;    ///< index into weft_workload.group
     uint32_t src, dst; ///< host indices, different

@@ -18,7 +18,7 @@ static const struct weft_param run_rows[] = {
     WEFT_BOOL(struct weft_run_conf, count_flows, "count_flows", "off",
               "count the queue pairs whose data each link between switches carries: collisions; costs some speed"),
     WEFT_BYTES(struct weft_run_conf, flow_bytes_min, "count_flows_from", "1B", "1B", "100TB",
-               "a queue pair counts on a link once it has sent so many bytes of data frames over it"),
+               "with count_flows: a queue pair counts on a link once it has sent so many bytes of data frames over it"),
     WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",
               "for the timeline: events kept of each node, the first ones (assumed); 0: none"),
 };

@@ -186,8 +186,6 @@ bool *weft__network_sampled(const struct weft__network *net, uint32_t node, stru
     return any ? sampled : NULL;
 }
 
-/// Messages are slices, and a slice is rarely less than this: packets are counted with a margin.
-enum { MESSAGE_PACKET_MIN = 256 };
 /// What receivers that accept packets out of order keep account of; NULL if there is none.
 static struct weft__qp_reorder *make_reorder(const struct weft__network *net) {
     struct weft__qp_reorder *reorder = NULL;
@@ -227,8 +225,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
-            if (f->messages) packets = f->bytes / MESSAGE_PACKET_MIN; // at most, whatever the messages and their parts
-            if (packets > UINT32_MAX - 1)
+            if (!f->messages && packets > UINT32_MAX - 1) // those of messages are bounded by who makes them
                 return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                       "a flow of %llu bytes in packets of %llu: more than 2^32 packets",
                                       (unsigned long long)f->bytes, (unsigned long long)conf->mtu_bytes);

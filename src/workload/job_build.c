@@ -261,7 +261,9 @@ static void note_sent(const struct walked *w, uint32_t peer, uint32_t channel, w
     const struct weft_collective_common *common = w->op->conf;
     uint32_t dst = weft_job_member(w->op, w->rank, peer);
     struct weft_connection *c = find(w->found, w->rank, dst, w->op->communicator, channel);
-    c->bytes += bytes * w->times;
+    weft_bytes all;
+    if (__builtin_mul_overflow(bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
+        c->bytes = UINT64_MAX; // more than a flow may have
     if (largest > c->message_bytes_max) c->message_bytes_max = largest;
     c->slots = (uint16_t)common->slots;
 }
@@ -350,6 +352,11 @@ static enum weft_status add_flows(const struct weft__job_common *common, struct 
     for (uint32_t i = 0; i < job->connections && !status; i++) {
         struct weft_connection *c = &job->connection[i];
         if (server_of_rank(job, topology, c->src) == server_of_rank(job, topology, c->dst)) continue;
+        if (c->bytes > WEFT_MESSAGES_BYTES_MAX)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "group '%s': ranks %" PRIu32 " and %" PRIu32 ", a connection: %" PRIu64
+                                  " bytes in the whole run; expected at most %" PRIu64,
+                                  common->group, c->src, c->dst, c->bytes, WEFT_MESSAGES_BYTES_MAX);
         c->flow = w->flows;
         status = weft_workload_add(w, &flow, place, job->host[c->src], job->host[c->dst], c->bytes, common->start_ps,
                                    ret_error);

@@ -100,9 +100,9 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     unsigned __int128 last = start + (unsigned __int128)(common->repeat - 1) * common->interval_ps;
     if (last > (unsigned __int128)START_MAX_S * WEFT_PS_PER_S)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "group '%s': the last of %" PRIu64 " repetitions starts after %" PRIu64
-                              " s; expected a shorter interval or fewer",
-                              common->group, common->repeat, START_MAX_S);
+                              "group '%s': with its repetitions it starts flows after %" PRIu64
+                              " s; expected an earlier start, a shorter interval or fewer",
+                              common->group, START_MAX_S);
     struct weft_flow flow = {
         .group = weft__workload_group(w, common->group),
         .src = src,

@@ -50,19 +50,21 @@ static void assert_within(double measured, double expected, double tolerance) {
 /// pass, (p - 1) / 2 of these on average, is not counted.
 static void time_and_bubble(void **state) {
     static const struct {
-        uint32_t p, m, forward_ms, backward_ms;
-    } form[] = {{1, 4, 1, 2}, {2, 1, 1, 2}, {2, 8, 2, 2}, {4, 4, 1, 2}, {4, 12, 1, 2}, {8, 8, 1, 1}, {8, 3, 1, 3}};
+        uint32_t p, m, forward_ms, backward_ms, iterations;
+    } form[] = {{1, 4, 1, 2, 2}, {2, 1, 1, 2, 2}, {2, 8, 2, 2, 2}, {4, 4, 1, 2, 2}, {4, 12, 1, 2, 2},
+                {8, 8, 1, 1, 2}, {8, 3, 1, 3, 2}, {8, 3, 1, 2, 1}, {8, 3, 1, 2, 3}};
     for (unsigned i = 0; i < sizeof form / sizeof *form; i++) {
         uint32_t p = form[i].p, m = form[i].m, both = form[i].forward_ms + form[i].backward_ms;
         struct run r = RUN(run_once,
                            "topology: {kind: single, hosts: %u, rate: 400Gbps, delay: 200ns}\n"
-                           "workload: [{kind: job, dimensions: [pp:%u, dp:2], iterations: 2, operations: [{pipeline: "
+                           "workload: [{kind: job, dimensions: [pp:%u, dp:2], iterations: %u, operations: [{pipeline: "
                            "{microbatches: %u, size: 4KB, forward: [{compute: %ums}], backward: [{compute: %ums}]}}]}]",
-                           2 * p, p, m, form[i].forward_ms, form[i].backward_ms);
+                           2 * p, p, form[i].iterations, m, form[i].forward_ms, form[i].backward_ms);
         run_assert_complete(&r);
         double ideal = (double)(m + p - 1) * both * 1e9;
         assert_within(stats_of(&r).iteration_ps, ideal, 0.01);
-        double bubble = (p - 1.0) * both * 1e9, unseen = (p - 1) / 2.0 * form[i].backward_ms * 1e9 / 2; // 2 iterations
+        double bubble = (p - 1.0) * both * 1e9;
+        double unseen = (p - 1) / 2.0 * form[i].backward_ms * 1e9 / form[i].iterations;
         assert_within(ideal + stats_of(&r).exposed_ps, ideal + bubble - unseen, 0.01);
         run_free(&r);
     }
