@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,7 +148,8 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
                                        const void *context, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    char *target = realpath(path, NULL); // of a symbolic link: the link stays, and the draft is beside the file
+    const char *draft = weft_arena_format(arena, "%s.%ld.tmp", target ? target : path, (long)getpid());
     FILE *file = fopen(draft, "w");
     bool written = file;
     if (file) {
@@ -155,11 +157,12 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
         written = !ferror(file);
         written &= !fclose(file);
     }
-    if (!written || rename(draft, path)) {
+    if (!written || rename(draft, target ? target : path)) {
         status =
             weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
         unlink(draft);
     }
+    free(target);
     weft_arena_free(arena);
     return status;
 }

@@ -41,7 +41,7 @@ struct weft_cli_results {
     const struct weft_claim_result *claim;
     uint32_t claims;
 };
-/// Writes a file anew: all of it or nothing, and then an older one stays.
+/// Writes a file anew: all of it or nothing, and then an older one stays. Through a symbolic link: the file it is to.
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error);
 /// Writes results.sqlite and result.json into the folder.

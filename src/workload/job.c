@@ -115,11 +115,11 @@ static enum weft_status read_dimensions(struct maker *m) {
         int used = 0;
         if (m->dimensions == DIMENSIONS_MAX ||
             sscanf(s, " %15[a-zA-Z_] :%" SCNu32 " %n", d->name, &d->size, &used) != 2 || !used || !d->size ||
-            d->size > m->job->ranks || (s[used] && s[used] != ','))
+            (s[used] && s[used] != ','))
             return FAIL(m, m->entry->place,
-                        "dimensions: \"%s\" is not understood; expected at most %d names with sizes up to the %" PRIu32
-                        " hosts, such as tp:8, dp:4",
-                        c->dimensions, DIMENSIONS_MAX, m->job->ranks);
+                        "dimensions: \"%s\" is not understood; expected at most %d names with sizes, such as "
+                        "tp:8, dp:4",
+                        c->dimensions, DIMENSIONS_MAX);
         for (uint32_t i = 0; i < m->dimensions; i++)
             if (!strcmp(m->dimension[i].name, d->name))
                 return FAIL(m, m->entry->place, "dimensions: \"%s\" comes twice in \"%s\"; expected each name once",
@@ -130,6 +130,11 @@ static enum weft_status read_dimensions(struct maker *m) {
         m->dimensions++;
         s += used + (s[used] == ',');
     }
+    const char *ranks_of = c->common.rank_file;
+    if (*c->dimensions && stride != m->job->ranks && *ranks_of)
+        return FAIL(m, m->entry->place,
+                    "rank_file: '%s' has %" PRIu32 " ranks; expected as many as the product of dimensions \"%s\"",
+                    ranks_of, m->job->ranks, c->dimensions);
     if (*c->dimensions && stride != m->job->ranks)
         return FAIL(m, m->entry->place, "dimensions: the product of \"%s\" is not the number of hosts, %" PRIu32,
                     c->dimensions, m->job->ranks);

@@ -141,6 +141,9 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
 
 static enum weft_status take_rank_file(struct finder *f) {
     struct weft_rank_file file;
+    if (f->common->placement.place.file)
+        return FAIL(f, f->common->placement.place, "placement: there is a rank_file, '%s', too; expected one of them",
+                    f->common->rank_file);
     enum weft_status status = weft__rank_file_read(f->common->rank_file, f->place, f->arena, &file, f->error);
     if (status) return status;
     if (f->common->ranks && f->common->ranks != file.ranks)
@@ -194,11 +197,14 @@ static enum weft_status make_slots(struct finder *f, struct weft_place_problem *
             .host = host,
         };
     }
+    if (!p->slots)
+        return FAIL(f, f->place, "occupied: none of %" PRIu32 " servers is free; expected one at least", f->servers);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
     if (ranks % gpus)
-        return FAIL(f, f->place, "ranks: %" PRIu64 " are no whole servers of %" PRIu64 " GPUs; expected so", ranks,
-                    gpus);
-    if (ranks / gpus > p->slots || !ranks)
+        return FAIL(f, f->place,
+                    "ranks: %" PRIu64 " are no whole servers of %" PRIu64 " GPUs; expected a multiple of %" PRIu64,
+                    ranks, gpus, gpus);
+    if (ranks / gpus > p->slots)
         return FAIL(f, f->place,
                     "ranks: %" PRIu64 " take %" PRIu64 " servers of %" PRIu64 " GPUs, but of %" PRIu32
                     " servers %" PRIu32 " are free",

@@ -11,6 +11,7 @@
 #include "command.h"
 #include <jansson.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char scenario[] =
@@ -152,12 +153,45 @@ static void refused(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/// --out replaces a file, also behind a symbolic link, which stays one, and nothing else.
+static void only_a_file_is_replaced(void **state) {
+    struct fixture *f = *state;
+    char path[128], text[4096];
+    write_text(f, "ranks.txt", "old");
+    static const char *const link[][2] = {{"ranks.txt", "link"}, {"nowhere.txt", "dangling"}, {"pipe", "to-pipe"}};
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", f->dir, link[i][1]);
+        assert_int_equal(symlink(link[i][0], path), 0);
+    }
+    snprintf(path, sizeof path, "%s/pipe", f->dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(weft(f, "place s.yaml --out link"), 0);
+    slurp(f, "ranks.txt", text, sizeof text);
+    assert_ptr_equal(strstr(text, "# ranks of job train"), text);
+    struct stat about;
+    snprintf(path, sizeof path, "%s/link", f->dir);
+    assert_int_equal(lstat(path, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    static const char *const bad[] = {"pipe' is no regular file", "to-pipe' is no regular file", ".' is no regular",
+                                      "dangling' is a symbolic link to nothing"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "place s.yaml --out %.*s", (int)strcspn(bad[i], "'"), bad[i]);
+        if (weft(f, command) != 2 || !strstr(f->err, bad[i])) fail_msg("%s: %s", command, f->err);
+        assert_string_equal(f->out, "");
+    }
+    snprintf(path, sizeof path, "%s/pipe", f->dir);
+    assert_int_equal(lstat(path, &about), 0);
+    assert_true(S_ISFIFO(about.st_mode));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_table, setup, teardown),
         cmocka_unit_test_setup_teardown(simulated_as_run, setup, teardown),
         cmocka_unit_test_setup_teardown(the_users_parameters, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_a_file_is_replaced, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,11 +79,11 @@ static void what_cannot_be_read(void **state) {
 
 #define SCENARIO                                                                                                       \
     "topology: {kind: ai_zone, zones: 2, racks: 4, gpus_per_rack: 4, uplinks: 2, ctsw_uplinks: 2}\n"                   \
-    "workload: [{kind: job, server: {gpus: 2}, ranks: 8, occupied: {hosts: host-0..1}, %s, "                           \
+    "workload: [{kind: job, server: {gpus: 2}, occupied: {hosts: host-0..1}, %s, "                                     \
     "operations: [{collective: all_reduce_ring, size: 1MB}]}]\n"
 
 /// A scenario in the folder, with a rank file beside it. The error's text, or NULL.
-static const char *bind(struct run *r, const char *ranks) {
+static const char *bind_with(struct run *r, const char *ranks, const char *more) {
     char path[128];
     snprintf(path, sizeof path, "%s/ranks.txt", folder);
     FILE *file = fopen(path, "w");
@@ -93,13 +93,35 @@ static const char *bind(struct run *r, const char *ranks) {
     snprintf(path, sizeof path, "%s/s.yaml", folder);
     file = fopen(path, "w");
     assert_non_null(file);
-    fprintf(file, SCENARIO, "rank_file: ranks.txt");
+    fprintf(file, SCENARIO, more);
     fclose(file);
     *r = (struct run){0};
     enum weft_status status = weft_scenario_file_read(path, NULL, 0, &r->file, &r->error);
     if (!status) status = run_bind(r, 0);
     if (status) assert_int_equal(status, WEFT_ERROR_INPUT);
     return status ? r->error.text : NULL;
+}
+
+static const char *bind(struct run *r, const char *ranks) {
+    return bind_with(r, ranks, "ranks: 8, rank_file: ranks.txt");
+}
+
+static void what_a_rank_file_does_not_go_with(void **state) {
+    static const struct {
+        const char *more, *expected;
+    } bad[] = {
+        {"placement: min_cut, rank_file: ranks.txt", "s.yaml:2:84: placement: there is a rank_file, 'ranks.txt', too"},
+        {"rank_file: ranks.txt, placement: linear", "placement: there is a rank_file, 'ranks.txt', too"},
+        {"rank_file: ranks.txt, dimensions: [tp:2, dp:4]",
+         "rank_file: 'ranks.txt' has 2 ranks; expected as many as the product of dimensions \"tp:2, dp:4\""},
+        {"rank_file: ranks.txt, dimensions: [tp:4]", "rank_file: 'ranks.txt' has 2 ranks"},
+    };
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct run r;
+        const char *error = bind_with(&r, "host-2 0\nhost-3 1\n", bad[i].more);
+        if (!error || !strstr(error, bad[i].expected)) fail_msg("%s: %s", bad[i].more, error ? error : "accepted");
+        run_free(&r);
+    }
 }
 
 static void hosts_that_do_not_fit(void **state) {
@@ -128,7 +150,7 @@ static void hosts_that_do_not_fit(void **state) {
 
 /// A strategy's ranks, written and read again: the same hosts, and the same run to the last bit.
 static void written_and_read_again(void **state) {
-    struct run placed = RUN(run_once, SCENARIO, "placement: {kind: random, seed: 5}");
+    struct run placed = RUN(run_once, SCENARIO, "ranks: 8, placement: {kind: random, seed: 5}");
     const struct weft_job *job = &placed.workload->job[0];
     char *text;
     size_t size;
@@ -151,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_blanks_and_comments),
         cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(what_a_rank_file_does_not_go_with),
         cmocka_unit_test(hosts_that_do_not_fit),
         cmocka_unit_test(written_and_read_again),
     };
