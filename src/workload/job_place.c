@@ -94,15 +94,30 @@ static void occupy_some(struct finder *f, uint32_t n) {
     }
 }
 
+/// A machine that others use through a NIC in another network is not free either. `of_others`: [machines].
+static void occupy_machines(struct finder *f, const bool *of_others) {
+    for (uint32_t i = 0, server = 0; i < f->choices; i++) {
+        uint32_t machine = f->topology->machine_of[f->choice[i].host];
+        while (i >= f->first[server + 1])
+            server++;
+        f->occupied[server] |= machine != WEFT_NONE && of_others[machine];
+    }
+}
+
 static enum weft_status find_occupied(struct finder *f) {
     const struct weft_occupied_conf *c = &f->common->occupied;
     uint32_t *host = NULL, n = 0;
     enum weft_status status = WEFT_OK;
     if (*c->hosts) status = weft_topology_select_hosts(f->topology, c->hosts, f->place, &host, &n, f->error);
+    const struct weft_topology *t = f->topology;
+    bool *of_others = weft_arena_alloc(f->arena, t->machines, sizeof *of_others);
+    uint32_t network = weft_topology_network_of(t, f->choice[0].host);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t server = find_server(f, host[i]);
+        uint32_t server = find_server(f, host[i]), machine = t->machine_of ? t->machine_of[host[i]] : WEFT_NONE;
         if (server != WEFT_NONE) f->occupied[server] = true;
+        if (machine != WEFT_NONE && weft_topology_network_of(t, host[i]) != network) of_others[machine] = true;
     }
+    if (t->machine_of) occupy_machines(f, of_others);
     occupy_some(f, (uint32_t)lround(c->part * f->servers));
     return status;
 }
@@ -123,7 +138,8 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
     const struct weft_topology *t = f->topology;
     uint32_t node = weft_topology_find_node(t, line->host), gpu;
     if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
-        return FAIL(f, line->place, "there is no host '%s'", line->host);
+        return FAIL(f, line->place, "there is no host '%s'; expected a name such as %s", line->host,
+                    t->node[t->host[f->choice[0].host]].name);
     uint32_t host = t->node[node].index;
     if (rank_of[host])
         return FAIL(f, line->place, "%s has rank %" PRIu32 " already; expected each host once", line->host,

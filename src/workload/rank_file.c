@@ -64,9 +64,13 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
                                   struct weft_error *ret_error) {
     size_t n = word_length(r);
     ret_line->place = r->here;
-    if (n > NAME_MAX_BYTES || memchr(r->at, 0, n))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here, "expected the name of a host, at most %d bytes",
+    if (n > NAME_MAX_BYTES)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                              "%zu bytes without a blank; expected the name of a host, at most %d bytes", n,
                               NAME_MAX_BYTES);
+    if (memchr(r->at, 0, n))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                              "a zero byte; expected the name of a host, in text");
     ret_line->host = weft_arena_format(arena, "%.*s", (int)n, r->at);
     skip(r, n);
     skip_blanks(r);
@@ -95,6 +99,9 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
                                       struct weft_rank_file *ret_file, struct weft_error *ret_error) {
     struct reader r = {text, text + size, {name, 1, 1}};
     *ret_file = (struct weft_rank_file){0};
+    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here,
+                              "a byte order mark; expected text without one, such as \"host-12 4\"");
     for (; r.at < r.end; next_line(&r)) {
         skip_blanks(&r);
         if (at_line_end(&r)) continue;

@@ -59,6 +59,7 @@ static void what_cannot_be_read(void **state) {
         {"host-0 -1\n", "ranks.txt:1:8: '-1' is no number of a GPU"},
         {"host-0 12345678\n", "ranks.txt:1:8: '12345678' is no number of a GPU"},
         {"host-0 0 1\n", "ranks.txt:1:10: more than a host and a GPU"},
+        {"\xef\xbb\xbfhost-0 0\n", "ranks.txt:1:1: a byte order mark; expected text without one"},
     };
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_rank_file file;
@@ -69,6 +70,7 @@ static void what_cannot_be_read(void **state) {
     }
     static const char zero[] = "ho\0st 0";
     assert_int_equal(parse(zero, sizeof zero - 1, arena, &file, &error), WEFT_ERROR_INPUT);
+    assert_string_equal(error.text, "ranks.txt:1:1: a zero byte; expected the name of a host, in text");
     char longest[200];
     memset(longest, 'h', sizeof longest);
     assert_int_equal(parse(longest, sizeof longest, arena, &file, &error), WEFT_ERROR_INPUT);
@@ -130,7 +132,7 @@ static void hosts_that_do_not_fit(void **state) {
     } bad[] = {
         {"host-2 0\nhost-3 1\n", "has 2 ranks; expected the 8 of the job"},
         {"host-2 0\nhost-3 1\nhost-4 0\nhost-5 1\nhost-6 0\nhost-7 1\nhost-8 0\nhost-99 1\n",
-         "ranks.txt:8:1: there is no host 'host-99'"},
+         "ranks.txt:8:1: there is no host 'host-99'; expected a name such as host-0"},
         {"host-2 0\nhost-3 1\nhost-4 0\nhost-5 1\nhost-6 0\nhost-7 1\n  host-3 1\nhost-9 1\n",
          "ranks.txt:7:3: host-3 has rank 1 already"},
         {"host-2 0\nhost-3 0\nhost-4 0\nhost-5 1\nhost-6 0\nhost-7 1\nhost-8 0\nhost-9 1\n",
