@@ -115,7 +115,7 @@ static void what_a_rank_file_does_not_go_with(void **state) {
         {"placement: min_cut, rank_file: ranks.txt", "s.yaml:2:84: placement: there is a rank_file, 'ranks.txt', too"},
         {"rank_file: ranks.txt, placement: linear", "placement: there is a rank_file, 'ranks.txt', too"},
         {"rank_file: ranks.txt, dimensions: [tp:2, dp:4]",
-         "rank_file: 'ranks.txt' has 2 ranks; expected as many as the product of dimensions \"tp:2, dp:4\""},
+         "rank_file: 'ranks.txt' has 2 ranks; expected as many as the product of dimensions \"tp:2,dp:4\""},
         {"rank_file: ranks.txt, dimensions: [tp:4]", "rank_file: 'ranks.txt' has 2 ranks"},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
