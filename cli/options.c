@@ -235,3 +235,17 @@ enum weft_status weft_cli_variant(const struct weft_cli_options *options, const 
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant; %s",
                           options->variant, expected);
 }
+
+enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
+                                       enum weft_status (*use)(const struct weft_scenario *,
+                                                               const struct weft_cli_options *, struct weft_error *),
+                                       struct weft_error *ret_error) {
+    uint32_t variant;
+    struct weft_scenario *scenario;
+    enum weft_status status = weft_cli_variant(options, file, &variant, ret_error);
+    if (!status) status = weft_scenario_new(file, variant, &scenario, ret_error);
+    if (status) return status;
+    status = use(scenario, options, ret_error);
+    weft_scenario_free(scenario);
+    return status;
+}

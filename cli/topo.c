@@ -158,14 +158,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
 
 static enum weft_status topo(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                              struct weft_error *ret_error) {
-    uint32_t variant;
-    struct weft_scenario *scenario;
-    enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
-    if (!status) status = weft_scenario_new(file, variant, &scenario, ret_error);
-    if (status) return status;
-    status = show(scenario, o, ret_error);
-    weft_scenario_free(scenario);
-    return status;
+    return weft_cli_with_variant(o, file, show, ret_error);
 }
 
 int weft_cli_topo(int argc, char **argv) {

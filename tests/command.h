@@ -21,6 +21,23 @@ static inline void slurp(const struct fixture *f, const char *name, char *text, 
     fclose(file);
 }
 
+static inline void write_text(const struct fixture *f, const char *name, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", f->dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/// A cmocka teardown: removes the folder.
+static inline int remove_folder(void **state) {
+    const struct fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", f->dir);
+    return system(command);
+}
+
 /// Runs weft in the folder with these arguments; its exit status.
 static inline int weft(struct fixture *f, const char *arguments) {
     char command[512];

@@ -31,15 +31,6 @@ static const char scenario[] =
     "      - {collective: all_reduce_ring, size: 1MB, over: dp}\n"
     "variants: {plain: {}, drawn: {workload.1.placement: {kind: random, seed: 9}}}\n";
 
-static void write_text(const struct fixture *f, const char *name, const char *text) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", f->dir, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int setup(void **state) {
     static struct fixture f;
     strcpy(f.dir, "/tmp/weft-place-XXXXXX");
@@ -47,13 +38,6 @@ static int setup(void **state) {
     write_text(&f, "s.yaml", scenario);
     *state = &f;
     return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", f->dir);
-    return system(command);
 }
 
 /// The letter of tests/golden/place.txt: without and with a simulation of each strategy.
@@ -187,11 +171,11 @@ static void only_a_file_is_replaced(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_table, setup, teardown),
-        cmocka_unit_test_setup_teardown(simulated_as_run, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_users_parameters, setup, teardown),
-        cmocka_unit_test_setup_teardown(refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_a_file_is_replaced, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_table, setup, remove_folder),
+        cmocka_unit_test_setup_teardown(simulated_as_run, setup, remove_folder),
+        cmocka_unit_test_setup_teardown(the_users_parameters, setup, remove_folder),
+        cmocka_unit_test_setup_teardown(refused, setup, remove_folder),
+        cmocka_unit_test_setup_teardown(only_a_file_is_replaced, setup, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

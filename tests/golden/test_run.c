@@ -27,29 +27,13 @@ static const char scenario[] = "name: small\n"
                                "  pfc: {}\n"
                                "  slow: {topology.rate: 100Gbps}\n";
 
-static void write_scenario(const struct fixture *f, const char *name, const char *text) {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", f->dir, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int setup(void **state) {
     static struct fixture f;
     strcpy(f.dir, "/tmp/weft-run-XXXXXX");
     assert_non_null(mkdtemp(f.dir));
-    write_scenario(&f, "s.yaml", scenario);
+    write_text(&f, "s.yaml", scenario);
     *state = &f;
     return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", f->dir);
-    return system(command);
 }
 
 static bool there(const struct fixture *f, const char *name) {
@@ -163,7 +147,7 @@ static void errors(void **state) {
         {"compare s.yaml --set topology.leafs=3 --out r", "leaves"},
         {"compare s.yaml --variant slow", "variant"},
     };
-    write_scenario(f, "plain.yaml", "{topology: {kind: single}, workload: [{kind: permutation}]}");
+    write_text(f, "plain.yaml", "{topology: {kind: single}, workload: [{kind: permutation}]}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (weft(f, cases[i].arguments) != 2) fail_msg("%s: accepted", cases[i].arguments);
         if (!strstr(f->err, cases[i].says)) fail_msg("%s: %s", cases[i].arguments, f->err);
@@ -176,7 +160,7 @@ static void a_bad_variant_stops_compare_before_anything_runs(void **state) {
     struct fixture *f = *state;
     char text[1024];
     snprintf(text, sizeof text, "%s  broken: {workload.1.dst: host-77}\n", scenario);
-    write_scenario(f, "bad.yaml", text);
+    write_text(f, "bad.yaml", text);
     assert_int_equal(weft(f, "compare bad.yaml --out r"), 2);
     assert_non_null(strstr(f->err, "host-77"));
     assert_string_equal(f->out, "");
@@ -258,7 +242,7 @@ static void terminate(void **state) {
 }
 
 int main(void) {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, remove_folder)
     const struct CMUnitTest tests[] = {
         T(first_variant_and_the_others_mentioned),
         T(json_is_one_object_and_nothing_else),
