@@ -21,6 +21,8 @@ uint64_t weft_histogram_value(uint32_t bucket);
 uint64_t weft_histogram_total(const struct weft_histogram *h);
 /// The value that `share` of all do not exceed, as far as buckets tell; 0 of an empty one.
 uint64_t weft_histogram_quantile(const struct weft_histogram *h, double share);
+/// Exact as long as values are below 32, else that of the middles of their buckets; NAN of an empty one.
+double weft_histogram_mean(const struct weft_histogram *h);
 void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram *h);
 
 /// X(field, meaning)
@@ -45,13 +47,19 @@ void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram 
     X(egress_bytes_max, "bytes at an Ethernet port, waiting to leave")                                                 \
     X(reassembly_bytes_max, "bytes in reassembly at an interface node")                                                \
     X(reassembly_packets_max, "packets between the one in turn and the last that came, of one source and priority")
+/// X(field, meaning)
+#define WEFT_DSF_HISTOGRAMS(X)                                                                                         \
+    X(fabric_cells, "full cells that a cell waited for at a fabric node's output")                                     \
+    X(voq_ns, "time that a packet waited in its VOQ, in nanoseconds")                                                  \
+    X(reassembly_packets, "packets between the one in turn and the one whose first cell came")
 struct weft_dsf_outcome {
 #define X(field, help) uint64_t field;
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
-    struct weft_histogram fabric_cells; ///< cells that a cell found before it at a fabric node's output
-    struct weft_histogram voq_ns;       ///< time that packets waited in VOQs
+#define X(field, help) struct weft_histogram field;
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
 };
 
 #endif

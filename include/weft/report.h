@@ -22,6 +22,7 @@ struct weft_group_stats {
     const char *name;
     uint32_t count, finished;
     weft_bytes bytes;
+    weft_bytes delivered_bytes, delivered_bytes_min, delivered_bytes_max; ///< of all its flows; of a flow
     struct weft_quantiles {
         double mean, p50, p95, p99, max;
     } fct_ps, slowdown;
@@ -41,6 +42,7 @@ struct weft_balance {
     uint32_t links, idle; ///< idle: nothing was sent
     weft_bytes bytes;
     double max_mean;        ///< the busiest link over the mean
+    double min_mean;        ///< the least busy link over the mean
     double switch_max_mean; ///< the same among the links of one switch, the worst; of switches with two at least
     double jain;            ///< (sum of x)^2 / (n sum of x^2): 1 if all are equal, 1/n if one has it all
 };

@@ -129,8 +129,9 @@ void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *
 #define X(field, help) most(&sum->field, one->field);
     WEFT_DSF_WATERMARKS(X)
 #undef X
-    weft_histogram_add(&sum->fabric_cells, &one->fabric_cells);
-    weft_histogram_add(&sum->voq_ns, &one->voq_ns);
+#define X(field, help) weft_histogram_add(&sum->field, &one->field);
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
 }
 
 void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outcome *sum) {

@@ -10,7 +10,7 @@ struct sums {
     const struct weft__layers *layers;
     struct weft_balance *balance;
     double *squares;
-    weft_bytes *most;
+    weft_bytes *most, *least;
     // of the switch at hand, by entry
     uint32_t *links;
     weft_bytes *bytes, *own_most;
@@ -39,6 +39,7 @@ static void add_switch(struct sums *s, const struct weft_run *run, const struct 
         b->bytes += bytes;
         s->squares[i] += (double)bytes * (double)bytes;
         if (bytes > s->most[i]) s->most[i] = bytes;
+        if (bytes < s->least[i]) s->least[i] = bytes;
         s->links[i]++;
         s->bytes[i] += bytes;
         if (bytes > s->own_most[i]) s->own_most[i] = bytes;
@@ -56,6 +57,9 @@ struct weft_balance *weft_report_balance(const struct weft_run *run, struct weft
     s.balance = weft_arena_alloc(arena, layers.n, sizeof *s.balance);
     s.squares = weft_arena_alloc(arena, layers.n, sizeof *s.squares);
     s.most = weft_arena_alloc(arena, layers.n, sizeof *s.most);
+    s.least = weft_arena_alloc(arena, layers.n, sizeof *s.least);
+    for (uint32_t i = 0; i < layers.n; i++)
+        s.least[i] = UINT64_MAX;
     s.links = weft_arena_alloc(arena, layers.n, sizeof *s.links);
     s.bytes = weft_arena_alloc(arena, layers.n, sizeof *s.bytes);
     s.own_most = weft_arena_alloc(arena, layers.n, sizeof *s.own_most);
@@ -71,6 +75,7 @@ struct weft_balance *weft_report_balance(const struct weft_run *run, struct weft
         b->links = pair->links;
         double n = b->links, sum = (double)b->bytes;
         b->max_mean = b->bytes ? (double)s.most[i] * n / sum : NAN;
+        b->min_mean = b->bytes ? (double)s.least[i] * n / sum : NAN;
         b->jain = b->bytes ? sum * sum / (n * s.squares[i]) : NAN;
         if (b->switch_max_mean <= 0) b->switch_max_mean = NAN;
     }

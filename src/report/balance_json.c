@@ -16,6 +16,7 @@ static void write_balance(struct weft__json *j, const struct weft_run *run) {
         weft__json_key_u64(j, "idle", b[i].idle);
         weft__json_key_u64(j, "bytes", b[i].bytes);
         weft__json_key_real(j, "max_mean", b[i].max_mean);
+        weft__json_key_real(j, "min_mean", b[i].min_mean);
         weft__json_key_real(j, "switch_max_mean", b[i].switch_max_mean);
         weft__json_key_real(j, "jain", b[i].jain);
         weft__json_end_object(j);

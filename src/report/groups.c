@@ -39,7 +39,10 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
     double *slowdown = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *slowdown);
     for (uint32_t f = 0; f < w->flows; f++) {
         struct weft_group_stats *g = &group[w->flow[f].group];
-        g->count++;
+        weft_bytes delivered = outcome->flow[f].delivered_bytes;
+        if (!g->count++ || delivered < g->delivered_bytes_min) g->delivered_bytes_min = delivered;
+        if (delivered > g->delivered_bytes_max) g->delivered_bytes_max = delivered;
+        g->delivered_bytes += delivered;
         g->bytes += w->flow[f].bytes;
         g->out_of_order += outcome->flow[f].out_of_order;
         g->out_of_order_placed += outcome->flow[f].out_of_order_placed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/dsf_outcome.h"
 
+#include <math.h>
+
 uint64_t weft_histogram_value(uint32_t bucket) {
     if (bucket < WEFT_HISTOGRAM_EXACT) return bucket;
     uint32_t part = bucket - WEFT_HISTOGRAM_EXACT;
@@ -24,6 +26,17 @@ uint64_t weft_histogram_quantile(const struct weft_histogram *h, double share) {
         if (left <= 0) break;
     }
     return value;
+}
+
+double weft_histogram_mean(const struct weft_histogram *h) {
+    double sum = 0;
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++) {
+        // values from..from + width - 1
+        uint64_t from = weft_histogram_value(i), width = weft_histogram_value(i + 1) - from;
+        sum += (double)h->count[i] * ((double)from + (double)(width - 1) / 2);
+    }
+    uint64_t n = weft_histogram_total(h);
+    return n ? sum / (double)n : NAN;
 }
 
 void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram *h) {

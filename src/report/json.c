@@ -68,6 +68,9 @@ static void write_groups(struct weft__json *j, const struct weft_run *run) {
         weft__json_key_u64(j, "count", group[g].count);
         weft__json_key_u64(j, "finished", group[g].finished);
         weft__json_key_u64(j, "bytes", group[g].bytes);
+        weft__json_key_u64(j, "delivered_bytes", group[g].delivered_bytes);
+        weft__json_key_u64(j, "delivered_bytes_min", group[g].delivered_bytes_min);
+        weft__json_key_u64(j, "delivered_bytes_max", group[g].delivered_bytes_max);
         weft__json_key(j, "fct_ps");
         weft__json_begin_object(j);
         key_time(j, "mean", group[g].fct_ps.mean);
@@ -161,7 +164,9 @@ static void write_quantiles(struct weft__json *j, const char *key, const struct 
     weft__json_key(j, key);
     weft__json_begin_object(j);
     weft__json_key_u64(j, "count", weft_histogram_total(h));
+    weft__json_key_real(j, "mean", weft_histogram_mean(h));
     weft__json_key_u64(j, "p50", weft_histogram_quantile(h, 0.5));
+    weft__json_key_u64(j, "p90", weft_histogram_quantile(h, 0.9));
     weft__json_key_u64(j, "p99", weft_histogram_quantile(h, 0.99));
     weft__json_key_u64(j, "p999", weft_histogram_quantile(h, 0.999));
     weft__json_key_u64(j, "max", weft_histogram_quantile(h, 1));
@@ -177,8 +182,9 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
     WEFT_DSF_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-    write_quantiles(j, "fabric_cells", &d->fabric_cells);
-    write_quantiles(j, "voq_ns", &d->voq_ns);
+#define X(field, help) write_quantiles(j, #field, &d->field);
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
     weft__json_end_object(j);
 }
 

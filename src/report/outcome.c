@@ -101,13 +101,20 @@ static uint64_t mix_job(uint64_t digest, const struct weft_job_outcome *job) {
     return mix(mix(digest, job->exposed_ps), job->ranks_done);
 }
 
+static uint64_t mix_histogram(uint64_t digest, const struct weft_histogram *h) {
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
+        digest = mix(digest, h->count[i]);
+    return digest;
+}
+
 static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
 #define X(field, help) digest = mix(digest, dsf->field);
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
-    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
-        digest = mix(mix(digest, dsf->fabric_cells.count[i]), dsf->voq_ns.count[i]);
+#define X(field, help) digest = mix_histogram(digest, &dsf->field);
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
     return digest;
 }
 

@@ -94,12 +94,13 @@ static void write_config(struct writer *w) {
 static void write_groups(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     const struct weft_group_stats *group = weft_report_groups(w->run, arena);
-    sqlite3_stmt *s = prepare(w, "INSERT INTO groups VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO groups VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t g = 0; g < w->run->workload->groups; g++) {
         const struct weft_quantiles *f = &group[g].fct_ps, *d = &group[g].slowdown;
-        insert(w, s, "tiiirrrrrrrrrrii", group[g].name, (uint64_t)group[g].count, (uint64_t)group[g].finished,
-               group[g].bytes, f->mean, f->p50, f->p95, f->p99, f->max, d->mean, d->p50, d->p95, d->p99, d->max,
-               group[g].out_of_order, group[g].out_of_order_placed);
+        insert(w, s, "tiiiiiirrrrrrrrrrii", group[g].name, (uint64_t)group[g].count, (uint64_t)group[g].finished,
+               group[g].bytes, group[g].delivered_bytes, group[g].delivered_bytes_min, group[g].delivered_bytes_max,
+               f->mean, f->p50, f->p95, f->p99, f->max, d->mean, d->p50, d->p95, d->p99, d->max, group[g].out_of_order,
+               group[g].out_of_order_placed);
     }
     sqlite3_finalize(s);
     weft_arena_free(arena);
@@ -282,12 +283,39 @@ static void write_balance(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
     const struct weft_balance *b = weft_report_balance(w->run, arena, &n);
-    sqlite3_stmt *s = prepare(w, "INSERT INTO balance VALUES (?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO balance VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < n; i++)
-        insert(w, s, "tttiiirrr", b[i].from, b[i].to, weft_balance_directions[b[i].direction], (uint64_t)b[i].links,
-               (uint64_t)b[i].idle, b[i].bytes, b[i].max_mean, b[i].switch_max_mean, b[i].jain);
+        insert(w, s, "tttiiirrrr", b[i].from, b[i].to, weft_balance_directions[b[i].direction], (uint64_t)b[i].links,
+               (uint64_t)b[i].idle, b[i].bytes, b[i].max_mean, b[i].min_mean, b[i].switch_max_mean, b[i].jain);
     sqlite3_finalize(s);
     weft_arena_free(arena);
+}
+
+/// A row a bucket that is not empty.
+static void write_distribution(struct writer *w, sqlite3_stmt *s, const char *name, const struct weft_histogram *h) {
+    uint64_t n = weft_histogram_total(h), before = 0;
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++) {
+        if (!h->count[i]) continue;
+        before += h->count[i];
+        insert(w, s, "tiiir", name, weft_histogram_value(i), weft_histogram_value(i + 1), h->count[i],
+               (double)before / (double)n);
+    }
+}
+
+static void write_dsf(struct writer *w) {
+    const struct weft_dsf_outcome *d = w->run->outcome->dsf;
+    if (!d) return;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO dsf VALUES (?,?,?,?)");
+#define X(field, help) insert(w, s, "tit", #field, d->field, help);
+    WEFT_DSF_COUNTERS(X)
+    WEFT_DSF_WATERMARKS(X)
+#undef X
+    sqlite3_finalize(s);
+    s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
+#define X(field, help) write_distribution(w, s, #field, &d->field);
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
+    sqlite3_finalize(s);
 }
 
 static void write_pfc_layers(struct writer *w) {
@@ -430,6 +458,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_load(w);
         write_pfc_layers(w);
         write_te(w);
+        write_dsf(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

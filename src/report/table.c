@@ -45,11 +45,14 @@ static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
             "DSF    %s cell-hops; %" PRIu64 " cells and %" PRIu64 " packets lost; VOQ wait p50 %s, p99 %s\n"
             "       cells before a cell at fabric nodes: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
             ", max %" PRIu64 "\n"
-            "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly\n",
+            "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly; packets begun ahead of "
+            "turn: "
+            "p99 %" PRIu64 ", max %" PRIu64 "\n",
             weft__text_count(hops, (double)d->cell_hops), d->cells_lost + d->cells_dropped + d->cells_unreachable,
             d->packets_lost, p50, p99, weft_histogram_quantile(&d->fabric_cells, 0.5),
             weft_histogram_quantile(&d->fabric_cells, 0.99), weft_histogram_quantile(&d->fabric_cells, 0.999),
-            weft_histogram_quantile(&d->fabric_cells, 1), voq, egress, reassembly);
+            weft_histogram_quantile(&d->fabric_cells, 1), voq, egress, reassembly,
+            weft_histogram_quantile(&d->reassembly_packets, 0.99), d->reassembly_packets_max);
 }
 
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {

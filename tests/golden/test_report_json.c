@@ -106,7 +106,7 @@ static void groups(void **state) {
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
     check_keys(root, "groups", 2);
-    check_keys(root, "groups.incast", 7);
+    check_keys(root, "groups.incast", 10);
     is_int(root, "groups.incast.out_of_order", 5);
     is_int(root, "groups.incast.out_of_order_placed", 3);
     is_int(root, "groups.victims.out_of_order", 7);

@@ -75,6 +75,7 @@ static void extremes(void **state) {
     set_bytes(&r, "leaf-0->spine-1", 7);
     const struct weft_balance *b = balance_of(&r, arena, 2);
     near(b[0].max_mean, 6);
+    near(b[0].min_mean, 0);
     near(b[0].switch_max_mean, 3);
     near(b[0].jain, 1. / 6);
     for (unsigned i = 0; i < 6; i++) {
@@ -84,6 +85,7 @@ static void extremes(void **state) {
     }
     b = balance_of(&r, arena, 2);
     near(b[0].max_mean, 1);
+    near(b[0].min_mean, 1);
     near(b[0].switch_max_mean, 1);
     near(b[0].jain, 1);
     weft_arena_free(arena);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/histogram.h"
+#include "weft/dsf_outcome.h"
 #include "weft/random.h"
 
 enum { VALUES = 10000 };
@@ -73,10 +74,28 @@ static void exact_where_it_can_be(void **state) {
     free(h);
 }
 
+/// The distributions of a fabric: exact below 32, four parts to a doubling above. 1000 values 0 to 999.
+static void of_a_fabric(void **state) {
+    struct weft_histogram h = {0};
+    assert_true(isnan(weft_histogram_mean(&h)));
+    for (uint64_t i = 0; i < 1000; i++)
+        h.count[weft_histogram_bucket(i)]++;
+    assert_int_equal(weft_histogram_total(&h), 1000);
+    assert_int_equal(weft_histogram_quantile(&h, 0.031), 30);
+    assert_int_equal(weft_histogram_quantile(&h, 0.5), 448); // 448 to 511
+    assert_int_equal(weft_histogram_quantile(&h, 1), 896);   // 896 to 1023
+    // Buckets up to 895 are full, so their middles are exact; the last holds 104 values with a middle of 959.5.
+    assert_true(fabs(weft_histogram_mean(&h) - (895. * 896 / 2 + 104 * 959.5) / 1000) < 1e-9);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(weft_histogram_value(weft_histogram_bucket(i)) <= i &&
+                    i < weft_histogram_value(weft_histogram_bucket(i) + 1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_of_sorted_values),
         cmocka_unit_test(exact_where_it_can_be),
+        cmocka_unit_test(of_a_fabric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,11 +76,11 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(
-        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-        "admission\nbalance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_differences\ndrops\nevent_"
-        "meaning\nevents\nflows\ngroups\niterations\njobs\n"
-        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries\nte");
+    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+                "admission\nbalance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_"
+                "differences\ndistributions\ndrops\ndsf\n"
+                "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
+                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
@@ -110,10 +110,28 @@ static void flows_and_groups(void **state) {
         "1|1|incast|1|2|host-1|host-2|5000000|1|3|write|1000000|421000000|420000000|422000000|200000000|2.1|5000000|"
         "4|2|6|3000000|5|3\n"
         "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0");
-    expect_rows(
-        f->dir, "SELECT name, count, finished, bytes, fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
-        "incast|2|2|10000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|50500123.0|50500123.0|1.262503075");
+    expect_rows(f->dir,
+                "SELECT name, count, finished, bytes, delivered_bytes, delivered_bytes_min, delivered_bytes_max, "
+                "fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
+                "incast|2|2|10000000|10000000|5000000|5000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|2234567|"
+                "1000000|1234567|50500123.0|50500123.0|1.262503075");
     expect_rows(f->dir, "SELECT mean_us FROM group_times WHERE variant = 'pfc' AND name = 'incast'", "410.0");
+}
+
+/// Only of runs that have one: counters, and distributions as buckets with the share of all up to their end.
+static void of_a_fabric(void **state) {
+    struct fixture *f = *state;
+    static struct weft_dsf_outcome dsf = {.cell_hops = 34, .voq_bytes_max = 4158};
+    dsf.fabric_cells.count[0] = 6;
+    dsf.fabric_cells.count[weft_histogram_bucket(33)] = 2; // 32 to 39
+    dsf.voq_ns.count[7] = 1;
+    f->sample[1].outcome.dsf = &dsf;
+    write_results(f, f->dir);
+    f->sample[1].outcome.dsf = NULL;
+    expect_rows(f->dir, "SELECT run, field, value FROM dsf WHERE value > 0 ORDER BY field",
+                "2|cell_hops|34\n2|voq_bytes_max|4158");
+    expect_rows(f->dir, "SELECT * FROM distributions",
+                "2|fabric_cells|0|1|6|0.75\n2|fabric_cells|32|40|2|1.0\n2|voq_ns|7|8|1|1.0");
 }
 
 static void ports_counters_series(void **state) {
@@ -210,6 +228,7 @@ int main(void) {
         T(is_sound),
         T(what_was_run),
         T(flows_and_groups),
+        T(of_a_fabric),
         T(ports_counters_series),
         T(queries_of_the_docs),
         T(replaces_and_makes_folders),
