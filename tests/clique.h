@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small Cliques for tests of their control plane. Include after cmocka and weft/memory.h.
+#ifndef WEFT_TESTS_CLIQUE_H
+#define WEFT_TESTS_CLIQUE_H
+
+#include "weft/clique.h"
+#include "weft/memory.h"
+
+/// TiNs in a row, each in a pod of its own.
+static inline struct weft_clique *clique_chain(uint32_t tins, weft_time_ps delay_ps, struct weft_arena *a) {
+    struct weft_clique_tin *tin = weft_arena_alloc(a, tins, sizeof *tin);
+    struct weft_clique_link *link = weft_arena_alloc(a, tins, sizeof *link);
+    for (uint32_t i = 0; i < tins; i++) {
+        tin[i] = (struct weft_clique_tin){.name = "tin", .node = WEFT_NONE, .pod = i};
+        if (i) link[i - 1] = (struct weft_clique_link){.tin = {i - 1, i}, .port = {1, 0}, .delay_ps = delay_ps};
+    }
+    return weft_clique_new(tin, tins, link, tins - 1, a);
+}
+
+#endif
