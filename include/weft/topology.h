@@ -15,9 +15,10 @@ enum weft_node_box {
     WEFT_BOX_ETHERNET_SWITCH,
     WEFT_BOX_DSF_INTERFACE, ///< Ethernet on one side, cells on the other: RDSW, EDSW
     WEFT_BOX_DSF_FABRIC,    ///< cells only: a virtual device of an FDSW or SDSW
+    WEFT_BOX_TIN,           ///< ToR-in-NIC: cells between TiNs, packets to hosts and Ethernet
     WEFT_BOXES
 };
-extern const char *const weft_node_box_names[]; ///< "host", "ethernet", "dsf_interface", "dsf_fabric", NULL
+extern const char *const weft_node_box_names[]; ///< "host", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL
 enum { WEFT_CLUSTER_EDGE = 200 };               ///< the cluster of EDSWs and the FDSWs below them, as FBOSS numbers it
 
 struct weft_node_info {
@@ -27,8 +28,9 @@ struct weft_node_info {
     uint8_t tier;         ///< 0 host, 1 the switches next to hosts, ...
     uint8_t box;          ///< enum weft_node_box
     uint8_t fabric_level; ///< of a DSF fabric node: 1 next to interface nodes, 2 between clusters; else 0
-    uint32_t cluster; ///< of a DSF node, unique in its fabric: 0.., or the edge's; WEFT_NONE: none (level 2, others)
+    uint32_t cluster; ///< of a DSF node, unique in its fabric: 0.., or the edge's; of a TiN its pod; WEFT_NONE: none
     uint32_t pod;     ///< WEFT_NONE if it belongs to none
+    uint32_t card;    ///< line card, unique in its network: nodes that are replaced together; WEFT_NONE: its own
     uint32_t port0;   ///< its first port among all ports
     uint32_t ports;
     uint32_t index; ///< among hosts, or among switches
@@ -107,6 +109,8 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
 /// What box the node added last is, if not a host or an Ethernet switch.
 void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box box, uint8_t fabric_level,
                            uint32_t cluster);
+/// The line card of the node added last.
+void weft_topology_set_card(struct weft_topology_builder *b, uint32_t card);
 /// What is added from now on is another network, apart from those before; names of its nodes and layers get its name
 /// and a dash put before them. To be called before any node is added, or never. For planes of a kind of topology
 /// ("plane-0") and the like. `name` is copied.
@@ -127,11 +131,11 @@ struct weft_topology_ops {
 
 /// Builds and validates: in each network at least two hosts, every node reachable from every other and from no other
 /// network; every host with exactly one link and that to a switch, links of DSF fabric nodes to DSF nodes only (and of
-/// level 2 to fabric nodes only), no node without links, no self-link, names unique (of ports: at their node), rates 1
-/// Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and links, 65535 ports a node and 65535 switches with hosts. `tree` and
-/// `events` are the user's `topology:` and `events:` sections or NULL. Place of errors: the user's line where there is
-/// one. An event is {at: 1ms, link: NAME, state: down|up}; NAME as for weft_topology_find_link, or a glob over port
-/// names
+/// level 2 to fabric nodes only), links between TiNs among a TiN's first 64, at most 4096 TiNs, no node without links,
+/// no self-link, names unique (of ports: at their node), rates 1 Gbit/s to 3.2 Tbit/s, at most 2^24 nodes and links,
+/// 65535 ports a node and 65535 switches with hosts. `tree` and `events` are the user's `topology:` and `events:`
+/// sections or NULL. Place of errors: the user's line where there is one. An event is {at: 1ms, link: NAME, state:
+/// down|up}; NAME as for weft_topology_find_link, or a glob over port names
 /// ("core-0/*": all its links).
 enum weft_status weft_topology_new(const struct weft_model_conf *model, const struct weft_tree *tree,
                                    const struct weft_tree *events, struct weft_arena *arena,
@@ -162,8 +166,8 @@ enum weft_status weft_topology_select_ports(const struct weft_topology *t, const
 /// Cells travel on it, not frames.
 static inline bool weft_topology_link_is_fabric(const struct weft_topology *t, uint32_t link) {
     const uint32_t *port = t->link[link].port;
-    return t->node[t->port[port[0]].node].box == WEFT_BOX_DSF_FABRIC ||
-           t->node[t->port[port[1]].node].box == WEFT_BOX_DSF_FABRIC;
+    uint8_t from = t->node[t->port[port[0]].node].box, to = t->node[t->port[port[1]].node].box;
+    return from == WEFT_BOX_DSF_FABRIC || to == WEFT_BOX_DSF_FABRIC || (from == WEFT_BOX_TIN && to == WEFT_BOX_TIN);
 }
 
 static inline const struct weft_port_info *weft_topology_port(const struct weft_topology *t, uint32_t node,

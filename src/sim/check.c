@@ -63,6 +63,16 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
+static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (t->node[n].box == WEFT_BOX_TIN)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
+                                  "%s is a ToR-in-NIC, which cannot be run yet; 'weft topo' shows its network",
+                                  t->node[n].name);
+    return WEFT_OK;
+}
+
 /// An entry of `devices` that matches no node is a slip: it would be without effect.
 static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
@@ -82,6 +92,7 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
+    if (!status) status = check_boxes(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,

@@ -34,11 +34,13 @@ static const struct weft_param node_rows[] = {
     WEFT_CHOICE(struct node_conf, role, "role", NULL, roles, "a host has exactly one link"),
     WEFT_TEXT(struct node_conf, layer, "layer", "", "for summaries and globs; empty: the role"),
     WEFT_CHOICE(struct node_conf, box, "box", "ethernet", &weft_node_box_names[WEFT_BOX_ETHERNET_SWITCH],
-                "what a switch is: ethernet, or a node of a DSF fabric"),
+                "what a switch is: ethernet, a node of a DSF fabric, or a ToR-in-NIC of a dragonfly"),
     WEFT_UINT(struct node_conf, fabric_level, "fabric_level", "1", "1", "2",
               "of a dsf_fabric node: 1 next to interface nodes, 2 between clusters"),
-    WEFT_UINT(struct node_conf, cluster, "cluster", "0", "0", "65535",
-              "of a dsf_interface or a dsf_fabric node of level 1: nodes of one number make an L1 zone; 200: the edge"),
+    WEFT_UINT(
+        struct node_conf, cluster, "cluster", "0", "0", "65535",
+        "of a dsf_interface or a dsf_fabric node of level 1: nodes of one number make an L1 zone; 200: the edge; of a "
+        "tin: its pod"),
 };
 static const struct weft_param_table node_table = WEFT_PARAM_TABLE("node", struct node_conf, node_rows);
 
@@ -113,13 +115,13 @@ static enum weft_status set_box(const struct node_conf *conf, const struct weft_
     enum weft_node_box box =
         conf->role == 0 ? WEFT_BOX_HOST : (enum weft_node_box)(WEFT_BOX_ETHERNET_SWITCH + conf->box);
     bool fabric = box == WEFT_BOX_DSF_FABRIC, upper = fabric && conf->fabric_level > 1;
-    bool clustered = (fabric && !upper) || box == WEFT_BOX_DSF_INTERFACE;
+    bool clustered = (fabric && !upper) || box == WEFT_BOX_DSF_INTERFACE || box == WEFT_BOX_TIN;
     const struct {
         const char *key, *expected;
         bool fits;
     } keys[] = {{"box", "a switch", box != WEFT_BOX_HOST},
                 {"fabric_level", "a dsf_fabric node", fabric},
-                {"cluster", "a dsf_interface node or a dsf_fabric node of level 1", clustered}};
+                {"cluster", "a dsf_interface node, a dsf_fabric node of level 1 or a tin", clustered}};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         const struct weft_tree *given = weft_tree_find(entry, keys[k].key);
         if (given && !keys[k].fits)

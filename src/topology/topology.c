@@ -6,7 +6,7 @@
 
 #include "topology/builder.h"
 
-const char *const weft_node_box_names[] = {"host", "ethernet", "dsf_interface", "dsf_fabric", NULL};
+const char *const weft_node_box_names[] = {"host", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL};
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
@@ -62,6 +62,7 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
                                 .tier = tier,
                                 .box = role == WEFT_NODE_HOST ? WEFT_BOX_HOST : WEFT_BOX_ETHERNET_SWITCH,
                                 .cluster = WEFT_NONE,
+                                .card = WEFT_NONE,
                                 .pod = pod};
     return b->nodes++;
 }
@@ -73,6 +74,10 @@ void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box b
     node->box = (uint8_t)box;
     node->fabric_level = fabric_level;
     node->cluster = cluster;
+}
+
+void weft_topology_set_card(struct weft_topology_builder *b, uint32_t card) {
+    b->node[b->nodes - 1].card = card;
 }
 
 void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint32_t to, weft_rate_bps rate,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a network must be before anything is simulated on it.
 #include "topology/builder.h"
+#include "weft/dragonfly.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
@@ -113,6 +114,26 @@ static enum weft_status check_totals(const struct weft_topology_builder *b, stru
     return WEFT_OK;
 }
 
+/// Sets of a TiN's GNet ports are masks, and a TiN has a number of 16 bits.
+static enum weft_status check_tins(const struct weft_topology_builder *b, struct weft_error *ret_error) {
+    uint32_t tins = 0, l = 0;
+    for (uint32_t n = 0; n < b->nodes; n++)
+        if (b->node[n].box == WEFT_BOX_TIN && ++tins > WEFT_GNET_TINS_MAX)
+            return BAD(b->node_place[n], "more than %d TiNs; expected no more in a topology", WEFT_GNET_TINS_MAX);
+    if (!tins) return WEFT_OK;
+    uint32_t *ports = weft_memory_new(WEFT_MEMORY_TOPOLOGY, b->nodes, sizeof *ports);
+    for (; l < b->links; l++) {
+        uint32_t from = b->link[l].node[0], to = b->link[l].node[1], used = ports[from]++, there = ports[to]++;
+        if (b->node[from].box == WEFT_BOX_TIN && b->node[to].box == WEFT_BOX_TIN &&
+            (used >= WEFT_GNET_PORTS_MAX || there >= WEFT_GNET_PORTS_MAX))
+            break;
+    }
+    weft_memory_free(WEFT_MEMORY_TOPOLOGY, ports, b->nodes * sizeof *ports);
+    if (l == b->links) return WEFT_OK;
+    return BAD(b->link[l].place, "link %s to %s is after the first %d of a TiN; expected links between TiNs first",
+               b->node[b->link[l].node[0]].name, b->node[b->link[l].node[1]].name, WEFT_GNET_PORTS_MAX);
+}
+
 enum weft_status weft__topology_validate(const struct weft_topology_builder *b, const uint32_t *degree,
                                          struct weft_error *ret_error) {
     for (uint32_t i = 0; i < b->links; i++) {
@@ -123,6 +144,7 @@ enum weft_status weft__topology_validate(const struct weft_topology_builder *b, 
         enum weft_status status = check_node(b, n, degree[n], ret_error);
         if (status) return status;
     }
-    enum weft_status status = check_totals(b, ret_error);
+    enum weft_status status = check_tins(b, ret_error);
+    if (!status) status = check_totals(b, ret_error);
     return status ? status : check_networks(b, ret_error);
 }

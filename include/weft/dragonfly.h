@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cell-switched dragonfly (Aquila, NSDI 2022): ToR-in-NIC chips (TiNs) in pods, linked by GNet. What a topology says
+// of one, in the numbers that routing and devices count in. TiNs are numbered pod by pod, in each in the order of
+// nodes; a GNet address is such a number and an endpoint.
+#ifndef WEFT_DRAGONFLY_H
+#define WEFT_DRAGONFLY_H
+
+#include "weft/topology.h"
+
+enum { WEFT_GNET_PORTS_MAX = 64, WEFT_GNET_TINS_MAX = 4096 };
+
+/// What leads out of a port of a TiN. Generated dragonflies number ports in this order: local by peer, then global by
+/// peer's pod, hosts, Ethernet.
+enum weft_tin_port_class {
+    WEFT_TIN_LOCAL,    ///< GNet, to a TiN of the same pod
+    WEFT_TIN_GLOBAL,   ///< GNet, to a TiN of another pod
+    WEFT_TIN_HOST,     ///< PCIe, to a server
+    WEFT_TIN_ETHERNET, ///< to the data centre's spine
+    WEFT_TIN_PORT_CLASSES
+};
+
+/// Of TiN t. Its GNet ports are among its node's first 64 ports, so that sets of them are masks of 64 bits.
+struct weft_tin {
+    uint32_t node;
+    uint16_t pod, place;                   ///< place: in its pod, from 0
+    uint64_t local, global;                ///< GNet ports, bit k is port k of the node
+    uint16_t peer[WEFT_GNET_PORTS_MAX];    ///< TiN behind a GNet port; WEFT_TIN_NONE: of another class
+    uint32_t gnet_ports, hosts, ethernets; ///< ports of each kind
+};
+#define WEFT_TIN_NONE UINT16_MAX
+
+/// A fabric of TiNs that cells do not leave: a Clique.
+struct weft_dragonfly {
+    uint32_t pods, tins;
+    struct weft_tin *tin; ///< pod by pod
+    uint32_t *pod_first;  ///< [pods + 1] its first TiN
+};
+
+/// Every Clique of a topology.
+struct weft_dragonflies {
+    uint32_t n;
+    struct weft_dragonfly *fabric;
+    uint32_t *fabric_of_node; ///< [nodes], WEFT_NONE: no TiN
+    uint16_t *tin_of_node;    ///< [nodes], WEFT_TIN_NONE: no TiN
+};
+
+/// In `arena`; n is 0 if there is no TiN. TiNs that GNet links join are a fabric; its pods are those of their clusters
+/// (weft_node_info). The topology has been validated (see weft_topology_new).
+struct weft_dragonflies *weft_dragonflies_new(const struct weft_topology *t, struct weft_arena *arena);
+
+/// The class of port k of a TiN's node.
+enum weft_tin_port_class weft_tin_port_class(const struct weft_topology *t, uint32_t node, uint32_t k);
+
+#endif
