@@ -118,10 +118,11 @@ static void print_burst(const struct trace_view *v, const struct weft_control_bu
     if (b->up) print_links_of(v, b->time_ps, true, b->up);
     for (uint32_t i = 0; i < v->trace->events && b->drains; i++) {
         const struct weft_control_event *e = &v->trace->event[i];
-        bool drain = e->what == WEFT_CONTROL_DRAIN, undrain = e->what == WEFT_CONTROL_UNDRAIN;
-        if (e->time_ps != b->time_ps || (!drain && !undrain)) continue;
-        printf("%s%s is %s", b->up || b->down ? "; " : "", v->topology->node[e->node].name,
-               drain ? "drained" : "reached again");
+        if (e->time_ps != b->time_ps || !weft_control_is_drain(e)) continue;
+        printf("%s%s %s", b->up || b->down ? "; " : "", v->topology->node[e->node].name,
+               e->what == WEFT_CONTROL_DRAIN     ? "is drained"
+               : e->what == WEFT_CONTROL_UNDRAIN ? "is no longer to be drained"
+                                                 : "has an error of its ASIC");
     }
     printf("\n");
     for (uint32_t i = 0; i < b->steps && i < steps_max; i++)
@@ -159,6 +160,14 @@ static void print_capacities(const struct trace_view *v) {
     if (t->capacities > CAPACITIES_MAX) printf("... and %u more\n", t->capacities - CAPACITIES_MAX);
 }
 
+static void print_drained(const struct trace_view *v) {
+    for (uint32_t i = 0; i < v->trace->drained_n; i++) {
+        const struct weft_control_drained *d = &v->trace->drained[i];
+        printf("%s%s is %s at the end: it forwards between its own ports only\n", i ? "" : "\n",
+               v->trace->fabric[d->fabric]->device[d->device].name, weft_drain_names[d->state]);
+    }
+}
+
 static void print_over(const struct trace_view *v) {
     const struct weft_control_oversubscription *o = &v->trace->over;
     if (!o->groups) {
@@ -188,6 +197,7 @@ static void print_text(const struct trace_view *v, uint32_t steps_max) {
         print_burst(v, &v->trace->burst[i], steps_max);
     print_capacities(v);
     print_over(v);
+    print_drained(v);
     trace_control_print_nodes(v);
 }
 

@@ -99,6 +99,16 @@ void trace_control_print_json(FILE *file, const struct trace_view *v) {
     weft__json_key_u64(&j, "worst_in", v->trace->over.worst.in);
     weft__json_key_u64(&j, "worst_out", v->trace->over.worst.out);
     weft__json_end_object(&j);
+    weft__json_key(&j, "drained");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < v->trace->drained_n; i++) {
+        const struct weft_control_drained *d = &v->trace->drained[i];
+        weft__json_begin_object(&j);
+        weft__json_key_string(&j, "node", v->trace->fabric[d->fabric]->device[d->device].name);
+        weft__json_key_string(&j, "state", weft_drain_names[d->state]);
+        weft__json_end_object(&j);
+    }
+    weft__json_end_array(&j);
     trace_control_json_nodes(&j, v);
     weft__json_end_object(&j);
     fputc('\n', file);

@@ -20,6 +20,15 @@ struct weft_reach_conf {
 enum weft_reach_detection { WEFT_REACH_BY_WATCHDOG, WEFT_REACH_BY_SIGNAL };
 extern const struct weft_param_table weft_reach_table;
 
+/// Whether others reach an interface node: its actual state, beside what an operator asks for. Between its own ports it
+/// forwards in any state.
+enum weft_drain { WEFT_UNDRAINED, WEFT_DRAINED, WEFT_DRAINED_ASIC_ERROR };
+extern const char *const weft_drain_names[];
+/// The state that follows. `to_drain`: the operator asks for it; else the number of links up decides, with hysteresis.
+/// An error of the ASIC stays until somebody drains the node and lets it back.
+enum weft_drain weft_drain_next(enum weft_drain actual, bool to_drain, uint32_t links_up,
+                                const struct weft_reach_conf *conf);
+
 /// The section `control` of a scenario.
 struct weft_control_conf {
     struct weft_reach_conf reach;
@@ -38,6 +47,7 @@ enum weft_control_what {
     WEFT_CONTROL_MOVE,
     WEFT_CONTROL_DRAIN,
     WEFT_CONTROL_UNDRAIN,
+    WEFT_CONTROL_ASIC_ERROR,
 };
 extern const char *const weft_control_whats[]; ///< "crash", ..., NULL
 struct weft_control_event {
@@ -46,6 +56,9 @@ struct weft_control_event {
     uint32_t node, to; ///< of the topology; WEFT_NONE: none
     bool *side;        ///< CUT: [nodes]
 };
+static inline bool weft_control_is_drain(const struct weft_control_event *e) {
+    return e->what == WEFT_CONTROL_DRAIN || e->what == WEFT_CONTROL_UNDRAIN || e->what == WEFT_CONTROL_ASIC_ERROR;
+}
 /// `control`: the section, or NULL.
 enum weft_status weft_control_events_read(const struct weft_topology *t, const struct weft_tree *control,
                                           struct weft_control_event **ret_event, uint32_t *ret_n,
@@ -137,13 +150,33 @@ struct weft_reach_timeline {
     const struct weft_reach_event *event; ///< by time; at one time, as they came about
     struct weft_reach_stats stats;
 };
-/// Runs the control plane over `topology->event`. Before the first event a port is usable if weft_reach_leads says so.
+/// Runs the control plane over `topology->event` and what of `event` drains nodes. Before the first event a port is
+/// usable if weft_reach_leads says so.
 enum weft_status weft_reach_timeline_new(const struct weft_topology *t, const struct weft_reach_conf *conf,
-                                         uint64_t seed, struct weft_arena *arena,
-                                         struct weft_reach_timeline **ret_timeline, struct weft_error *ret_error);
+                                         const struct weft_control_event *event, uint32_t events, uint64_t seed,
+                                         struct weft_arena *arena, struct weft_reach_timeline **ret_timeline,
+                                         struct weft_error *ret_error);
 /// Whether node `node` sends cells for interface node `dst` by its port `port` when nothing has failed; for DSF nodes
 /// of one fabric.
 bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst);
+
+/// For the data plane: from `time_ps` on interface node `node` forwards to hosts behind interface node `of`, or no
+/// longer.
+struct weft_known_event {
+    weft_time_ps time_ps;
+    uint32_t node, of;
+    bool known;
+};
+/// What interface nodes know of each other in a run (FSDB), all fabrics together.
+struct weft_known_timeline {
+    bool cold; ///< at first nobody knows anything; else everybody everything
+    uint32_t events;
+    const struct weft_known_event *event; ///< by time
+};
+enum weft_status weft_known_timeline_new(const struct weft_topology *t, const struct weft_control_conf *conf,
+                                         const struct weft_control_event *event, uint32_t events, uint64_t seed,
+                                         struct weft_arena *arena, struct weft_known_timeline **ret_timeline,
+                                         struct weft_error *ret_error);
 
 /// A step of the story: a device noticed a link, or withdrew or opened input links towards destinations that stand
 /// alike.
@@ -189,6 +222,11 @@ struct weft_control_nodes {
     const struct weft_bgp_event *bgp_event;
     uint32_t *edsw; ///< [edsws] nodes
 };
+/// An interface node that others do not reach at the end.
+struct weft_control_drained {
+    uint32_t fabric, device;
+    enum weft_drain state;
+};
 struct weft_control_trace {
     uint32_t events;
     const struct weft_control_event *event;
@@ -200,6 +238,8 @@ struct weft_control_trace {
     struct weft_control_burst *burst;
     struct weft_control_capacity *capacity;
     struct weft_control_oversubscription over;
+    uint32_t drained_n;
+    struct weft_control_drained *drained;
 };
 /// Runs the failures and repairs of a topology, and `event`, for the story. In `arena`.
 enum weft_status weft_control_trace_new(const struct weft_topology *t, const struct weft_control_conf *conf,

@@ -14,6 +14,7 @@ struct weft_fsdb_conf {
     weft_time_ps connect_timeout_ps, receive_timeout_ps, heartbeat_ps, chunk_timeout_ps, hold_ps, retry_ps;
     weft_time_ps latency_ps, serve_ps, publish_ps, detect_ps;
     uint64_t system_ports, interfaces, neighbours; ///< of an interface node
+    bool cold_start;                               ///< time 0 is the start of all nodes, which know nothing
 };
 struct weft_param_table;
 extern const struct weft_param_table weft_fsdb_table;
@@ -39,7 +40,13 @@ struct weft_fsdb_subscription {
     uint32_t version;         ///< of the other's state, last received
 };
 
+/// Forwards to hosts behind the other node.
+static inline bool weft_fsdb_knows(const struct weft_fsdb_subscription *s) {
+    return s->data == WEFT_FSDB_LIVE || s->data == WEFT_FSDB_HELD;
+}
+
 /// The subscription wants to connect: the caller does it, and tells how it went. All functions return whether so.
+/// What is known of the other node from before is kept for the graceful restart hold time.
 bool weft_fsdb_start(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now);
 void weft_fsdb_on_connected(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now);
 /// The whole state of the other at first, changes later; a heartbeat: the version it had.
@@ -74,6 +81,12 @@ struct weft_fsdb_outcome {
     weft_time_ps told_last_ps;
     uint64_t connects, states, changes; ///< messages: attempts, whole states, changes
 };
+/// For the data plane: from then on `node` forwards to hosts behind `of`, or no longer.
+struct weft_fsdb_change {
+    weft_time_ps time_ps;
+    uint32_t node, of;
+    bool known;
+};
 struct weft_fsdb_result {
     uint64_t sessions; ///< that there are when all is well
     double heartbeats_per_s;
@@ -81,8 +94,11 @@ struct weft_fsdb_result {
     weft_time_ps first_full_ps; ///< from a start of all nodes at once to all sessions
     uint64_t first_messages;
     struct weft_fsdb_outcome *outcome; ///< [events]
+    uint32_t changes;
+    struct weft_fsdb_change *change; ///< by time, counted as those of events are
 };
-/// Starts all nodes at time 0, and runs events after `settle_ps`, their times counted from there. In `arena`.
+/// Starts all nodes, and runs events. Their times count from when everybody knows everything (conf->cold_start: from
+/// the start, when nobody knows anything). In `arena`.
 struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32_t nodes,
                                        const struct weft_fsdb_event *event, uint32_t events, uint64_t seed,
                                        struct weft_arena *arena);

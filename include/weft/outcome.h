@@ -24,7 +24,8 @@
     X(CREDIT_WATCHDOG, "credit_watchdog", "DSF: its VOQ got no credit for too long")                                   \
     X(FABRIC_FIFO, "fabric_fifo_full", "DSF: no room for a cell at the output of a fabric node")                       \
     X(REASSEMBLY, "reassembly_timeout", "DSF: cells of it did not come, were too late or had no room")                 \
-    X(EGRESS_FULL, "egress_full", "DSF: no room at the Ethernet port that it was to leave by")
+    X(EGRESS_FULL, "egress_full", "DSF: no room at the Ethernet port that it was to leave by")                         \
+    X(NEIGHBOUR, "neighbour_unknown", "DSF: the interface node knows no hosts behind the other (FSDB)")
 enum weft_drop {
 #define X(e, name, help) WEFT_DROP_##e,
     WEFT_DROP_REASONS(X)

@@ -12,13 +12,14 @@ struct event_conf {
     uint32_t what;
     const char *node, *to;
 };
-const char *const weft_control_whats[] = {"crash", "restart", "shut", "cut", "heal", "move", "drain", "undrain", NULL};
+const char *const weft_control_whats[] = {"crash", "restart", "shut",    "cut",        "heal",
+                                          "move",  "drain",   "undrain", "asic_error", NULL};
 static const struct weft_param rows[] = {
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000000s", "when"),
     WEFT_CHOICE(
         struct event_conf, what, "do", NULL, weft_control_whats,
         "an agent stops without a word or (shut) with one, starts again; nodes are cut off from the others, or no "
-        "more; a host moves; a node is drained, or no more"),
+        "more; a host moves; a node is drained, or no more, or drains itself because its chip is faulty"),
     WEFT_TEXT(struct event_conf, node, "node", "",
               "interface node; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
     WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"),

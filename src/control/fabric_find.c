@@ -137,8 +137,19 @@ static void add_stats(struct weft_reach_stats *sum, const struct weft_reach_stat
     if (one->last_ps > sum->last_ps) sum->last_ps = one->last_ps;
 }
 
+static void note_drain(struct weft__reach_run *run, const struct weft_fabric *f, const struct weft_control_event *e) {
+    for (uint32_t d = 0; d < f->dests && weft_control_is_drain(e); d++) {
+        if (f->device[f->dest_device[d]].node != e->node) continue;
+        if (e->what == WEFT_CONTROL_ASIC_ERROR)
+            weft__reach_run_asic_error(run, e->time_ps, f->dest_device[d]);
+        else
+            weft__reach_run_admin(run, e->time_ps, f->dest_device[d], e->what == WEFT_CONTROL_UNDRAIN);
+    }
+}
+
 struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, const struct weft_fabric *f,
-                                               const struct weft_reach_conf *conf, uint64_t seed,
+                                               const struct weft_reach_conf *conf,
+                                               const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                                struct weft_arena *arena) {
     struct weft__reach_run *run = weft__reach_run_new(f, conf, seed, true);
     uint32_t *at = weft_arena_alloc(arena, t->links, sizeof *at); // its number in the fabric, from 1
@@ -147,6 +158,8 @@ struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, co
     for (uint32_t e = 0; e < t->events; e++)
         if (at[t->event[e].link])
             weft__reach_run_link(run, t->event[e].time_ps, at[t->event[e].link] - 1, t->event[e].up);
+    for (uint32_t e = 0; e < events; e++)
+        note_drain(run, f, &event[e]);
     return run;
 }
 
@@ -166,32 +179,34 @@ static struct weft_reach_event *merge(const struct weft_reach_event *ours, uint3
 }
 
 static void add_fabric(struct weft_reach_timeline *timeline, const struct weft_topology *t, const struct weft_fabric *f,
-                       const struct weft_reach_conf *conf, uint64_t seed, struct weft_arena *arena) {
-    struct weft__reach_run *run = weft__reach_run_events(t, f, conf, seed, arena);
+                       const struct weft_reach_conf *conf, const struct weft_control_event *event, uint32_t events,
+                       uint64_t seed, struct weft_arena *arena) {
+    struct weft__reach_run *run = weft__reach_run_events(t, f, conf, event, events, seed, arena);
     weft__reach_run_settle(run);
     uint32_t n;
     const struct weft_reach_change *change = weft__reach_run_changes(run, &n);
-    struct weft_reach_event *event = weft_arena_alloc(arena, n, sizeof *event);
+    struct weft_reach_event *own = weft_arena_alloc(arena, n, sizeof *own);
     for (uint32_t i = 0; i < n; i++)
-        event[i] = (struct weft_reach_event){change[i].time_ps, f->device[change[i].device].node,
-                                             f->device[f->dest_device[change[i].dest]].node,
-                                             port_of(t, f, change[i].device, change[i].slot), change[i].usable};
-    timeline->event = timeline->events ? merge(timeline->event, timeline->events, event, n, arena) : event;
+        own[i] = (struct weft_reach_event){change[i].time_ps, f->device[change[i].device].node,
+                                           f->device[f->dest_device[change[i].dest]].node,
+                                           port_of(t, f, change[i].device, change[i].slot), change[i].usable};
+    timeline->event = timeline->events ? merge(timeline->event, timeline->events, own, n, arena) : own;
     timeline->events += n;
     add_stats(&timeline->stats, weft__reach_run_stats(run));
     weft__reach_run_free(run);
 }
 
 enum weft_status weft_reach_timeline_new(const struct weft_topology *t, const struct weft_reach_conf *conf,
-                                         uint64_t seed, struct weft_arena *arena,
-                                         struct weft_reach_timeline **ret_timeline, struct weft_error *ret_error) {
+                                         const struct weft_control_event *event, uint32_t events, uint64_t seed,
+                                         struct weft_arena *arena, struct weft_reach_timeline **ret_timeline,
+                                         struct weft_error *ret_error) {
     struct weft_fabric **fabric;
     uint32_t fabrics = 0;
     struct weft_reach_timeline *timeline = weft_arena_alloc(arena, 1, sizeof *timeline);
     timeline->stats.first_ps = WEFT_TIME_NEVER;
     enum weft_status status = weft_fabric_find(t, conf, arena, &fabric, &fabrics, ret_error);
-    for (uint32_t i = 0; i < fabrics && !status && t->events; i++)
-        add_fabric(timeline, t, fabric[i], conf, seed + i, arena);
+    for (uint32_t i = 0; i < fabrics && !status; i++)
+        add_fabric(timeline, t, fabric[i], conf, event, events, seed + i, arena);
     *ret_timeline = timeline;
     return status;
 }

@@ -11,20 +11,23 @@
 
 #define T struct weft_fsdb_conf
 static const struct weft_param rows[] = {
-    WEFT_TIME(T, connect_timeout_ps, "connect_timeout", "4s", "1ms", "1000s", "an attempt without an answer ends"),
-    WEFT_TIME(T, receive_timeout_ps, "receive_timeout", "12s", "1ms", "1000s", "a silent session ends"),
-    WEFT_TIME(T, heartbeat_ps, "heartbeat", "1s", "1ms", "1000s", "between heartbeats of a publisher"),
+    WEFT_TIME(T, connect_timeout_ps, "connect_timeout", "4s", "100us", "1000s", "an attempt without an answer ends"),
+    WEFT_TIME(T, receive_timeout_ps, "receive_timeout", "12s", "100us", "1000s", "a silent session ends"),
+    WEFT_TIME(T, heartbeat_ps, "heartbeat", "1s", "10us", "1000s", "between heartbeats of a publisher"),
     WEFT_TIME(T, chunk_timeout_ps, "chunk_timeout", "15s", "1ms", "1000s",
               "a session without the state asked for ends"),
     WEFT_TIME(T, hold_ps, "gr_hold", "0s", "0s", "1000s",
               "graceful restart: what a lost session told is kept for so long, then neighbours are flushed"),
-    WEFT_TIME(T, retry_ps, "retry", "1s", "1ms", "1000s", "from a session's end to the next attempt; assumed"),
+    WEFT_TIME(T, retry_ps, "retry", "1s", "1us", "1000s", "from a session's end to the next attempt; assumed"),
     WEFT_TIME(T, latency_ps, "latency", "100us", "1us", "1s", "of a message, one way; assumed"),
     WEFT_TIME(T, serve_ps, "serve", "1ms", "0s", "10s",
               "a publisher's time for the whole state, one at a time; assumed"),
     WEFT_TIME(T, publish_ps, "publish", "10ms", "0s", "10s", "from a change to its message; assumed"),
     WEFT_TIME(T, detect_ps, "detect", "1ms", "0s", "1000s",
               "from a host's coming or going to the change of neighbours; assumed"),
+    WEFT_BOOL(
+        T, cold_start, "cold_start", "off",
+        "a run begins with the start of all interface nodes, which forward nothing before they have learned where"),
     WEFT_UINT(T, system_ports, "system_ports", "28", "1", "1000000", "of an interface node: FBOSS's block, two stages"),
     WEFT_UINT(T, interfaces, "interfaces", "28", "1", "1000000", "of an interface node, one a system port; assumed"),
     WEFT_UINT(T, neighbours, "neighbours", "36", "0", "1000000", "IPv6 neighbours of an interface node: its NIC ports"),
@@ -38,17 +41,22 @@ static const char *check(const void *conf, char *text, size_t size) {
 const struct weft_param_table weft_fsdb_table = WEFT_PARAM_TABLE_CHECKED("fsdb", T, rows, check);
 #undef T
 
-static void lose(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
-    s->state = WEFT_FSDB_IDLE;
-    s->deadline_ps = now + conf->retry_ps;
-    if (s->data != WEFT_FSDB_LIVE) return;
+static void keep(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
     s->data = conf->hold_ps ? WEFT_FSDB_HELD : WEFT_FSDB_STALE;
     s->hold_ps = conf->hold_ps ? now + conf->hold_ps : WEFT_TIME_NEVER;
 }
 
+static void lose(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
+    s->state = WEFT_FSDB_IDLE;
+    s->deadline_ps = now + conf->retry_ps;
+    if (s->data == WEFT_FSDB_LIVE) keep(s, conf, now);
+}
+
 bool weft_fsdb_start(struct weft_fsdb_subscription *s, const struct weft_fsdb_conf *conf, weft_time_ps now) {
+    bool knew = weft_fsdb_knows(s);
     *s = (struct weft_fsdb_subscription){
         .state = WEFT_FSDB_CONNECTING, .deadline_ps = now + conf->connect_timeout_ps, .hold_ps = WEFT_TIME_NEVER};
+    if (knew) keep(s, conf, now);
     return true;
 }
 

@@ -26,9 +26,13 @@ struct run {
         uint32_t to, version; ///< of the state of its new node that says so; 0: not yet
         bool *told;           ///< [nodes]
     } host;
+    bool *known;       ///< [pairs] as the data plane of the subscriber has it
+    weft_time_ps from; ///< times count from here
+    bool keep;         ///< changes
+    struct weft_fsdb_change *change;
+    uint32_t changes, changes_capacity;
     struct weft__agenda agenda;
     struct weft_fsdb_outcome *outcome, first;
-    weft_time_ps settled;
 };
 
 static struct weft_fsdb_outcome *outcome(struct run *r) {
@@ -69,6 +73,21 @@ static void look_at_host(struct run *r, weft_time_ps now, uint32_t s, uint32_t p
     outcome(r)->told_last_ps = now;
 }
 
+/// What the data plane is told.
+static void look_at_known(struct run *r, weft_time_ps now, uint32_t pair) {
+    bool known = weft_fsdb_knows(&r->sub[pair]);
+    if (known == r->known[pair]) return;
+    r->known[pair] = known;
+    if (!r->keep) return;
+    if (r->changes == r->changes_capacity) {
+        uint32_t wanted = r->changes ? 2 * r->changes : 64;
+        r->change = weft_memory_resize(WEFT_MEMORY_RESULT, r->change, r->changes * sizeof *r->change,
+                                       wanted * sizeof *r->change);
+        r->changes_capacity = wanted;
+    }
+    r->change[r->changes++] = (struct weft_fsdb_change){now - r->from, pair / r->nodes, pair % r->nodes, known};
+}
+
 /// Notes what a call has changed in a subscription.
 static void follow(struct run *r, weft_time_ps now, uint32_t pair, struct weft_fsdb_subscription before) {
     const struct weft_fsdb_subscription *s = &r->sub[pair];
@@ -85,6 +104,7 @@ static void follow(struct run *r, weft_time_ps now, uint32_t pair, struct weft_f
         o->flushed++;
         o->flushed_last_ps = now;
     }
+    look_at_known(r, now, pair);
     note_time(r, pair);
 }
 
@@ -94,19 +114,21 @@ static void start_node(struct run *r, weft_time_ps now, uint32_t s) {
     for (uint32_t p = 0; p < r->nodes; p++) {
         if (p == s) continue;
         weft_fsdb_start(&r->sub[s * r->nodes + p], r->conf, now);
+        look_at_known(r, now, s * r->nodes + p);
         connect(r, now, s * r->nodes + p);
         note_time(r, s * r->nodes + p);
     }
 }
 
-/// Its sessions end: those to it by a reset, its own with it.
+/// Its sessions end: those to it by a reset, its own with it. Its chip goes on forwarding by what it was told.
 static void crash(struct run *r, weft_time_ps now, uint32_t node) {
     r->alive[node] = false;
     for (uint32_t k = 0; k < r->nodes; k++) {
         uint32_t own = node * r->nodes + k, to = k * r->nodes + node;
         if (k == node) continue;
         outcome(r)->lost += r->sub[own].state == WEFT_FSDB_CONNECTED;
-        r->sub[own] = (struct weft_fsdb_subscription){.deadline_ps = WEFT_TIME_NEVER, .hold_ps = WEFT_TIME_NEVER};
+        r->sub[own] = (struct weft_fsdb_subscription){
+            .data = r->sub[own].data, .deadline_ps = WEFT_TIME_NEVER, .hold_ps = WEFT_TIME_NEVER};
         r->session[own]++;
         if (r->alive[k] && reaches(r, node, k)) note(r, now + r->conf->latency_ps, DUE_RESET, to, 0);
     }
@@ -230,6 +252,7 @@ static void init(struct run *r, const struct weft_fsdb_conf *conf, uint32_t node
     *r = (struct run){.conf = conf, .nodes = nodes, .now_event = UINT32_MAX};
     r->sub = weft_arena_alloc(arena, pairs, sizeof *r->sub);
     r->session = weft_arena_alloc(arena, pairs, sizeof *r->session);
+    r->known = weft_arena_alloc(arena, pairs, sizeof *r->known);
     r->version = weft_arena_alloc(arena, nodes, sizeof *r->version);
     r->alive = weft_arena_alloc(arena, nodes, sizeof *r->alive);
     r->cut = weft_arena_alloc(arena, nodes, sizeof *r->cut);
@@ -250,6 +273,26 @@ static void run_until(struct run *r, weft_time_ps until) {
         act(r, &due);
 }
 
+/// Times of outcomes count from their event.
+static void run_events(struct run *r, uint32_t events) {
+    const struct weft_fsdb_conf *conf = r->conf;
+    for (uint32_t i = 0; i < events; i++)
+        weft__agenda_note(&r->agenda,
+                          (struct weft__due){.time_ps = r->from + r->event[i].time_ps, .kind = DUE_EVENT, .who = i});
+    if (!events && !conf->cold_start) return;
+    weft_time_ps last = r->from + (events ? r->event[events - 1].time_ps : 0);
+    run_until(r,
+              last + conf->receive_timeout_ps + conf->hold_ps + conf->chunk_timeout_ps + 3 * conf->connect_timeout_ps);
+    for (uint32_t i = 0; i < events; i++) {
+        struct weft_fsdb_outcome *o = &r->outcome[i];
+        weft_time_ps at = r->from + r->event[i].time_ps;
+        o->lost_last_ps -= o->lost && o->lost_last_ps ? at : o->lost_last_ps;
+        o->established_last_ps -= o->established ? at : o->established_last_ps;
+        o->flushed_last_ps -= o->flushed ? at : o->flushed_last_ps;
+        o->told_last_ps -= o->told ? at : o->told_last_ps;
+    }
+}
+
 struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32_t nodes,
                                        const struct weft_fsdb_event *event, uint32_t events, uint64_t seed,
                                        struct weft_arena *arena) {
@@ -263,28 +306,23 @@ struct weft_fsdb_result *weft_fsdb_run(const struct weft_fsdb_conf *conf, uint32
         r.alive[i] = true;
     for (uint32_t i = 0; i < nodes; i++)
         start_node(&r, 0, i);
-    run_until(&r, WEFT_TIME_NEVER); // heartbeats are no events, so this ends
+    r.keep = conf->cold_start;
+    if (!conf->cold_start) {
+        run_until(&r, WEFT_TIME_NEVER); // heartbeats are no events, so this ends
+        // Times of events count from when all sessions are made, so that the start does not mix with them.
+        r.from = r.first.established_last_ps;
+        r.keep = true;
+    }
+    run_events(&r, events);
     result->sessions = (uint64_t)nodes * (nodes - 1);
     result->heartbeats_per_s = (double)result->sessions * 1e12 / (double)conf->heartbeat_ps;
     result->objects = (nodes - 1) * (conf->system_ports + conf->interfaces + conf->neighbours);
     result->first_full_ps = r.first.established_last_ps;
     result->first_messages = r.first.connects + r.first.states;
-    // Times of events count from when all sessions are made, so that the start does not mix with them.
-    weft_time_ps from = result->first_full_ps;
-    for (uint32_t i = 0; i < events; i++)
-        weft__agenda_note(&r.agenda,
-                          (struct weft__due){.time_ps = from + event[i].time_ps, .kind = DUE_EVENT, .who = i});
-    weft_time_ps last = events ? from + event[events - 1].time_ps : from;
-    run_until(&r,
-              last + conf->receive_timeout_ps + conf->hold_ps + conf->chunk_timeout_ps + 3 * conf->connect_timeout_ps);
-    for (uint32_t i = 0; i < events; i++) {
-        struct weft_fsdb_outcome *o = &result->outcome[i];
-        weft_time_ps at = from + event[i].time_ps;
-        o->lost_last_ps -= o->lost && o->lost_last_ps ? at : o->lost_last_ps;
-        o->established_last_ps -= o->established ? at : o->established_last_ps;
-        o->flushed_last_ps -= o->flushed ? at : o->flushed_last_ps;
-        o->told_last_ps -= o->told ? at : o->told_last_ps;
-    }
+    result->changes = r.changes;
+    result->change = weft_arena_alloc(arena, r.changes, sizeof *r.change);
+    if (r.changes) memcpy(result->change, r.change, r.changes * sizeof *r.change);
+    weft_memory_free(WEFT_MEMORY_RESULT, r.change, r.changes_capacity * sizeof *r.change);
     weft__agenda_deinit(&r.agenda);
     return result;
 }

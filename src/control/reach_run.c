@@ -30,9 +30,9 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, watchdog_ps, "watchdog", "100us", "1us", "10s",
               "a link without reachability cells for so long is down"),
     WEFT_UINT(T, min_join, "min_links_to_join", "0", "0", "512",
-              "an interface node that is isolated is reached again with more links up than this; assumed"),
+              "an interface node that is drained for want of links is reached again with so many up; assumed"),
     WEFT_UINT(T, min_remain, "min_links_to_remain", "0", "0", "512",
-              "an interface node with fewer links up isolates itself; assumed"),
+              "an interface node with fewer links up drains itself; assumed"),
     WEFT_CHOICE(T, detection, "detection", "watchdog", detections,
                 "a failed link is noticed by the watchdog, or by its signal at once"),
     WEFT_TIME(T, processing_ps, "processing", "1us", "0s", "10ms",
@@ -41,8 +41,7 @@ static const struct weft_param rows[] = {
 
 static const char *check(const void *conf, char *text, size_t size) {
     const T *c = conf;
-    if (c->min_join + 1 < c->min_remain)
-        return "min_links_to_remain is above min_links_to_join: it would join and leave";
+    if (c->min_join < c->min_remain) return "min_links_to_remain is above min_links_to_join: it would join and leave";
     if (c->detection != WEFT_REACH_BY_WATCHDOG || c->watchdog_ps > c->cycle_ps) return NULL;
     snprintf(text, size, "watchdog is not longer than cycle: a link would go down between two cells");
     return text;
@@ -50,7 +49,7 @@ static const char *check(const void *conf, char *text, size_t size) {
 const struct weft_param_table weft_reach_table = WEFT_PARAM_TABLE_CHECKED("reachability", T, rows, check);
 #undef T
 
-enum { DUE_CELL, DUE_HEARD, DUE_DOWN, DUE_UP, DUE_NOTICE_DOWN, DUE_NOTICE_UP, DUE_ADMIN };
+enum { DUE_CELL, DUE_HEARD, DUE_DOWN, DUE_UP, DUE_NOTICE_DOWN, DUE_NOTICE_UP, DUE_ADMIN, DUE_ASIC_ERROR };
 
 struct direction {      ///< of a link, from end 0 or 1
     uint64_t pending;   ///< blocks that a cell is due for
@@ -67,7 +66,8 @@ struct weft__reach_run {
     struct weft_reach_link *wired;
     struct direction *direction; ///< [2 * links]: 2 * link + sending end
     uint32_t *failures;          ///< [links] odd: it is down
-    bool *isolated, *drained;    ///< [devices]
+    enum weft_drain *drain;      ///< [devices] as it is
+    bool *to_drain;              ///< [devices] as it is asked for
     uint32_t blocks;             ///< in a cycle
     struct weft__agenda agenda;
     struct weft_arena *arena;
@@ -204,8 +204,8 @@ struct weft__reach_run *weft__reach_run_new(const struct weft_fabric *f, const s
     run->wired = weft_arena_alloc(arena, 2 * (size_t)f->links, sizeof *run->wired);
     run->direction = weft_arena_alloc(arena, 2 * (size_t)f->links, sizeof *run->direction);
     run->failures = weft_arena_alloc(arena, f->links, sizeof *run->failures);
-    run->isolated = weft_arena_alloc(arena, f->devices, sizeof *run->isolated);
-    run->drained = weft_arena_alloc(arena, f->devices, sizeof *run->drained);
+    run->drain = weft_arena_alloc(arena, f->devices, sizeof *run->drain);
+    run->to_drain = weft_arena_alloc(arena, f->devices, sizeof *run->to_drain);
     for (uint32_t i = 0; i < 2 * f->links; i++) {
         struct weft_random random = weft_random_stream(seed, i, WEFT_RANDOM_PHASE);
         run->direction[i].phase = weft_random_below(&random, conf->cycle_ps);
@@ -232,6 +232,15 @@ void weft__reach_run_admin(struct weft__reach_run *run, weft_time_ps time, uint3
     assert(!run->f->device[device].level);
     weft__agenda_note(&run->agenda,
                       (struct weft__due){.time_ps = time, .kind = DUE_ADMIN, .who = device, .what = reachable});
+}
+
+void weft__reach_run_asic_error(struct weft__reach_run *run, weft_time_ps time, uint32_t device) {
+    assert(!run->f->device[device].level);
+    weft__agenda_note(&run->agenda, (struct weft__due){.time_ps = time, .kind = DUE_ASIC_ERROR, .who = device});
+}
+
+enum weft_drain weft__reach_run_drain(const struct weft__reach_run *run, uint32_t device) {
+    return run->drain[device];
 }
 
 bool weft__reach_run_link_up(const struct weft__reach_run *run, uint32_t link) {
@@ -286,14 +295,14 @@ static void tell(struct weft__reach_run *run, weft_time_ps time, uint32_t link, 
     if (round > run->stats.rounds) run->stats.rounds = round;
 }
 
-/// An interface node with too few links isolates itself; with enough it is reached again.
-static void count_links(struct weft__reach_run *run, uint32_t device) {
+/// An interface node with too few links drains itself; with enough it is reached again.
+static void review_drain(struct weft__reach_run *run, uint32_t device) {
     uint32_t up = 0;
     const struct weft_reach_agent *a = run->agent[device];
     for (uint32_t k = 0; k < run->f->device[device].links; k++)
         up += weft_reach_up(a, k);
-    run->isolated[device] = run->isolated[device] ? up <= run->conf.min_join : up < run->conf.min_remain;
-    weft_reach_on_admin(run->agent[device], !run->isolated[device] && !run->drained[device], &run->out);
+    run->drain[device] = weft_drain_next(run->drain[device], run->to_drain[device], up, &run->conf);
+    weft_reach_on_admin(run->agent[device], run->drain[device] == WEFT_UNDRAINED, &run->out);
 }
 
 static void notice(struct weft__reach_run *run, const struct weft__due *due, bool up) {
@@ -303,7 +312,7 @@ static void notice(struct weft__reach_run *run, const struct weft__due *due, boo
     if (weft_reach_up(a, run->now.slot) == up) return;
     if (run->keep) add_note(run, up ? WEFT_REACH_NOTICED_UP : WEFT_REACH_NOTICED_DOWN);
     weft_reach_on_link(a, run->now.slot, up, &run->out);
-    if (!run->f->device[run->now.device].level) count_links(run, run->now.device);
+    if (!run->f->device[run->now.device].level) review_drain(run, run->now.device);
 }
 
 static void send_cell(struct weft__reach_run *run, const struct weft__due *due) {
@@ -336,8 +345,11 @@ static void on_admin(struct weft__reach_run *run, const struct weft__due *due) {
     run->now.slot = WEFT_NONE;
     run->now.round = 0;
     if (run->stats.first_ps == WEFT_TIME_NEVER) run->stats.first_ps = due->time_ps;
-    run->drained[due->who] = !due->what;
-    weft_reach_on_admin(run->agent[due->who], due->what && !run->isolated[due->who], &run->out);
+    if (due->kind == DUE_ASIC_ERROR)
+        run->drain[due->who] = WEFT_DRAINED_ASIC_ERROR;
+    else
+        run->to_drain[due->who] = !due->what;
+    review_drain(run, due->who);
 }
 
 static void act(struct weft__reach_run *run, const struct weft__due *due) {
@@ -359,6 +371,7 @@ static void act(struct weft__reach_run *run, const struct weft__due *due) {
                            (uint32_t)due->data, &run->out);
         break;
     case DUE_ADMIN:
+    case DUE_ASIC_ERROR:
         on_admin(run, due);
         break;
     }
@@ -385,7 +398,7 @@ const struct weft_reach_stats *weft__reach_run_stats(const struct weft__reach_ru
 bool weft__reach_run_rests(const struct weft__reach_run *run) {
     for (uint32_t i = 0; i < run->agenda.n; i++) {
         uint32_t kind = run->agenda.heap[i].kind;
-        if (kind != DUE_UP && kind != DUE_DOWN && kind != DUE_ADMIN) return false;
+        if (kind != DUE_UP && kind != DUE_DOWN && kind != DUE_ADMIN && kind != DUE_ASIC_ERROR) return false;
     }
     return true;
 }

@@ -15,15 +15,19 @@ void weft__reach_run_free(struct weft__reach_run *run);
 void weft__reach_run_link(struct weft__reach_run *run, weft_time_ps time, uint32_t link, bool up);
 /// An interface node is to be reached, or not.
 void weft__reach_run_admin(struct weft__reach_run *run, weft_time_ps time, uint32_t device, bool reachable);
+/// Its chip has an error, because of which it drains itself.
+void weft__reach_run_asic_error(struct weft__reach_run *run, weft_time_ps time, uint32_t device);
+enum weft_drain weft__reach_run_drain(const struct weft__reach_run *run, uint32_t device);
 /// Everything that is due at `until` or before.
 void weft__reach_run_until(struct weft__reach_run *run, weft_time_ps until);
 /// Until nothing more happens.
 void weft__reach_run_settle(struct weft__reach_run *run);
 
-/// A run to which the failures and repairs of the topology's fabric `f` are noted. `arena`: for what is needed
-/// meanwhile.
+/// A run to which the failures and repairs of the topology's fabric `f` are noted, and what of `event` drains nodes.
+/// `arena`: for what is needed meanwhile.
 struct weft__reach_run *weft__reach_run_events(const struct weft_topology *t, const struct weft_fabric *f,
-                                               const struct weft_reach_conf *conf, uint64_t seed,
+                                               const struct weft_reach_conf *conf,
+                                               const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                                struct weft_arena *arena);
 
 const struct weft_reach_agent *weft__reach_run_agent(const struct weft__reach_run *run, uint32_t device);

@@ -127,10 +127,6 @@ static int by_burst_time(const void *a, const void *b) {
     return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
 }
 
-static bool is_drain(const struct weft_control_event *e) {
-    return e->what == WEFT_CONTROL_DRAIN || e->what == WEFT_CONTROL_UNDRAIN;
-}
-
 /// One for each time at which something fails, comes back or is drained.
 static void find_bursts(struct weft_control_trace *trace, const struct weft_topology *t, struct weft_arena *arena) {
     uint32_t n = 0;
@@ -140,7 +136,7 @@ static void find_bursts(struct weft_control_trace *trace, const struct weft_topo
             all[n++] = (struct weft_control_burst){
                 .time_ps = t->event[e].time_ps, .up = t->event[e].up, .down = !t->event[e].up};
     for (uint32_t e = 0; e < trace->events; e++)
-        if (is_drain(&trace->event[e]))
+        if (weft_control_is_drain(&trace->event[e]))
             all[n++] = (struct weft_control_burst){.time_ps = trace->event[e].time_ps, .drains = 1};
     if (n) qsort(all, n, sizeof *all, by_burst_time);
     trace->burst = all;
@@ -234,15 +230,23 @@ static void count_over(struct weft_control_trace *trace, const struct weft__reac
         }
 }
 
+static void add_drained(struct weft_control_trace *trace, const struct weft__reach_run *run, uint32_t fabric,
+                        struct weft_arena *arena) {
+    const struct weft_fabric *f = trace->fabric[fabric];
+    struct weft_control_drained *all = weft_arena_alloc(arena, trace->drained_n + f->dests, sizeof *all);
+    if (trace->drained_n) memcpy(all, trace->drained, trace->drained_n * sizeof *all);
+    trace->drained = all;
+    for (uint32_t d = 0; d < f->dests; d++) {
+        enum weft_drain state = weft__reach_run_drain(run, f->dest_device[d]);
+        if (state != WEFT_UNDRAINED)
+            all[trace->drained_n++] = (struct weft_control_drained){fabric, f->dest_device[d], state};
+    }
+}
+
 static void run_fabric(struct weft_control_trace *trace, const struct weft_topology *t,
                        const struct weft_control_conf *conf, uint64_t seed, uint32_t fabric, struct weft_arena *arena) {
-    struct weft__reach_run *run = weft__reach_run_events(t, trace->fabric[fabric], &conf->reach, seed, arena);
-    const struct weft_fabric *f = trace->fabric[fabric];
-    for (uint32_t e = 0; e < trace->events; e++)
-        for (uint32_t d = 0; is_drain(&trace->event[e]) && d < f->dests; d++)
-            if (f->device[f->dest_device[d]].node == trace->event[e].node)
-                weft__reach_run_admin(run, trace->event[e].time_ps, f->dest_device[d],
-                                      trace->event[e].what == WEFT_CONTROL_UNDRAIN);
+    struct weft__reach_run *run =
+        weft__reach_run_events(t, trace->fabric[fabric], &conf->reach, trace->event, trace->events, seed, arena);
     for (uint32_t b = 0; b < trace->bursts; b++) {
         bool last = b + 1 == trace->bursts;
         weft__reach_run_until(run, last ? WEFT_TIME_NEVER : trace->burst[b + 1].time_ps - 1);
@@ -252,6 +256,7 @@ static void run_fabric(struct weft_control_trace *trace, const struct weft_topol
     add_steps(trace, run, fabric, arena);
     add_capacities(trace, run, fabric, arena);
     count_over(trace, run, fabric);
+    add_drained(trace, run, fabric, arena);
     weft__reach_run_free(run);
 }
 

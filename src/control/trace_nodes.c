@@ -1,43 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FSDB and BGP of a fabric, for the story.
+#include "control/nodes.h"
 #include "control/trace.h"
 #include "weft/memory.h"
-
-/// What of `control.events` concerns FSDB in this fabric, with interface nodes by their destination numbers.
-static uint32_t fsdb_events(const struct weft_control_trace *trace, const struct weft_fabric *f,
-                            const uint32_t *dest_of, struct weft_fsdb_event *ret, uint32_t *ret_index,
-                            struct weft_arena *arena) {
-    static const enum weft_fsdb_what what[] = {
-        [WEFT_CONTROL_CRASH] = WEFT_FSDB_CRASH,     [WEFT_CONTROL_SHUT] = WEFT_FSDB_CRASH,
-        [WEFT_CONTROL_RESTART] = WEFT_FSDB_RESTART, [WEFT_CONTROL_CUT] = WEFT_FSDB_CUT,
-        [WEFT_CONTROL_HEAL] = WEFT_FSDB_HEAL,       [WEFT_CONTROL_MOVE] = WEFT_FSDB_MOVE};
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < trace->events; i++) {
-        const struct weft_control_event *e = &trace->event[i];
-        if (e->what == WEFT_CONTROL_DRAIN || e->what == WEFT_CONTROL_UNDRAIN) continue;
-        struct weft_fsdb_event own = {.time_ps = e->time_ps, .what = what[e->what]};
-        if (e->node != WEFT_NONE && (own.node = dest_of[e->node]) == WEFT_NONE) continue;
-        if (e->to != WEFT_NONE && (own.to = dest_of[e->to]) == WEFT_NONE) continue;
-        if (e->side) {
-            bool *side = weft_arena_alloc(arena, f->dests, sizeof *side);
-            for (uint32_t d = 0; d < f->dests; d++)
-                side[d] = e->side[f->device[f->dest_device[d]].node];
-            own.side = side;
-        }
-        ret_index[n] = i;
-        ret[n++] = own;
-    }
-    return n;
-}
-
-static void run_fsdb(struct weft_control_trace *trace, struct weft_control_nodes *nodes, const struct weft_fabric *f,
-                     const struct weft_control_conf *conf, const uint32_t *dest_of, uint64_t seed,
-                     struct weft_arena *arena) {
-    struct weft_fsdb_event *event = weft_arena_alloc(arena, trace->events, sizeof *event);
-    nodes->fsdb_event = weft_arena_alloc(arena, trace->events, sizeof *nodes->fsdb_event);
-    nodes->fsdb_events = fsdb_events(trace, f, dest_of, event, nodes->fsdb_event, arena);
-    nodes->fsdb = weft_fsdb_run(&conf->fsdb, f->dests, event, nodes->fsdb_events, seed, arena);
-}
 
 /// Links of an interface node to Ethernet switches: an EDSW has some.
 static uint32_t uplinks(const struct weft_topology *t, uint32_t node, uint32_t link, uint32_t *ret_number) {
@@ -123,11 +88,8 @@ void weft__control_trace_nodes(struct weft_control_trace *trace, const struct we
                                const struct weft_control_conf *conf, uint64_t seed, uint32_t fabric,
                                struct weft_arena *arena) {
     const struct weft_fabric *f = trace->fabric[fabric];
-    uint32_t *dest_of = weft_arena_alloc(arena, t->nodes, sizeof *dest_of);
-    for (uint32_t n = 0; n < t->nodes; n++)
-        dest_of[n] = WEFT_NONE;
-    for (uint32_t d = 0; d < f->dests; d++)
-        dest_of[f->device[f->dest_device[d]].node] = d;
-    run_fsdb(trace, &trace->nodes[fabric], f, conf, dest_of, seed, arena);
-    run_bgp(trace, &trace->nodes[fabric], t, f, conf, seed, arena);
+    struct weft_control_nodes *nodes = &trace->nodes[fabric];
+    nodes->fsdb = weft__nodes_fsdb(t, f, &conf->fsdb, trace->event, trace->events, seed, arena, &nodes->fsdb_event,
+                                   &nodes->fsdb_events);
+    run_bgp(trace, nodes, t, f, conf, seed, arena);
 }

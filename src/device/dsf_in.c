@@ -183,6 +183,10 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
         weft__in_drop(in, w, p, in_port, WEFT_DROP_NO_ROUTE);
         return;
     }
+    if (__builtin_expect(in->known != NULL, 0) && !weft__known_at(in->known, w->now_ps, to)) {
+        weft__in_drop(in, w, p, in_port, WEFT_DROP_NEIGHBOUR);
+        return;
+    }
     uint32_t voq = weft__in_voq(in, to, at.port, p->priority);
     if (!enter_buffer(in, w, p, in->voq[voq].bytes, &xoff)) return;
     weft__in_enqueue(node, in, w, p, voq);

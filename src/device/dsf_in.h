@@ -9,6 +9,7 @@
 #define WEFT_DEVICE_DSF_IN_H
 
 #include "device/dsf.h"
+#include "device/dsf_known.h"
 #include "device/dsf_outside.h"
 #include "device/nic.h"
 #include "weft/aqm.h"
@@ -97,6 +98,7 @@ struct weft__in {
     const uint16_t *port_of_host;
     uint32_t self, ports;                ///< own number; Ethernet ports
     const struct weft__outside *outside; ///< NULL: all hosts are in the fabric
+    struct weft__known *known;           ///< NULL: it knows all others, always
     // every packet
     struct weft__in_port *port;
     struct weft__voq *voq;
@@ -162,6 +164,7 @@ struct weft__in_setup {
     const uint32_t *in_of_host;
     const uint16_t *port_of_host;
     const struct weft__outside *outside;
+    struct weft__known *known;
     uint32_t self, ins, who, node_ports;
     const bool *is_fabric; ///< [node_ports]
     const bool *sampled;

@@ -73,6 +73,7 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     in->in_of_host = setup->in_of_host;
     in->port_of_host = setup->port_of_host;
     in->outside = setup->outside;
+    in->known = setup->known;
     in->self = setup->self;
     in->pool = setup->pool;
     number_ports(in, setup);

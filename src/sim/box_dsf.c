@@ -28,19 +28,43 @@ static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, str
     }
 }
 
-enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error) {
+/// What the control plane makes of failures, repairs and what happens to nodes.
+struct story {
+    struct weft_control_event *event;
+    uint32_t events;
+    struct weft_reach_timeline *reach; ///< NULL: nothing fails, and nobody is drained
+    struct weft_known_timeline *known;
+};
+
+static enum weft_status tell_story(struct weft__network *net, struct story *story, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
     const struct weft_scenario *s = net->scenario;
+    uint64_t seed = s->run.seed;
+    *story = (struct story){0};
+    enum weft_status status = weft_control_events_read(t, s->control_tree, &story->event, &story->events, ret_error);
+    uint32_t happens = t->events;
+    for (uint32_t i = 0; i < story->events; i++)
+        happens += weft_control_is_drain(&story->event[i]);
+    if (!status && happens)
+        status = weft_reach_timeline_new(t, &s->control.reach, story->event, story->events, seed, net->arena_switch,
+                                         &story->reach, ret_error);
+    if (!status)
+        status = weft_known_timeline_new(t, &s->control, story->event, story->events, seed, net->arena_switch,
+                                         &story->known, ret_error);
+    return status;
+}
+
+enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error) {
+    const struct weft_topology *t = net->topology;
+    struct story story;
     *ret_dsf = NULL;
     if (!has_dsf(t)) return WEFT_OK;
-    struct weft_reach_timeline *timeline = NULL;
-    enum weft_status status = WEFT_OK;
-    if (t->events)
-        status = weft_reach_timeline_new(t, &s->control.reach, s->run.seed, net->arena_switch, &timeline, ret_error);
+    enum weft_status status = tell_story(net, &story, ret_error);
     if (status) return status;
     struct weft__dsf *dsf = *ret_dsf = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
     dsf->eligible = weft__eligible_by_paths(t);
-    if (timeline) weft__eligible_change(dsf->eligible, timeline);
+    if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
+    dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
     find_hosts(dsf, t, net->arena_switch);
     return weft__outside_new(net, dsf, ret_error);
 }
@@ -90,6 +114,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
         .in_of_host = net->dsf->in_of_host,
         .port_of_host = net->dsf->port_of_host,
         .outside = net->dsf->outside ? &net->dsf->outside[net->dsf->fabric_of_node[node]] : NULL,
+        .known = net->dsf->known ? &net->dsf->known[net->dsf->eligible->in_of_node[node]] : NULL,
         .self = net->dsf->eligible->in_of_node[node],
         .ins = net->dsf->eligible->ins,
         .who = info->index,

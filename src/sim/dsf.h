@@ -3,9 +3,9 @@
 #ifndef WEFT_SIM_DSF_H
 #define WEFT_SIM_DSF_H
 
+#include "device/dsf_known.h"
 #include "device/dsf_outside.h"
 #include "sim/network.h"
-#include "weft/control.h"
 #include "weft/eligible.h"
 #include "weft/exits.h"
 
@@ -16,6 +16,7 @@ struct weft__dsf {
     struct weft_exits **exits;     ///< [epochs]; NULL: no host is outside a fabric
     struct weft__outside *outside; ///< [fabrics], as `exits`
     uint32_t *fabric_of_node;
+    struct weft__known *known; ///< [ins]; NULL: everybody knows everything, always
     uint32_t epochs;
 };
 
@@ -25,6 +26,10 @@ void weft__dsf_free(struct weft__dsf *dsf);
 
 /// Fills exits and what follows; nothing if all hosts are in one fabric.
 enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, struct weft_error *ret_error);
+
+/// NULL: the timeline has nothing to say.
+struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, const struct weft_eligible *eligible,
+                                    struct weft_arena *arena);
 
 /// Eligible links by shortest paths through the fabric, all links up.
 struct weft_eligible *weft__eligible_by_paths(const struct weft_topology *t);

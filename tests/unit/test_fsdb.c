@@ -130,7 +130,7 @@ static void a_neighbour_moves_in_a_partition(void **state) {
 /// A state that takes longer than the chunk timeout is never had: N - 1 of them, one after the other.
 static void a_slow_publisher(void **state) {
     (void)state;
-    struct weft_fsdb_subscription s;
+    struct weft_fsdb_subscription s = {0};
     assert_true(weft_fsdb_start(&s, &conf, 0));
     weft_fsdb_on_connected(&s, &conf, conf.latency_ps);
     assert_int_equal(weft_fsdb_due(&s), conf.latency_ps + 15 * WEFT_PS_PER_S);

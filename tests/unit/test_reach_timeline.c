@@ -70,13 +70,13 @@ static void the_timeline_ends_where_the_agents_do(void **state) {
     assert_int_equal(now.fabrics, 2);
     struct weft_scenario *s = now.scenario;
     struct weft_reach_timeline *timeline;
-    assert_int_equal(weft_reach_timeline_new(now.t, &s->control.reach, 5, s->arena, &timeline, NULL), WEFT_OK);
+    assert_int_equal(weft_reach_timeline_new(now.t, &s->control.reach, NULL, 0, 5, s->arena, &timeline, NULL), WEFT_OK);
     assert_true(timeline->events > 0);
     for (uint32_t e = 1; e < timeline->events; e++)
         assert_true(timeline->event[e - 1].time_ps <= timeline->event[e].time_ps);
     for (uint32_t i = 0; i < now.fabrics; i++) {
         const struct weft_fabric *f = now.fabric[i];
-        struct weft__reach_run *run = weft__reach_run_events(now.t, f, &s->control.reach, 5 + i, s->arena);
+        struct weft__reach_run *run = weft__reach_run_events(now.t, f, &s->control.reach, NULL, 0, 5 + i, s->arena);
         weft__reach_run_settle(run);
         for (uint32_t d = 0; d < f->devices; d++)
             for (uint32_t k = 0; k < f->device[d].links; k++)
@@ -116,11 +116,12 @@ static void turn(struct weft__reach_run *run, weft_time_ps *time, uint32_t devic
     weft__reach_run_settle(run);
 }
 
-/// Four links; isolated below three, reached again above three: with three links it stays as it was.
+/// Four links; drained below three, reached again with four: with three links it stays as it was (FBOSS,
+/// computeActualSwitchDrainState).
 static void too_few_links(void **state) {
     (void)state;
     load("topology: {kind: dsf_l1_zone, rdsws: 4, fdsws: 4, virtual_devices: 1, hosts_per_rdsw: 1, rails: 4}\n"
-         "control: {reachability: {min_links_to_remain: 3, min_links_to_join: 3}}\n");
+         "control: {reachability: {min_links_to_remain: 3, min_links_to_join: 4}}\n");
     struct weft__reach_run *run = weft__reach_run_new(now.fabric[0], &now.scenario->control.reach, 1, false);
     uint32_t device = device_of("rdsw-1");
     weft_time_ps time = 0;
@@ -137,26 +138,48 @@ static void too_few_links(void **state) {
     unload();
 }
 
-/// Drained while isolated: reached again only when it is neither.
-static void drained(void **state) {
+/// States and what leads from one to the other, one link at a time; at each, the links that others have towards it.
+static void drain_states(void **state) {
     (void)state;
     load("topology: {kind: dsf_l1_zone, rdsws: 4, fdsws: 4, virtual_devices: 1, hosts_per_rdsw: 1, rails: 4}\n"
-         "control: {reachability: {min_links_to_remain: 3, min_links_to_join: 3}}\n");
+         "control: {reachability: {min_links_to_remain: 3, min_links_to_join: 4}}\n");
     struct weft__reach_run *run = weft__reach_run_new(now.fabric[0], &now.scenario->control.reach, 1, false);
     uint32_t device = device_of("rdsw-2"), other = device_of("rdsw-1");
     weft_time_ps time = WEFT_PS_PER_S;
-    weft__reach_run_admin(run, time, device, false);
-    weft__reach_run_settle(run);
-    assert_int_equal(links_towards(run, device), 0);
-    assert_int_equal(links_towards(run, other), 3 * 4);
-    turn(run, &time, device, 0, false);
-    turn(run, &time, device, 1, false);
-    weft__reach_run_admin(run, time += WEFT_PS_PER_MS, device, true);
-    weft__reach_run_settle(run);
-    assert_int_equal(links_towards(run, device), 0);
-    turn(run, &time, device, 0, true);
-    turn(run, &time, device, 1, true);
-    assert_int_equal(links_towards(run, device), 3 * 4);
+    enum { DRAIN, UNDRAIN, ERROR, DOWN, UP };
+    static const struct {
+        uint32_t what, slot;
+        enum weft_drain then;
+        uint32_t links; // up
+    } step[] = {
+        {DRAIN, 0, WEFT_DRAINED, 4},
+        {DOWN, 0, WEFT_DRAINED, 3},
+        {UNDRAIN, 0, WEFT_DRAINED, 3}, // to join it needs four
+        {UP, 0, WEFT_UNDRAINED, 4},
+        {DOWN, 1, WEFT_UNDRAINED, 3}, // to remain three
+        {DOWN, 2, WEFT_DRAINED, 2},
+        {UP, 2, WEFT_DRAINED, 3},
+        {UP, 1, WEFT_UNDRAINED, 4},
+        {ERROR, 0, WEFT_DRAINED_ASIC_ERROR, 4},
+        {UNDRAIN, 0, WEFT_DRAINED_ASIC_ERROR, 4},
+        {DOWN, 0, WEFT_DRAINED_ASIC_ERROR, 3},
+        {UP, 0, WEFT_DRAINED_ASIC_ERROR, 4},
+        {DRAIN, 0, WEFT_DRAINED, 4},
+        {UNDRAIN, 0, WEFT_UNDRAINED, 4},
+    };
+    for (uint32_t i = 0; i < sizeof step / sizeof *step; i++) {
+        time += WEFT_PS_PER_MS;
+        if (step[i].what == DOWN || step[i].what == UP)
+            turn(run, &time, device, step[i].slot, step[i].what == UP);
+        else if (step[i].what == ERROR)
+            weft__reach_run_asic_error(run, time, device);
+        else
+            weft__reach_run_admin(run, time, device, step[i].what == UNDRAIN);
+        weft__reach_run_settle(run);
+        assert_int_equal(weft__reach_run_drain(run, device), step[i].then);
+        assert_int_equal(links_towards(run, device), step[i].then == WEFT_UNDRAINED ? 3 * step[i].links : 0);
+        assert_int_equal(weft__reach_run_drain(run, other), WEFT_UNDRAINED);
+    }
     weft__reach_run_free(run);
     unload();
 }
@@ -182,7 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_timeline_ends_where_the_agents_do),
         cmocka_unit_test(too_few_links),
-        cmocka_unit_test(drained),
+        cmocka_unit_test(drain_states),
         cmocka_unit_test(the_agenda_keeps_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
