@@ -11,9 +11,8 @@
 #include "device/dsf.h"
 #include "device/dsf_known.h"
 #include "device/dsf_outside.h"
+#include "device/ether.h"
 #include "device/nic.h"
-#include "weft/aqm.h"
-#include "weft/buffer.h"
 
 /// What a VOQ last told the scheduler of its port.
 enum weft__voq_state {
@@ -72,19 +71,15 @@ struct weft__assembly {
     bool used;
 };
 
-/// An Ethernet port, what waits at it to leave, and its credit scheduler.
+/// The credit scheduler of an Ethernet port.
 struct weft__in_port {
-    struct weft__port port;
-    struct weft__fifo queue[WEFT_PRIORITIES];
     uint32_t ring[WEFT_PRIORITIES]; ///< last of the flows that ask, in a ring; WEFT_NONE: none
-    uint8_t ready_mask, ring_mask;  ///< priorities with packets, with flows that ask
-    weft_bytes bytes;               ///< waiting
-    weft_bytes bytes_max;
+    uint8_t ring_mask;              ///< priorities with flows that ask
+    uint16_t node_port;             ///< among all ports of the node
     weft_time_ps credit_ps,
         slow_credit_ps;          ///< time of a credit: of the port's rate times the speed-up, and divided by it
     weft_time_ps next_credit_ps; ///< not before
-    struct weft_scheduler_state scheduler; ///< of credits
-    uint16_t node_port;                    ///< among all ports of the node
+    struct weft_scheduler_state scheduler;
 };
 
 struct weft__in {
@@ -96,22 +91,15 @@ struct weft__in {
     const struct weft_interface_conf *conf;
     const uint32_t *in_of_host; ///< [hosts]
     const uint16_t *port_of_host;
-    uint32_t self, ports;                ///< own number; Ethernet ports
+    uint32_t self;                       ///< own number
     const struct weft__outside *outside; ///< NULL: all hosts are in the fabric
     struct weft__known *known;           ///< NULL: it knows all others, always
     // every packet
-    struct weft__in_port *port;
+    struct weft__in_port *port; ///< [ether.ports]
     struct weft__voq *voq;
     struct weft__number_table voqs;
     uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: next packet's
-    const struct weft_switch_conf *ethernet;
-    const struct weft_buffer_ops *buffer;
-    void *buffer_state;
-    const struct weft_aqm_ops *aqm;
-    const struct weft_scheduler_ops *scheduler;
-    struct weft_packet_pool *pool;
-    struct weft_random ecn_random;
-    uint32_t xoffs[WEFT_PRIORITIES];       ///< ports whose neighbour is to pause that priority
+    struct weft__ether ether;
     uint64_t request_surplus, balance_max; ///< presets, bytes
     struct weft__spray spray;
     struct weft__lanes lanes;
@@ -134,22 +122,12 @@ struct weft__in {
 
 enum { WEFT__IN_ETHERNET = 0x8000 };
 
-/// Timer keys: eight an Ethernet port, then those of the box.
-enum {
-    WEFT__IN_KEY_TX,
-    WEFT__IN_KEY_REFRESH,
-    WEFT__IN_KEY_WATCHDOG,
-    WEFT__IN_KEY_LLDP,
-    WEFT__IN_KEY_CREDIT,
-    WEFT__IN_KEYS_A_PORT = 8
-};
+/// Timer keys beyond those of the Ethernet side: of an Ethernet port, and those of the box.
+enum { WEFT__IN_KEY_CREDIT = WEFT__ETHER_KEY_OWN };
 enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEYS };
 
-static inline uint32_t weft__in_key(uint32_t what, uint32_t port) {
-    return port * WEFT__IN_KEYS_A_PORT + what;
-}
 static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
-    return in->ports * WEFT__IN_KEYS_A_PORT + what;
+    return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
 }
 
 static inline bool weft__in_is_outside(const struct weft__in *in, uint32_t host) {
@@ -176,6 +154,7 @@ struct weft__in_setup {
     struct weft_arena *arena;
 };
 extern const struct weft__node_ops weft__in_ops;
+extern const struct weft__ether_ops weft__in_ether_ops;
 /// The caller connects ports and lanes, then calls weft__in_start. Initialises the node's timers.
 struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__node *node);
 /// What follows from the rates of ports and lanes.
@@ -187,17 +166,6 @@ weft_bytes weft__in_held(const struct weft__in *in);
 /// Packets that wait here for an Ethernet port of the same box; packet->port and `out` among all ports of the node.
 void weft__in_each_waiting(const struct weft__in *in,
                            void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
-
-// dsf_in.c: the Ethernet side
-/// A packet is to leave by an Ethernet port.
-void weft__in_egress(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
-                     uint32_t port);
-/// A packet that was held leaves the ingress buffer: its neighbour may be let resume.
-void weft__in_release(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
-                      const struct weft_packet *p);
-/// Counted at Ethernet port `port`.
-void weft__in_drop(struct weft__in *in, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
-                   enum weft_drop reason);
 
 // dsf_in_voq.c: VOQs
 /// A packet joins a VOQ.

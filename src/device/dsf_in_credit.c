@@ -92,25 +92,26 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
 // --- granting -----------------------------------------------------------------------------------------------------
 
 /// Priorities that may be granted credits now, of those that are asked for.
-static uint8_t grantable(struct weft__in *in, weft_time_ps now, struct weft__in_port *port) {
-    uint8_t mask = port->ring_mask & (uint8_t)~weft__port_paused(&port->port, now);
+static uint8_t grantable(struct weft__in *in, weft_time_ps now, uint32_t k) {
+    struct weft__port *port = &in->ether.port[k];
+    uint8_t mask = in->port[k].ring_mask & (uint8_t)~weft__port_paused(port, now);
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
         uint32_t priority = (uint32_t)__builtin_ctz(bits);
-        if (port->port.queue[priority].bytes > in->conf->egress_stop_bytes) mask &= (uint8_t) ~(1u << priority);
+        if (port->queue[priority].bytes > in->conf->egress_stop_bytes) mask &= (uint8_t) ~(1u << priority);
     }
     return mask;
 }
 
 void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t k) {
     struct weft__in_port *port = &in->port[k];
-    uint32_t key = weft__in_key(WEFT__IN_KEY_CREDIT, k);
+    uint32_t key = weft__ether_key(WEFT__IN_KEY_CREDIT, k);
     if (!port->ring_mask) return;
     weft_time_ps at = port->next_credit_ps > now ? port->next_credit_ps : now;
-    if (!grantable(in, now, port)) {
+    if (!grantable(in, now, k)) {
         // Else something that leaves, or a pause frame that comes, is what it waits for.
-        uint8_t paused = port->ring_mask & port->port.paused;
+        uint8_t paused = port->ring_mask & in->ether.port[k].paused;
         if (!paused) return;
-        weft_time_ps end = weft__port_pause_end(&port->port, paused);
+        weft_time_ps end = weft__port_pause_end(&in->ether.port[k], paused);
         if (end > at) at = end;
     }
     if (weft__timer_at(&node->timers, key) != at) weft__timer_set(&node->timers, key, at);
@@ -168,19 +169,19 @@ void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__w
     struct weft__in_port *port = &in->port[k];
     if (in->conf->rci) look_at_fabric(in, w->now_ps);
     if (in->throttle_ps && in->throttled_until_ps > w->now_ps) { // the box as a whole may not yet
-        weft__timer_set(&node->timers, weft__in_key(WEFT__IN_KEY_CREDIT, k), in->throttled_until_ps);
+        weft__timer_set(&node->timers, weft__ether_key(WEFT__IN_KEY_CREDIT, k), in->throttled_until_ps);
         return;
     }
-    uint8_t mask = grantable(in, w->now_ps, port);
+    uint8_t mask = grantable(in, w->now_ps, k);
     if (mask) {
-        uint32_t priority = in->scheduler->pick(&port->scheduler, in->ethernet->scheduler.conf, mask);
+        uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
         uint32_t f = next_in_ring(in, port, priority);
-        bool slow = port->port.queue[priority].bytes > in->conf->egress_slow_bytes;
+        bool slow = in->ether.port[k].queue[priority].bytes > in->conf->egress_slow_bytes;
         port->next_credit_ps = w->now_ps + (slow ? port->slow_credit_ps : port->credit_ps);
         if (in->throttle_ps) in->throttled_until_ps = w->now_ps + in->throttle_ps;
-        if (in->scheduler->on_sent)
-            in->scheduler->on_sent(&port->scheduler, in->ethernet->scheduler.conf, priority,
-                                   (uint32_t)in->conf->credit_bytes);
+        if (in->ether.scheduler->on_sent)
+            in->ether.scheduler->on_sent(&port->scheduler, in->ether.conf->scheduler.conf, priority,
+                                         (uint32_t)in->conf->credit_bytes);
         if (f != WEFT_NONE) send_credit(node, in, w, &in->flow[f]);
     }
     weft__in_arm_credits(node, in, w->now_ps, k);

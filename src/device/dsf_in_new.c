@@ -50,11 +50,11 @@ void weft__numbers_deinit(struct weft__number_table *t) {
 static void number_ports(struct weft__in *in, const struct weft__in_setup *setup) {
     uint16_t *slot = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *slot);
     for (uint32_t k = 0; k < setup->node_ports; k++)
-        slot[k] = (uint16_t)(setup->is_fabric[k] ? in->lanes.n++ : WEFT__IN_ETHERNET + in->ports++);
+        slot[k] = (uint16_t)(setup->is_fabric[k] ? in->lanes.n++ : WEFT__IN_ETHERNET + in->ether.ports++);
     in->slot = slot;
     in->node_ports = setup->node_ports;
     in->lanes.lane = weft__arena_lines(setup->arena, in->lanes.n, sizeof *in->lanes.lane);
-    in->port = weft__arena_lines(setup->arena, in->ports, sizeof *in->port);
+    in->port = weft__arena_lines(setup->arena, in->ether.ports, sizeof *in->port);
     for (uint32_t k = 0; k < setup->node_ports; k++) {
         if (setup->is_fabric[k]) continue;
         struct weft__in_port *port = &in->port[slot[k] & ~(uint32_t)WEFT__IN_ETHERNET];
@@ -68,23 +68,26 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     struct weft_arena *arena = setup->arena;
     struct weft__in *in = weft__arena_lines(arena, 1, sizeof *in);
     in->conf = setup->conf;
-    in->ethernet = setup->ethernet;
     in->hosts = setup->hosts;
     in->in_of_host = setup->in_of_host;
     in->port_of_host = setup->port_of_host;
     in->outside = setup->outside;
     in->known = setup->known;
     in->self = setup->self;
-    in->pool = setup->pool;
     number_ports(in, setup);
     in->stream_of = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->stream_of);
     in->sequence = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->sequence);
-    in->buffer = setup->ethernet->buffer.model->ops;
-    in->aqm = setup->ethernet->aqm.model->ops;
-    in->scheduler = setup->ethernet->scheduler.model->ops;
-    in->buffer_state = weft__arena_lines(arena, 1, in->buffer->state_size(setup->ethernet->buffer.conf, in->ports));
-    in->buffer->init(in->buffer_state, setup->ethernet->buffer.conf, in->ports, setup->ethernet->pfc.priorities);
-    in->ecn_random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_ECN);
+    struct weft__ether_setup ether = {
+        .conf = setup->ethernet,
+        .ops = &weft__in_ether_ops,
+        .ports = in->ether.ports,
+        .seed = setup->seed,
+        .who = setup->who,
+        .pool = setup->pool,
+        .queues_bytes = setup->conf->egress_bytes,
+        .arena = arena,
+    };
+    weft__ether_init(&in->ether, &ether);
     weft__spray_init(&in->spray, setup->eligible, setup->ins, in->slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, arena);
     in->sampled = setup->sampled;
@@ -95,17 +98,16 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     node->state = in;
     weft__timers_init(&node->timers, weft__in_box_key(in, WEFT__IN_KEYS));
     if (in->sampled) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), 0);
-    for (uint32_t k = 0; setup->lldp && k < in->ports; k++)
-        weft__timer_set(&node->timers, weft__in_key(WEFT__IN_KEY_LLDP, k), 0);
+    weft__ether_start(&in->ether, node, setup->lldp);
     return in;
 }
 
 void weft__in_start(struct weft__in *in) {
     const struct weft_interface_conf *conf = in->conf;
     uint64_t inflight = 2;
-    for (uint32_t k = 0; k < in->ports; k++) {
+    for (uint32_t k = 0; k < in->ether.ports; k++) {
         struct weft__in_port *port = &in->port[k];
-        double byte_ps = (double)port->port.byte_num / (double)port->port.byte_den;
+        double byte_ps = (double)in->ether.port[k].byte_num / (double)in->ether.port[k].byte_den;
         port->credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes / conf->speedup);
         port->slow_credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes * conf->speedup);
         weft_rate_bps rate = (weft_rate_bps)(8.0 * (double)WEFT_PS_PER_S / byte_ps);
@@ -137,13 +139,9 @@ void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *
 
 void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outcome *sum) {
     struct weft_dsf_outcome *c = &in->counts;
-    for (uint32_t k = 0; k < in->ports; k++) {
-        weft__port_finish(&in->port[k].port, now);
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            in->port[k].port.counters[p].ingress_bytes_max =
-                in->buffer->level_max(in->buffer_state, in->ethernet->buffer.conf, k, p);
-        most(&c->egress_bytes_max, in->port[k].bytes_max);
-    }
+    weft__ether_finish(&in->ether, now);
+    for (uint32_t k = 0; k < in->ether.ports; k++)
+        most(&c->egress_bytes_max, in->ether.queues[k].bytes_max);
     for (uint32_t v = 0; v < in->voqs.n; v++)
         most(&c->voq_bytes_max, in->voq[v].bytes_max);
     c->voqs = in->voqs.n;
@@ -154,17 +152,17 @@ void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outc
     weft__dsf_sum(sum, c);
 }
 
+static void add_bytes(void *context, const struct weft_packet *packet, uint32_t out) {
+    *(weft_bytes *)context += packet->bytes;
+}
+
 weft_bytes weft__in_held(const struct weft__in *in) {
     weft_bytes bytes = 0;
     const struct weft_packet *p;
     for (uint32_t v = 0; v < in->voqs.n; v++)
         for (struct weft__fifo_cursor c = weft__fifo_begin(&in->voq[v].fifo); (p = weft__fifo_next(&c));)
             bytes += p->bytes;
-    for (uint32_t k = 0; k < in->ports; k++)
-        for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
-            for (struct weft__fifo_cursor c = weft__fifo_begin(&in->port[k].queue[priority]);
-                 (p = weft__fifo_next(&c));)
-                bytes += p->bytes;
+    weft__ether_each(&in->ether, add_bytes, &bytes);
     for (uint32_t i = 0; i < in->streams; i++)
         for (uint32_t k = 0; k <= in->stream[i].mask; k++)
             if (in->stream[i].slot[k].used) bytes += in->stream[i].slot[k].packet.bytes;

@@ -55,7 +55,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};
     if (weft__in_is_outside(in, p->dst) && !(weft__outside_exit(in->outside, w->now_ps, p, &at) && at.in == in->self) &&
         !weft__outside_own_exit(in->outside, w->now_ps, p, in->self, &at)) {
-        weft__in_drop(in, w, p, 0, WEFT_DROP_NO_ROUTE);
+        weft__ether_drop(&in->ether, w, p, 0, WEFT_DROP_NO_ROUTE);
         return;
     }
     uint32_t port = at.port;
@@ -63,7 +63,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
         weft__in_on_arrived(in, from, port, p->priority, p->bytes);
         weft__in_arm_credits(node, in, w->now_ps, port);
     }
-    weft__in_egress(node, in, w, p, port);
+    weft__ether_send(&in->ether, node, w, p, port);
 }
 
 /// Delivers what is in turn.

@@ -99,15 +99,15 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
     struct weft__voq *v = &in->voq[number];
     while (v->fifo.n && v->balance > 0) {
         struct weft_packet p;
-        weft__fifo_pop(&v->fifo, in->pool, &p);
+        weft__fifo_pop(&v->fifo, in->ether.pool, &p);
         v->balance -= p.bytes;
         v->bytes -= p.bytes;
         in->voq_bytes -= p.bytes;
         v->active_ps = w->now_ps;
         in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
-        weft__in_release(node, in, w, &p);
+        weft__ether_release(&in->ether, node, w, &p);
         if (v->to == in->self)
-            weft__in_egress(node, in, w, &p, v->port);
+            weft__ether_send(&in->ether, node, w, &p, v->port);
         else
             send_cells(in, w, &p, v);
         if (in->conf->window_bytes && v->to == in->self)
@@ -133,7 +133,7 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
     if (v->bytes > v->bytes_max) v->bytes_max = v->bytes;
     in->voq_bytes += p->bytes;
     if (in->voq_bytes > in->voq_bytes_max) in->voq_bytes_max = in->voq_bytes;
-    weft__fifo_push(&v->fifo, in->pool, p);
+    weft__fifo_push(&v->fifo, in->ether.pool, p);
     serve(node, in, w, number);
 }
 
@@ -158,11 +158,11 @@ static void purge(struct weft__node *node, struct weft__in *in, struct weft__wor
     in->counts.voqs_purged++;
     while (v->fifo.n) {
         struct weft_packet p;
-        weft__fifo_pop(&v->fifo, in->pool, &p);
+        weft__fifo_pop(&v->fifo, in->ether.pool, &p);
         v->bytes -= p.bytes;
         in->voq_bytes -= p.bytes;
-        weft__in_drop(in, w, &p, p.port, WEFT_DROP_CREDIT_WATCHDOG);
-        weft__in_release(node, in, w, &p);
+        weft__ether_drop(&in->ether, w, &p, p.port, WEFT_DROP_CREDIT_WATCHDOG);
+        weft__ether_release(&in->ether, node, w, &p);
     }
     v->balance = 0;
     v->state = WEFT__VOQ_SATISFIED;

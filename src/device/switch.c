@@ -11,7 +11,6 @@
 // buffer.
 #include "device/switch.h"
 
-#include "device/lldp.h"
 #include "weft/memory.h"
 
 // For the record of a run; out of the way of runs that are not recorded.
@@ -39,16 +38,6 @@ static void drop(struct weft__switch *sw, struct weft__worker *w, const struct w
 
 static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
 
-/// Tells the neighbour at `port` to pause or resume a priority, because of a packet for `out`.
-static void want_pause(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port,
-                       uint32_t priority, uint32_t out, bool xoff) {
-    if (!(sw->port[port].lossless >> priority & 1)) return;
-    if (!((sw->port[port].pfc_xoff >> priority ^ (uint32_t)xoff) & 1)) return;
-    sw->xoffs[priority] += xoff ? 1u : UINT32_MAX;
-    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_pause(sw, w->now_ps, port, priority, out, xoff);
-    if (weft__port_want_pause(&sw->port[port], priority, xoff)) kick(node, sw, w, port);
-}
-
 /// The packet's first bit leaves: it is no longer in the accounts.
 static inline __attribute__((always_inline)) void leave_buffer(struct weft__node *node, struct weft__switch *sw,
                                                                struct weft__worker *w, const struct weft_packet *p,
@@ -57,39 +46,17 @@ static inline __attribute__((always_inline)) void leave_buffer(struct weft__node
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
-        sw->xoffs[p->priority])
-        want_pause(node, sw, w, p->port, p->priority, out, false);
-}
-
-/// What goes to the neighbour and no further: pause frames before LLDP.
-static void send_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    if (!(sw->port[port].pending & WEFT__PENDING_PFC)) {
-        weft__lldp_send(&sw->port[port], w);
-        return;
-    }
-    weft_time_ps refresh = weft__port_send_pause(&sw->port[port], w, &sw->conf->pfc, WEFT_NONE);
-    if (refresh == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_REFRESH, port));
-    else
-        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_REFRESH, port), refresh);
+        sw->ether.xoffs[p->priority])
+        weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
 }
 
 /// Arms the port's timer for the next moment at which it could send something that waits.
 static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
-    struct weft__port *port = &sw->port[out];
-    uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
-    if (!ready && !port->pending) return;
-    weft_time_ps at = port->busy_until_ps;
-    if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
-    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out), at);
+    weft__ether_arm(&sw->port[out], node, now, out, sw->queueing->ready(sw->queueing_state, out));
 }
 
-/// Priorities of `ready` that may be sent; the watchdog may overrule a pause.
 static uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
-    struct weft__port *port = &sw->port[out];
-    uint8_t paused = weft__port_paused(port, now);
-    if (sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_FORWARD) paused &= (uint8_t)~port->storm;
-    return ready & (uint8_t)~paused;
+    return weft__ether_sendable(&sw->conf->pfc, &sw->port[out], now, ready);
 }
 
 static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
@@ -101,8 +68,8 @@ static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mas
 static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
     struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
-    if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random) !=
-        WEFT_AQM_MARK)
+    if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
+                            &sw->ether.ecn_random) != WEFT_AQM_MARK)
         return;
     p->ecn = WEFT_ECN_CE;
     sw->port[out].counters[p->priority].ecn_marked++;
@@ -137,7 +104,7 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps <= w->now_ps) {
         if (port->pending)
-            send_local(node, sw, w, out);
+            weft__ether_send_local(&sw->ether, node, w, out);
         else if (sw->arbitrated)
             weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
         else
@@ -270,7 +237,7 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
     sw->input_busy_ps[in] = w->now_ps + time;
-    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_INPUT, in), sw->input_busy_ps[in]);
+    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_INPUT, in), sw->input_busy_ps[in]);
     transmit(node, sw, w, &p, out);
     arm(node, sw, w->now_ps, out);
 }
@@ -380,7 +347,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     bool mark = false;
     if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
         enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, queue->bytes, p->bytes,
-                                                            p->ecn != WEFT_ECN_NOT_ECT, &sw->ecn_random);
+                                                            p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
         if (verdict == WEFT_AQM_DROP) {
             drop(sw, w, p, out, out, WEFT_DROP_AQM);
             return false;
@@ -425,7 +392,7 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
         transmit(node, sw, w, p, out); // never waited, so it pauses nobody
         return;
     }
-    if (xoff) want_pause(node, sw, w, p->port, p->priority, out, true);
+    if (xoff) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
     sw->queueing->push(sw->queueing_state, p, out);
     port->waiting++;
     if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
@@ -433,53 +400,17 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
     if (free)
         kick(node, sw, w, out);
-    else if (weft__timer_at(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out)) > port->busy_until_ps)
-        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_TX, out), port->busy_until_ps);
-}
-
-static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port);
-
-/// DCBX has agreed on other lossless priorities at a port.
-static void set_lossless(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    uint8_t before = sw->port[port].lossless, after = sw->port[port].lldp->in_force;
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (before & ~after & 1u << p) want_pause(node, sw, w, port, p, WEFT_NONE, false);
-    weft__port_set_lossless(&sw->port[port], w->now_ps, after);
-    sw->buffer->set_lossless(sw->buffer_state, sw->conf->buffer.conf, port, after);
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        if (after & ~before & 1u << p &&
-            sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, p) == WEFT_BUFFER_XOFF)
-            want_pause(node, sw, w, port, p, port, true);
-    kick(node, sw, w, port);
-}
-
-static void on_lldp(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                    const struct weft_packet *p) {
-    if (weft__lldp_on_frame(&sw->port[p->port], w, p)) set_lossless(node, sw, w, p->port);
-    if (sw->port[p->port].lldp)
-        weft__lldp_set_timer(&sw->port[p->port], &node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, p->port));
-}
-
-static void on_lldp_timer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    if (weft__lldp_on_timer(&sw->port[port], w->now_ps)) set_lossless(node, sw, w, port);
-    weft__lldp_set_timer(&sw->port[port], &node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, port));
-    if (sw->port[port].pending) kick(node, sw, w, port);
+    else if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) > port->busy_until_ps)
+        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out), port->busy_until_ps);
 }
 
 static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                      const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_LLDP) {
-        on_lldp(node, sw, w, p);
-        return;
-    }
     if (p->kind == WEFT_PACKET_CONTROL) {
         weft__switch_te_install(sw, sw->te->orders[p->psn % sw->te->kept]);
         return;
     }
-    w->tally.delivered_bytes += p->bytes;
-    weft__port_on_pause(&sw->port[p->port], w->now_ps, p);
-    if (sw->conf->pfc.watchdog_ps != WEFT_TIME_NEVER) on_watchdog(node, sw, w, p->port);
-    kick(node, sw, w, p->port);
+    weft__ether_on_local(&sw->ether, node, w, p);
 }
 
 /// A frame that is not as often as others: a call rather than a copy of the code.
@@ -512,7 +443,7 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
     sw->deferred[p->port] = *p;
     sw->deferred[p->port].node = out;
-    weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_DEFERRED, p->port),
+    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port),
                     w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
     return true;
 }
@@ -528,8 +459,8 @@ static inline void fetch_packet(const struct weft__switch *sw, const struct weft
 
 static inline void fetch_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
-    if (key % WEFT__SWITCH_KEYS_A_PORT != WEFT__SWITCH_KEY_TX || port >= sw->ports) return;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
     __builtin_prefetch(&sw->port[port]);
     if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
 }
@@ -557,8 +488,8 @@ static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packe
 /// What waits at a port whose timer is due.
 static inline void prepare_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
-    if (key % WEFT__SWITCH_KEYS_A_PORT != WEFT__SWITCH_KEY_TX || port >= sw->ports) return;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
     for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
         __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
     if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
@@ -619,39 +550,9 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 
 // --- timers -------------------------------------------------------------------------------------------------------
 
-static void on_refresh(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    struct weft__port *p = &sw->port[port];
-    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
-        if (!(p->pfc_told >> priority & 1)) continue;
-        // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
-        if (sw->buffer->review(sw->buffer_state, sw->conf->buffer.conf, port, priority) == WEFT_BUFFER_XON)
-            want_pause(node, sw, w, port, priority, WEFT_NONE, false);
-        else
-            p->pending |= (uint16_t)(1u << priority);
-    }
-    if (p->pending) kick(node, sw, w, port);
-}
-
-static void on_watchdog(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
-    uint8_t ended, backlog = sw->queueing->ready(sw->queueing_state, port);
-    weft_time_ps next;
-    uint8_t begun = weft__port_watchdog(&sw->port[port], &sw->conf->pfc, w->now_ps, backlog, &ended, &next);
-    if (begun && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) purge(node, sw, w, port, begun);
-    if (next == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_WATCHDOG, port));
-    else
-        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_WATCHDOG, port), next);
-    if (begun || ended) kick(node, sw, w, port);
-}
-
 static void on_sample(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
-    for (uint32_t port = 0; port < sw->ports; port++) {
-        if (!sw->sampled[port]) continue;
-        weft_bytes ingress[WEFT_PRIORITIES];
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            ingress[p] = sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, p);
-        weft__port_sample(&sw->port[port], w, ingress);
-    }
+    for (uint32_t port = 0; port < sw->ports; port++)
+        if (sw->sampled[port]) weft__ether_sample(&sw->ether, w, port);
     weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
 }
 
@@ -664,7 +565,7 @@ static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
-    uint32_t port = key / WEFT__SWITCH_KEYS_A_PORT;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
     if (key == weft__switch_key_sample(sw)) {
         on_sample(node, sw, w);
         return;
@@ -678,15 +579,9 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         weft__timer_set(&node->timers, key, w->now_ps + sw->te->schedule.interval_ps);
         return;
     }
-    switch (key % WEFT__SWITCH_KEYS_A_PORT) {
-    case WEFT__SWITCH_KEY_TX:
+    switch (key % WEFT__ETHER_KEYS_A_PORT) {
+    case WEFT__ETHER_KEY_TX:
         kick(node, sw, w, port);
-        break;
-    case WEFT__SWITCH_KEY_REFRESH:
-        on_refresh(node, sw, w, port);
-        break;
-    case WEFT__SWITCH_KEY_WATCHDOG:
-        on_watchdog(node, sw, w, port);
         break;
     case WEFT__SWITCH_KEY_INPUT:
         weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
@@ -694,9 +589,8 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     case WEFT__SWITCH_KEY_DEFERRED:
         on_deferred(node, sw, w, port);
         break;
-    case WEFT__SWITCH_KEY_LLDP:
-        on_lldp_timer(node, sw, w, port);
-        break;
+    default:
+        weft__ether_on_timer(&sw->ether, node, w, key % WEFT__ETHER_KEYS_A_PORT, port);
     }
 }
 
@@ -704,5 +598,28 @@ static void switch_run(struct weft__node *node, struct weft__worker *w, const st
                        weft_time_ps end) {
     weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
 }
+
+// --- what is its own of the Ethernet side -------------------------------------------------------------------------
+
+static uint8_t ether_ready(const struct weft__node *node, uint32_t k) {
+    const struct weft__switch *sw = node->state;
+    return sw->queueing->ready(sw->queueing_state, k);
+}
+
+static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities) {
+    purge(node, node->state, w, k, priorities);
+}
+
+static void ether_kick(struct weft__node *node, struct weft__worker *w, uint32_t k) {
+    kick(node, node->state, w, k);
+}
+
+static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_t k, uint32_t priority, uint32_t out,
+                              bool xoff) {
+    weft__switch_trace_pause(node->state, now, k, priority, out, xoff);
+}
+
+const struct weft__ether_ops weft__switch_ether_ops = {
+    .ready = ether_ready, .purge = ether_purge, .kick = ether_kick, .trace_pause = ether_trace_pause};
 
 const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};

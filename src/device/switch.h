@@ -3,13 +3,11 @@
 #ifndef WEFT_DEVICE_SWITCH_H
 #define WEFT_DEVICE_SWITCH_H
 
+#include "device/ether.h"
 #include "device/nic.h"
-#include "device/port.h"
 #include "device/sfc.h"
 #include "device/te.h"
-#include "weft/aqm.h"
 #include "weft/arbiter.h"
-#include "weft/buffer.h"
 #include "weft/queueing.h"
 #include "weft/route.h"
 #include "weft/routes.h"
@@ -41,10 +39,9 @@ struct weft__switch {
     uint32_t ports, index;    ///< index: among switches
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
-    struct weft__trace *trace;       ///< NULL: not recorded
-    void *route_state;               ///< NULL: routes are decided ahead, by the packet alone
-    uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
-    struct weft_random ecn_random;
+    struct weft__trace *trace;  ///< NULL: not recorded
+    void *route_state;          ///< NULL: routes are decided ahead, by the packet alone
+    struct weft__ether ether;   ///< what is above and in it too is the same
     weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
     // input-queued architectures
     const struct weft_arbiter_ops *arbiter;
@@ -70,29 +67,18 @@ struct weft__switch {
     const struct weft__te_agent *te; ///< NULL: no controller
 };
 
-/// Timer keys: eight a port, then those of the switch. At equal times the lower key fires first; arbitration is the
-/// last, so that it sees all that happened at that instant.
-enum {
-    WEFT__SWITCH_KEY_TX,
-    WEFT__SWITCH_KEY_REFRESH,
-    WEFT__SWITCH_KEY_WATCHDOG,
-    WEFT__SWITCH_KEY_INPUT,
-    WEFT__SWITCH_KEY_DEFERRED,
-    WEFT__SWITCH_KEY_LLDP,
-    WEFT__SWITCH_KEYS_A_PORT = 8
-};
+/// Timer keys of a port beyond those of its Ethernet side; those of the switch follow. At equal times the lower key
+/// fires first; arbitration is the last, so that it sees all that happened at that instant.
+enum { WEFT__SWITCH_KEY_INPUT = WEFT__ETHER_KEY_OWN, WEFT__SWITCH_KEY_DEFERRED };
 
-static inline uint32_t weft__switch_key(const struct weft__switch *sw, uint32_t what, uint32_t port) {
-    return port * WEFT__SWITCH_KEYS_A_PORT + what;
-}
 static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
-    return WEFT__SWITCH_KEYS_A_PORT * sw->ports;
+    return WEFT__ETHER_KEYS_A_PORT * sw->ports;
 }
 static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
-    return WEFT__SWITCH_KEYS_A_PORT * sw->ports + 1;
+    return WEFT__ETHER_KEYS_A_PORT * sw->ports + 1;
 }
 static inline uint32_t weft__switch_key_arbitrate(const struct weft__switch *sw) {
-    return WEFT__SWITCH_KEYS_A_PORT * sw->ports + 2;
+    return WEFT__ETHER_KEYS_A_PORT * sw->ports + 2;
 }
 
 /// The routes that come into force next.
@@ -117,6 +103,7 @@ struct weft__switch_setup {
 };
 
 extern const struct weft__node_ops weft__switch_ops;
+extern const struct weft__ether_ops weft__switch_ether_ops;
 
 /// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.
 void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,

@@ -30,21 +30,28 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->conf = conf;
     sw->ports = setup->ports;
     sw->index = setup->index;
-    sw->port = weft__arena_lines(setup->arena, setup->ports, sizeof *sw->port);
+    struct weft__ether_setup ether = {
+        .conf = conf,
+        .ops = &weft__switch_ether_ops,
+        .ports = setup->ports,
+        .seed = setup->seed,
+        .who = setup->index,
+        .arena = setup->arena,
+    };
+    weft__ether_init(&sw->ether, &ether);
+    sw->port = sw->ether.port;
+    sw->buffer = sw->ether.buffer;
+    sw->buffer_state = sw->ether.buffer_state;
+    sw->scheduler = sw->ether.scheduler;
+    sw->aqm = sw->ether.aqm;
     sw->queueing = conf->queueing.model->ops;
-    sw->buffer = conf->buffer.model->ops;
-    sw->scheduler = conf->scheduler.model->ops;
     sw->route = conf->route.model->ops;
-    sw->aqm = conf->aqm.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
     sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
     sw->route_state = setup->route_state;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
-    sw->ecn_random = weft_random_stream(setup->seed, setup->index, WEFT_RANDOM_ECN);
     sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
     sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
-    sw->buffer_state = weft__arena_lines(setup->arena, 1, sw->buffer->state_size(conf->buffer.conf, setup->ports));
-    sw->buffer->init(sw->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
     if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
@@ -67,22 +74,16 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
 
     node->ops = &weft__switch_ops;
     node->state = sw;
-    weft__timers_init(&node->timers, WEFT__SWITCH_KEYS_A_PORT * sw->ports + 3);
+    weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 3);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);
     sw->te = setup->te;
     if (sw->te && sw->te->report) weft__timer_set(&node->timers, weft__switch_key_te(sw), sw->te->schedule.interval_ps);
-    for (uint32_t port = 0; setup->lldp && port < sw->ports; port++)
-        weft__timer_set(&node->timers, weft__switch_key(sw, WEFT__SWITCH_KEY_LLDP, port), 0);
+    weft__ether_start(&sw->ether, node, setup->lldp);
     return sw;
 }
 
 void weft__switch_finish(struct weft__switch *sw, weft_time_ps now) {
-    for (uint32_t i = 0; i < sw->ports; i++) {
-        weft__port_finish(&sw->port[i], now);
-        for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-            sw->port[i].counters[p].ingress_bytes_max =
-                sw->buffer->level_max(sw->buffer_state, sw->conf->buffer.conf, i, p);
-    }
+    weft__ether_finish(&sw->ether, now);
 }
 
 void weft__switch_deinit(struct weft__switch *sw) {

@@ -135,7 +135,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
 
 static struct weft__port *in_port(void *state, uint32_t k) {
     struct weft__in *in = state;
-    return in->slot[k] & WEFT__IN_ETHERNET ? &in->port[in->slot[k] & ~(uint32_t)WEFT__IN_ETHERNET].port : NULL;
+    return in->slot[k] & WEFT__IN_ETHERNET ? &in->ether.port[in->slot[k] & ~(uint32_t)WEFT__IN_ETHERNET] : NULL;
 }
 
 static void in_connect(struct weft__network *net, uint32_t port) {
