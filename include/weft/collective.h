@@ -2,11 +2,11 @@
 // Collectives as schedules. The work of a rank is a few lanes that run side by side; a lane is a sequence of steps, one
 // after the other. A step waits for a piece from each rank in `recv`, adds the rank's own piece to it if `own`, puts
 // the result into the rank's array if `keep`, and hands it to each rank in `send`. Which step comes k-th is a pure
-// function, so nothing is generated beforehand: a rank's state is one 64-bit index a lane, and what a DAG would say
-// with edges follows from the order in a lane and from the pieces of a connection arriving in order. A connection (from
-// a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of pieces: a step that
-// sends waits for room. All the same at every size: 16 bytes a rank and channel for a ring of 1024, or an exchange
-// among 256.
+// function, so nothing is generated beforehand: a rank's state is one 64-bit index a lane and the step there, and what
+// a DAG would say with edges follows from the order in a lane and from the pieces of a connection arriving in order. A
+// connection (from a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of
+// pieces: a step that sends waits for room. All the same at every size: 72 bytes a rank and channel for a ring of 1024,
+// or an exchange among 256.
 #ifndef WEFT_COLLECTIVE_H
 #define WEFT_COLLECTIVE_H
 

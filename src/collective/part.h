@@ -9,6 +9,8 @@
 
 /// Where the k-th of n parts begins; the n-th ends where the whole does.
 static inline weft_bytes weft__part(weft_bytes bytes, uint64_t k, uint64_t n) {
+    uint64_t product;
+    if (__builtin_expect(!__builtin_mul_overflow(bytes, k, &product), 1)) return product / n;
     return (weft_bytes)((unsigned __int128)bytes * k / n);
 }
 

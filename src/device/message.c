@@ -122,20 +122,20 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
     return time ? time : 1;
 }
 
-static void fill_local(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst) {
+static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t bytes) {
     struct weft__gpu *gpu = at->nic->gpu;
     weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
     gpu->out_free_ps = start + local_time(at->p->job, bytes);
     gpu->sent_bytes += bytes;
-    send_local(at, s->connection, dst, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
+    send_local(at, s->connection, s->peer, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
 }
 
-static void credit_local(struct weft__at *at, const struct weft__receiving *r, uint32_t src) {
+static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
     struct weft__gpu *gpu = at->nic->gpu;
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
     if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
     gpu->credit_last_ps = time;
-    send_local(at, r->connection, src, LOCAL_CREDIT, time, 0);
+    send_local(at, r->connection, r->peer, LOCAL_CREDIT, time, 0);
 }
 
 void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
@@ -187,17 +187,17 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     }
 }
 
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst) {
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
     uint32_t m = s->filled++;
     if (s->qp == WEFT_NONE) {
-        fill_local(at, s, bytes, dst);
+        fill_local(at, s, bytes);
         return;
     }
     uint32_t mtu = at->nic->hosts->qp[s->qp].mtu;
     s->filled_ps[m % s->slots] = at->w->now_ps;
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t own = part_bytes(bytes, s->parts, k);
-        uint32_t *psn = &s->on[carrier_of(s->qps, s->parts, m, k)].psn_end;
+        uint32_t *psn = &at->nic->hosts->carrier[s->qp + carrier_of(s->qps, s->parts, m, k)].psn_end;
         *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own};
         *psn += part_packets(own, mtu);
     }
@@ -208,26 +208,31 @@ bool weft__message_has_room(const struct weft__sending *s) {
     return s->qp == WEFT_NONE ? s->filled < s->granted : s->filled - s->acked < s->slots;
 }
 
-/// The part that a packet of a queue pair belongs to: of a message that is not acknowledged.
-static struct weft__span find_span(const struct weft__sending *s, uint32_t carrier, uint32_t psn) {
+/// The part on a queue pair that ends beyond psn, of a message that is not acknowledged; NULL: none has been filled.
+static const struct weft__span *find_span(const struct weft__sending *s, uint32_t carrier, uint32_t psn) {
     uint32_t m = s->acked, step = 1, k = carrier;
     if (s->parts == 1) {
         m += (carrier + s->qps - m % s->qps) % s->qps;
         step = s->qps;
         k = 0;
     }
-    while (span_of(s, m, k)->psn_end <= psn)
-        m += step;
-    assert(m < s->posted);
-    return *span_of(s, m, k);
+    for (; m < s->filled; m += step)
+        if (span_of(s, m, k)->psn_end > psn) return span_of(s, m, k);
+    return NULL;
+}
+
+/// The next part, or back to an earlier one.
+static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint32_t qp, uint32_t psn) {
+    struct weft__program *program;
+    const struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &program);
+    const struct weft__span *span = find_span(s, qp - s->qp, psn);
+    assert(span && span->psn_end <= nic->hosts->sender[qp].posted);
+    nic->hosts->carrier[qp].now = *span;
 }
 
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
-    struct weft__program *program;
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &program);
-    struct weft__span *now = &s->on[qp - s->qp].now;
-    if (p->psn < now->psn || p->psn >= now->psn_end) // the next part, or back to an earlier one
-        *now = find_span(s, qp - s->qp, p->psn);
+    const struct weft__span *now = &nic->hosts->carrier[qp].now;
+    if (p->psn < now->psn || p->psn >= now->psn_end) find_now(nic, qp, p->psn);
     uint32_t mtu = nic->hosts->qp[qp].mtu;
     bool first = p->psn == now->psn, last = p->psn + 1 == now->psn_end;
     uint32_t payload = last ? now->bytes - (now->psn_end - now->psn - 1) * mtu : mtu;
@@ -255,6 +260,9 @@ static bool is_acked(const struct weft__nic *nic, const struct weft__sending *s,
 }
 
 bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__carrier *carrier = &nic->hosts->carrier[qp];
+    uint32_t una = nic->hosts->sender[qp].una;
+    if (una < carrier->part_end) return false;
     struct weft__at at = {node, nic, w, NULL};
     struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
     uint32_t before = s->acked;
@@ -262,6 +270,8 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
         s->left_bytes -= message_bytes(s, s->acked);
         at.p->in_flight_bytes -= message_bytes(s, s->acked);
     }
+    const struct weft__span *part = find_span(s, qp - s->qp, una);
+    carrier->part_end = part ? part->psn_end : 0;
     if (s->acked != before) wake_sending(&at, s);
     return s->left_bytes == 0;
 }
@@ -285,13 +295,13 @@ static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes) {
     return counted;
 }
 
-void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes, uint32_t src) {
+void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes) {
     assert(r->qp == WEFT_NONE || has_come(r, r->consumed));
     r->consumed++;
     r->left_bytes -= bytes;
     if (r->qp == WEFT_NONE) {
         at->nic->gpu->received_bytes += bytes;
-        credit_local(at, r, src);
+        credit_local(at, r);
         return;
     }
     weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted_bytes(r, bytes) - bytes, r->left_bytes == 0);

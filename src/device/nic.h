@@ -64,6 +64,7 @@ struct weft__hosts {
     struct weft__qp_sender *sender;
     struct weft__qp_receiver *receiver;
     const struct weft__programs *programs; ///< NULL: there is no job
+    struct weft__carrier *carrier;         ///< of a queue pair that carries messages; NULL: there is no job
     struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
     struct weft__qp_reorder *reorder;      ///< NULL unless a host accepts packets out of order
     const struct weft_flow *flow;

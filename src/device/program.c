@@ -32,25 +32,22 @@ static struct weft__sending *find_sending(const struct weft__program *p, uint32_
     return &p->sending[low];
 }
 
-static const struct weft_connection *connection_of(const struct weft__program *p, uint32_t connection) {
-    return &p->job->connection[connection - p->connection0];
-}
-
 static struct weft__receiving *find_receiving(const struct weft__program *p, uint32_t communicator, uint32_t channel,
                                               uint32_t src) {
     uint32_t low = 0, high = p->receivings;
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct weft_connection *c = connection_of(p, p->receiving[mid].connection);
-        bool before = c->communicator != communicator ? c->communicator < communicator
-                      : c->channel != channel         ? c->channel < channel
-                                                      : c->src < src;
+        const struct weft__receiving *r = &p->receiving[mid];
+        uint32_t of = p->job->connection[r->connection - p->connection0].communicator;
+        bool before = of != communicator      ? of < communicator
+                      : r->channel != channel ? r->channel < channel
+                                              : r->peer < src;
         if (before)
             low = mid + 1;
         else
             high = mid;
     }
-    assert(low < p->receivings && connection_of(p, p->receiving[low].connection)->src == src);
+    assert(low < p->receivings && p->receiving[low].peer == src && p->receiving[low].channel == channel);
     return &p->receiving[low];
 }
 
@@ -64,38 +61,36 @@ static const struct weft_job_turn *current_turn(const struct weft__program *p, u
     return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
 }
 
-/// Both ends of a step, as connections of this rank.
-struct ends {
-    struct weft__receiving *recv[WEFT_STEP_PEERS];
-    struct weft__sending *send[WEFT_STEP_PEERS];
-    uint32_t recvs, sends;
-};
-
+/// Both ends of a step, as connections of this rank: most often those of the step before.
 static void find_ends(const struct weft__program *p, uint32_t stream, const struct weft_job_op *op,
-                      const struct weft_step *step, struct ends *ret) {
-    ret->recvs = ret->sends = 0;
-    while (ret->recvs < WEFT_STEP_PEERS && step->recv[ret->recvs] != WEFT_NONE) {
-        uint32_t src = weft_job_member(op, p->rank, step->recv[ret->recvs]);
-        ret->recv[ret->recvs++] = find_receiving(p, stream, step->channel, src);
+                      const struct weft_step *step, struct weft__lane *lane) {
+    lane->recvs = lane->sends = 0;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
+        uint32_t src = weft_job_member(op, p->rank, step->recv[k]);
+        struct weft__receiving *before = lane->recv[lane->recvs++];
+        if (!before || before->peer != src || before->channel != step->channel)
+            lane->recv[k] = find_receiving(p, stream, step->channel, src);
     }
-    while (ret->sends < WEFT_STEP_PEERS && step->send[ret->sends] != WEFT_NONE) {
-        uint32_t dst = weft_job_member(op, p->rank, step->send[ret->sends]);
-        ret->send[ret->sends++] = find_sending(p, stream, step->channel, dst);
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
+        uint32_t dst = weft_job_member(op, p->rank, step->send[k]);
+        struct weft__sending *before = lane->send[lane->sends++];
+        if (!before || before->peer != dst || before->channel != step->channel)
+            lane->send[k] = find_sending(p, stream, step->channel, dst);
     }
 }
 
 /// Whether the lane has to wait; then what it waits for knows so.
-static bool must_wait(const struct ends *ends, uint32_t stream, uint32_t lane) {
-    for (uint32_t k = 0; k < ends->recvs; k++)
-        if (ends->recv[k]->arrived == ends->recv[k]->consumed) {
-            ends->recv[k]->stream = stream;
-            ends->recv[k]->lane = lane;
+static bool must_wait(const struct weft__lane *lane, uint32_t stream, uint32_t number) {
+    for (uint32_t k = 0; k < lane->recvs; k++)
+        if (lane->recv[k]->arrived == lane->recv[k]->consumed) {
+            lane->recv[k]->stream = stream;
+            lane->recv[k]->lane = number;
             return true;
         }
-    for (uint32_t k = 0; k < ends->sends; k++)
-        if (!weft__message_has_room(ends->send[k])) {
-            ends->send[k]->stream = stream;
-            ends->send[k]->lane = lane;
+    for (uint32_t k = 0; k < lane->sends; k++)
+        if (!weft__message_has_room(lane->send[k])) {
+            lane->send[k]->stream = stream;
+            lane->send[k]->lane = number;
             return true;
         }
     return false;
@@ -106,12 +101,11 @@ static weft_time_ps step_time(const struct weft_job_op *op, weft_bytes bytes) {
     return c->step_ps + (c->copy_rate_bps ? bytes * (8 * WEFT_PS_PER_S) / c->copy_rate_bps : 0);
 }
 
-static void do_step(struct weft__at *at, const struct weft_job_op *op, const struct weft_step *step,
-                    struct ends *ends) {
-    for (uint32_t k = 0; k < ends->recvs; k++)
-        weft__message_take(at, ends->recv[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->recv[k]));
-    for (uint32_t k = 0; k < ends->sends; k++)
-        weft__message_fill(at, ends->send[k], (uint32_t)step->bytes, weft_job_member(op, at->p->rank, step->send[k]));
+static void do_step(struct weft__at *at, const struct weft__lane *lane) {
+    for (uint32_t k = 0; k < lane->recvs; k++)
+        weft__message_take(at, lane->recv[k], lane->bytes);
+    for (uint32_t k = 0; k < lane->sends; k++)
+        weft__message_fill(at, lane->send[k], lane->bytes);
 }
 
 static void finish_op(struct weft__at *at, uint32_t stream);
@@ -120,28 +114,38 @@ static bool is_of_part(const struct weft_step *step, uint32_t part) {
     return part == WEFT_TURN_WHOLE || (part == WEFT_TURN_RECEIVE ? step->recv : step->send)[0] != WEFT_NONE;
 }
 
+/// The lane's next step in which there is something to do. False: there is none.
+static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
+    const struct weft_job_turn *turn = current_turn(p, stream);
+    const struct weft_job_op *op = &p->job->op[turn->op];
+    uint32_t member = weft_job_number(op, p->rank);
+    for (; lane->index < lane->steps; lane->index++) {
+        struct weft_step step;
+        op->ops->step(op->conf, &op->shape, member, number, lane->index, &step);
+        if (!step.bytes || !is_of_part(&step, turn->part)) continue;
+        lane->bytes = (uint32_t)step.bytes;
+        find_ends(p, stream, op, &step, lane);
+        lane->found = true;
+        return true;
+    }
+    return false;
+}
+
 /// As far as the lane gets.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
-    const struct weft_job_turn *turn = current_turn(at->p, stream);
-    const struct weft_job_op *op = &at->p->job->op[turn->op];
-    uint32_t member = weft_job_number(op, at->p->rank);
-    uint64_t steps = op->ops->steps(op->conf, &op->shape, member, number);
-    for (; lane->index < steps; lane->index++, lane->timed = false) {
-        struct weft_step step;
-        op->ops->step(op->conf, &op->shape, member, number, lane->index, &step);
-        if (!step.bytes || !is_of_part(&step, turn->part)) continue;
-        struct ends ends;
-        find_ends(at->p, stream, op, &step, &ends);
-        if (must_wait(&ends, stream, number)) return;
-        weft_time_ps time = lane->timed ? 0 : step_time(op, step.bytes);
+    while (lane->found || find_step(at->p, stream, lane, number)) {
+        if (must_wait(lane, stream, number)) return;
+        weft_time_ps time = lane->timed ? 0 : step_time(&at->p->job->op[current_turn(at->p, stream)->op], lane->bytes);
         if (time) {
             lane->timed = true;
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
             return;
         }
-        do_step(at, op, &step, &ends);
+        do_step(at, lane);
+        lane->index++;
+        lane->found = lane->timed = false;
     }
     if (--st->lanes_left == 0) finish_op(at, stream);
 }
@@ -195,8 +199,9 @@ static void start_op(struct weft__at *at, uint32_t stream) {
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
     st->lanes_left = lanes;
+    uint32_t member = weft_job_number(op, at->p->rank);
     for (uint32_t k = 0; k < lanes; k++)
-        st->lane[k] = (struct weft__lane){0};
+        st->lane[k] = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, member, k)};
     for (uint32_t k = 0; k < lanes; k++)
         weft__lane_run(at, stream, k);
 }

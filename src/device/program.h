@@ -12,6 +12,13 @@ struct weft__span {
     uint32_t psn, psn_end, bytes;
 };
 
+/// What is asked of a queue pair of messages at every packet.
+struct weft__carrier {
+    struct weft__span now; ///< the part being sent
+    uint32_t psn_end;      ///< of all that was filled
+    uint32_t part_end;     ///< ACKs below it complete no part; 0: not known
+};
+
 /// A connection at its sender. Messages are numbered from 0; all counts are of messages.
 struct weft__sending {
     uint32_t connection;
@@ -25,12 +32,9 @@ struct weft__sending {
     uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
     uint32_t slots;
     struct weft__span *span; ///< of message m, part k: [m % slots * parts + k]
-    struct weft__carrier {
-        struct weft__span now; ///< the one being sent
-        uint32_t psn_end;      ///< of all that was filled
-    } * on;                    ///< a queue pair
-    weft_time_ps *filled_ps;   ///< of message m: [m % slots]
-    weft_bytes left_bytes;     ///< not acknowledged
+    weft_time_ps *filled_ps; ///< of message m: [m % slots]
+    weft_bytes left_bytes;   ///< not acknowledged
+    uint32_t peer, channel;  ///< the rank it goes to
 };
 
 /// A connection at its receiver.
@@ -44,7 +48,8 @@ struct weft__receiving {
     uint32_t doublings;      ///< of the time to the next look
     uint32_t stream, lane;   ///< the lane that waits for a message; WEFT_NONE: none
     uint32_t slots;
-    weft_bytes left_bytes; ///< not consumed
+    weft_bytes left_bytes;  ///< not consumed
+    uint32_t peer, channel; ///< the rank it comes from
 };
 
 /// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from
@@ -53,15 +58,23 @@ struct weft__waits {
     struct weft__histogram cts, sender;
 };
 
+/// A lane of a collective under way. What step `index` is and whom it needs is found once.
+struct weft__lane {
+    uint64_t index, steps;
+    struct weft__receiving *recv[WEFT_STEP_PEERS];
+    struct weft__sending *send[WEFT_STEP_PEERS];
+    uint32_t bytes;
+    uint8_t recvs, sends;
+    bool found;
+    bool timed; ///< its time for the step is over
+};
+
 /// A communicator at a rank: its operations, in order, one at a time.
 struct weft__stream {
     uint32_t queued, finished; ///< operations, in all iterations
     uint32_t lanes_left;
     uint32_t key0; ///< timer of its first lane
-    struct weft__lane {
-        uint64_t index;
-        bool timed; ///< its time for the step is over
-    } * lane;
+    struct weft__lane *lane;
 };
 
 struct weft__program {
@@ -134,8 +147,8 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct 
 
 /// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.
 bool weft__message_has_room(const struct weft__sending *s);
-void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes, uint32_t dst);
-void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes, uint32_t src);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);
+void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
 
 /// The next packet of a queue pair of messages: its length and flags.
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);

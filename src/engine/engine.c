@@ -145,7 +145,7 @@ static struct weft__far_wake far_wake_pop(struct weft__worker *w) {
 static void wake_in_ring(struct weft__worker *w, uint64_t window, uint32_t local) {
     uint32_t slot = (uint32_t)(window % WEFT__RING);
     w->wake[slot * w->words + local / 64] |= UINT64_C(1) << local % 64;
-    w->written |= UINT64_C(1) << slot;
+    weft__bits_set(w->written, slot);
 }
 
 /// Brings in what was sent to this worker beyond the ring in the last window, then what the ring has reached.
@@ -159,7 +159,7 @@ static void far_advance(struct weft__worker *w) {
     while (w->far_packets && (w->far_packet[0].packet.time_ps >> w->shift) - w->window < WEFT__RING) {
         struct weft_packet p = far_packet_pop(w);
         uint32_t slot = (uint32_t)(p.time_ps >> w->shift) % WEFT__RING;
-        w->written |= UINT64_C(1) << slot;
+        weft__bits_set(w->written, slot);
         *weft__log_slot(w, &w->log[w->id * WEFT__RING + slot]) = p;
     }
     while (w->far_wakes && (w->far_wake[0].time_ps >> w->shift) - w->window < WEFT__RING) {
@@ -389,11 +389,9 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 /// The next window in which this worker knows of work for anybody.
 static uint64_t next_window(const struct weft__worker *w) {
     uint64_t next = NO_WINDOW;
-    if (w->written) {
-        uint32_t turn = (uint32_t)((w->window + 1) % WEFT__RING);
-        uint64_t ahead = turn ? w->written >> turn | w->written << (64 - turn) : w->written;
-        next = w->window + 1 + (uint32_t)__builtin_ctzll(ahead);
-    }
+    uint32_t from = (uint32_t)((w->window + 1) % WEFT__RING);
+    uint32_t slot = weft__bits_next_without(w->written, NULL, WEFT__RING / 64, from);
+    if (slot != WEFT__BITS_NONE) next = w->window + 1 + (slot - from) % WEFT__RING;
     if (w->far_packets) next = earlier(next, w->far_packet[0].packet.time_ps >> w->shift);
     if (w->far_wakes) next = earlier(next, w->far_wake[0].time_ps >> w->shift);
     if (w->far_sent_ps != WEFT_TIME_NEVER) next = earlier(next, w->far_sent_ps >> w->shift);
@@ -491,7 +489,7 @@ static void *work(void *context) {
         w->window = window;
         w->previous = window;
         far_advance(w);
-        w->written &= ~(UINT64_C(1) << window % WEFT__RING);
+        weft__bits_clear(w->written, (uint32_t)(window % WEFT__RING));
         run_window(w, &begun);
         windows++;
         if (w->id == 0 && e->conf.on_progress && windows % 64 == 0)

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "base/bits.h"
 #include "base/fifo.h"
 #include "base/timers.h"
 #include "weft/outcome.h"
@@ -50,7 +51,7 @@ struct weft__node {
 };
 
 enum {
-    WEFT__RING = 64,           ///< windows ahead that are kept apart; one bit each in a word
+    WEFT__RING = 256,          ///< windows ahead that are kept apart
     WEFT__BLOCK_PACKETS = 512, ///< 16 KiB
     WEFT__WORKERS_MAX = 64,
 };
@@ -84,11 +85,11 @@ struct weft__worker {
     uint64_t window; ///< index of the window being run
     uint32_t shift;  ///< a window is 1 << shift ps
     uint32_t id;
-    uint64_t written;         ///< bit s: this worker has packets or wakes for the window that maps to slot s
     struct weft__log *log;    ///< [to * WEFT__RING + slot]
     struct weft__log *far[2]; ///< [parity][to]: beyond the ring
     uint32_t parity;
-    weft_time_ps far_sent_ps; ///< earliest packet put into far in this window
+    weft_time_ps far_sent_ps;          ///< earliest packet put into far in this window
+    uint64_t written[WEFT__RING / 64]; ///< slots of windows that this worker has packets or wakes for
     struct weft_packet_pool pool;
     struct weft__tally tally;
 
@@ -209,7 +210,7 @@ static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t to
     assert(ahead >= 1);
     if (__builtin_expect(ahead < WEFT__RING, 1)) {
         uint32_t slot = (uint32_t)(time >> w->shift) % WEFT__RING;
-        w->written |= UINT64_C(1) << slot;
+        weft__bits_set(w->written, slot);
         return weft__log_slot(w, &w->log[to * WEFT__RING + slot]);
     }
     if (time < w->far_sent_ps) w->far_sent_ps = time;

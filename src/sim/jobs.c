@@ -81,9 +81,10 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .lane = WEFT_NONE,
             .slots = c->slots,
             .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
-            .on = local ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->sending[k].on),
             .filled_ps = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].filled_ps),
             .left_bytes = c->bytes,
+            .peer = c->dst,
+            .channel = c->channel,
         };
         b->all->wire[connection0 + i].src_program = program0 + c->src;
         b->all->wire[connection0 + i].at_src = k;
@@ -117,6 +118,8 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .lane = WEFT_NONE,
                 .slots = c->slots,
                 .left_bytes = c->bytes,
+                .peer = c->src,
+                .channel = c->channel,
             };
             b->all->wire[list[i + k].connection].dst_program = program0 + c->dst;
             b->all->wire[list[i + k].connection].at_dst = k;

@@ -262,6 +262,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
         .qps_unacked = unacked,
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
+    if (net->programs) net->hosts.carrier = weft_arena_alloc(net->arena_qp, net->qps, sizeof *net->hosts.carrier);
     return WEFT_OK;
 }
 
