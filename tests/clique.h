@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_CLIQUE_H
 #define WEFT_TESTS_CLIQUE_H
 
+#include "topologies.h"
 #include "weft/clique.h"
 #include "weft/memory.h"
 
@@ -15,6 +16,22 @@ static inline struct weft_clique *clique_chain(uint32_t tins, weft_time_ps delay
         if (i) link[i - 1] = (struct weft_clique_link){.tin = {i - 1, i}, .port = {1, 0}, .delay_ps = delay_ps};
     }
     return weft_clique_new(tin, tins, link, tins - 1, a);
+}
+
+struct clique {
+    struct built built;
+    struct weft_dragonfly *fabric;
+    struct weft_clique *c;
+};
+/// Of a dragonfly with these keys, to be freed by built_free(&built).
+static inline struct clique clique_build(const char *keys) {
+    char text[512];
+    snprintf(text, sizeof text, "topology: {kind: dragonfly, %s}", keys);
+    struct clique ret = {.built = build_text(text)};
+    if (!ret.built.t) fail_msg("%s: %s", keys, ret.built.error.text);
+    ret.fabric = &weft_dragonflies_new(ret.built.t, ret.built.arena)->fabric[0];
+    ret.c = weft_clique_of(ret.built.t, ret.fabric, ret.built.arena);
+    return ret;
 }
 
 #endif

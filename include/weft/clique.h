@@ -4,7 +4,7 @@
 #ifndef WEFT_CLIQUE_H
 #define WEFT_CLIQUE_H
 
-#include "weft/types.h"
+#include "weft/dragonfly.h"
 
 struct weft_arena;
 
@@ -32,6 +32,10 @@ struct weft_clique {
 /// Name, node, pod and dcn of TiNs and all of links as given; TiNs in the order of pods; fills in the rest. In `arena`.
 struct weft_clique *weft_clique_new(const struct weft_clique_tin *tin, uint32_t tins,
                                     const struct weft_clique_link *link, uint32_t links, struct weft_arena *arena);
+
+/// Of a topology's dragonfly; TiNs have its numbers. In `arena`.
+struct weft_clique *weft_clique_of(const struct weft_topology *t, const struct weft_dragonfly *f,
+                                   struct weft_arena *arena);
 
 /// The k-th link of a TiN, and the TiN at its other end.
 static inline uint32_t weft_clique_link_at(const struct weft_clique *c, uint32_t tin, uint32_t k) {

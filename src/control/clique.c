@@ -38,3 +38,29 @@ struct weft_clique *weft_clique_new(const struct weft_clique_tin *tin, uint32_t 
     number_links(c, arena);
     return c;
 }
+
+struct weft_clique *weft_clique_of(const struct weft_topology *t, const struct weft_dragonfly *f,
+                                   struct weft_arena *arena) {
+    uint32_t links = 0, ends = 0;
+    struct weft_clique_tin *tin = weft_arena_alloc(arena, f->tins, sizeof *tin);
+    for (uint32_t i = 0; i < f->tins; i++) {
+        const struct weft_tin *own = &f->tin[i];
+        tin[i] = (struct weft_clique_tin){
+            .name = t->node[own->node].name, .node = own->node, .pod = own->pod, .dcn = own->ethernets};
+        ends += own->gnet_ports;
+    }
+    struct weft_clique_link *link = weft_arena_alloc(arena, ends, sizeof *link);
+    for (uint32_t i = 0; i < f->tins; i++)
+        for (uint32_t k = 0; k < t->node[f->tin[i].node].ports && k < WEFT_GNET_PORTS_MAX; k++) {
+            const struct weft_port_info *port = weft_topology_port(t, f->tin[i].node, k);
+            uint32_t peer = f->tin[i].peer[k];
+            if (peer == WEFT_TIN_NONE || port->peer < t->node[f->tin[i].node].port0 + k) continue; // from its first end
+            link[links++] = (struct weft_clique_link){
+                .tin = {i, peer},
+                .port = {(uint16_t)k, (uint16_t)(port->peer - t->node[f->tin[peer].node].port0)},
+                .global = f->tin[i].global >> k & 1,
+                .delay_ps = t->link[port->link].delay_ps,
+                .link = port->link};
+        }
+    return weft_clique_new(tin, f->tins, link, links, arena);
+}
