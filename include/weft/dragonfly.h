@@ -19,12 +19,28 @@ enum weft_tin_port_class {
     WEFT_TIN_PORT_CLASSES
 };
 
+/// Local hops, by the places of the two TiNs in their pod: odd or even distance, to a higher or a lower place.
+enum weft_gnet_hop { WEFT_GNET_ODD_UP, WEFT_GNET_ODD_DOWN, WEFT_GNET_EVEN_UP, WEFT_GNET_EVEN_DOWN, WEFT_GNET_HOPS };
+static inline enum weft_gnet_hop weft_gnet_hop(uint32_t from, uint32_t to) {
+    return (enum weft_gnet_hop)((((from ^ to) & 1) ? WEFT_GNET_ODD_UP : WEFT_GNET_EVEN_UP) + (to < from));
+}
+
+/// Where a cell came into a TiN, as far as routing cares: six classes of ports (section 4.2).
+enum weft_gnet_input {
+    WEFT_GNET_TERMINAL,
+    WEFT_GNET_INTER_POD,
+    WEFT_GNET_INTRA_POD, ///< and, up to three more, by the hop (enum weft_gnet_hop) that it has come
+    WEFT_GNET_INPUTS = WEFT_GNET_INTRA_POD + WEFT_GNET_HOPS
+};
+
 /// Of TiN t. Its GNet ports are among its node's first 64 ports, so that sets of them are masks of 64 bits.
 struct weft_tin {
     uint32_t node;
-    uint16_t pod, place;                   ///< place: in its pod, from 0
-    uint64_t local, global;                ///< GNet ports, bit k is port k of the node
-    uint16_t peer[WEFT_GNET_PORTS_MAX];    ///< TiN behind a GNet port; WEFT_TIN_NONE: of another class
+    uint16_t pod, place;                ///< place: in its pod, from 0
+    uint64_t local, global;             ///< GNet ports, bit k is port k of the node
+    uint16_t peer[WEFT_GNET_PORTS_MAX]; ///< TiN behind a GNet port; WEFT_TIN_NONE: of another class
+    uint8_t input[WEFT_GNET_PORTS_MAX]; ///< enum weft_gnet_input of a GNet port
+    uint64_t back[WEFT_GNET_PORTS_MAX]; ///< ports that a cell which came by a local port must not take: to the same TiN
     uint32_t gnet_ports, hosts, ethernets; ///< ports of each kind
 };
 #define WEFT_TIN_NONE UINT16_MAX

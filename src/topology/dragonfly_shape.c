@@ -71,6 +71,19 @@ static void fill_tin(const struct weft_topology *t, const struct weft_dragonflie
     }
 }
 
+/// What peers, known by now, say about a cell that comes by each port.
+static void fill_inputs(const struct weft_dragonfly *f, struct weft_tin *tin) {
+    for (uint32_t k = 0; k < WEFT_GNET_PORTS_MAX; k++) {
+        if (tin->peer[k] == WEFT_TIN_NONE) continue;
+        const struct weft_tin *peer = &f->tin[tin->peer[k]];
+        tin->input[k] = peer->pod == tin->pod
+                            ? (uint8_t)(WEFT_GNET_INTRA_POD + (uint32_t)weft_gnet_hop(peer->place, tin->place))
+                            : WEFT_GNET_INTER_POD;
+        for (uint32_t l = 0; l < WEFT_GNET_PORTS_MAX && peer->pod == tin->pod; l++)
+            if (tin->peer[l] == tin->peer[k]) tin->back[k] |= UINT64_C(1) << l;
+    }
+}
+
 static void fill(const struct weft_topology *t, struct weft_dragonflies *d, struct weft_dragonfly *f,
                  const uint32_t *list, struct weft_arena *arena) {
     f->tin = weft_arena_alloc(arena, f->tins, sizeof *f->tin);
@@ -84,6 +97,8 @@ static void fill(const struct weft_topology *t, struct weft_dragonflies *d, stru
     f->pod_first[f->pods] = f->tins;
     for (uint32_t i = 0; i < f->tins; i++)
         fill_tin(t, d, &f->tin[i]);
+    for (uint32_t i = 0; i < f->tins; i++)
+        fill_inputs(f, &f->tin[i]);
 }
 
 struct weft_dragonflies *weft_dragonflies_new(const struct weft_topology *t, struct weft_arena *arena) {
