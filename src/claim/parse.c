@@ -117,7 +117,19 @@ static bool ends_with(const char *word, const char *end) {
 
 /// victims.fct.mean is groups.victims.fct_ps.mean.
 static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
-    static const char *const of_group[] = {"fct", "fct_ps", "slowdown", "count", "finished", "bytes", NULL};
+    static const char *const of_group[] = {
+        "fct",
+        "fct_ps",
+        "slowdown",
+        "count",
+        "finished",
+        "bytes",
+        "delivered_bytes",
+        "delivered_bytes_min",
+        "delivered_bytes_max",
+        "out_of_order",
+        NULL,
+    };
     bool group = parts > 1 && strcmp(part[0], "groups") && one_of(part[1], of_group);
     m->part = weft_arena_alloc(arena, parts + 1, sizeof *m->part);
     if (group) m->part[m->parts++] = "groups";
@@ -126,7 +138,9 @@ static void canonical(struct weft_claim_metric *m, const char **part, uint32_t p
     for (uint32_t i = 0; i < m->parts; i++) {
         const char *name = m->part[i];
         if (ends_with(name, "_ps")) m->dimension = WEFT_CLAIM_TIME;
-        if (ends_with(name, "_bytes") || !strcmp(name, "bytes")) m->dimension = WEFT_CLAIM_BYTES;
+        if (ends_with(name, "_bytes") || ends_with(name, "_bytes_max") || ends_with(name, "_bytes_min") ||
+            !strcmp(name, "bytes"))
+            m->dimension = WEFT_CLAIM_BYTES;
         if (ends_with(name, "_bps")) m->dimension = WEFT_CLAIM_RATE;
     }
 }

@@ -121,7 +121,8 @@ static void no_value_holds_nowhere(void **state) {
 static void metrics(void **state) {
     (void)state;
     struct fixture f = load_that("pfc+sfc.victims.fct.mean < 90% * pfc.groups.victims.fct_ps.mean and "
-                                 "20KB.\"a.b\".bytes > 5KB and pfc.counters.drops.headroom_exhausted == 0");
+                                 "20KB.\"a.b\".bytes > 5KB and pfc.counters.drops.headroom_exhausted == 0 and "
+                                 "pfc.victims.delivered_bytes_min > 1MB");
     if (f.status) fail_msg("%s", f.error.text);
     const struct weft_claim *c = &f.claim[0];
     static const struct {
@@ -131,17 +132,18 @@ static void metrics(void **state) {
     } expected[] = {{1, 4, WEFT_CLAIM_TIME, {"groups", "victims", "fct_ps", "mean"}},
                     {0, 4, WEFT_CLAIM_TIME, {"groups", "victims", "fct_ps", "mean"}},
                     {2, 3, WEFT_CLAIM_BYTES, {"groups", "a.b", "bytes"}},
-                    {0, 3, WEFT_CLAIM_NUMBER, {"counters", "drops", "headroom_exhausted"}}};
-    assert_int_equal(c->metrics, 4);
-    for (uint32_t m = 0; m < 4; m++) {
+                    {0, 3, WEFT_CLAIM_NUMBER, {"counters", "drops", "headroom_exhausted"}},
+                    {0, 3, WEFT_CLAIM_BYTES, {"groups", "victims", "delivered_bytes_min"}}};
+    assert_int_equal(c->metrics, 5);
+    for (uint32_t m = 0; m < 5; m++) {
         assert_int_equal(c->metric[m].variant, expected[m].variant);
         assert_int_equal(c->metric[m].dimension, expected[m].dimension);
         assert_int_equal(c->metric[m].parts, expected[m].parts);
         for (uint32_t i = 0; i < c->metric[m].parts; i++)
             assert_string_equal(c->metric[m].part[i], expected[m].part[i]);
     }
-    assert_string_equal(weft_claim_filled(c, (const double[]){612e6, 900e6, 20000, NAN}, f.arena),
-                        "612us < 90% * 900us and 20KB > 5KB and (no value) == 0");
+    assert_string_equal(weft_claim_filled(c, (const double[]){612e6, 900e6, 20000, NAN, 2e6}, f.arena),
+                        "612us < 90% * 900us and 20KB > 5KB and (no value) == 0 and 2MB > 1MB");
     unload(&f);
 }
 
