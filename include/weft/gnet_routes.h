@@ -5,8 +5,8 @@
 // - The routing VC is one more on whatever follows a global link. The paper raises it from global to local; a cell that
 //   goes from one global link to the next without a local hop between must be raised as well, or two pods of such cells
 //   could wait for each other.
-// - A cell goes through one other pod at most, and has at most two local hops in each pod; in its source's pod two only
-//   if no other pod follows but its destination's. It comes back to its own pod only if no way within that is left.
+// - A cell goes through one other pod at most, and has at most two local hops in each pod: 8 hops at most, and 3 on a
+//   minimal way. It comes back to its own pod only if no way within that is left.
 // So channels (link, VC) have an order that every route ascends, for any state of the links and any mix of such states:
 // no deadlock. tests/theory/test_gnet_deadlock.c proves it from the tables.
 #ifndef WEFT_GNET_ROUTES_H

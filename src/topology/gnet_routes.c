@@ -26,8 +26,8 @@ static uint64_t limit(uint64_t ports, uint64_t max, uint32_t start) {
 }
 
 /// With no minimal way left, others are the least there are.
-static struct weft_gnet_set settle(BUILD, uint64_t minimal, uint64_t nonminimal, bool promote, uint32_t start) {
-    if (promote && !minimal) minimal = nonminimal;
+static struct weft_gnet_set settle(BUILD, uint64_t minimal, uint64_t nonminimal, uint32_t start) {
+    if (!minimal) minimal = nonminimal;
     minimal = limit(minimal, b->conf->minimal_max, start);
     return (struct weft_gnet_set){minimal, limit(nonminimal & ~minimal, b->conf->nonminimal_max, start)};
 }
@@ -60,7 +60,7 @@ static struct weft_gnet_set within_pod(BUILD, uint32_t x, uint32_t input, uint32
         if (hops_after(b, came) >> weft_gnet_hop(tin[y].place, tin[d].place) & 1)
             others |= weft__gnet_to(b, x, tin[y].place);
     }
-    return settle(b, direct, others, true, x + tin[d].place);
+    return settle(b, direct, others, x + tin[d].place);
 }
 
 /// From which TiNs of its pod a destination is reached, by place, for cells that come from other pods.
@@ -90,12 +90,10 @@ static void fill_own(BUILD, uint32_t x, uint32_t d) {
 struct remote {
     uint32_t pod, column;
     uint64_t landings;
-    uint64_t *exit;  ///< [tins] its ports to landings
-    bool *pod_exits; ///< [pods] some TiN has such
+    uint64_t *exit; ///< [tins] its ports to landings
 };
 
 static void find_exits(BUILD, struct remote *q) {
-    memset(q->pod_exits, 0, b->f->pods * sizeof *q->pod_exits);
     for (uint32_t x = 0; x < b->f->tins; x++) {
         const struct weft_tin *tin = &b->f->tin[x];
         q->exit[x] = 0;
@@ -103,7 +101,6 @@ static void find_exits(BUILD, struct remote *q) {
             const struct weft_tin *peer = &b->f->tin[tin->peer[__builtin_ctzll(ports)]];
             if (peer->pod == q->pod && (q->landings >> peer->place & 1)) q->exit[x] |= ports & -ports;
         }
-        if (q->exit[x]) q->pod_exits[tin->pod] = true;
     }
 }
 
@@ -147,13 +144,13 @@ static void fill_passing(BUILD, const struct remote *q) {
         if (b->f->tin[x].pod == q->pod) continue;
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS; input++) {
             uint64_t ports = q->exit[x] ? q->exit[x] : towards_exits(b, q, x, hops_after(b, input));
-            note(b, x, input, 1, q->column, settle(b, ports, 0, false, x + q->pod));
+            note(b, x, input, 1, q->column, settle(b, ports, 0, x + q->pod));
         }
     }
     for (uint32_t x = 0; x < b->f->tins; x++) {
         if (b->f->tin[x].pod == q->pod) continue;
         uint64_t minimal = q->exit[x] | towards_exits(b, q, x, ALL_HOPS), others = towards_others(b, q, x, 1);
-        note(b, x, WEFT_GNET_INTER_POD, 0, q->column, settle(b, minimal, others, true, x + q->pod));
+        note(b, x, WEFT_GNET_INTER_POD, 0, q->column, settle(b, minimal, others, x + q->pod));
     }
 }
 
@@ -164,9 +161,7 @@ static void fill_leaving(BUILD, const struct remote *q) {
         uint64_t detours = find_detours(b, x, q->pod, q->column);
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS; input++) {
             uint64_t ports = q->exit[x] ? q->exit[x] : towards_exits(b, q, x, hops_after(b, input));
-            // without promotion where others have exits: who sends a cell here on a minimal way goes to one that has
-            bool promote = !q->pod_exits[b->f->tin[x].pod];
-            note(b, x, input, 0, q->column, settle(b, ports, detours, promote, x + q->pod));
+            note(b, x, input, 0, q->column, settle(b, ports, detours, x + q->pod));
         }
     }
     for (uint32_t x = 0; x < b->f->tins; x++) {
@@ -174,7 +169,7 @@ static void fill_leaving(BUILD, const struct remote *q) {
         uint64_t minimal = q->exit[x] | towards_exits(b, q, x, ALL_HOPS);
         uint64_t detours = find_detours(b, x, q->pod, q->column), others = towards_others(b, q, x, 0);
         if (!minimal && detours) minimal = detours;
-        note(b, x, WEFT_GNET_TERMINAL, 0, q->column, settle(b, minimal, detours | others, true, x + q->pod));
+        note(b, x, WEFT_GNET_TERMINAL, 0, q->column, settle(b, minimal, detours | others, x + q->pod));
     }
 }
 
@@ -203,7 +198,7 @@ static void fill_return(BUILD, uint32_t pod, uint32_t d) {
         for (uint32_t input = WEFT_GNET_INTRA_POD; input < WEFT_GNET_INPUTS && x != d; input++)
             if (!any(*known(b, x, input, 0, tin[d].place)))
                 note(b, x, input, 0, tin[d].place,
-                     settle(b, 0, find_detours(b, x, pod, b->r->column_of[d]), true, x + tin[d].place));
+                     settle(b, 0, find_detours(b, x, pod, b->r->column_of[d]), x + tin[d].place));
     for (uint32_t x = first; x < end; x++) {
         if (x == d || any(*known(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place))) continue;
         uint64_t ports = find_detours(b, x, pod, b->r->column_of[d]);
@@ -212,7 +207,7 @@ static void fill_return(BUILD, uint32_t pod, uint32_t d) {
             uint32_t came = WEFT_GNET_INTRA_POD + (uint32_t)weft_gnet_hop(tin[x].place, tin[y].place);
             if (any(*known(b, y, came, 0, tin[d].place))) ports |= weft__gnet_to(b, x, tin[y].place);
         }
-        note(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place, settle(b, 0, ports, true, x + tin[d].place));
+        note(b, x, WEFT_GNET_TERMINAL, 0, tin[d].place, settle(b, 0, ports, x + tin[d].place));
     }
 }
 
@@ -224,16 +219,14 @@ static bool is_damaged(BUILD, uint32_t pod) {
 }
 
 static void fill_all(BUILD, struct remote *remote, uint32_t remotes) {
-    struct remote shared = {.exit = weft_memory_new(KIND, b->f->tins, sizeof *shared.exit),
-                            .pod_exits = weft_memory_new(KIND, b->f->pods, sizeof *shared.pod_exits)};
+    uint64_t *exit = weft_memory_new(KIND, b->f->tins, sizeof *exit);
     for (uint32_t pod = 0; pod < b->f->pods; pod++)
         for (uint32_t d = b->f->pod_first[pod]; d < b->f->pod_first[pod + 1]; d++)
             for (uint32_t x = b->f->pod_first[pod]; x < b->f->pod_first[pod + 1]; x++)
                 if (x != d) fill_own(b, x, d);
     for (uint32_t i = 0; i < remotes; i++) {
         struct remote *q = &remote[i];
-        q->exit = shared.exit;
-        q->pod_exits = shared.pod_exits;
+        q->exit = exit;
         find_exits(b, q);
         fill_passing(b, q);
         fill_leaving(b, q);
@@ -241,8 +234,7 @@ static void fill_all(BUILD, struct remote *remote, uint32_t remotes) {
     for (uint32_t pod = 0; pod < b->f->pods; pod++)
         for (uint32_t d = b->f->pod_first[pod]; d < b->f->pod_first[pod + 1] && is_damaged(b, pod); d++)
             fill_return(b, pod, d);
-    weft_memory_free(KIND, shared.exit, b->f->tins * sizeof *shared.exit);
-    weft_memory_free(KIND, shared.pod_exits, b->f->pods * sizeof *shared.pod_exits);
+    weft_memory_free(KIND, exit, b->f->tins * sizeof *exit);
 }
 
 static void find_live(BUILD, const struct weft_topology *t, const bool *down) {
