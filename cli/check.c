@@ -30,7 +30,7 @@ static const struct weft_cli_command command = {
 static weft_bytes total_bytes(const struct weft_workload *w) {
     weft_bytes bytes = 0;
     for (uint32_t i = 0; i < w->flows; i++)
-        bytes += w->flow[i].bytes;
+        bytes += w->flow[i].rma ? 0 : w->flow[i].bytes;
     return bytes;
 }
 
@@ -41,7 +41,7 @@ static void print_text(const struct weft_cli_simulation *s) {
     weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
     printf("ok: scenario %s%s%s: %s, %u hosts, %u switches, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
            *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches, t->links,
-           w->flows, w->groups, w->groups == 1 ? "" : "s", bytes);
+           w->flows - w->rma_flows, w->groups, w->groups == 1 ? "" : "s", bytes);
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 
@@ -53,7 +53,7 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_key_u64(j, "hosts", s->topology->hosts);
     weft__json_key_u64(j, "switches", s->topology->switches);
     weft__json_key_u64(j, "links", s->topology->links);
-    weft__json_key_u64(j, "flows", s->workload->flows);
+    weft__json_key_u64(j, "flows", s->workload->flows - s->workload->rma_flows);
     weft__json_key_u64(j, "groups", s->workload->groups);
     weft__json_key_u64(j, "bytes", total_bytes(s->workload));
     if (links) {

@@ -165,6 +165,9 @@ struct weft_outcome {
     struct weft_job_outcome *job;                        ///< [jobs], as in the workload
     weft_bytes server_sent_bytes, server_received_bytes; ///< within servers, not over the network
 
+    uint32_t rmas;
+    struct weft_rma_outcome *rma; ///< [rmas], as in the workload
+
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
     const uint32_t *port_flows; ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows

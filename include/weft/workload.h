@@ -6,6 +6,7 @@
 
 #include "weft/job.h"
 #include "weft/random.h"
+#include "weft/rma.h"
 #include "weft/topology.h"
 
 enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
@@ -23,7 +24,8 @@ struct weft_flow {
     uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more; at most `bytes`
     uint8_t priority;
     uint8_t verb;  ///< enum weft_verb
-    bool messages; ///< of a job: its bytes come as messages, when the schedule says
+    bool messages; ///< its bytes come as messages: of a job when the schedule says
+    bool rma;      ///< or of remote memory access: it has no end, and is no result
 };
 
 struct weft_workload {
@@ -34,6 +36,8 @@ struct weft_workload {
     const char **group; ///< names, in order of first mention
     uint32_t jobs;
     struct weft_job *job;
+    uint32_t rmas, rma_flows; ///< flows of remote memory access, among all
+    struct weft_rma *rma;
     const struct weft_topology *topology;
     struct weft_arena *arena;
 };

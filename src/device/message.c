@@ -16,6 +16,7 @@
 // Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
 // after another each way, with a fixed latency. They are not frames, and no counter of the network knows them.
 #include "device/program.h"
+#include "device/rma.h"
 
 enum { DOUBLINGS_MAX = 10, PART_ALIGN = 128 };
 enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
@@ -231,6 +232,10 @@ static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint
 }
 
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_packet(nic, qp, p);
+        return;
+    }
     const struct weft__span *now = &nic->hosts->carrier[qp].now;
     if (p->psn < now->psn || p->psn >= now->psn_end) find_now(nic, qp, p->psn);
     uint32_t mtu = nic->hosts->qp[qp].mtu;
@@ -242,6 +247,10 @@ void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet
 }
 
 void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_arrived(node, nic, w, qp);
+        return;
+    }
     struct weft__at at = {node, nic, w, NULL};
     struct weft__receiving *r = receiving_of(nic, connection_of_qp(nic, qp), &at.p);
     uint32_t messages = 0;
@@ -260,6 +269,10 @@ static bool is_acked(const struct weft__nic *nic, const struct weft__sending *s,
 }
 
 bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_acked(node, nic, w, qp);
+        return false;
+    }
     struct weft__carrier *carrier = &nic->hosts->carrier[qp];
     uint32_t una = nic->hosts->sender[qp].una;
     if (una < carrier->part_end) return false;

@@ -13,6 +13,7 @@
 
 #include "device/lldp.h"
 #include "device/program.h"
+#include "device/rma.h"
 #include "weft/memory.h"
 
 uint32_t weft__qp_frame_bytes(const struct weft__qp_conf *qp, uint32_t psn) {
@@ -149,7 +150,7 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     s->rate_bps = nic->line_rate_bps;
     s->window_bytes = limit_window(nic, qp, UINT64_MAX);
     s->progress_ps = w->now_ps;
-    if (nic->hosts->qp[qp].verb != WEFT_VERB_READ) {
+    if (nic->hosts->qp[qp].verb != WEFT_VERB_READ && !weft__rma_has(nic, qp)) {
         w->tally.started++;
         if (__builtin_expect(nic->trace != NULL, 0)) trace_start(nic, w->now_ps, qp);
     }
@@ -734,6 +735,10 @@ static void on_sample(struct weft__node *node, struct weft__nic *nic, struct wef
 
 static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
     uint32_t k = key - WEFT__KEY_QPS;
+    if (__builtin_expect(nic->rma != NULL, 0) && key >= nic->rma->key0) {
+        weft__rma_host_on_timer(node, nic, w, key);
+        return;
+    }
     if (__builtin_expect(nic->gpu != NULL, 0) && key >= nic->gpu->key0) {
         weft__gpu_on_timer(node, nic, w, key);
         return;

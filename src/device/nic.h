@@ -65,6 +65,7 @@ struct weft__hosts {
     struct weft__qp_receiver *receiver;
     const struct weft__programs *programs; ///< NULL: there is no job
     struct weft__carrier *carrier;         ///< of a queue pair that carries messages; NULL: there is no job
+    const struct weft__rmas *rmas;         ///< NULL: no remote memory access
     struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
     struct weft__qp_reorder *reorder;      ///< NULL unless a host accepts packets out of order
     const struct weft_flow *flow;
@@ -91,9 +92,10 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
-    struct weft__gpu *gpu;     ///< NULL: of no job
-    struct weft__trace *trace; ///< NULL: not recorded
-    uint32_t sends, receives;  ///< queue pairs
+    struct weft__gpu *gpu;      ///< NULL: of no job
+    struct weft__rma_host *rma; ///< NULL: no remote memory access by software
+    struct weft__trace *trace;  ///< NULL: not recorded
+    uint32_t sends, receives;   ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
     // a host slower than its link
     struct weft__fifo received;
@@ -145,6 +147,7 @@ struct weft__nic_setup {
     struct weft_packet_pool *pool;
     bool lldp; ///< its port will have one
     struct weft__gpu *gpu;
+    struct weft__rma_host *rma;
     bool sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NIC made ready for a run, and what it holds at its end.
 #include "device/program.h"
+#include "device/rma.h"
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
@@ -29,9 +30,13 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     node->state = nic;
     nic->gpu = setup->gpu;
     if (nic->gpu) nic->gpu->key0 = weft__key_read(nic, nic->receives);
-    weft__timers_init(&node->timers, weft__key_read(nic, nic->receives) +
-                                         (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0));
+    nic->rma = setup->rma;
+    uint32_t keys =
+        weft__key_read(nic, nic->receives) + (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0);
+    if (nic->rma) nic->rma->key0 = keys;
+    weft__timers_init(&node->timers, keys + (nic->rma ? weft__rma_host_keys(nic->rma) : 0));
     if (nic->gpu) weft__gpu_start(node, nic);
+    if (nic->rma) weft__rma_host_start(node, nic);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {

@@ -251,7 +251,7 @@ static bool alike(const struct weft_run *run, uint32_t runs) {
 
 static void print_size(FILE *file, const struct weft_run *run) {
     const struct weft_topology *t = run->topology;
-    uint32_t flows = run->workload->flows;
+    uint32_t flows = run->workload->flows - run->workload->rma_flows;
     fprintf(file, "%" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s", t->hosts, t->switches,
             t->switches == 1 ? "" : "es", flows, flows == 1 ? "" : "s");
 }

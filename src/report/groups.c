@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "weft/report.h"
+#include "rma.h"
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -38,6 +38,7 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
     double *fct = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *fct);
     double *slowdown = weft_memory_new(WEFT_MEMORY_RESULT, w->flows, sizeof *slowdown);
     for (uint32_t f = 0; f < w->flows; f++) {
+        if (w->flow[f].rma) continue;
         struct weft_group_stats *g = &group[w->flow[f].group];
         weft_bytes delivered = outcome->flow[f].delivered_bytes;
         if (!g->count++ || delivered < g->delivered_bytes_min) g->delivered_bytes_min = delivered;
@@ -52,7 +53,7 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         next[g] = next[g - 1] + group[g - 1].finished;
     for (uint32_t f = 0; f < w->flows; f++) {
         const struct weft_flow_outcome *o = &outcome->flow[f];
-        if (o->end_ps == WEFT_TIME_NEVER) continue;
+        if (o->end_ps == WEFT_TIME_NEVER || w->flow[f].rma) continue;
         size_t at = next[w->flow[f].group]++;
         fct[at] = (double)(o->end_ps - w->flow[f].start_ps);
         slowdown[at] = o->ideal_ps ? fct[at] / (double)o->ideal_ps : NAN;
@@ -62,6 +63,7 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         group[g].name = w->group[g];
         group[g].fct_ps = quantiles(fct + first, group[g].finished);
         group[g].slowdown = quantiles(slowdown + first, group[g].finished);
+        weft__report_rma_group(run, g, &group[g]);
     }
     weft_memory_free(WEFT_MEMORY_RESULT, slowdown, w->flows * sizeof *slowdown);
     weft_memory_free(WEFT_MEMORY_RESULT, fct, w->flows * sizeof *fct);

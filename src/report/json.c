@@ -9,6 +9,7 @@
 #include "balance.h"
 #include "claims.h"
 #include "jobs.h"
+#include "rma.h"
 #include "te.h"
 #include "totals.h"
 
@@ -100,6 +101,7 @@ static void write_flows(struct weft__json *j, const struct weft_run *run) {
     weft__json_begin_array(j);
     for (uint32_t f = 0; f < run->workload->flows; f++) {
         const struct weft_flow *flow = &run->workload->flow[f];
+        if (flow->rma) continue; // a connection
         const struct weft_flow_outcome *o = &run->outcome->flow[f];
         bool finished = o->end_ps != WEFT_TIME_NEVER;
         weft__json_begin_object(j);
@@ -204,6 +206,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_memory(j, run);
     write_groups(j, run);
     if (run->workload->jobs) weft__report_jobs_json(j, run);
+    if (run->workload->rmas) weft__report_rma_json(j, run);
     write_flows(j, run);
     write_counters(j, run->outcome);
     write_pfc_layers(j, run);

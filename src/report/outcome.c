@@ -47,6 +47,8 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->job = weft_arena_alloc(arena, o->jobs, sizeof *o->job);
     for (uint32_t i = 0; i < o->jobs; i++)
         o->job[i] = job_new(&workload->job[i], arena);
+    o->rmas = workload->rmas;
+    o->rma = weft_arena_alloc(arena, o->rmas, sizeof *o->rma);
     for (uint32_t n = 0; n < topology->nodes && !o->dsf; n++)
         if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = weft_arena_alloc(arena, 1, sizeof *o->dsf);
     o->ports = topology->ports;
@@ -118,6 +120,16 @@ static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
     return digest;
 }
 
+static uint64_t mix_rma(uint64_t digest, const struct weft_rma_outcome *rma) {
+#define X(field, help) digest = mix(digest, rma->field);
+    WEFT_RMA_COUNTERS(X)
+#undef X
+    const struct weft_rma_times *both[] = {&rma->latency, &rma->execution};
+    for (unsigned k = 0; k < 2; k++)
+        digest = mix(mix(mix(digest, both[k]->mean_ps), both[k]->p99_ps), both[k]->max_ps);
+    return digest;
+}
+
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     uint64_t digest = mix(mix(0, outcome->flows), outcome->ports);
     for (uint32_t f = 0; f < outcome->flows; f++)
@@ -130,6 +142,8 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
         digest = mix_used(mix_used(digest, 2 * d, outcome->drops[d]), 2 * d + 1, outcome->drop_bytes[d]);
     for (uint32_t j = 0; j < outcome->jobs; j++)
         digest = mix_job(digest, &outcome->job[j]);
+    for (uint32_t k = 0; k < outcome->rmas; k++)
+        digest = mix_rma(digest, &outcome->rma[k]);
     if (outcome->dsf) digest = mix_dsf(digest, outcome->dsf);
     digest = mix(mix(digest, outcome->cnps), outcome->injected_bytes);
     return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);

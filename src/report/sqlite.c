@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "rma.h"
 #include "sqlite_schema.h"
 #include "totals.h"
 #include "weft/timeline.h"
@@ -116,6 +117,7 @@ static void write_flows(struct writer *w) {
     sqlite3_stmt *s = prepare(w, "INSERT INTO flows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t i = 0; i < load->flows; i++) {
         const struct weft_flow *f = &load->flow[i];
+        if (f->rma) continue; // a connection
         const struct weft_flow_outcome *o = &w->run->outcome->flow[i];
         uint64_t fct = o->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->end_ps - f->start_ps;
         double slowdown = fct == WEFT_TIME_NEVER || !o->ideal_ps ? NAN : (double)fct / (double)o->ideal_ps;
@@ -372,6 +374,25 @@ static void write_admission(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+static void write_rma(struct writer *w) {
+    const struct weft_workload *load = w->run->workload;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO rma VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint32_t e = 0; e < load->rmas; e++) {
+        const struct weft_rma_outcome *o = &w->run->outcome->rma[e];
+        const struct weft_rma_times *a = &o->latency, *b = &o->execution;
+        insert(w, s,
+               "tiir"
+               "iiiiiii"
+               "iiiiii"
+               "iiiiii",
+               load->group[load->rma[e].group], (uint64_t)load->rma[e].clients, (uint64_t)load->rma[e].servers,
+               weft__report_rma_throughput(w->run, e), o->issued, o->completed, o->bytes, o->requests,
+               o->dispatch_timeouts, o->timeouts, o->retries, a->mean_ps, a->p50_ps, a->p95_ps, a->p99_ps, a->p999_ps,
+               a->max_ps, b->mean_ps, b->p50_ps, b->p95_ps, b->p99_ps, b->p999_ps, b->max_ps);
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_jobs(struct writer *w) {
     sqlite3_stmt *jobs = prepare(w, "INSERT INTO jobs VALUES (?,?,?,?,?,?,?,?,?,?)");
     sqlite3_stmt *iterations = prepare(w, "INSERT INTO iterations VALUES (?,?,?,?,?,?,?)");
@@ -449,6 +470,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_groups(w);
         write_flows(w);
         write_jobs(w);
+        write_rma(w);
         write_admission(w);
         write_ports(w);
         write_counters(w);

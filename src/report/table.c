@@ -6,27 +6,43 @@
 
 #include "balance.h"
 #include "jobs.h"
+#include "rma.h"
 #include "te.h"
 #include "text.h"
 
 enum { TEXT = 64, PAUSED_PORTS = 5 };
 
-static uint32_t unfinished(const struct weft_run *run) {
-    uint32_t n = 0;
-    for (uint32_t f = 0; f < run->outcome->flows; f++)
-        n += run->outcome->flow[f].end_ps == WEFT_TIME_NEVER;
+/// Flows, and operations of remote memory access.
+static uint64_t count_all(const struct weft_run *run) {
+    uint64_t n = run->outcome->flows - run->workload->rma_flows;
+    for (uint32_t e = 0; e < run->workload->rmas; e++)
+        n += run->outcome->rma[e].issued;
     return n;
+}
+
+static uint64_t count_unfinished(const struct weft_run *run) {
+    uint64_t n = 0;
+    for (uint32_t f = 0; f < run->outcome->flows; f++)
+        n += run->outcome->flow[f].end_ps == WEFT_TIME_NEVER && !run->workload->flow[f].rma;
+    for (uint32_t e = 0; e < run->workload->rmas; e++)
+        n += run->outcome->rma[e].issued - run->outcome->rma[e].completed;
+    return n;
+}
+
+static const char *name_of_all(const struct weft_run *run) {
+    return run->workload->rmas ? "flows and operations" : "flows";
 }
 
 static void print_title(FILE *file, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     const struct weft_scenario *s = run->scenario;
     char simulated[TEXT], wall[TEXT], hops[TEXT], rate[TEXT];
+    uint64_t all = count_all(run);
     weft_format_time((weft_time_ps)(o->wall_s * 1e6) * WEFT_PS_PER_US, wall, sizeof wall);
     weft_format_time(o->sim_time_ps, simulated, sizeof simulated);
-    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu32 " flow%s, seed %" PRIu64 "\n", s->name,
+    fprintf(file, "%s%s%s: %" PRIu32 " hosts, %" PRIu32 " switch%s, %" PRIu64 " %s, seed %" PRIu64 "\n", s->name,
             *s->variant ? ", variant " : "", s->variant, run->topology->hosts, run->topology->switches,
-            run->topology->switches == 1 ? "" : "es", o->flows, o->flows == 1 ? "" : "s", s->run.seed);
+            run->topology->switches == 1 ? "" : "es", all, all == 1 ? "flow" : name_of_all(run), s->run.seed);
     fprintf(file,
             "simulated %s in %s of wall time, %" PRIu32
             " thread%s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
@@ -170,22 +186,23 @@ static void print_drops(FILE *file, const struct weft_outcome *o, const struct w
 
 static void print_end(FILE *file, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
-    uint32_t left = unfinished(run);
+    uint64_t left = count_unfinished(run), all = count_all(run);
+    const char *what = name_of_all(run);
     if (!weft_outcome_conserves(o))
         fprintf(file,
                 "\nBUG: %" PRIu64 " bytes were injected, but %" PRIu64 " delivered, %" PRIu64 " dropped and %" PRIu64
                 " held; this result cannot be trusted\n",
                 o->injected_bytes, o->delivered_bytes, o->dropped_bytes, o->held_bytes);
     if (o->end == WEFT_END_UNTIL && left)
-        fprintf(file, "\nended at the time that run.until sets: %" PRIu32 " of %" PRIu32 " flows are not finished\n",
-                left, o->flows);
+        fprintf(file, "\nended at the time that run.until sets: %" PRIu64 " of %" PRIu64 " %s are not finished\n", left,
+                all, what);
     if (o->end == WEFT_END_INTERRUPTED)
         fprintf(file,
-                "\ninterrupted: this is what was measured so far; %" PRIu32 " of %" PRIu32 " flows are not finished\n",
-                left, o->flows);
+                "\ninterrupted: this is what was measured so far; %" PRIu64 " of %" PRIu64 " %s are not finished\n",
+                left, all, what);
     if (o->end == WEFT_END_STALL) {
-        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu32 " of %" PRIu32 " flows are not finished\n",
-                left, o->flows);
+        fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu64 " of %" PRIu64 " %s are not finished\n", left,
+                all, what);
         weft__text_stall(file, o);
     }
 }
@@ -195,6 +212,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_title(file, run);
     print_groups(file, run);
     weft__report_jobs_table(file, run);
+    weft__report_rma_table(file, run);
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/box.h"
 
+#include "sim/rma.h"
 #include "sim/te.h"
 
 /// The shortest frame.
@@ -27,6 +28,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .receive_qp = &qps->receive[qps->receive_first[h]],
         .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
         .gpu = net->gpu ? net->gpu[h] : NULL,
+        .rma = weft__rma_host_of(net, h),
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = sampled && sampled[0],
         .sample_interval_ps = net->scenario->run.sample_interval_ps,

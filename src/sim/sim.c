@@ -13,6 +13,7 @@
 #include "sim/jobs.h"
 #include "sim/lldp.h"
 #include "sim/network.h"
+#include "sim/rma.h"
 #include "sim/te.h"
 
 static double seconds(clockid_t clock) {
@@ -263,6 +264,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
     if (net->programs) net->hosts.carrier = weft_arena_alloc(net->arena_qp, net->qps, sizeof *net->hosts.carrier);
+    net->rma = weft__rma_new(net);
     return WEFT_OK;
 }
 
@@ -327,7 +329,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .until_ps = net->scenario->run.until_ps,
         .stall_ps = calc_patience(net),
         .settled_ps = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0,
-        .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0),
+        .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
         .profile = options->profile,
         .interrupt = options->interrupt,
         .on_progress = options->on_progress ? on_progress : NULL,
@@ -397,6 +399,7 @@ static void collect(struct weft__network *net) {
     for (uint32_t i = 0; i < net->topology->nodes; i++)
         weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
     weft__jobs_collect(net);
+    weft__rma_collect(net);
     collect_samples(net);
     collect_flows(net);
     weft__te_collect(net->te, o);
@@ -412,6 +415,7 @@ static void network_free(struct weft__network *net) {
     }
     weft__capture_free(net->capture);
     weft__te_free(net->te);
+    weft__rma_free(net);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
     weft__dsf_free(net->dsf);
@@ -425,7 +429,7 @@ static void calc_ideals(const struct weft__network *net) {
         weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
     uint32_t flow = WEFT_NONE;
     for (uint32_t q = 0; q < net->qps; q++) {
-        if (net->qp[q].flow == flow) continue; // not its first
+        if (net->qp[q].flow == flow || net->workload->flow[net->qp[q].flow].rma) continue; // not its first
         flow = net->qp[q].flow;
         net->outcome->flow[flow].ideal_ps =
             weft__calc_ideal_fct(&ways, &net->workload->flow[flow], q, net->qp[q].entropy);
@@ -474,6 +478,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         return status;
     }
     weft__jobs_start(&net);
+    weft__rma_start(&net);
     make_devices(&net);
     double assembled_s = seconds(CLOCK_MONOTONIC);
     weft__engine_run(&net.engine);

@@ -133,6 +133,13 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                       : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
         if (status) return status;
     }
+    for (uint32_t f = 0; w->rmas && f < w->flows; f++)
+        for (uint32_t k = 0; k < w->rmas && !w->flow[f].rma; k++)
+            if (w->rma[k].group == w->flow[f].group)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, w->rma[k].place,
+                                      "group '%s' has flows too: operations are in a group of their own; expected "
+                                      "another name",
+                                      w->group[w->rma[k].group]);
     *ret_workload = w;
     return WEFT_OK;
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rma.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "text.h"
+
+enum { TEXT = 64 };
+
+bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct weft_group_stats *ret) {
+    uint32_t e = 0;
+    while (e < run->workload->rmas && run->workload->rma[e].group != group)
+        e++;
+    if (e == run->workload->rmas) return false;
+    const struct weft_rma_outcome *o = &run->outcome->rma[e];
+    const struct weft_rma_times *t = &o->latency;
+    struct weft_quantiles none = {NAN, NAN, NAN, NAN, NAN};
+    *ret = (struct weft_group_stats){
+        .name = run->workload->group[group],
+        .count = (uint32_t)o->issued,
+        .finished = (uint32_t)o->completed,
+        .bytes = o->bytes,
+        .fct_ps = none,
+        .slowdown = none,
+    };
+    if (o->completed)
+        ret->fct_ps = (struct weft_quantiles){(double)t->mean_ps, (double)t->p50_ps, (double)t->p95_ps,
+                                              (double)t->p99_ps, (double)t->max_ps};
+    return true;
+}
+
+double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry) {
+    double seconds = (double)run->workload->rma[entry].conf->duration_ps / (double)WEFT_PS_PER_S;
+    return 8 * (double)run->outcome->rma[entry].bytes / seconds;
+}
+
+static void print_times(FILE *file, const char *name, const struct weft_rma_times *t) {
+    char p50[TEXT], p99[TEXT], p999[TEXT], max[TEXT];
+    weft_format_time(t->p50_ps, p50, sizeof p50);
+    weft_format_time(t->p99_ps, p99, sizeof p99);
+    weft_format_time(t->p999_ps, p999, sizeof p999);
+    weft_format_time(t->max_ps, max, sizeof max);
+    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s, max %s\n", name, p50, p99, p999, max);
+}
+
+void weft__report_rma_table(FILE *file, const struct weft_run *run) {
+    for (uint32_t e = 0; e < run->workload->rmas; e++) {
+        const struct weft_rma *rma = &run->workload->rma[e];
+        const struct weft_rma_outcome *o = &run->outcome->rma[e];
+        char all[TEXT], each[TEXT];
+        double rate = weft__report_rma_throughput(run, e);
+        weft_format_rate((weft_rate_bps)llround(rate), all, sizeof all);
+        weft_format_rate((weft_rate_bps)llround(rate / rma->clients), each, sizeof each);
+        fprintf(file,
+                "RMA    %s: %" PRIu32 " clients, %" PRIu32 " servers; %" PRIu64 " of %" PRIu64
+                " operations complete; %s of values, %s a client\n",
+                run->workload->group[rma->group], rma->clients, rma->servers, o->completed, o->issued, all, each);
+        if (o->completed) print_times(file, "operations:", &o->latency);
+        if (o->execution.max_ps) print_times(file, "execution in hardware:", &o->execution);
+        if (o->retries)
+            fprintf(file,
+                    "       %" PRIu64 " requests made again: %" PRIu64 " not dispatched, %" PRIu64
+                    " not answered in time\n",
+                    o->retries, o->dispatch_timeouts, o->timeouts);
+    }
+}
+
+static void write_times(struct weft__json *j, const char *key, const struct weft_rma_times *t) {
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "mean", t->mean_ps);
+    weft__json_key_u64(j, "p50", t->p50_ps);
+    weft__json_key_u64(j, "p95", t->p95_ps);
+    weft__json_key_u64(j, "p99", t->p99_ps);
+    weft__json_key_u64(j, "p999", t->p999_ps);
+    weft__json_key_u64(j, "max", t->max_ps);
+    weft__json_end_object(j);
+}
+
+void weft__report_rma_json(struct weft__json *j, const struct weft_run *run) {
+    weft__json_key(j, "rma");
+    weft__json_begin_object(j);
+    for (uint32_t e = 0; e < run->workload->rmas; e++) {
+        const struct weft_rma_outcome *o = &run->outcome->rma[e];
+        weft__json_key(j, run->workload->group[run->workload->rma[e].group]);
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "clients", run->workload->rma[e].clients);
+        weft__json_key_u64(j, "servers", run->workload->rma[e].servers);
+        weft__json_key_real(j, "throughput_bps", weft__report_rma_throughput(run, e));
+#define X(field, help) weft__json_key_u64(j, #field, o->field);
+        WEFT_RMA_COUNTERS(X)
+#undef X
+        write_times(j, "latency_ps", &o->latency);
+        write_times(j, "execution_ps", &o->execution);
+        weft__json_end_object(j);
+    }
+    weft__json_end_object(j);
+}

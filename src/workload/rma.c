@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients that use memory of servers, each as a Poisson process: a read (or `reads`, one after another: an index and
+// then the value), a write or an atomic operation on a server drawn uniformly. The key-value store of Aquila's figures,
+// CliqueMap, is such a client; so is any cache or disaggregated memory.
+// Sources: D. Gibson et al., "Aquila", NSDI 2022, section 5 (lookups of 4 KB values, all to all); A. Singhvi et al.,
+// "CliqueMap", SIGCOMM 2021 (a lookup of two reads, the index bucket and the value, or of one); M. Marty et al.,
+// "Snap", SOSP 2019 (one-sided operations that the remote engine executes without its application).
+#include <inttypes.h>
+
+#include "generator.h"
+#include "weft/rma.h"
+
+static const char *const transports[] = {"software", "1rma", NULL};
+static const char *const verbs[] = {"read", "write", "atomic", NULL};
+
+static const struct weft_param processor_rows[] = {
+    WEFT_TIME(
+        struct weft_rma_processor, submit_ps, "submit", "1us", "0ns", "1ms",
+        "of the client's processor, to begin a request (assumed; 1RMA: 0.17us, 6 M operations a second and core)"),
+    WEFT_TIME(struct weft_rma_processor, serve_ps, "serve", "1us", "0ns", "1ms",
+              "of the server's processor, for a request (assumed); 1RMA needs none"),
+    WEFT_TIME(struct weft_rma_processor, complete_ps, "complete", "500ns", "0ns", "1ms",
+              "of the client's processor, when the answer has come (assumed)"),
+    WEFT_TIME(struct weft_rma_processor, sleep_after_ps, "sleep_after", "never", "0ns", "never",
+              "idle for so long, a processor is in a low-power state"),
+    WEFT_TIME(struct weft_rma_processor, wake_up_ps, "wake_up", "10us", "0ns", "100ms",
+              "then it takes so long to be up (assumed)"),
+};
+static const struct weft_param_table processor_table =
+    WEFT_PARAM_TABLE("processor", struct weft_rma_processor, processor_rows);
+
+static const struct weft_param rma_rows[] = {
+    WEFT_TEXT(struct weft_rma_conf, group, "group", "rma", "their name in tables and results"),
+    WEFT_TEXT(struct weft_rma_conf, clients, "clients", "*", "hosts that ask"),
+    WEFT_TEXT(struct weft_rma_conf, servers, "servers", "*", "hosts that are asked; no host asks itself"),
+    WEFT_CHOICE(struct weft_rma_conf, transport, "transport", "software", transports,
+                "messages between the hosts' processors; or 1RMA, in hardware (hosts at TiN chips)"),
+    WEFT_CHOICE(struct weft_rma_conf, verb, "verb", "read", verbs, "what an operation does"),
+    WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "64KiB", "of the value; 1RMA: at most 4 KiB"),
+    WEFT_UINT(struct weft_rma_conf, reads, "reads", "1", "1", "8",
+              "that a lookup takes, one after another; all but the last are of the index"),
+    WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B", "that is read of it (assumed)"),
+    WEFT_BYTES(struct weft_rma_conf, header_bytes, "header", "64B", "4B", "4096B",
+               "software: of a request and of an answer, beyond the value (assumed)"),
+    WEFT_REAL(struct weft_rma_conf, rate, "rate", "10000", "0.001", "1000000000",
+              "operations a second that a client begins"),
+    WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "when clients begin"),
+    WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "they begin operations so long"),
+    WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
+    WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
+              "software: requests of a client to one server at most; others wait"),
+    WEFT_SECTION(struct weft_rma_conf, processor, "processor", &processor_table, "what software costs"),
+    WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
+                     "1RMA: congestion control of a client, for each server and for itself"),
+};
+
+static const char *rma_check(const void *conf, char *text, size_t size) {
+    const struct weft_rma_conf *c = conf;
+    if (c->transport == WEFT_RMA_1RMA && c->size_bytes > 4096)
+        return "transport 1rma carries values of 4096B at most: size is larger";
+    if (c->verb != WEFT_RMA_READ && c->reads > 1) return "reads is above 1: expected verb: read";
+    return NULL;
+}
+static const struct weft_param_table rma_params =
+    WEFT_PARAM_TABLE_CHECKED("rma", struct weft_rma_conf, rma_rows, rma_check);
+
+/// Numbers connections; the clients that are servers too do not ask themselves.
+static enum weft_status number(struct weft_rma *rma, const struct weft_topology *t, struct weft_arena *arena,
+                               struct weft_error *ret_error) {
+    uint32_t *at = weft_arena_alloc(arena, t->hosts, sizeof *at); // a host's number among the servers, and one
+    for (uint32_t j = 0; j < rma->servers; j++)
+        at[rma->server[j]] = j + 1;
+    rma->self = weft_arena_alloc(arena, rma->clients, sizeof *rma->self);
+    rma->first = weft_arena_alloc(arena, (size_t)rma->clients + 1, sizeof *rma->first);
+    for (uint32_t i = 0; i < rma->clients; i++) {
+        uint32_t self = at[rma->client[i]];
+        rma->self[i] = self ? self - 1 : WEFT_NONE;
+        if (rma->servers - (self != 0) == 0)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
+                                  "servers '%s' is nobody but client %s; expected other hosts", rma->conf->servers,
+                                  t->node[t->host[rma->client[i]]].name);
+        uint64_t next = (uint64_t)rma->first[i] + rma->servers - (self != 0);
+        if (next > UINT32_MAX / 4)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
+                                  "%" PRIu32 " clients x %" PRIu32 " servers; expected fewer", rma->clients,
+                                  rma->servers);
+        rma->first[i + 1] = (uint32_t)next;
+    }
+    return WEFT_OK;
+}
+
+/// A flow each way, without an end of its own: its messages are made as operations are.
+static enum weft_status connect(struct weft_rma *rma, struct weft_workload *w, struct weft_error *ret_error) {
+    struct weft_workload_common common = {
+        .group = rma->conf->group,
+        .qps = 1,
+        .priority = rma->conf->priority,
+        .verb = WEFT_VERB_WRITE,
+        .repeat = 1,
+    };
+    enum weft_status status =
+        weft__workload_reserve(w, &common, rma->place, 2 * (uint64_t)rma->first[rma->clients], ret_error);
+    rma->flow0 = w->flows;
+    for (uint32_t i = 0; i < rma->clients; i++)
+        for (uint32_t j = 0; j < rma->servers && !status; j++) {
+            if (j == rma->self[i]) continue;
+            uint32_t a = rma->client[i], b = rma->server[j];
+            status = weft_workload_add(w, &common, rma->place, a, b, 1, rma->conf->start_ps, ret_error);
+            if (!status) status = weft_workload_add(w, &common, rma->place, b, a, 1, rma->conf->start_ps, ret_error);
+        }
+    for (uint32_t f = rma->flow0; f < w->flows; f++)
+        w->flow[f].messages = w->flow[f].rma = true;
+    w->rma_flows += w->flows - rma->flow0;
+    return status;
+}
+
+static enum weft_status rma_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                   uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                   struct weft_error *ret_error) {
+    struct weft_rma rma = {.conf = conf, .entry = entry, .seed = seed, .place = place};
+    uint32_t *client, *server, groups = w->groups;
+    enum weft_status status =
+        weft_topology_select_hosts(topology, rma.conf->clients, place, &client, &rma.clients, ret_error);
+    if (!status)
+        status = weft_topology_select_hosts(topology, rma.conf->servers, place, &server, &rma.servers, ret_error);
+    if (status) return status;
+    rma.client = client;
+    rma.server = server;
+    rma.group = weft__workload_group(w, rma.conf->group);
+    if (w->groups == groups)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "group '%s' is taken: operations are in a group of their own; expected another name",
+                              rma.conf->group);
+    status = number(&rma, topology, w->arena, ret_error);
+    if (!status && rma.conf->transport == WEFT_RMA_SOFTWARE) status = connect(&rma, w, ret_error);
+    if (status) return status;
+    struct weft_rma *all = weft_arena_alloc(w->arena, (size_t)w->rmas + 1, sizeof *all); // few
+    for (uint32_t k = 0; k < w->rmas; k++)
+        all[k] = w->rma[k];
+    all[w->rmas++] = rma;
+    w->rma = all;
+    return WEFT_OK;
+}
+
+static const struct weft_workload_ops rma_ops = {.expand = rma_expand};
+
+const struct weft_model weft__workload_rma = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "rma",
+    .summary = "clients that read, write and change memory of servers at a rate, by software or by 1RMA",
+    .source =
+        "Gibson et al., Aquila, NSDI 2022; Singhvi et al., CliqueMap, SIGCOMM 2021; Marty et al., Snap, SOSP 2019",
+    .params = &rma_params,
+    .ops = &rma_ops,
+};
