@@ -27,6 +27,7 @@ static const struct {
     {&weft_capture_table, "frames of chosen ports, for Wireshark"},
     {&weft_server_table, "servers of several GPUs, in a collective or job"},
     {&weft_occupied_table, "servers that are not free, in a collective or job"},
+    {&weft_rma_processor_table, "what software costs in remote memory access, the key processor of workload rma"},
     {&weft_operation_table, "an entry of a job's list of operations"},
     {&weft_pipeline_table, "the key pipeline of such an entry: microbatches through stages, one forward, one backward"},
 };

@@ -17,10 +17,12 @@ enum weft_random_purpose {
     WEFT_RANDOM_SIZE,
     WEFT_RANDOM_TEST,
     WEFT_RANDOM_ROUTE,
-    WEFT_RANDOM_REACH,          ///< links withdrawn in input balanced mode
-    WEFT_RANDOM_PHASE,          ///< when a device's periodic messages are sent
-    WEFT_RANDOM_PLACEMENT = 32, ///< order of servers; which are occupied
-    WEFT_RANDOM_SPRAY,          ///< of cells over the links of a DSF box
+    WEFT_RANDOM_REACH,            ///< links withdrawn in input balanced mode
+    WEFT_RANDOM_PHASE,            ///< when a device's periodic messages are sent
+    WEFT_RANDOM_PLACEMENT = 32,   ///< order of servers; which are occupied
+    WEFT_RANDOM_SPRAY,            ///< of cells over the links of a DSF box
+    WEFT_RANDOM_RMA_ARRIVAL = 40, ///< of operations at a client
+    WEFT_RANDOM_RMA_SERVER,       ///< whom it asks
 };
 
 struct weft_random {

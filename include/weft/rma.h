@@ -9,6 +9,7 @@
 
 /// Who carries an operation: software at both ends, as messages over queue pairs; or 1RMA in hardware.
 enum weft_rma_transport { WEFT_RMA_SOFTWARE, WEFT_RMA_1RMA };
+enum weft_rma_vcs { WEFT_RMA_VCS_OWN, WEFT_RMA_VCS_BULK };
 enum weft_rma_verb { WEFT_RMA_READ, WEFT_RMA_WRITE, WEFT_RMA_ATOMIC };
 
 /// What processors take, one operation at a time at each host. A processor that had nothing to do for `sleep_after` is
@@ -18,9 +19,11 @@ struct weft_rma_processor {
     weft_time_ps sleep_after_ps, wake_up_ps;
 };
 
+extern const struct weft_param_table weft_rma_processor_table;
+
 struct weft_rma_conf {
     const char *group, *clients, *servers;
-    uint32_t transport, verb;
+    uint32_t transport, verb, vcs;
     weft_bytes size_bytes, index_bytes, header_bytes;
     uint64_t reads;
     double rate;
@@ -34,8 +37,7 @@ struct weft_rma_conf {
 /// client is itself a server before j. Software: two flows a connection from flow0 on, requests and answers.
 struct weft_rma {
     const struct weft_rma_conf *conf;
-    uint32_t group, entry;
-    uint64_t seed;
+    uint32_t group, entry; ///< entry: among those of remote memory access
     uint32_t clients, servers;
     const uint32_t *client, *server; ///< hosts
     uint32_t *self;                  ///< of a client: its number among the servers; WEFT_NONE: none

@@ -7,8 +7,7 @@
 //
 // Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
 // READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
-// (CNP, notification point). Differences: PSNs do not wrap; one message a queue pair; a READ request asks for all that
-// is still missing.
+// (CNP, notification point). Differences: PSNs do not wrap; a READ request asks for all that is still missing.
 #include "device/nic.h"
 
 #include "device/lldp.h"

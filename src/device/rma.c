@@ -7,9 +7,10 @@
 
 enum { OPS_FIRST = 16 };
 
-static struct weft_random stream(const struct weft_rma *rma, uint32_t host, enum weft_random_purpose purpose) {
-    struct weft_random random = weft_random_stream(rma->seed, host, purpose);
-    random.purpose |= rma->entry << 8; // as of other workloads: no two entries share one
+static struct weft_random stream(const struct weft_rma *rma, uint64_t seed, uint32_t host,
+                                 enum weft_random_purpose purpose) {
+    struct weft_random random = weft_random_stream(seed, host, purpose);
+    random.purpose |= rma->entry << 8; // no two entries share one
     return random;
 }
 
@@ -21,12 +22,12 @@ static void draw_next(struct weft__rma_client *c, weft_time_ps from) {
     c->next_ps = c->over ? WEFT_TIME_NEVER : from + (weft_time_ps)llround(gap);
 }
 
-void weft__rma_client_init(struct weft__rma_client *c, const struct weft_rma *rma, uint32_t index) {
+void weft__rma_client_init(struct weft__rma_client *c, const struct weft_rma *rma, uint32_t index, uint64_t seed) {
     *c = (struct weft__rma_client){
         .rma = rma,
         .index = index,
-        .arrival = stream(rma, rma->client[index], WEFT_RANDOM_ARRIVAL),
-        .choice = stream(rma, rma->client[index], WEFT_RANDOM_WORKLOAD),
+        .arrival = stream(rma, seed, rma->client[index], WEFT_RANDOM_RMA_ARRIVAL),
+        .choice = stream(rma, seed, rma->client[index], WEFT_RANDOM_RMA_SERVER),
         .free = WEFT_NONE,
     };
     draw_next(c, rma->conf->start_ps);

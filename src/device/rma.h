@@ -37,7 +37,7 @@ struct weft__rma_client {
 };
 
 /// The client begins its first operation at client->next_ps.
-void weft__rma_client_init(struct weft__rma_client *client, const struct weft_rma *rma, uint32_t index);
+void weft__rma_client_init(struct weft__rma_client *client, const struct weft_rma *rma, uint32_t index, uint64_t seed);
 void weft__rma_client_deinit(struct weft__rma_client *client);
 /// An operation begins now; next_ps is that of the one after it, never if there is none.
 uint32_t weft__rma_begin(struct weft__rma_client *client, struct weft__worker *w);

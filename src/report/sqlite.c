@@ -376,7 +376,7 @@ static void write_admission(struct writer *w) {
 
 static void write_rma(struct writer *w) {
     const struct weft_workload *load = w->run->workload;
-    sqlite3_stmt *s = prepare(w, "INSERT INTO rma VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *s = prepare(w, "INSERT INTO rma VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     for (uint32_t e = 0; e < load->rmas; e++) {
         const struct weft_rma_outcome *o = &w->run->outcome->rma[e];
         const struct weft_rma_times *a = &o->latency, *b = &o->execution;

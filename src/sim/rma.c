@@ -94,7 +94,7 @@ struct weft__rma_run *weft__rma_new(struct weft__network *net) {
     make_hosts(&b);
     for (uint32_t e = 0; e < w->rmas; e++)
         for (uint32_t i = 0; i < w->rma[e].clients; i++)
-            weft__rma_client_init(b.run->client[e][i], &w->rma[e], i);
+            weft__rma_client_init(b.run->client[e][i], &w->rma[e], i, net->scenario->run.seed);
     net->hosts.rmas = all;
     return b.run;
 }

@@ -11,6 +11,7 @@
 #include "weft/rma.h"
 
 static const char *const transports[] = {"software", "1rma", NULL};
+static const char *const vcs[] = {"own", "bulk", NULL};
 static const char *const verbs[] = {"read", "write", "atomic", NULL};
 
 static const struct weft_param processor_rows[] = {
@@ -26,7 +27,7 @@ static const struct weft_param processor_rows[] = {
     WEFT_TIME(struct weft_rma_processor, wake_up_ps, "wake_up", "10us", "0ns", "100ms",
               "then it takes so long to be up (assumed)"),
 };
-static const struct weft_param_table processor_table =
+const struct weft_param_table weft_rma_processor_table =
     WEFT_PARAM_TABLE("processor", struct weft_rma_processor, processor_rows);
 
 static const struct weft_param rma_rows[] = {
@@ -49,7 +50,9 @@ static const struct weft_param rma_rows[] = {
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
               "software: requests of a client to one server at most; others wait"),
-    WEFT_SECTION(struct weft_rma_conf, processor, "processor", &processor_table, "what software costs"),
+    WEFT_SECTION(struct weft_rma_conf, processor, "processor", &weft_rma_processor_table, "what software costs"),
+    WEFT_CHOICE(struct weft_rma_conf, vcs, "vcs", "own", vcs,
+                "1RMA: virtual channels of its own, of the low-latency level; or those of bulk IP"),
     WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
                      "1RMA: congestion control of a client, for each server and for itself"),
 };
@@ -114,10 +117,10 @@ static enum weft_status connect(struct weft_rma *rma, struct weft_workload *w, s
     return status;
 }
 
-static enum weft_status rma_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
-                                   uint64_t seed, uint32_t entry, struct weft_workload *w,
-                                   struct weft_error *ret_error) {
-    struct weft_rma rma = {.conf = conf, .entry = entry, .seed = seed, .place = place};
+static enum weft_status rma_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
+                                     struct weft_workload *w, struct weft_error *ret_error) {
+    struct weft_place place = entry->place;
+    struct weft_rma rma = {.conf = entry->conf, .entry = w->rmas, .place = place};
     uint32_t *client, *server, groups = w->groups;
     enum weft_status status =
         weft_topology_select_hosts(topology, rma.conf->clients, place, &client, &rma.clients, ret_error);
@@ -142,7 +145,7 @@ static enum weft_status rma_expand(const void *conf, struct weft_place place, co
     return WEFT_OK;
 }
 
-static const struct weft_workload_ops rma_ops = {.expand = rma_expand};
+static const struct weft_workload_ops rma_ops = {.schedule = rma_schedule};
 
 const struct weft_model weft__workload_rma = {
     .kind = WEFT_KIND_WORKLOAD,
