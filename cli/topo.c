@@ -116,6 +116,7 @@ static void print_text(const struct topo_view *v) {
         print_lines(&v->summary[i]);
         print_figures(t, n, &v->summary[i]);
         topo_print_dsf(v, n);
+        topo_print_cliques(v, n);
     }
     if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
 }

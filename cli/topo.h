@@ -22,6 +22,10 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
 void topo_print_dsf(const struct topo_view *view, const struct weft_network_info *network);
 void topo_print_dsf_json(struct weft__json *j, const struct weft_topology *topology,
                          const struct weft_network_info *network);
+/// The Cliques of a network; nothing if there is none.
+void topo_print_cliques(const struct topo_view *view, const struct weft_network_info *network);
+void topo_print_cliques_json(struct weft__json *j, const struct weft_topology *topology,
+                             const struct weft_network_info *network);
 void topo_print_json(FILE *file, const struct topo_view *view);
 /// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
 void topo_print_dot(FILE *file, const struct weft_topology *topology);

@@ -70,6 +70,7 @@ static void print_nodes(struct weft__json *j, const struct weft_topology *t) {
         weft__json_key_u64(j, "tier", node->tier);
         weft__json_key_string(j, "box", weft_node_box_names[node->box]);
         if (node->fabric_level) weft__json_key_u64(j, "fabric_level", node->fabric_level);
+        if (node->card != WEFT_NONE) weft__json_key_u64(j, "line_card", node->card);
         if (node->cluster != WEFT_NONE) weft__json_key_u64(j, "cluster", node->cluster);
         if (node->pod != WEFT_NONE) weft__json_key_u64(j, "pod", node->pod);
         weft__json_key_u64(j, "ports", node->ports);
@@ -116,6 +117,7 @@ static void print_summary(struct weft__json *j, const struct topo_view *view, ui
     print_lines(j, s);
     print_figures(j, s);
     topo_print_dsf_json(j, view->topology, &view->topology->network[network]);
+    topo_print_cliques_json(j, view->topology, &view->topology->network[network]);
 }
 
 /// Of one network its figures, of several each one's.

@@ -8,6 +8,7 @@
 #include "weft/topology.h"
 
 enum { WEFT_GNET_PORTS_MAX = 64, WEFT_GNET_TINS_MAX = 4096 };
+#define WEFT_FIBRE_PS_PER_M 5000.0
 
 /// What leads out of a port of a TiN. Generated dragonflies number ports in this order: local by peer, then global by
 /// peer's pod, hosts, Ethernet.

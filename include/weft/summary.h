@@ -66,4 +66,28 @@ struct weft_dsf_summary {
 struct weft_dsf_summary weft_topology_summarise_dsf(const struct weft_topology *t,
                                                     const struct weft_network_info *network);
 
+/// What fails at once, and how many hosts no longer reach the others then: the most of all such groups.
+struct weft_blast {
+    const char *what; ///< "TiN", "line card", "pod", "rack"
+    uint32_t groups, tins, hosts;
+};
+enum { WEFT_BLASTS = 4 };
+
+/// The Cliques of a network: dragonflies of TiNs. What is told of one is of the first.
+struct weft_clique_summary {
+    uint32_t cliques; ///< 0: there is none, and nothing below counts
+    uint32_t pods, tins, tins_per_pod_max, hosts, cards, racks;
+    uint32_t local_min, local_max, global_min, global_max;             ///< GNet links of a TiN
+    uint32_t pod_global_min, pod_global_max, between_min, between_max; ///< of a pod, of two pods
+    uint32_t ethernets;                                                ///< TiNs' links to the Ethernet spine
+    uint32_t global_links;
+    double fibre_min_m, fibre_mean_m, fibre_max_m; ///< 0: lengths are not known
+    /// Between groups of four pods whose fibres are shuffled into cables of eight links (appendix A): pairs of groups,
+    /// and cables of the widest.
+    uint32_t bundles, bundle_cables;
+    struct weft_blast blast[WEFT_BLASTS];
+};
+struct weft_clique_summary weft_topology_summarise_cliques(const struct weft_topology *t,
+                                                           const struct weft_network_info *network);
+
 #endif

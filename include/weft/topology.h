@@ -78,6 +78,13 @@ struct weft_link_event {
     bool up;
 };
 
+/// Ports of the chip and how chips are built into racks, as a dragonfly was generated; all 0: nothing is known.
+struct weft_tin_packaging {
+    uint32_t local_ports, global_ports, endpoints; ///< of a TiN's cell switch
+    uint32_t pods_per_rack;
+    bool fibres; ///< delays of links between pods are those of their fibres
+};
+
 struct weft_topology {
     const char *kind;
     uint32_t networks, nodes, ports, links, hosts, switches, events;
@@ -94,10 +101,11 @@ struct weft_topology {
     uint16_t *downlink;            ///< [hosts] which of its switch's links to hosts leads to it, from 0
     uint32_t *switch_node;         ///< switch index -> node
     const char **port_name;        ///< [ports], NULL where a port has its number for a name; NULL: all have
-    const char *wiring;            ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
-    uint32_t *name_table;          ///< names hashed to nodes, for weft_topology_find_node
-    uint32_t name_mask;            ///< its size less one
-    struct weft_arena *arena;      ///< borrowed
+    struct weft_tin_packaging packaging;
+    const char *wiring;       ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
+    uint32_t *name_table;     ///< names hashed to nodes, for weft_topology_find_node
+    uint32_t name_mask;       ///< its size less one
+    struct weft_arena *arena; ///< borrowed
 };
 
 /// A link as a topology model asks for it; `from` and `to` are node numbers.

@@ -60,6 +60,7 @@ struct weft_topology_builder {
     struct weft_machine_info *machine; ///< in the arena
     struct weft_nic_info *nic;         ///< in the arena; `host` is a node number as yet
     uint32_t machines, nics;
+    struct weft_tin_packaging packaging;
     struct weft__layer layer[16]; ///< seen in this network, so that nodes share them
 };
 

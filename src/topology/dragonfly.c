@@ -17,7 +17,7 @@
 
 struct dragonfly_conf {
     uint64_t pods, tins, hosts_per_tin, local_parallel, global_parallel, local_ports, global_ports, tins_per_card;
-    uint64_t pods_per_rack, racks_per_row;
+    uint64_t endpoints, pods_per_rack, racks_per_row;
     weft_rate_bps local_rate_bps, global_rate_bps, host_rate_bps, ethernet_rate_bps;
     weft_time_ps local_delay_ps, global_delay_ps, host_delay_ps, ethernet_delay_ps;
     double bit_error_rate, rack_pitch_m, row_pitch_m, slack_m;
@@ -33,6 +33,7 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, global_parallel, "global_parallel", "2", "1", "64", "links between two pods"),
     WEFT_UINT(T, local_ports, "local_ports", "24", "0", "64", "ports of a TiN for links within its pod, used or spare"),
     WEFT_UINT(T, global_ports, "global_ports", "8", "0", "64", "ports of a TiN for links between pods, used or spare"),
+    WEFT_UINT(T, endpoints, "endpoints", "18", "1", "64", "ports of a TiN's cell switch towards the chip itself"),
     WEFT_UINT(T, tins_per_card, "tins_per_card", "2", "1", "64", "TiNs of a line card"),
     WEFT_RATE(T, local_rate_bps, "local_rate", "25Gbps", "1Gbps", "3.2Tbps", "rate of links within a pod: a 28G lane"),
     WEFT_RATE(T, global_rate_bps, "global_rate", "25Gbps", "1Gbps", "3.2Tbps",
@@ -141,7 +142,7 @@ static double fibre_m(const T *c, uint64_t a, uint64_t b) {
 }
 
 static weft_time_ps global_delay(const T *c, uint64_t a, uint64_t b) {
-    return c->global_delay_ps ? c->global_delay_ps : (weft_time_ps)llround(fibre_m(c, a, b) * 5 * WEFT_PS_PER_NS);
+    return c->global_delay_ps ? c->global_delay_ps : (weft_time_ps)llround(fibre_m(c, a, b) * WEFT_FIBRE_PS_PER_M);
 }
 
 static void connect_pod(const T *c, uint64_t pod, struct weft_topology_builder *b, const struct numbers *n) {
@@ -195,6 +196,8 @@ static enum weft_status dragonfly_build(const void *conf, const struct weft_tree
     links = weft__plus(links, weft__plus(tor_nodes, weft__times(c->tors, c->spines * c->tor_parallel)));
     enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
     if (status) return status;
+    b->packaging = (struct weft_tin_packaging){(uint32_t)c->local_ports, (uint32_t)c->global_ports,
+                                               (uint32_t)c->endpoints, (uint32_t)c->pods_per_rack, !c->global_delay_ps};
     struct numbers n = {.tin = weft_memory_new(WEFT_MEMORY_TOPOLOGY, tins, sizeof(uint32_t))};
     struct weft__line host = {c->host_rate_bps, c->host_delay_ps, c->bit_error_rate};
     add_nodes(c, b, &n);

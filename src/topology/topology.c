@@ -215,6 +215,7 @@ static struct weft_topology *finish(const struct weft_topology_builder *b, uint3
     t->arena = b->arena;
     t->nodes = b->nodes;
     t->links = b->links;
+    t->packaging = b->packaging;
     t->node = weft_arena_alloc(b->arena, b->nodes, sizeof *t->node);
     memcpy(t->node, b->node, b->nodes * sizeof *t->node);
     lay_out_ports(t, b, degree);

@@ -10,6 +10,7 @@
 
 #include "topologies.h"
 #include "weft/dragonfly.h"
+#include "weft/summary.h"
 
 static struct built build(const char *keys) {
     char text[512];
@@ -163,6 +164,51 @@ static void listed(void **state) {
     built_free(&b);
 }
 
+/// Section 3.1 and appendix A: 24 racks of two chassis of six line cards; 2256 fibres between 1128 pairs of pods, or 66
+/// bundles of 4 cables of 8 links; 576 Ethernet ports, 24 for racks, 512 to spines and 40 unused; all within 100 m.
+static void figures(void **state) {
+    (void)state;
+    struct built b = build("gateways: 512, spines: 16");
+    struct weft_clique_summary s = weft_topology_summarise_cliques(b.t, &b.t->network[0]);
+    assert_int_equal(s.cliques, 1);
+    assert_int_equal(s.racks, 24);
+    assert_int_equal(s.cards, 48 * 6);
+    assert_int_equal(s.global_links, 2256);
+    assert_int_equal(s.bundles, 66);
+    assert_int_equal(s.bundle_cables, 4);
+    assert_int_equal(s.ethernets, 512);
+    assert_int_equal(s.tins - s.ethernets - s.racks, 40);
+    assert_int_equal(s.pod_global_min, 94);
+    assert_int_equal(s.pod_global_max, 94);
+    assert_true(s.fibre_min_m > 0 && s.fibre_max_m < 100);
+    assert_int_equal(b.t->packaging.local_ports + b.t->packaging.global_ports + b.t->packaging.endpoints, 50);
+    built_free(&b);
+}
+
+/// Appendix A.1: a TiN 2 servers, a line card 4, a chassis 24.
+static void blast_radius(void **state) {
+    (void)state;
+    const uint32_t hosts[WEFT_BLASTS] = {2, 4, 24, 48}, groups[WEFT_BLASTS] = {576, 288, 48, 24};
+    struct built b = build("");
+    struct weft_clique_summary s = weft_topology_summarise_cliques(b.t, &b.t->network[0]);
+    for (uint32_t i = 0; i < WEFT_BLASTS; i++) {
+        assert_int_equal(s.blast[i].hosts, hosts[i]);
+        assert_int_equal(s.blast[i].groups, groups[i]);
+    }
+    built_free(&b);
+    // b is between a and c: with it go its own host and the smaller part
+    b = build_text(
+        "topology: {kind: list, nodes: [{name: a, role: switch, box: tin}, {name: b, role: switch, box: tin}, "
+        "{name: c, role: switch, box: tin}, {name: h, role: host}, {name: i, role: host}, {name: j, role: "
+        "host}, {name: k, role: host}, {name: l, role: host}, {name: m, role: host}], links: [{from: a, to: b}, "
+        "{from: b, to: c}, {from: h, to: a}, {from: i, to: a}, {from: j, to: a}, {from: k, to: b}, {from: l, "
+        "to: c}, {from: m, to: c}]}");
+    if (!b.t) fail_msg("%s", b.error.text);
+    s = weft_topology_summarise_cliques(b.t, &b.t->network[0]);
+    assert_int_equal(s.blast[0].hosts, 3); // of b and c; losing a loses its three alone
+    built_free(&b);
+}
+
 static void refuses(void **state) {
     (void)state;
     const struct {
@@ -191,7 +237,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_clique), cmocka_unit_test(pod_pairs),           cmocka_unit_test(balanced),
         cmocka_unit_test(half_scale),  cmocka_unit_test(joined_with_a_spine), cmocka_unit_test(listed),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(figures),     cmocka_unit_test(blast_radius),        cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
