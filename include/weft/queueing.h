@@ -18,9 +18,9 @@ struct weft_queueing_ops {
     void (*pop)(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet);
     /// Required, hot. Priorities that have a head for `out`, as a mask.
     uint8_t (*ready)(const void *state, uint32_t out);
-    /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else: the set of inputs
-    /// with a head for (out, priority), as ceil(ports / 64) words.
-    void (*inputs)(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set);
+    /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else hot: the set of
+    /// inputs with a head for (out, priority), as ceil(ports / 64) words that change with what waits.
+    const uint64_t *(*inputs)(const void *state, uint32_t out, uint32_t priority);
     /// NULL: the queue of an output over all inputs, which the switch counts. Else: bytes in the queue that packets
     /// from `in` to `out` join, and which of them it is, a number below ports * ports.
     weft_bytes (*depth)(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue);

@@ -23,6 +23,13 @@ static inline bool weft__bits_has(const uint64_t *set, uint32_t i) {
     return set[i / 64] >> (i % 64) & 1;
 }
 
+static inline bool weft__bits_any(const uint64_t *set, uint32_t words) {
+    uint64_t any = 0;
+    for (uint32_t w = 0; w < words; w++)
+        any |= set[w];
+    return any;
+}
+
 /// The first member of `a` and not `b` at or after `from`, going round past the end; WEFT__BITS_NONE if there is none.
 /// b NULL: nothing is taken away.
 static inline uint32_t weft__bits_next_without(const uint64_t *a, const uint64_t *b, uint32_t words, uint32_t from) {

@@ -11,6 +11,7 @@
 // buffer.
 #include "device/switch.h"
 
+#include "base/bits.h"
 #include "weft/memory.h"
 
 // For the record of a run; out of the way of runs that are not recorded.
@@ -102,11 +103,12 @@ static void serve(struct weft__node *node, struct weft__switch *sw, struct weft_
 /// Looks whether `out` can do something now.
 static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
+    if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
     if (port->busy_until_ps <= w->now_ps) {
         if (port->pending)
             weft__ether_send_local(&sw->ether, node, w, out);
         else if (sw->arbitrated)
-            weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
+            sw->arbitrate = true;
         else
             serve(node, sw, w, out);
     }
@@ -121,8 +123,8 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
         while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
             uint32_t in = 0;
             if (sw->arbitrated) {
-                sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
-                while (!(sw->inputs[in / 64] >> in % 64 & 1))
+                const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, p);
+                while (!weft__bits_has(inputs, in))
                     in++;
             }
             struct weft_packet packet;
@@ -130,9 +132,9 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
             sw->port[out].waiting--;
             drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
             leave_buffer(node, sw, w, &packet, out);
-            if (sw->arbitrated)
-                weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw),
-                                w->now_ps); // input queues have new heads
+            if (!sw->arbitrated) continue;
+            sw->queued[in]--;
+            sw->arbitrate = true; // input queues have new heads
         }
     }
 }
@@ -161,7 +163,7 @@ static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint
         requests[k] = sw->inputs[k];
         sw->insisted[k] |= requests[k];
     }
-    if (any) sw->insisting[out / 64] |= UINT64_C(1) << out % 64;
+    if (any) weft__bits_set(sw->insisting, out);
 }
 
 /// The others leave these inputs alone.
@@ -179,54 +181,58 @@ static __attribute__((cold, noinline)) void give_way(struct weft__switch *sw) {
 /// `out` takes a frame of `in`: the others that have something for it are passed over.
 static __attribute__((cold, noinline)) void pass_over(struct weft__switch *sw, uint32_t in, uint32_t out) {
     uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
-    sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out], sw->inputs);
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
     for (uint32_t k = 0; k < sw->words; k++)
-        for (uint64_t bits = sw->inputs[k]; bits; bits &= bits - 1) {
+        for (uint64_t bits = inputs[k]; bits; bits &= bits - 1) {
             uint32_t other = k * 64 + (uint32_t)__builtin_ctzll(bits);
             if (passed[other] < sw->conf->fabric_patience) passed[other]++;
         }
     passed[in] = 0;
 }
 
+/// Priorities of `mask` that a free input has for `out`.
+static uint8_t find_able(const struct weft__switch *sw, uint32_t out, uint8_t mask) {
+    uint8_t able = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t p = (uint32_t)__builtin_ctz(rest);
+        const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, p);
+        uint64_t any = 0;
+        for (uint32_t k = 0; k < sw->words; k++)
+            any |= inputs[k] & ~sw->busy_inputs[k];
+        if (any) able |= (uint8_t)(1u << p);
+    }
+    return able;
+}
+
 /// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
 static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
     struct weft__port *port = &sw->port[out];
-    if (port->busy_until_ps > w->now_ps) {
-        arm(node, sw, w->now_ps, out); // an input queue's new head may be for an output that has begun another frame
+    if (port->busy_until_ps >
+        w->now_ps) { // an input queue's new head may be for an output that has begun another frame
+        arm(node, sw, w->now_ps, out);
+        if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) == port->busy_until_ps)
+            weft__bits_set(sw->asleep, out);
         return false;
     }
     if (port->storm && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP)
         purge(node, sw, w, out, port->storm); // likewise
-    uint8_t ready = sw->queueing->ready(sw->queueing_state, out), able = 0;
-    uint8_t mask = sendable(sw, w->now_ps, out, ready);
+    uint8_t mask = sendable(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
     if (!mask) {
         arm(node, sw, w->now_ps, out);
         return false;
     }
-    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
-        if (!(mask >> p & 1)) continue;
-        uint64_t any = 0;
-        sw->queueing->inputs(sw->queueing_state, out, p, sw->inputs);
-        for (uint32_t k = 0; k < sw->words; k++)
-            any |= sw->inputs[k] & ~sw->busy_inputs[k];
-        if (any) able |= (uint8_t)(1u << p);
-    }
+    uint8_t able = find_able(sw, out, mask);
     if (!able) return false; // asks again when an input is free
+    sw->unmatched = true;    // so far
     sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
-    uint64_t *requests = &sw->requests[out * sw->words];
-    sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out], requests);
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
+    uint64_t *requests = &sw->requests[out * sw->words], any = 0;
+    for (uint32_t k = 0; k < sw->words; k++)
+        requests[k] = inputs[k];
     if (__builtin_expect(sw->passed != NULL, 0)) insist(sw, out, requests);
-    uint64_t any = 0;
     for (uint32_t k = 0; k < sw->words; k++)
         any |= requests[k] &= ~sw->busy_inputs[k];
     return any; // asks again when an input is free
-}
-
-static void find_busy_inputs(struct weft__switch *sw, weft_time_ps now) {
-    for (uint32_t k = 0; k < sw->words; k++)
-        sw->busy_inputs[k] = 0;
-    for (uint32_t in = 0; in < sw->ports; in++)
-        if (sw->input_busy_ps[in] > now) sw->busy_inputs[in / 64] |= UINT64_C(1) << in % 64;
 }
 
 static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
@@ -234,41 +240,66 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     if (__builtin_expect(sw->passed != NULL, 0)) pass_over(sw, in, out);
     sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
     sw->port[out].waiting--;
+    sw->queued[in]--;
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
-    sw->input_busy_ps[in] = w->now_ps + time;
-    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_INPUT, in), sw->input_busy_ps[in]);
+    weft__bits_set(sw->busy_inputs, in);
+    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_INPUT, in), w->now_ps + time);
     transmit(node, sw, w, &p, out);
     arm(node, sw, w->now_ps, out);
 }
 
-static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
-    bool any = false;
-    find_busy_inputs(sw, w->now_ps);
-    for (uint32_t k = 0; k < sw->words; k++)
+/// Outputs that have something to ask for, into sw->requesting; how many.
+static uint32_t collect_requests(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t n = 0;
+    sw->unmatched = false;
+    for (uint32_t k = 0; k < sw->words; k++) {
         sw->requesting[k] = 0;
-    for (uint32_t k = 0; k < sw->words; k++)
-        for (uint64_t bits = sw->waiting[k]; bits; bits &= bits - 1) {
+        for (uint64_t bits = sw->waiting[k] & ~sw->asleep[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
             if (!sw->port[out].waiting) { // neither at the head of a queue nor behind one
-                sw->waiting[k] &= ~(UINT64_C(1) << out % 64);
+                weft__bits_clear(sw->waiting, out);
             } else if (request(node, sw, w, out)) {
-                sw->requesting[k] |= UINT64_C(1) << out % 64;
-                any = true;
+                weft__bits_set(sw->requesting, out);
+                n++;
             }
         }
+    }
+    return n;
+}
+
+static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t asked = collect_requests(node, sw, w), crossed = 0;
     if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
-    if (!any) return;
+    if (!asked) return;
     sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests, sw->match);
     for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->requesting[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
             if (sw->match[out] == WEFT_ARBITER_NONE) continue;
-            if (sw->port[out].busy_until_ps <= w->now_ps)
+            if (sw->port[out].busy_until_ps <= w->now_ps) {
                 cross(node, sw, w, sw->match[out], out);
-            else // room made by another crossing has just sent a pause frame there
-                weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
+                crossed++;
+            } else { // room made by another crossing has just sent a pause frame there
+                sw->arbitrate = true;
+            }
         }
+    if (crossed == asked && !sw->passed) sw->unmatched = false;
+}
+
+/// All that happens at this instant has happened: now it is decided who crosses the fabric.
+static inline bool on_settled(struct weft__node *node, struct weft__worker *w) {
+    struct weft__switch *sw = node->state;
+    if (__builtin_expect(!sw->arbitrate, 1)) return false;
+    sw->arbitrate = false;
+    arbitrate(node, sw, w);
+    return true;
+}
+
+/// An input's frame has crossed. Where everything that could be matched was, only what waits there can be new.
+static void on_input_free(struct weft__switch *sw, uint32_t in) {
+    weft__bits_clear(sw->busy_inputs, in);
+    if (sw->queued[in] || sw->unmatched) sw->arbitrate = true;
 }
 
 // --- a packet arrives ---------------------------------------------------------------------------------------------
@@ -397,7 +428,10 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     port->waiting++;
     if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
-    if (sw->arbitrated) sw->waiting[out / 64] |= UINT64_C(1) << out % 64;
+    if (sw->arbitrated) {
+        sw->queued[p->port]++;
+        weft__bits_set(sw->waiting, out);
+    }
     if (free)
         kick(node, sw, w, out);
     else if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) > port->busy_until_ps)
@@ -570,10 +604,6 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         on_sample(node, sw, w);
         return;
     }
-    if (key == weft__switch_key_arbitrate(sw)) {
-        arbitrate(node, sw, w);
-        return;
-    }
     if (key == weft__switch_key_te(sw)) {
         weft__switch_te_report(sw, w);
         weft__timer_set(&node->timers, key, w->now_ps + sw->te->schedule.interval_ps);
@@ -584,7 +614,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         kick(node, sw, w, port);
         break;
     case WEFT__SWITCH_KEY_INPUT:
-        weft__timer_set(&node->timers, weft__switch_key_arbitrate(sw), w->now_ps);
+        on_input_free(sw, port);
         break;
     case WEFT__SWITCH_KEY_DEFERRED:
         on_deferred(node, sw, w, port);
@@ -596,7 +626,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
 
 static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                        weft_time_ps end) {
-    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+    weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, on_settled);
 }
 
 // --- what is its own of the Ethernet side -------------------------------------------------------------------------

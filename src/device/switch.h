@@ -47,14 +47,18 @@ struct weft__switch {
     const struct weft_arbiter_ops *arbiter;
     void *arbiter_state;
     uint32_t words;
-    weft_time_ps *input_busy_ps;    ///< [ports]
+    bool arbitrate;                 ///< at the end of this instant
+    bool unmatched;                 ///< some output got nothing in the last arbitration although an input was free
+    uint32_t *queued;               ///< [ports]: packets that came in there
     uint64_t *waiting;              ///< [words]: outputs with something queued
+    uint64_t *asleep;               ///< [words]: outputs that send, and will be woken when they have done so
     uint64_t *requesting;           ///< [words]: outputs that ask in this arbitration
     uint64_t *requests;             ///< [ports * words]
-    uint64_t *busy_inputs, *inputs; ///< [words]
+    uint64_t *busy_inputs;          ///< [words]: with a frame on its way through the fabric
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
     uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is asked for
+    uint64_t *inputs;               ///< [words]
     uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
     // rarely
     struct weft__sfc sfc;
@@ -67,8 +71,7 @@ struct weft__switch {
     const struct weft__te_agent *te; ///< NULL: no controller
 };
 
-/// Timer keys of a port beyond those of its Ethernet side; those of the switch follow. At equal times the lower key
-/// fires first; arbitration is the last, so that it sees all that happened at that instant.
+/// Timer keys of a port beyond those of its Ethernet side; those of the switch follow.
 enum { WEFT__SWITCH_KEY_INPUT = WEFT__ETHER_KEY_OWN, WEFT__SWITCH_KEY_DEFERRED };
 
 static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
@@ -76,9 +79,6 @@ static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
 }
 static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
     return WEFT__ETHER_KEYS_A_PORT * sw->ports + 1;
-}
-static inline uint32_t weft__switch_key_arbitrate(const struct weft__switch *sw) {
-    return WEFT__ETHER_KEYS_A_PORT * sw->ports + 2;
 }
 
 /// The routes that come into force next.

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch made ready for a run, and what it holds at its end.
+#include "base/bits.h"
 #include "device/switch.h"
 #include "weft/memory.h"
 
 static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) {
     const struct weft_model_conf *model = &sw->conf->arbiter;
     sw->arbitrated = true;
-    sw->words = (sw->ports + 63) / 64;
+    sw->words = weft__bits_words(sw->ports);
     sw->arbiter = model->model->ops;
     sw->arbiter_state = weft_arena_alloc(arena, 1, sw->arbiter->state_size(model->conf, sw->ports));
     sw->arbiter->init(sw->arbiter_state, model->conf, sw->ports);
-    sw->input_busy_ps = weft_arena_alloc(arena, sw->ports, sizeof *sw->input_busy_ps);
+    sw->queued = weft_arena_alloc(arena, sw->ports, sizeof *sw->queued);
     sw->waiting = weft_arena_alloc(arena, sw->words, sizeof *sw->waiting);
+    sw->asleep = weft_arena_alloc(arena, sw->words, sizeof *sw->asleep);
     sw->requesting = weft_arena_alloc(arena, sw->words, sizeof *sw->requesting);
     sw->requests = weft_arena_alloc(arena, (size_t)sw->ports * sw->words, sizeof *sw->requests);
     sw->busy_inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->busy_inputs);
-    sw->inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->inputs);
     sw->match = weft_arena_alloc(arena, sw->ports, sizeof *sw->match);
     sw->chosen = weft_arena_alloc(arena, sw->ports, sizeof *sw->chosen);
     if (!sw->conf->fabric_patience) return;
+    sw->inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->inputs);
     sw->passed = weft_arena_alloc(arena, (size_t)sw->ports * sw->ports, sizeof *sw->passed);
     sw->insisting = weft_arena_alloc(arena, sw->words, sizeof *sw->insisting);
     sw->insisted = weft_arena_alloc(arena, sw->words, sizeof *sw->insisted);
@@ -74,7 +76,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
 
     node->ops = &weft__switch_ops;
     node->state = sw;
-    weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 3);
+    weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);
     sw->te = setup->te;
     if (sw->te && sw->te->report) weft__timer_set(&node->timers, weft__switch_key_te(sw), sw->te->schedule.interval_ps);

@@ -19,9 +19,9 @@ static weft_rate_bps rate_of(const struct weft__port *port) {
 static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
     uint32_t n = 0;
     if (!sw->arbitrated) return 1;
-    sw->queueing->inputs(sw->queueing_state, out, priority, sw->inputs);
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
     for (uint32_t k = 0; k < sw->words; k++)
-        n += (uint32_t)__builtin_popcountll(sw->inputs[k]);
+        n += (uint32_t)__builtin_popcountll(inputs[k]);
     return n ? n : 1;
 }
 

@@ -159,17 +159,24 @@ struct weft__tally weft__engine_tally(const struct weft__engine *engine);
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
 
 /// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
-/// is the node's to change and copy. Both are known where this is called, and so become part of it.
+/// is the node's to change and copy. on_settled (or NULL) is called before time goes on, again until it answers that
+/// there was nothing to do. All are known where this is called, and so become part of it.
 static inline __attribute__((always_inline)) void
-weft__node_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
-               weft_time_ps end,
-               void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
-               void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
+weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
+                        uint32_t n, weft_time_ps end,
+                        void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
+                        void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
+                        bool (*on_settled)(struct weft__node *, struct weft__worker *)) {
     const struct weft__arrival *last = arrival + n;
     uint64_t timers = 0;
     for (;;) {
         weft_time_ps timer = weft__timers_next(&node->timers);
-        if (arrival < last && arrival->packet->time_ps <= timer) {
+        bool packet = arrival < last && arrival->packet->time_ps <= timer;
+        if (on_settled && (packet ? arrival->packet->time_ps : timer) > w->now_ps && on_settled(node, w)) {
+            timers++;
+            continue;
+        }
+        if (packet) {
             w->now_ps = arrival->packet->time_ps;
             on_packet(node, w, arrival->packet, arrival->word);
             arrival++;
@@ -182,6 +189,14 @@ weft__node_run(struct weft__node *node, struct weft__worker *w, const struct wef
     }
     w->tally.events += n + timers;
     if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+}
+
+static inline __attribute__((always_inline)) void
+weft__node_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+               weft_time_ps end,
+               void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t word),
+               void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key)) {
+    weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, NULL);
 }
 
 /// Calls fetch(state, key) for the timers due before `end`: what is due stands at the top of the heap.

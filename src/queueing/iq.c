@@ -2,6 +2,7 @@
 // Input queueing: one FIFO per input and priority. Only its head can be served; a head that waits for a busy or paused
 // output blocks everything behind it (head-of-line blocking), which is what limits uniform traffic to 2 - sqrt(2) of
 // the line rate for many ports. Source: Karol, Hluchyj, Morgan 1987; IEEE 802.1 dw-chen-sfc (queueing architectures).
+#include "base/bits.h"
 #include "base/fifo.h"
 #include "weft/queueing.h"
 
@@ -25,7 +26,7 @@ struct iq {
 };
 
 static size_t iq_state_size(const void *conf, uint32_t ports) {
-    size_t words = (ports + 63) / 64;
+    size_t words = weft__bits_words(ports);
     return sizeof(struct iq) + ports * (sizeof(struct iq_input) + WEFT_PRIORITIES * words * sizeof(uint64_t) + 1);
 }
 
@@ -33,7 +34,7 @@ static void iq_init(void *state, const void *conf, uint32_t ports, struct weft_p
     struct iq *q = state;
     q->pool = pool;
     q->ports = ports;
-    q->words = (ports + 63) / 64;
+    q->words = weft__bits_words(ports);
     q->input = (struct iq_input *)(q + 1);
     q->heads = (uint64_t *)(q->input + ports);
     q->ready = (uint8_t *)(q->heads + (size_t)ports * WEFT_PRIORITIES * q->words);
@@ -44,16 +45,14 @@ static uint64_t *heads_of(const struct iq *q, uint32_t out, uint32_t priority) {
 }
 
 static void show_head(struct iq *q, uint32_t in, uint32_t out, uint32_t priority) {
-    heads_of(q, out, priority)[in / 64] |= UINT64_C(1) << in % 64;
+    weft__bits_set(heads_of(q, out, priority), in);
     q->ready[out] |= (uint8_t)(1u << priority);
 }
 
 static void hide_head(struct iq *q, uint32_t in, uint32_t out, uint32_t priority) {
-    uint64_t *heads = heads_of(q, out, priority), any = 0;
-    heads[in / 64] &= ~(UINT64_C(1) << in % 64);
-    for (uint32_t w = 0; w < q->words; w++)
-        any |= heads[w];
-    if (!any) q->ready[out] &= (uint8_t) ~(1u << priority);
+    uint64_t *heads = heads_of(q, out, priority);
+    weft__bits_clear(heads, in);
+    if (!weft__bits_any(heads, q->words)) q->ready[out] &= (uint8_t) ~(1u << priority);
 }
 
 static void iq_push(void *state, const struct weft_packet *packet, uint32_t out) {
@@ -80,10 +79,8 @@ static uint8_t iq_ready(const void *state, uint32_t out) {
     return ((const struct iq *)state)->ready[out];
 }
 
-static void iq_inputs(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set) {
-    const struct iq *q = state;
-    for (uint32_t w = 0; w < q->words; w++)
-        ret_set[w] = heads_of(q, out, priority)[w];
+static const uint64_t *iq_inputs(const void *state, uint32_t out, uint32_t priority) {
+    return heads_of(state, out, priority);
 }
 
 static weft_bytes iq_depth(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue) {

@@ -2,6 +2,7 @@
 // Virtual output queueing: packets wait at the input, one FIFO per input, output and priority, so that none blocks a
 // packet for another output. Source: IEEE 802.1 dw-chen-sfc (queueing architectures); McKeown, "The iSLIP scheduling
 // algorithm for input-queued switches", 1999.
+#include "base/bits.h"
 #include "base/fifo.h"
 #include "weft/queueing.h"
 
@@ -24,7 +25,7 @@ struct voq {
 };
 
 static size_t voq_state_size(const void *conf, uint32_t ports) {
-    size_t words = (ports + 63) / 64, n = ports;
+    size_t words = weft__bits_words(ports), n = ports;
     return sizeof(struct voq) + n * n * WEFT_PRIORITIES * sizeof(struct voq_queue) +
            n * WEFT_PRIORITIES * words * sizeof(uint64_t) + n;
 }
@@ -33,7 +34,7 @@ static void voq_init(void *state, const void *conf, uint32_t ports, struct weft_
     struct voq *q = state;
     q->pool = pool;
     q->ports = ports;
-    q->words = (ports + 63) / 64;
+    q->words = weft__bits_words(ports);
     q->queue = (struct voq_queue *)(q + 1);
     q->inputs = (uint64_t *)(q->queue + (size_t)ports * ports * WEFT_PRIORITIES);
     q->ready = (uint8_t *)(q->inputs + (size_t)ports * WEFT_PRIORITIES * q->words);
@@ -53,7 +54,7 @@ static void voq_push(void *state, const struct weft_packet *packet, uint32_t out
     struct voq_queue *queue = queue_of(q, in, out, priority);
     weft__fifo_push(&queue->fifo, q->pool, packet);
     queue->bytes += packet->bytes;
-    inputs_of(q, out, priority)[in / 64] |= UINT64_C(1) << in % 64;
+    weft__bits_set(inputs_of(q, out, priority), in);
     q->ready[out] |= (uint8_t)(1u << priority);
 }
 
@@ -63,21 +64,22 @@ static void voq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority, s
     weft__fifo_pop(&queue->fifo, q->pool, ret_packet);
     queue->bytes -= ret_packet->bytes;
     if (queue->fifo.n) return;
-    uint64_t *inputs = inputs_of(q, out, priority), any = 0;
-    inputs[in / 64] &= ~(UINT64_C(1) << in % 64);
-    for (uint32_t w = 0; w < q->words; w++)
-        any |= inputs[w];
-    if (!any) q->ready[out] &= (uint8_t) ~(1u << priority);
+    uint64_t *inputs = inputs_of(q, out, priority);
+    weft__bits_clear(inputs, in);
+    if (!weft__bits_any(inputs, q->words)) q->ready[out] &= (uint8_t) ~(1u << priority);
 }
 
 static uint8_t voq_ready(const void *state, uint32_t out) {
     return ((const struct voq *)state)->ready[out];
 }
 
-static void voq_inputs(const void *state, uint32_t out, uint32_t priority, uint64_t *ret_set) {
-    const struct voq *q = state;
-    for (uint32_t w = 0; w < q->words; w++)
-        ret_set[w] = inputs_of(q, out, priority)[w];
+static const uint64_t *voq_inputs(const void *state, uint32_t out, uint32_t priority) {
+    return inputs_of(state, out, priority);
+}
+
+static void voq_fetch(const void *state, uint32_t in, uint32_t out, uint32_t priority) {
+    __builtin_prefetch(queue_of(state, in, out, priority));
+    __builtin_prefetch(inputs_of(state, out, priority));
 }
 
 static weft_bytes voq_depth(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue) {
@@ -108,6 +110,7 @@ static const struct weft_queueing_ops voq_ops = {
     .ready = voq_ready,
     .inputs = voq_inputs,
     .depth = voq_depth,
+    .fetch = voq_fetch,
     .each = voq_each,
 };
 

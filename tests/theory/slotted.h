@@ -99,7 +99,7 @@ static inline void slotted_match(struct slotted_switch *s, struct weft_random *r
             continue;
         }
         outputs |= UINT64_C(1) << out;
-        s->queueing->inputs(s->queues, out, 0, &requests[out]);
+        requests[out] = *s->queueing->inputs(s->queues, out, 0);
         if (!s->arbiter) ret_input[out] = slotted_any(requests[out], random);
     }
     if (outputs && s->arbiter)
