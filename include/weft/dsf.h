@@ -42,6 +42,8 @@ struct weft_fabric_conf {
     uint32_t spray;
     uint64_t fifo_cells; ///< of an output
     uint64_t mark_cells; ///< cells that find more are marked (RCI)
+    bool llfc;           ///< link-level flow control
+    uint64_t llfc_stop_cells, llfc_go_cells;
 };
 extern const struct weft_param_table weft_fabric_table;
 

@@ -25,8 +25,12 @@ uint64_t weft_histogram_quantile(const struct weft_histogram *h, double share);
 double weft_histogram_mean(const struct weft_histogram *h);
 void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram *h);
 
-/// X(field, meaning)
-#define WEFT_DSF_COUNTERS(X)                                                                                           \
+/// X(field, meaning). What happens only where an option is on comes last, and is not in the digest of runs without it.
+#define WEFT_DSF_COUNTERS(X) WEFT_DSF_ALWAYS(X) WEFT_DSF_OPTIONS(X)
+#define WEFT_DSF_OPTIONS(X)                                                                                            \
+    X(llfc_stops, "times that a FIFO stopped a lane that feeds it (link-level flow control)")                          \
+    X(llfc_stopped_ps, "time that lanes were stopped, summed over lanes")
+#define WEFT_DSF_ALWAYS(X)                                                                                             \
     X(cell_hops, "cells of any kind over one link")                                                                    \
     X(cells_lost, "by links")                                                                                          \
     X(cells_dropped, "without room in a FIFO")                                                                         \

@@ -163,29 +163,39 @@ static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct 
     p->port = lane->peer_port;
 }
 
-/// A cell of data joins the lane. Its wait is known to be `wait`.
-static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
-                                   const struct weft_packet *cell, weft_time_ps wait) {
-    weft_time_ps now = w->now_ps, begin = now + wait;
+/// What a cell waits, for the record.
+static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__cell_lane *lane, weft_time_ps wait) {
+    lanes->cells.count[weft_histogram_bucket(wait / lanes->rate[lane->rate].cell_ps)]++;
+    if (__builtin_expect(wait > lane->wait_ps_max, 0))
+        lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
+}
+
+/// A cell of data leaves at `begin`, when the lane is free.
+static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                                       const struct weft_packet *cell, weft_time_ps begin) {
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     uint32_t wire = weft__cell_wire(cell);
     weft_time_ps time;
     if (__builtin_expect(wire == WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER && !rate->cell_rem, 1))
         time = rate->cell_ps;
     else
-        time = weft__lane_time(lane, rate, now, wire);
+        time = weft__lane_time(lane, rate, begin, wire);
     lane->busy_until_ps = begin + time;
     lane->tx_bytes += wire;
     uint32_t cells = weft__cell_count(cell);
     lane->tx_cells += cells;
     w->tally.cell_hops += cells;
-    lanes->cells.count[weft_histogram_bucket(wait / rate->cell_ps)]++;
-    if (__builtin_expect(wait > lane->wait_ps_max, 0))
-        lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
     if (__builtin_expect(lane->faults != NULL, 0) && weft__lane_loses(lanes, lane, w, cell, begin, begin + time))
         return;
     if (__builtin_expect(cells > 1, 0) && lane->through) time = rate->cell_ps;
     weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
+}
+
+/// A cell of data joins the lane. Its wait is known to be `wait`.
+static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                                   const struct weft_packet *cell, weft_time_ps wait) {
+    weft__lane_note_wait(lanes, lane, wait);
+    weft__lane_transmit(lanes, lane, w, cell, w->now_ps + wait);
 }
 
 /// A control cell goes ahead of data.

@@ -84,8 +84,29 @@ static const struct weft_param fabric_rows[] = {
               "768 and 4608 cells, are not modelled apart)"),
     WEFT_UINT(struct weft_fabric_conf, mark_cells, "mark", "64", "1", "65535",
               "a cell that finds so many before it is marked as congested (RCI; depth assumed)"),
+    WEFT_BOOL(struct weft_fabric_conf, llfc, "llfc", "false",
+              "link-level flow control: a FIFO that holds more than llfc_stop stops the lanes that feed it"),
+    WEFT_UINT(struct weft_fabric_conf, llfc_stop_cells, "llfc_stop", "800", "1", "65535",
+              "with llfc: cells in a FIFO above which lanes are stopped (FBOSS: 800)"),
+    WEFT_UINT(struct weft_fabric_conf, llfc_go_cells, "llfc_go", "400", "0", "65535",
+              "with llfc: they go on when it holds so many or fewer (assumed)"),
 };
-const struct weft_param_table weft_fabric_table = WEFT_PARAM_TABLE("fabric_node", struct weft_fabric_conf, fabric_rows);
+
+static const char *fabric_check(const void *conf, char *text, size_t size) {
+    const struct weft_fabric_conf *c = conf;
+    if (!c->llfc) return NULL;
+    if (c->llfc_stop_cells >= c->fifo_cells)
+        snprintf(text, size, "llfc_stop (%" PRIu64 ") is not below fifo (%" PRIu64 "): cells would be lost before it",
+                 c->llfc_stop_cells, c->fifo_cells);
+    else if (c->llfc_go_cells >= c->llfc_stop_cells)
+        snprintf(text, size, "llfc_go (%" PRIu64 ") is not below llfc_stop (%" PRIu64 ")", c->llfc_go_cells,
+                 c->llfc_stop_cells);
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_fabric_table =
+    WEFT_PARAM_TABLE_CHECKED("fabric_node", struct weft_fabric_conf, fabric_rows, fabric_check);
 
 uint64_t weft_dsf_inflight(weft_rate_bps rate, weft_time_ps delay, weft_bytes credit) {
     unsigned __int128 bits = (unsigned __int128)rate * delay, one = (unsigned __int128)credit * 8 * WEFT_PS_PER_S;

@@ -11,7 +11,7 @@
 
 #include "weft/memory.h"
 
-static void fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__fn *fn = node->state;
     for (uint32_t i = 0; i < n; i++)
         __builtin_prefetch(&fn->spray.set_of[weft__cell_to(arrival[i].packet)]);
@@ -28,8 +28,8 @@ static void fn_prepare(struct weft__node *node, struct weft__arrival *arrival, u
     }
 }
 
-static __attribute__((cold, noinline)) void lose(struct weft__worker *w, const struct weft_packet *p,
-                                                 enum weft_drop reason, uint64_t *count) {
+__attribute__((cold)) void weft__fn_lose(struct weft__worker *w, const struct weft_packet *p, enum weft_drop reason,
+                                         uint64_t *count) {
     *count += weft__cell_is_control(p) ? 1 : weft__cell_count(p);
     weft__count_lost_bytes(w, reason, p->bytes);
 }
@@ -38,7 +38,7 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
     struct weft__fn *fn = node->state;
     uint32_t out = (uint32_t)word;
     if (__builtin_expect(out == WEFT_NONE, 0)) {
-        lose(w, p, WEFT_DROP_NO_ROUTE, &fn->unreachable);
+        weft__fn_lose(w, p, WEFT_DROP_NO_ROUTE, &fn->unreachable);
         return;
     }
     struct weft__cell_lane *lane = &fn->lanes.lane[out];
@@ -47,13 +47,15 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
         return;
     }
     weft_time_ps wait = weft__lane_wait(lane, w->now_ps), cell = fn->lanes.rate[lane->rate].cell_ps;
-    if (__builtin_expect(wait >= fn->conf->mark_cells * cell, 0)) {
+    if (__builtin_expect(wait >= fn->watch_cells * cell, 0)) {
         if (wait >= fn->conf->fifo_cells * cell) {
-            lose(w, p, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
+            weft__fn_lose(w, p, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
             return;
         }
-        p->qp |= WEFT__CELL_MARKED;
-        fn->marked++;
+        if (wait >= fn->conf->mark_cells * cell) {
+            p->qp |= WEFT__CELL_MARKED;
+            fn->marked++;
+        }
     }
     weft__lane_send(&fn->lanes, lane, w, p, wait);
 }
@@ -65,7 +67,7 @@ static void fn_run(struct weft__node *node, struct weft__worker *w, const struct
     weft__node_run(node, w, arrival, n, end, on_cell, on_timer);
 }
 
-const struct weft__node_ops weft__fn_ops = {.fetch = fn_fetch, .prepare = fn_prepare, .run = fn_run};
+const struct weft__node_ops weft__fn_ops = {.fetch = weft__fn_fetch, .prepare = fn_prepare, .run = fn_run};
 
 struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node) {
     struct weft__fn *fn = weft__arena_lines(setup->arena, 1, sizeof *fn);
@@ -73,17 +75,26 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     for (uint32_t k = 0; k < setup->ports; k++)
         slot[k] = (uint16_t)k;
     fn->conf = setup->conf;
+    fn->watch_cells = fn->conf->mark_cells < fn->conf->fifo_cells ? fn->conf->mark_cells : fn->conf->fifo_cells;
     fn->lanes.n = setup->ports;
     fn->lanes.lane = weft__arena_lines(setup->arena, setup->ports, sizeof *fn->lanes.lane);
     weft__spray_init(&fn->spray, setup->eligible, setup->ins, slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, setup->arena);
     node->ops = &weft__fn_ops;
     node->state = fn;
-    weft__timers_init(&node->timers, 1);
+    if (setup->pool) {
+        fn->llfc = weft__fn_llfc_new(fn, setup);
+        node->ops = &weft__fn_llfc_ops;
+    }
+    weft__timers_init(&node->timers, setup->pool ? setup->ports : 1);
     return fn;
 }
 
-void weft__fn_finish(const struct weft__fn *fn, struct weft_dsf_outcome *sum) {
+weft_bytes weft__fn_held(const struct weft__fn *fn) {
+    return fn->llfc ? weft__lane_queues_held(&fn->llfc->queues) : 0; // else a cell in a FIFO is already on its way
+}
+
+void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum) {
     struct weft_dsf_outcome counts = {
         .cells_lost = fn->lanes.lost,
         .cells_dropped = fn->dropped,
@@ -91,5 +102,10 @@ void weft__fn_finish(const struct weft__fn *fn, struct weft_dsf_outcome *sum) {
         .cells_unreachable = fn->unreachable,
         .fabric_cells = fn->lanes.cells,
     };
+    if (fn->llfc) {
+        weft__lane_queues_finish(&fn->llfc->queues, now);
+        counts.llfc_stops = fn->llfc->count;
+        counts.llfc_stopped_ps = fn->llfc->queues.stopped_ps;
+    }
     weft__dsf_sum(sum, &counts);
 }

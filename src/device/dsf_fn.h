@@ -3,15 +3,26 @@
 #ifndef WEFT_DEVICE_DSF_FN_H
 #define WEFT_DEVICE_DSF_FN_H
 
-#include "device/dsf.h"
+#include "device/dsf_llfc.h"
+
+/// Which FIFOs stop which lanes.
+struct weft__fn_llfc {
+    struct weft__lane_queues queues;
+    uint64_t *stops;   ///< [out * words]: the lanes that the FIFO of `out` has stopped
+    uint16_t *stopped; ///< [in]: how many FIFOs have stopped it
+    uint32_t words;
+    uint64_t count;
+};
 
 struct weft__fn {
     struct weft__spray spray;
     const struct weft_fabric_conf *conf;
-    struct weft__lanes lanes; ///< all its ports
-    uint64_t dropped;         ///< cells without room
-    uint64_t marked;          ///< cells
-    uint64_t unreachable;     ///< cells without a lane
+    uint64_t watch_cells;       ///< a cell that finds so many is marked or lost
+    struct weft__lanes lanes;   ///< all its ports
+    uint64_t dropped;           ///< cells without room
+    uint64_t marked;            ///< cells
+    uint64_t unreachable;       ///< cells without a lane
+    struct weft__fn_llfc *llfc; ///< NULL: lanes are no queues
 };
 
 struct weft__fn_setup {
@@ -19,12 +30,22 @@ struct weft__fn_setup {
     const struct weft_eligible_box *eligible;
     uint32_t ports, ins, who;
     uint64_t seed;
+    struct weft_packet_pool *pool; ///< with link-level flow control somewhere in the fabric; else NULL
     struct weft_arena *arena;
 };
 
 extern const struct weft__node_ops weft__fn_ops;
 /// What it counted is added to the sum.
-void weft__fn_finish(const struct weft__fn *fn, struct weft_dsf_outcome *sum);
+void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
+weft_bytes weft__fn_held(const struct weft__fn *fn);
+/// A cell is lost here.
+void weft__fn_lose(struct weft__worker *w, const struct weft_packet *cell, enum weft_drop reason, uint64_t *count);
+
+void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+
+// dsf_fn_llfc.c
+extern const struct weft__node_ops weft__fn_llfc_ops;
+struct weft__fn_llfc *weft__fn_llfc_new(struct weft__fn *fn, const struct weft__fn_setup *setup);
 /// The caller connects its lanes. Initialises the node's timers.
 struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node);
 

@@ -66,6 +66,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
             w->tally.delivered_bytes += p->bytes;
             if (p->kind == WEFT_PACKET_CREDIT)
                 weft__in_on_credit(node, in, w, p->psn, p->qp);
+            else if (__builtin_expect(p->kind == WEFT_PACKET_LLFC, 0))
+                weft__lane_queue_on_signal(in->queues, node, w, in->slot[p->port], p);
             else
                 weft__in_on_request(node, in, w, weft__cell_from(p), p->qp / WEFT_PRIORITIES, p->qp % WEFT_PRIORITIES,
                                     p->flags, p->psn);
@@ -99,6 +101,8 @@ static void on_box_timer(struct weft__node *node, struct weft__in *in, struct we
     case WEFT__IN_KEY_SAMPLE:
         on_sample(node, in, w);
         break;
+    default:
+        weft__lane_queue_serve(in->queues, node, w, what - WEFT__IN_KEY_LANES);
     }
 }
 

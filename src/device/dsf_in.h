@@ -8,8 +8,8 @@
 #ifndef WEFT_DEVICE_DSF_IN_H
 #define WEFT_DEVICE_DSF_IN_H
 
-#include "device/dsf.h"
 #include "device/dsf_known.h"
+#include "device/dsf_llfc.h"
 #include "device/dsf_outside.h"
 #include "device/ether.h"
 #include "device/nic.h"
@@ -103,6 +103,7 @@ struct weft__in {
     uint64_t request_surplus, balance_max; ///< presets, bytes
     struct weft__spray spray;
     struct weft__lanes lanes;
+    struct weft__lane_queues *queues; ///< NULL: no link-level flow control
     struct weft__credit_flow *flow;
     struct weft__number_table flows;
     uint32_t voq_capacity, flow_capacity, streams, stream_capacity;
@@ -122,9 +123,10 @@ struct weft__in {
 
 enum { WEFT__IN_ETHERNET = 0x8000 };
 
-/// Timer keys beyond those of the Ethernet side: of an Ethernet port, and those of the box.
+/// Timer keys beyond those of the Ethernet side: of an Ethernet port, those of the box, and
+/// one a lane where there is link-level flow control.
 enum { WEFT__IN_KEY_CREDIT = WEFT__ETHER_KEY_OWN };
-enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEYS };
+enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEY_LANES };
 
 static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
     return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
@@ -149,7 +151,7 @@ struct weft__in_setup {
     weft_time_ps sample_interval_ps;
     uint64_t seed;
     struct weft_packet_pool *pool;
-    bool lldp;
+    bool lldp, llfc; ///< llfc: somewhere in the fabric
     uint32_t node, port0, events_max;
     struct weft_arena *arena;
 };

@@ -96,7 +96,12 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
         in->trace = weft__trace_new(setup->node, setup->port0, setup->node_ports, setup->events_max, NULL, 0, arena);
     node->ops = &weft__in_ops;
     node->state = in;
-    weft__timers_init(&node->timers, weft__in_box_key(in, WEFT__IN_KEYS));
+    uint32_t lane0 = weft__in_box_key(in, WEFT__IN_KEY_LANES);
+    weft__timers_init(&node->timers, lane0 + (setup->llfc ? in->lanes.n : 0));
+    if (setup->llfc) {
+        in->queues = weft_arena_alloc(arena, 1, sizeof *in->queues);
+        weft__lane_queues_init(in->queues, &in->lanes, lane0, setup->pool, arena);
+    }
     if (in->sampled) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), 0);
     weft__ether_start(&in->ether, node, setup->lldp);
     return in;
@@ -149,6 +154,10 @@ void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outc
     c->buffer_bytes_max = in->voq_bytes_max;
     if (in->voq_bytes_max > in->conf->sram_bytes) c->hbm_bytes_max = in->voq_bytes_max - in->conf->sram_bytes;
     c->reassembly_bytes_max = in->reassembly_bytes_max;
+    if (in->queues) {
+        weft__lane_queues_finish(in->queues, now);
+        c->llfc_stopped_ps = in->queues->stopped_ps;
+    }
     weft__dsf_sum(sum, c);
 }
 
@@ -163,6 +172,7 @@ weft_bytes weft__in_held(const struct weft__in *in) {
         for (struct weft__fifo_cursor c = weft__fifo_begin(&in->voq[v].fifo); (p = weft__fifo_next(&c));)
             bytes += p->bytes;
     weft__ether_each(&in->ether, add_bytes, &bytes);
+    if (in->queues) bytes += weft__lane_queues_held(in->queues);
     for (uint32_t i = 0; i < in->streams; i++)
         for (uint32_t k = 0; k <= in->stream[i].mask; k++)
             if (in->stream[i].slot[k].used) bytes += in->stream[i].slot[k].packet.bytes;

@@ -71,7 +71,8 @@ static void review(struct weft__node *node, struct weft__in *in, struct weft__wo
 }
 
 /// Cuts a packet into cells, or trains of them, and spreads them.
-static void send_cells(struct weft__in *in, struct weft__worker *w, struct weft_packet *p, const struct weft__voq *v) {
+static void send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                       const struct weft__voq *v) {
     uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
     uint32_t sequence = *next, left = p->bytes, index = 0;
     uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD;
@@ -90,7 +91,10 @@ static void send_cells(struct weft__in *in, struct weft__worker *w, struct weft_
         p->dst = weft__cell_dst(v->to, in->self, index++);
         p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
         struct weft__cell_lane *lane = &in->lanes.lane[out];
-        weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
+        if (__builtin_expect(in->queues != NULL, 0))
+            weft__lane_queue_send(in->queues, node, w, out, p);
+        else
+            weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
     }
 }
 
@@ -109,7 +113,7 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
         if (v->to == in->self)
             weft__ether_send(&in->ether, node, w, &p, v->port);
         else
-            send_cells(in, w, &p, v);
+            send_cells(node, in, w, &p, v);
         if (in->conf->window_bytes && v->to == in->self)
             weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
     }

@@ -111,8 +111,11 @@ static uint64_t mix_histogram(uint64_t digest, const struct weft_histogram *h) {
 
 static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
 #define X(field, help) digest = mix(digest, dsf->field);
-    WEFT_DSF_COUNTERS(X)
+    WEFT_DSF_ALWAYS(X)
     WEFT_DSF_WATERMARKS(X)
+#undef X
+#define X(field, help) digest = mix_used(digest, offsetof(struct weft_dsf_outcome, field), dsf->field);
+    WEFT_DSF_OPTIONS(X)
 #undef X
 #define X(field, help) digest = mix_histogram(digest, &dsf->field);
     WEFT_DSF_HISTOGRAMS(X)

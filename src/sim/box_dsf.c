@@ -66,6 +66,8 @@ enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret
     if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
     dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
     find_hosts(dsf, t, net->arena_switch);
+    for (uint32_t i = 0; i < t->nodes; i++)
+        dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && net->device[i]->fabric_node.llfc;
     return weft__outside_new(net, dsf, ret_error);
 }
 
@@ -125,6 +127,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
         .seed = net->scenario->run.seed,
         .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
         .lldp = net->device[node]->dcbx.enabled,
+        .llfc = net->dsf->llfc,
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
@@ -214,6 +217,7 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .ins = net->dsf->eligible->ins,
         .who = info->index,
         .seed = net->scenario->run.seed,
+        .pool = net->dsf->llfc ? &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool : NULL,
         .arena = net->arena_switch,
     };
     weft__fn_new(&setup, &net->engine.node[node]);
@@ -245,13 +249,13 @@ static struct weft__trace *fn_trace(const void *state) {
 }
 
 static weft_bytes fn_held(const void *state) {
-    return 0; // a cell in a FIFO is already on its way
+    return weft__fn_held(state);
 }
 
 static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
-    const struct weft__fn *fn = weft__network_state(net, node);
+    struct weft__fn *fn = weft__network_state(net, node);
     uint32_t port0 = net->topology->node[node].port0;
-    weft__fn_finish(fn, net->outcome->dsf);
+    weft__fn_finish(fn, now, net->outcome->dsf);
     for (uint32_t k = 0; k < fn->lanes.n; k++)
         weft__lane_finish(&fn->lanes, &fn->lanes.lane[k], &net->outcome->port[(size_t)(port0 + k) * WEFT_PRIORITIES]);
 }

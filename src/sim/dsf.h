@@ -18,6 +18,7 @@ struct weft__dsf {
     uint32_t *fabric_of_node;
     struct weft__known *known; ///< [ins]; NULL: everybody knows everything, always
     uint32_t epochs;
+    bool llfc; ///< some fabric node has link-level flow control
 };
 
 /// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
