@@ -230,11 +230,11 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {
-        &weft_switch_table,       &weft_host_table,     &weft_pfc_table,       &weft_dcbx_table,
-        &weft_run_table,          &weft_capture_table,  &weft_server_table,    &weft_occupied_table,
-        &weft_operation_table,    &weft_pipeline_table, &weft_control_table,   &weft_reach_table,
-        &weft_fsdb_table,         &weft_bgp_table,      &weft_interface_table, &weft_fabric_table,
-        &weft_rma_processor_table};
+        &weft_switch_table,        &weft_host_table,     &weft_pfc_table,       &weft_dcbx_table,
+        &weft_run_table,           &weft_capture_table,  &weft_server_table,    &weft_occupied_table,
+        &weft_operation_table,     &weft_pipeline_table, &weft_control_table,   &weft_reach_table,
+        &weft_fsdb_table,          &weft_bgp_table,      &weft_interface_table, &weft_fabric_table,
+        &weft_rma_processor_table, &weft_tin_table,      &weft_gnet_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -274,6 +274,7 @@ static void devices(struct weft__json *j) {
     key_reference(j, "dcbx", "dcbx");
     key_reference(j, "interface_node", "interface_node");
     key_reference(j, "fabric_node", "fabric_node");
+    key_reference(j, "tin", "tin");
     weft__json_end_object(j);
     weft__json_key(j, "required");
     weft__json_begin_array(j);
@@ -337,6 +338,7 @@ void weft_cli_schema(FILE *file) {
     key_reference(&j, "dcbx", "dcbx");
     key_reference(&j, "interface_node", "interface_node");
     key_reference(&j, "fabric_node", "fabric_node");
+    key_reference(&j, "tin", "tin");
     devices(&j);
     workload(&j);
     key_reference(&j, "run", "run");

@@ -7,6 +7,7 @@
 #include "weft/event.h"
 #include "weft/links.h"
 #include "weft/scenario.h"
+#include "weft/tin_outcome.h"
 #include "weft/workload.h"
 
 /// Why a packet was dropped. X(enumerator, name, meaning)
@@ -23,9 +24,12 @@
     X(NIC_BUFFER, "nic_buffer_full", "no room in the receive buffer of a NIC")                                         \
     X(CREDIT_WATCHDOG, "credit_watchdog", "DSF: its VOQ got no credit for too long")                                   \
     X(FABRIC_FIFO, "fabric_fifo_full", "DSF: no room for a cell at the output of a fabric node")                       \
-    X(REASSEMBLY, "reassembly_timeout", "DSF: cells of it did not come, were too late or had no room")                 \
+    X(REASSEMBLY, "reassembly_timeout", "cells of it did not come, were too late or had no room")                      \
     X(EGRESS_FULL, "egress_full", "DSF: no room at the Ethernet port that it was to leave by")                         \
-    X(NEIGHBOUR, "neighbour_unknown", "DSF: the interface node knows no hosts behind the other (FSDB)")
+    X(NEIGHBOUR, "neighbour_unknown", "DSF: the interface node knows no hosts behind the other (FSDB)")                \
+    X(CTD, "clear_to_drop", "Aquila: too much was announced to its port and class; it did not cross the fabric")       \
+    X(RTS_TIMEOUT, "rts_timeout", "Aquila: announced, and neither cleared nor discarded for too long")                 \
+    X(GNET_HOPS, "hop_count", "Aquila: a cell's hop count ran out")
 enum weft_drop {
 #define X(e, name, help) WEFT_DROP_##e,
     WEFT_DROP_REASONS(X)
@@ -178,6 +182,7 @@ struct weft_outcome {
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
     struct weft_dsf_outcome *dsf;                                          ///< NULL: there is no DSF box
+    struct weft_tin_outcome *tin;                                          ///< NULL: there is no TiN
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority

@@ -6,7 +6,7 @@
 //   name: ...           about: ...
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
 //   switch: {...}                     host: {...}          dcbx: {...}
-//   interface_node: {...}             fabric_node: {...}   (of a DSF)
+//   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
 //   devices: [{match: "core-*", switch: {...}}]
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}   control: {...}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
@@ -18,6 +18,7 @@
 #include "weft/control.h"
 #include "weft/device.h"
 #include "weft/dsf.h"
+#include "weft/tin.h"
 #include "weft/workload.h"
 
 struct weft_run_conf {
@@ -53,7 +54,8 @@ struct weft_device_conf {
     struct weft_dcbx_conf dcbx;
     struct weft_interface_conf interface_node; ///< what a DSF interface node does beyond `sw`
     struct weft_fabric_conf fabric_node;
-    struct weft_place place; ///< of the entry
+    struct weft_tin_conf tin; ///< what a TiN does beyond `sw`
+    struct weft_place place;  ///< of the entry
 };
 
 struct weft_scenario {

@@ -190,6 +190,29 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_end_object(j);
 }
 
+static void write_tin(struct weft__json *j, const struct weft_outcome *o) {
+    static const char *const types[] = {"rts", "cts", "ctd", "data", "req", "resp", NULL};
+    const struct weft_tin_outcome *d = o->tin;
+    weft__json_key(j, "aquila");
+    weft__json_begin_object(j);
+#define X(field, help) weft__json_key_u64(j, #field, d->field);
+    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+    weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
+    weft__json_key(j, "cells");
+    weft__json_begin_object(j);
+    for (uint32_t k = 0; types[k]; k++)
+        weft__json_key_u64(j, types[k], d->cells[k]);
+    weft__json_end_object(j);
+    weft__json_key(j, "hops"); // cells by the links that they crossed
+    weft__json_begin_array(j);
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
+        weft__json_u64(j, d->hops[h]);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
 static void write_conservation(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_key(j, "conservation");
     weft__json_begin_object(j);
@@ -213,6 +236,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     weft__report_balance_json(j, run);
     weft__report_te_json(j, run);
     if (run->outcome->dsf) write_dsf(j, run->outcome);
+    if (run->outcome->tin) write_tin(j, run->outcome);
     write_conservation(j, run->outcome);
     if (run->outcome->links) {
         weft__json_key(j, "links");

@@ -51,6 +51,8 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->rma = weft_arena_alloc(arena, o->rmas, sizeof *o->rma);
     for (uint32_t n = 0; n < topology->nodes && !o->dsf; n++)
         if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = weft_arena_alloc(arena, 1, sizeof *o->dsf);
+    for (uint32_t n = 0; n < topology->nodes && !o->tin; n++)
+        if (topology->node[n].box == WEFT_BOX_TIN) o->tin = weft_arena_alloc(arena, 1, sizeof *o->tin);
     o->ports = topology->ports;
     o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);
     return o;
@@ -133,6 +135,18 @@ static uint64_t mix_rma(uint64_t digest, const struct weft_rma_outcome *rma) {
     return digest;
 }
 
+static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
+#define X(field, help) digest = mix(digest, tin->field);
+    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
+        digest = mix(digest, tin->hops[h]);
+    for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
+        digest = mix(digest, tin->cells[c]);
+    return digest;
+}
+
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     uint64_t digest = mix(mix(0, outcome->flows), outcome->ports);
     for (uint32_t f = 0; f < outcome->flows; f++)
@@ -148,6 +162,7 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     for (uint32_t k = 0; k < outcome->rmas; k++)
         digest = mix_rma(digest, &outcome->rma[k]);
     if (outcome->dsf) digest = mix_dsf(digest, outcome->dsf);
+    if (outcome->tin) digest = mix_tin(digest, outcome->tin);
     digest = mix(mix(digest, outcome->cnps), outcome->injected_bytes);
     return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);
 }

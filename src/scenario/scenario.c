@@ -10,9 +10,9 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology",    "events",  "switch",   "host",   "dcbx",    "interface_node",
-                                       "fabric_node", "devices", "workload", "run",    "control", "capture",
-                                       "base",        "cases",   "variants", "claims", NULL};
+static const char *const sections[] = {"topology",    "events", "switch",  "host",     "dcbx",   "interface_node",
+                                       "fabric_node", "tin",    "devices", "workload", "run",    "control",
+                                       "capture",     "base",   "cases",   "variants", "claims", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -20,13 +20,14 @@ static const struct weft_param head_rows[] = {
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
 
-static const char *const device_sections[] = {"switch", "host", "dcbx", "interface_node", "fabric_node", NULL};
+static const char *const device_sections[] = {"switch", "host", "dcbx", "interface_node", "fabric_node", "tin", NULL};
 const struct weft__device_section weft__device_sections[WEFT__DEVICE_SECTIONS] = {
     {"switch", &weft_switch_table, offsetof(struct weft_device_conf, sw)},
     {"host", &weft_host_table, offsetof(struct weft_device_conf, host)},
     {"dcbx", &weft_dcbx_table, offsetof(struct weft_device_conf, dcbx)},
     {"interface_node", &weft_interface_table, offsetof(struct weft_device_conf, interface_node)},
     {"fabric_node", &weft_fabric_table, offsetof(struct weft_device_conf, fabric_node)},
+    {"tin", &weft_tin_table, offsetof(struct weft_device_conf, tin)},
 };
 static const struct weft_param device_rows[] = {
     WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),

@@ -34,7 +34,7 @@ struct weft__device_head {
 };
 
 /// What an entry of `devices`, or the top level, may say of boxes.
-enum { WEFT__DEVICE_SECTIONS = 5 };
+enum { WEFT__DEVICE_SECTIONS = 6 };
 extern const struct weft__device_section {
     const char *name;
     const struct weft_param_table *table;

@@ -173,6 +173,7 @@ const struct weft__box *weft__box_of(const struct weft_node_info *node) {
         [WEFT_BOX_ETHERNET_SWITCH] = &switch_box,
         [WEFT_BOX_DSF_INTERFACE] = &weft__box_interface_node,
         [WEFT_BOX_DSF_FABRIC] = &weft__box_fabric_node,
+        [WEFT_BOX_TIN] = &weft__box_tin,
     };
     return boxes[node->box];
 }

@@ -43,6 +43,7 @@ const struct weft__box *weft__box_of(const struct weft_node_info *node);
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
 
 extern const struct weft__box weft__box_interface_node, weft__box_fabric_node; // box_dsf.c
+extern const struct weft__box weft__box_tin;                                   // box_tin.c
 struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                                 uint32_t port);
 

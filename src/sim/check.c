@@ -63,13 +63,20 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
-static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                    struct weft_error *ret_error) {
-    for (uint32_t n = 0; n < t->nodes; n++)
-        if (t->node[n].box == WEFT_BOX_TIN)
+/// A TiN has 64 ports at most, those of its endpoints included.
+static enum weft_status check_tins(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                   struct weft_error *ret_error) {
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (t->node[n].box != WEFT_BOX_TIN) continue;
+        const struct weft_tin_conf *conf = &weft_scenario_device(scenario, t->node[n].name)->tin;
+        uint64_t ports = conf->ip_endpoints + conf->rma_endpoints + conf->control_endpoints;
+        for (uint32_t k = 0; k < t->node[n].ports; k++)
+            ports += weft_topology_link_is_fabric(t, weft_topology_port(t, n, k)->link);
+        if (ports > WEFT_GNET_PORTS_MAX)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
-                                  "%s is a ToR-in-NIC, which cannot be run yet; 'weft topo' shows its network",
-                                  t->node[n].name);
+                                  "%s has %llu GNet ports and endpoints together; expected at most %d", t->node[n].name,
+                                  (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
+    }
     return WEFT_OK;
 }
 
@@ -92,7 +99,7 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
-    if (!status) status = check_boxes(scenario, topology, ret_error);
+    if (!status) status = check_tins(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,

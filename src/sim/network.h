@@ -17,7 +17,8 @@ struct weft__network {
     const struct weft_device_conf **device; ///< of a node
     struct weft__epoch *epoch;
     uint32_t epochs;
-    struct weft__dsf *dsf; ///< NULL: there is no DSF box
+    struct weft__dsf *dsf;         ///< NULL: there is no DSF box
+    struct weft__cliques *cliques; ///< NULL: there is no TiN
     uint32_t qps;
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;

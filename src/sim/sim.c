@@ -15,6 +15,7 @@
 #include "sim/network.h"
 #include "sim/rma.h"
 #include "sim/te.h"
+#include "sim/tin.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;
@@ -382,6 +383,7 @@ static void collect(struct weft__network *net) {
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.packet_hops;
     if (net->dsf) o->dsf->cell_hops = sum.cell_hops;
+    if (net->cliques) o->tin->cell_hops = sum.cell_hops;
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
@@ -419,6 +421,7 @@ static void network_free(struct weft__network *net) {
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
     weft__dsf_free(net->dsf);
+    weft__cliques_free(net->cliques);
     weft_arena_free(net->arena_switch);
     weft_arena_free(net->arena_host);
     weft_arena_free(net->arena_qp);
@@ -467,6 +470,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
     net.te = weft__te_new(&net);
+    net.cliques = weft__cliques_new(&net);
     status = weft__dsf_new(&net, &net.dsf, ret_error);
     start_engine(&net, options, &watcher);
     if (!status && options->capture_file && *scenario->capture.ports)

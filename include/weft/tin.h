@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ToR-in-NIC chip (TiN) of an Aquila Clique: a cell switch, and the endpoints that packets enter and leave it by.
+// What it does with Ethernet frames at its ports is configured as for a switch (struct weft_switch_conf); here is what
+// it does beyond that. Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022.
+#ifndef WEFT_TIN_H
+#define WEFT_TIN_H
+
+#include "weft/gnet_routes.h"
+#include "weft/packet.h"
+
+/// Cells, in bytes (sections 3.1 and 3.3).
+enum {
+    WEFT_GNET_HEADER = 8,
+    WEFT_GNET_CELL_MAX = 160,
+    WEFT_GNET_PAYLOAD = WEFT_GNET_CELL_MAX - WEFT_GNET_HEADER,
+    WEFT_GNET_CELL_MIN = 16, ///< RTS, CTS, CTD
+    WEFT_GNET_REQ_BYTES = 48,
+    WEFT_GNET_CREDIT_UNIT = 8, ///< of FIFOs and their credits (assumed)
+};
+
+/// The ten classes of cells: five kinds, in two levels. "We map roughly half of GNet's virtual channels to carry
+/// low-latency protocol messages, which 1RMA shares with low-latency IP" (section 3.4); that these are the ten classes
+/// of section 3.2 is assumed.
+enum weft_gnet_kind {
+    WEFT_GNET_KIND_RTS,
+    WEFT_GNET_KIND_CTS,
+    WEFT_GNET_KIND_DATA,
+    WEFT_GNET_KIND_REQ,
+    WEFT_GNET_KIND_RESP,
+    WEFT_GNET_KINDS
+};
+enum weft_gnet_level { WEFT_GNET_LOW_LATENCY, WEFT_GNET_BULK };
+static inline uint32_t weft_gnet_class(enum weft_gnet_kind kind, enum weft_gnet_level level) {
+    return (uint32_t)level * WEFT_GNET_KINDS + (uint32_t)kind;
+}
+/// Routing VC `step` of a class.
+static inline uint32_t weft_gnet_vc(uint32_t class, uint32_t step) {
+    return class * WEFT_GNET_ROUTING_VCS + step;
+}
+
+struct weft_tin_conf {
+    // the cell switch and its links
+    weft_time_ps fall_through_ps;                   ///< of the cell switch
+    weft_time_ps link_ps;                           ///< of a GNet link beyond its cable
+    weft_time_ps fec_ps;                            ///< and of one between pods
+    double fec_overhead;                            ///< bandwidth of these
+    weft_time_ps credit_ps;                         ///< from a credit's arrival to its effect
+    double credit_batch;                            ///< of a FIFO: so much is owed before credits are returned
+    weft_bytes local_fifo_bytes, global_fifo_bytes; ///< of a VC at an input
+    weft_bytes output_bytes;                        ///< of a VC at an output
+    double speedup;                                 ///< of the crossbar over links
+    weft_rate_bps endpoint_rate_bps;
+    uint64_t ip_endpoints, rma_endpoints, control_endpoints;
+    // output QoS
+    bool solicit_strict; ///< RTS, CTS and Req before other cells
+    bool low_strict;     ///< the low-latency level before bulk
+    uint64_t low_weight; ///< of it, else; bulk has 1
+    // adaptive routing
+    uint32_t routing;                             ///< enum weft_gnet_mode, of cells that need no order
+    uint32_t ordered_routing;                     ///< of RTS cells
+    uint64_t minimal_choices, nonminimal_choices; ///< drawn at random
+    uint64_t nonminimal_weight;
+    weft_bytes nonminimal_bias_bytes;
+    // IP over GNet
+    weft_time_ps processing_ps; ///< from a packet or cell at an endpoint to the cell that it causes
+    uint8_t low_latency;        ///< priorities whose cells are of the low-latency level
+    weft_bytes rts_early_bytes; ///< longer packets are announced before they are complete
+    weft_bytes fetch_bytes;     ///< asked for by a port and not complete, at most
+    weft_bytes egress_bytes;    ///< of a port: asked for, in reassembly, or waiting to leave
+    weft_bytes ctd_bytes;       ///< an RTS that finds more in its queue is answered by CTD
+    weft_time_ps reassembly_timeout_ps, rts_timeout_ps;
+    struct weft_gnet_conf gnet; ///< tables
+};
+extern const struct weft_param_table weft_tin_table;
+
+#endif

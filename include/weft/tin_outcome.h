@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run measured inside the Cliques of a network, summed over their TiNs or the most at any of them.
+#ifndef WEFT_TIN_OUTCOME_H
+#define WEFT_TIN_OUTCOME_H
+
+#include "weft/dsf_outcome.h"
+#include "weft/tin.h"
+
+/// X(field, meaning)
+#define WEFT_TIN_COUNTERS(X)                                                                                           \
+    X(cell_hops, "cells of any kind over one link")                                                                    \
+    X(cells_lost, "by links, or because of their hop count")                                                           \
+    X(cells_unroutable, "without a way to their destination")                                                          \
+    X(ways_minimal, "chosen by adaptive routing")                                                                      \
+    X(ways_nonminimal, "and those that are not minimal")                                                               \
+    X(escapes, "cells that took to the escape VCs")                                                                    \
+    X(cells_late, "came for what had been given up")                                                                   \
+    X(credit_records, "returns of credits to the TiN at the other end")                                                \
+    X(credit_stalls, "times that the first cell of a VC at an output began to lack credits")                           \
+    X(credit_stall_ps, "in all, ps")                                                                                   \
+    X(rts, "requests to send")                                                                                         \
+    X(cts, "clear-to-sends")                                                                                           \
+    X(ctd, "clear-to-drops: packets discarded at their ingress, not fetched")                                          \
+    X(marked, "packets marked CE because of the depth of their RTS queue")                                             \
+    X(punted, "frames for the control processor: LLDP")                                                                \
+    X(packets_lost, "given up: cells of theirs, or what asked for them, did not come")
+/// The most at any one. X(field, meaning)
+#define WEFT_TIN_WATERMARKS(X)                                                                                         \
+    X(fifo_bytes_max, "bytes in the FIFO of a VC at an input")                                                         \
+    X(output_bytes_max, "bytes in the queue of a VC at an output")                                                     \
+    X(ingress_bytes_max, "bytes of packets in the ingress buffer of a TiN")                                            \
+    X(rts_packets_max, "packets announced in an RTS queue")                                                            \
+    X(rts_bytes_max, "and their bytes")                                                                                \
+    X(egress_bytes_max, "bytes asked for, in reassembly or waiting to leave, at a port")
+enum { WEFT_TIN_HOPS = 16, WEFT_TIN_CELL_TYPES = 8 };
+struct weft_tin_outcome {
+#define X(field, help) uint64_t field;
+    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+    uint64_t hops[WEFT_TIN_HOPS];        ///< cells that came to an endpoint after so many links
+    uint64_t cells[WEFT_TIN_CELL_TYPES]; ///< sent by endpoints: RTS, CTS, CTD, IP data, Req, Resp
+};
+
+#endif

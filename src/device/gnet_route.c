@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a cell through the cell switch (Gibson et al., NSDI 2022, section 3.2). The tables (weft/gnet_routes.h)
+// give ports by where it came in, its VC and its destination. Adaptive modes draw some minimal ways and some others and
+// compare the queues of the VC that the cell would have there; those that are not minimal are weighted. Deterministic
+// ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow
+// when the controller has seen to it. If no way is left the cell escapes, and stays with the escape VCs.
+#include "device/gnet_switch.h"
+
+static inline uint64_t bit(uint32_t i) {
+    return UINT64_C(1) << i;
+}
+
+/// The same for all cells of a flow at this TiN.
+static uint32_t hash_flow(const struct weft__gnet *g, const struct weft_packet *cell) {
+    uint64_t x = ((uint64_t)cell->qp << 32 | weft__gnet_to(cell) << 16 | g->self) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 29 ^ cell->kind) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(x >> 32);
+}
+
+uint32_t weft__gnet_hash(const struct weft_packet *cell) {
+    uint64_t x = ((uint64_t)cell->qp << 4 | cell->kind) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(x >> 33);
+}
+
+/// The port of the endpoint that the cell is for: an idle one, but for cells that need order.
+static uint32_t find_endpoint(struct weft__gnet *g, const struct weft_packet *cell) {
+    enum weft__cell_type type = weft__gnet_type(cell);
+    enum weft__gnet_endpoint kind = type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
+    const uint8_t *endpoint = &g->endpoint[g->first[kind]];
+    uint32_t n = g->n[kind];
+    if (type == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
+    uint32_t first = g->arrival_turn[kind]++;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t o = endpoint[(first + k) % n];
+        if (!(g->busy_out & bit(o)) && !g->out[o].wanted) return o;
+    }
+    return endpoint[first % n];
+}
+
+/// Member number k * n / 4096 of n.
+static inline uint32_t draw(uint64_t set, uint32_t n, uint64_t k) {
+    return weft_gnet_nth(set, (uint32_t)((k & 0xfff) * n >> 12));
+}
+
+/// What a cell would find before it.
+static inline uint32_t depth(const struct weft__gnet *g, uint32_t o, uint32_t vc) {
+    return g->out[o].vc[vc].bytes;
+}
+
+static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, uint32_t vc) {
+    const struct weft_tin_conf *conf = g->conf;
+    uint32_t best = WEFT_NONE, n = (uint32_t)__builtin_popcountll(minimal), m = (uint32_t)__builtin_popcountll(others);
+    if (n == 1 && !m) return (uint32_t)__builtin_ctzll(minimal);
+    uint64_t least = UINT64_MAX, random = weft_random_u64(&g->random);
+    for (uint32_t k = 0; n && k < conf->minimal_choices && least; k++, random = random >> 12 | random << 52) {
+        uint32_t o = draw(minimal, n, random);
+        if (depth(g, o, vc) >= least) continue;
+        least = depth(g, o, vc);
+        best = o;
+    }
+    bool is_minimal = true;
+    for (uint32_t k = 0; m && k < conf->nonminimal_choices; k++, random = random >> 12 | random << 52) {
+        uint32_t o = draw(others, m, random);
+        uint64_t weighted = depth(g, o, vc) * conf->nonminimal_weight + conf->nonminimal_bias_bytes;
+        if (weighted >= least) continue;
+        least = weighted;
+        best = o;
+        is_minimal = false;
+    }
+    if (is_minimal)
+        g->counts.ways_minimal++;
+    else
+        g->counts.ways_nonminimal++;
+    return best;
+}
+
+/// By the escape VCs, towards the root of a tree of the Clique and away from it again.
+static bool escape(struct weft__gnet *g, const struct weft_packet *cell, uint64_t usable, uint32_t *ret_out,
+                   uint32_t *ret_vc) {
+    uint32_t vc = weft__gnet_vc(cell);
+    const struct weft_gnet_escape *e =
+        weft_gnet_escape_at(g->routes, g->self, vc == WEFT_GNET_ESCAPE_VC + 1, weft__gnet_to(cell));
+    uint64_t down = e->down & usable, ports = down ? down : e->up & usable;
+    if (!ports) return false;
+    *ret_out = weft_gnet_nth(ports, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports));
+    *ret_vc = WEFT_GNET_ESCAPE_VC + (down != 0);
+    if (vc < WEFT_GNET_ESCAPE_VC) g->counts.escapes++;
+    return true;
+}
+
+static __attribute__((noinline)) void next_tables(struct weft__gnet *g, weft_time_ps now) {
+    const struct weft__gnet_tables *t = g->tables;
+    while (g->epoch < t->n && t->from_ps[g->epoch] <= now)
+        g->routes = t->routes[g->epoch++];
+    g->change_ps = g->epoch < t->n ? t->from_ps[g->epoch] : WEFT_TIME_NEVER;
+}
+
+bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
+                      uint32_t *ret_out, uint32_t *ret_vc) {
+    uint32_t to = weft__gnet_to(cell), vc = weft__gnet_vc(cell);
+    if (to == g->self) {
+        *ret_out = find_endpoint(g, cell);
+        *ret_vc = vc;
+        return true;
+    }
+    if (__builtin_expect(now >= g->change_ps, 0)) next_tables(g, now);
+    bool is_link = g->links >> in & 1;
+    uint64_t usable = ~g->down;
+    if (is_link) usable &= ~g->tin->back[in];
+    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, cell, usable, ret_out, ret_vc);
+    enum weft_gnet_input input = is_link ? g->tin->input[in] : WEFT_GNET_TERMINAL;
+    uint32_t class = vc / WEFT_GNET_ROUTING_VCS, step = vc % WEFT_GNET_ROUTING_VCS;
+    const struct weft_gnet_set *set = weft_gnet_at(g->routes, g->self, input, step, to);
+    uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
+    uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
+    if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
+    if (!(minimal | others)) return escape(g, cell, usable, ret_out, ret_vc);
+    *ret_vc = weft_gnet_vc(class, weft_gnet_next_vc(input, step));
+    if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
+        uint64_t all = minimal | others;
+        *ret_out = weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all));
+    } else {
+        *ret_out = choose(g, minimal, others, *ret_vc);
+    }
+    return true;
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cell switch of a TiN (Gibson et al., NSDI 2022, section 3.1). Life of a cell: its head comes over a link, its
+// fall-through time ago; if it is the first of its VC, its way is chosen (gnet_route.c) and it requests an output.
+// iSLIP (McKeown 1999), with one request a VC and port, matches inputs and outputs that are not busy; a cell crosses
+// while it is still coming in. At the output it goes out at once if the link is free and the FIFO at the far end has
+// room for it (credits); else it waits in the queue of its VC, among which strict priorities and weights choose.
+//
+// A hop is one event, its arrival, while nothing is in its way. Ports tell that they are free (timers) only to those
+// that wait: of inputs and outputs that some cell waits for, busy_in and busy_out are exact. Matches are made when
+// something changes, among the ports that it concerns; so no input and output that want each other are both idle.
+//
+// Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
+// for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
+// FIFO's depth but never to progress: it leaves room for a cell. Credits of cells that the link lost are kept by their
+// sender, and credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
+#include "device/gnet_switch.h"
+
+enum { CELL_UNITS = WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT };
+
+static inline uint64_t bit(uint32_t i) {
+    return UINT64_C(1) << i;
+}
+static inline uint32_t units_of(uint32_t wire) {
+    return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
+}
+/// The first member of `set` at or after `from`, going round.
+static inline uint32_t next_of(uint64_t set, uint32_t from) {
+    uint64_t after = from < 64 ? set >> from << from : 0;
+    return (uint32_t)__builtin_ctzll(after ? after : set);
+}
+
+static inline bool is_armed(const struct weft__node *node, const struct weft__gnet *g, uint32_t what) {
+    return node->timers.place[g->key0 + what] != 0;
+}
+
+// --- who is busy --------------------------------------------------------------------------------------------------
+
+static inline bool is_in_busy(const struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+    if (!(g->busy_in & bit(i))) return false;
+    if (g->in[i].busy_until_ps > now || is_armed(node, g, WEFT__GNET_KEY_CROSSED + i)) return true;
+    g->busy_in &= ~bit(i); // nobody waited for that
+    g->busy_out &= ~bit(g->in[i].crossing_to);
+    return false;
+}
+
+static inline bool is_out_busy(const struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t o) {
+    return g->busy_out & bit(o) && is_in_busy(node, g, now, g->out[o].crossing_from);
+}
+
+/// Somebody waits for the end of what is crossing from input i.
+static inline void await_crossing(struct weft__node *node, const struct weft__gnet *g, uint32_t i) {
+    uint32_t key = g->key0 + WEFT__GNET_KEY_CROSSED + i;
+    if (!node->timers.place[key]) weft__timer_set(&node->timers, key, g->in[i].busy_until_ps);
+}
+
+// --- credits ------------------------------------------------------------------------------------------------------
+
+/// A cell has left a FIFO by `when`.
+static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
+                      uint32_t units, weft_time_ps when) {
+    struct weft__gnet_queue *q = &in->vc[vc];
+    q->owed = (uint16_t)(q->owed + units);
+    in->owing |= 1u << vc;
+    if (q->owed < in->batch_units) return;
+    weft_time_ps arrival = when + in->credit_delay_ps;
+    struct weft_packet *p = weft__send(w, in->peer_worker, arrival);
+    *p = (struct weft_packet){
+        .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
+    weft__gnet_put_credit(p, 0, vc, q->owed);
+    q->owed = 0;
+    in->owing &= ~(1u << vc);
+    for (uint32_t k = 1; k < WEFT__GNET_CREDITS && in->owing; k++) {
+        uint32_t other = (uint32_t)__builtin_ctz(in->owing);
+        weft__gnet_put_credit(p, k, other, in->vc[other].owed);
+        in->vc[other].owed = 0;
+        in->owing &= in->owing - 1;
+    }
+    g->counts.credit_records++;
+}
+
+static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct weft__worker *w,
+                                                 const struct weft_packet *cell, enum weft_drop reason) {
+    weft__count_lost_bytes(w, reason, cell->bytes);
+    if (reason == WEFT_DROP_NO_ROUTE)
+        g->counts.cells_unroutable++;
+    else
+        g->counts.cells_lost++;
+}
+
+// --- output -------------------------------------------------------------------------------------------------------
+
+static inline void arm_sent(struct weft__node *node, const struct weft__gnet *g, uint32_t o) {
+    const struct weft__gnet_out *out = &g->out[o];
+    uint32_t key = g->key0 + WEFT__GNET_KEY_SENT + o;
+    if (out->queued & out->creditable && !node->timers.place[key])
+        weft__timer_set(&node->timers, key, out->busy_until_ps);
+}
+
+/// The link is free; the cell's first bit goes at `start`.
+static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_out *out, uint32_t vc,
+                     struct weft_packet *cell, weft_time_ps start) {
+    uint32_t wire = weft__gnet_wire(cell), time = out->times->ps[wire];
+    out->busy_until_ps = start + time;
+    out->tx_cells++;
+    out->tx_bytes += wire;
+    w->tally.cell_hops++;
+    if (__builtin_expect(out->faults != NULL, 0)) {
+        weft_time_ps at = start;
+        enum weft_drop loss = weft__faults_loss(out->faults, wire, start, start + time, &at);
+        if (loss != WEFT_DROPS) {
+            lose(g, w, cell, loss);
+            return;
+        }
+    }
+    struct weft__gnet_out_queue *q = &out->vc[vc];
+    q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
+    if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
+    weft_time_ps arrival = start + out->delay_ps;
+    struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
+    *p = *cell;
+    p->time_ps = arrival;
+    p->node = out->peer_node;
+    p->port = out->peer_port;
+    weft__gnet_count_hop(p);
+}
+
+static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vc, weft_time_ps now) {
+    if (!(out->queued & ~out->creditable & 1u << vc) || out->vc[vc].starved_ps) return;
+    out->vc[vc].starved_ps = now;
+    g->counts.credit_stalls++;
+}
+
+/// A cell has begun to cross to a link.
+static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
+                  struct weft_packet *cell, weft_time_ps start) {
+    struct weft__gnet_out *out = &g->out[o];
+    struct weft__gnet_out_queue *q = &out->vc[vc];
+    weft__gnet_set_vc(cell, vc);
+    if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps &&
+        !is_armed(node, g, WEFT__GNET_KEY_SENT + o)) {
+        transmit(g, w, out, vc, cell, start);
+        arm_sent(node, g, o);
+        return;
+    }
+    cell->time_ps = start;
+    weft__fifo_push(&q->fifo, g->pool, cell);
+    q->bytes = (uint16_t)(q->bytes + weft__gnet_wire(cell));
+    if (q->bytes > out->bytes_max) out->bytes_max = q->bytes;
+    out->queued |= 1u << vc;
+    if ((weft_bytes)q->bytes + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
+    note_starving(g, out, vc, w->now_ps);
+    arm_sent(node, g, o);
+}
+
+/// Which of these VCs goes next.
+static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
+    for (uint32_t level = 0; level < WEFT__GNET_RANKS; level++)
+        if (vcs & g->strict[level]) {
+            vcs &= g->strict[level];
+            break;
+        }
+    if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
+        out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
+        out->turn_bytes = g->weight[out->turn] * WEFT_GNET_CELL_MAX;
+    }
+    return out->turn;
+}
+
+static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs);
+
+/// The link of output o is free.
+static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    uint32_t ready = out->queued & out->creditable;
+    if (!ready) return;
+    uint32_t vc = pick(g, out, ready), wire;
+    struct weft__gnet_out_queue *q = &out->vc[vc];
+    struct weft_packet cell;
+    weft__fifo_pop(&q->fifo, g->pool, &cell);
+    wire = weft__gnet_wire(&cell);
+    if (!q->fifo.n) out->queued &= ~(1u << vc);
+    q->bytes = (uint16_t)(q->bytes - wire);
+    out->turn_bytes -= (int32_t)wire;
+    transmit(g, w, out, vc, &cell, cell.time_ps > w->now_ps ? cell.time_ps : w->now_ps);
+    note_starving(g, out, vc, w->now_ps);
+    arm_sent(node, g, o);
+    if (out->room & 1u << vc || (weft_bytes)q->bytes + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
+    out->room |= 1u << vc;
+    if (out->wanted & 1u << vc) match(node, g, w, bit(o));
+}
+
+void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                           const struct weft_packet *record, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    for (uint32_t k = 0; k < WEFT__GNET_CREDITS; k++) {
+        uint32_t credit = weft__gnet_credit(record, k);
+        if (!credit) break;
+        uint32_t vc = weft__gnet_credit_vc(credit);
+        struct weft__gnet_out_queue *q = &out->vc[vc];
+        q->credits = (int16_t)(q->credits + (int16_t)weft__gnet_credit_units(credit));
+        if (q->credits < CELL_UNITS) continue;
+        out->creditable |= 1u << vc;
+        if (!q->starved_ps) continue;
+        g->counts.credit_stall_ps += w->now_ps - q->starved_ps;
+        q->starved_ps = 0;
+    }
+    if (out->busy_until_ps <= w->now_ps && !is_armed(node, g, WEFT__GNET_KEY_SENT + o))
+        serve(node, g, w, o);
+    else
+        arm_sent(node, g, o);
+}
+
+// --- crossbar -----------------------------------------------------------------------------------------------------
+
+/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses.
+static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
+                  uint32_t o, uint32_t out_vc, struct weft_packet *cell) {
+    struct weft__gnet_in *in = &g->in[i];
+    struct weft__gnet_out *out = &g->out[o];
+    uint32_t wire = weft__gnet_wire(cell);
+    weft_time_ps now = w->now_ps, time = in->cross->ps[wire], lag = in->times ? 0 : g->lag_ps;
+    if (out->cross->ps[wire] > time) time = out->cross->ps[wire];
+    if (in->times && cell->time_ps + in->times->ps[wire] > now + time)
+        time = cell->time_ps + in->times->ps[wire] - now; // no faster than it comes
+    if (!out->times) time += lag;
+    in->busy_until_ps = now + time;
+    in->crossing_to = (uint8_t)o;
+    out->crossing_from = (uint8_t)i;
+    g->busy_in |= bit(i);
+    g->busy_out |= bit(o);
+    if (in->times) give_back(g, w, in, vc, units_of(wire), now + time);
+    if (!out->times) out->cell = *cell;
+    if (in->waiting || out->wanted || !out->times) await_crossing(node, g, i);
+    if (!out->times) return;
+    weft_time_ps sending = out->times->ps[wire];
+    leave(node, g, w, o, out_vc, cell, now + lag + (time > sending ? time - sending : 0));
+}
+
+/// The first cell of a FIFO has chosen its way.
+static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t o, uint32_t out_vc) {
+    struct weft__gnet_queue *q = &g->in[i].vc[vc];
+    q->out = (uint8_t)o;
+    q->out_vc = (uint8_t)out_vc;
+    g->in[i].waiting |= 1u << vc;
+    g->out[o].request[out_vc] |= bit(i);
+    g->out[o].wanted |= 1u << out_vc;
+}
+
+static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
+    struct weft__gnet_in *in = &g->in[i];
+    const struct weft__gnet_queue *q = &in->vc[vc];
+    struct weft__gnet_out *out = &g->out[q->out];
+    in->waiting &= ~(1u << vc);
+    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
+        const struct weft__gnet_queue *other = &in->vc[__builtin_ctz(vcs)];
+        if (other->out == q->out && other->out_vc == q->out_vc) return;
+    }
+    out->request[q->out_vc] &= ~bit(i);
+    if (!out->request[q->out_vc]) out->wanted &= ~(1u << q->out_vc);
+}
+
+static void pop(struct weft__gnet *g, uint32_t i, uint32_t vc, struct weft_packet *ret_cell) {
+    struct weft__gnet_queue *q = &g->in[i].vc[vc];
+    weft__fifo_pop(&q->fifo, g->pool, ret_cell);
+    q->units -= units_of(weft__gnet_wire(ret_cell));
+}
+
+/// Whoever is first now in the FIFO requests.
+static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
+    struct weft__gnet_in *in = &g->in[i];
+    uint32_t o, out_vc;
+    while (in->vc[vc].fifo.n) {
+        if (weft__gnet_route(g, w->now_ps, i, weft__fifo_head(&in->vc[vc].fifo), &o, &out_vc)) {
+            add_request(g, i, vc, o, out_vc);
+            return;
+        }
+        struct weft_packet cell;
+        pop(g, i, vc, &cell);
+        lose(g, w, &cell, WEFT_DROP_NO_ROUTE);
+        if (in->times) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
+    }
+}
+
+/// Input i and output o are matched.
+static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
+    struct weft__gnet_in *in = &g->in[i];
+    uint32_t fit = 0, room = g->out[o].room;
+    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
+        if (in->vc[vc].out == o && room >> in->vc[vc].out_vc & 1) fit |= 1u << vc;
+    }
+    uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
+    in->vc_at = (uint8_t)(vc + 1);
+    struct weft_packet cell;
+    take_request_back(g, i, vc);
+    pop(g, i, vc, &cell);
+    request_first(g, w, i, vc);
+    cross(node, g, w, i, vc, o, out_vc, &cell);
+}
+
+/// Inputs that output o may be matched to.
+static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
+    const struct weft__gnet_out *out = &g->out[o];
+    uint64_t inputs = 0;
+    for (uint32_t vcs = out->wanted & out->room; vcs; vcs &= vcs - 1)
+        inputs |= out->request[__builtin_ctz(vcs)];
+    return inputs & ~g->busy_in;
+}
+
+/// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move in the first
+/// iteration only.
+static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
+    uint64_t granted[WEFT__GNET_PORTS];
+    for (bool first = true;; first = false) {
+        uint64_t inputs = 0;
+        for (uint64_t left = outs; left; left &= left - 1) {
+            uint32_t o = (uint32_t)__builtin_ctzll(left);
+            uint64_t requests = 0;
+            if (is_out_busy(node, g, w->now_ps, o)) {
+                if (g->out[o].wanted) await_crossing(node, g, g->out[o].crossing_from);
+            } else {
+                requests = requests_of(g, o);
+            }
+            if (!requests) {
+                outs &= ~bit(o);
+                continue;
+            }
+            uint32_t i = next_of(requests, g->out[o].grant_at);
+            granted[i] = inputs & bit(i) ? granted[i] | bit(o) : bit(o);
+            inputs |= bit(i);
+        }
+        if (!inputs) return;
+        for (; inputs; inputs &= inputs - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(inputs), o = next_of(granted[i], g->in[i].accept_at);
+            if (first) {
+                g->out[o].grant_at = (uint8_t)(i + 1);
+                g->in[i].accept_at = (uint8_t)(o + 1);
+            }
+            outs &= ~bit(o);
+            accept(node, g, w, i, o);
+        }
+    }
+}
+
+/// Outputs that the first cells at input i request.
+static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
+    const struct weft__gnet_in *in = &g->in[i];
+    uint64_t outs = 0;
+    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1)
+        outs |= bit(in->vc[__builtin_ctz(vcs)].out);
+    return outs;
+}
+
+/// What was crossing from input i has crossed.
+static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
+    uint32_t o = g->in[i].crossing_to;
+    g->busy_in &= ~bit(i);
+    g->busy_out &= ~bit(o);
+    bool ends_here = !g->out[o].times;
+    struct weft_packet cell;
+    if (ends_here) cell = g->out[o].cell;
+    match(node, g, w, bit(o) | wanted_by(g, i));
+    if (!ends_here) return;
+    g->counts.hops[weft__gnet_hops(&cell)]++;
+    g->on_cell(node, w, &cell, o);
+}
+
+/// A cell comes to input i in a VC.
+static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
+                  struct weft_packet *cell) {
+    struct weft__gnet_in *in = &g->in[i];
+    struct weft__gnet_queue *q = &in->vc[vc];
+    uint32_t units = units_of(weft__gnet_wire(cell)), o = 0, out_vc = 0;
+    bool is_first = !q->fifo.n;
+    if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, &o, &out_vc)) {
+        lose(g, w, cell, WEFT_DROP_NO_ROUTE);
+        if (in->times) give_back(g, w, in, vc, units, w->now_ps);
+        return;
+    }
+    bool in_busy = is_first && is_in_busy(node, g, w->now_ps, i),
+         out_busy = is_first && is_out_busy(node, g, w->now_ps, o);
+    if (is_first && !in_busy && !out_busy && g->out[o].room >> out_vc & 1) {
+        cross(node, g, w, i, vc, o, out_vc, cell);
+        return;
+    }
+    weft__fifo_push(&q->fifo, g->pool, cell);
+    q->units += units;
+    if (q->units > in->units_max) in->units_max = q->units;
+    assert(!in->times || q->units <= in->fifo_units); // credits have seen to it
+    if (!is_first) return;
+    add_request(g, i, vc, o, out_vc);
+    if (in_busy) await_crossing(node, g, i);
+    if (out_busy) await_crossing(node, g, g->out[o].crossing_from);
+}
+
+void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                        uint32_t port) {
+    if (__builtin_expect(weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX, 0)) {
+        lose(g, w, cell, WEFT_DROP_GNET_HOPS);
+        give_back(g, w, &g->in[port], weft__gnet_vc(cell), units_of(weft__gnet_wire(cell)), w->now_ps);
+        return;
+    }
+    enter(node, g, w, port, weft__gnet_vc(cell), cell);
+}
+
+void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                       enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class) {
+    uint32_t vc = weft_gnet_vc(class, 0), k = hash;
+    if (hash == WEFT_NONE) k = g->turn[endpoint]++;
+    weft__gnet_set_vc(cell, vc);
+    cell->time_ps = w->now_ps;
+    g->counts.cells[weft__gnet_type(cell)]++;
+    enter(node, g, w, g->endpoint[g->first[endpoint] + k % g->n[endpoint]], vc, cell);
+}
+
+// --- failures -----------------------------------------------------------------------------------------------------
+
+static bool is_down(const struct weft__port_faults *f, weft_time_ps now, weft_time_ps *next) {
+    bool down = false;
+    for (uint32_t d = 0; d < f->downs; d++) {
+        if (f->down[d].from_ps <= now && now < f->down[d].to_ps) down = true;
+        if (f->down[d].from_ps > now && f->down[d].from_ps < *next) *next = f->down[d].from_ps;
+        if (f->down[d].to_ps > now && f->down[d].to_ps < *next) *next = f->down[d].to_ps;
+    }
+    return down;
+}
+
+/// What waits for a link that has failed is lost; what has not crossed chooses another way.
+static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
+        struct weft__gnet_out_queue *q = &out->vc[vc];
+        while (q->fifo.n) {
+            struct weft_packet cell;
+            weft__fifo_pop(&q->fifo, g->pool, &cell);
+            lose(g, w, &cell, WEFT_DROP_LINK_DOWN);
+        }
+        q->bytes = 0;
+        q->starved_ps = 0;
+    }
+    out->queued = 0;
+    out->room = UINT32_MAX;
+    for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        for (uint32_t vcs = g->in[i].waiting; vcs; vcs &= vcs - 1) {
+            uint32_t vc = (uint32_t)__builtin_ctz(vcs);
+            if (g->in[i].vc[vc].out != o) continue;
+            take_request_back(g, i, vc);
+            request_first(g, w, i, vc);
+        }
+    }
+}
+
+static void on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+    weft_time_ps next = WEFT_TIME_NEVER;
+    uint64_t down = 0, wanted = 0;
+    for (uint64_t left = g->links; left; left &= left - 1) {
+        uint32_t o = (uint32_t)__builtin_ctzll(left);
+        if (g->out[o].faults && is_down(g->out[o].faults, w->now_ps, &next)) down |= bit(o);
+    }
+    uint64_t newly = down & ~g->down;
+    g->down = down;
+    for (; newly; newly &= newly - 1)
+        turn_away(g, w, (uint32_t)__builtin_ctzll(newly));
+    for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
+        wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
+    match(node, g, w, wanted);
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_FAULT, next);
+}
+
+void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
+    if (key < WEFT__GNET_KEY_SENT)
+        on_crossed(node, g, w, key - WEFT__GNET_KEY_CROSSED);
+    else if (key < WEFT__GNET_KEY_FAULT)
+        serve(node, g, w, key - WEFT__GNET_KEY_SENT);
+    else
+        on_fault(node, g, w);
+}

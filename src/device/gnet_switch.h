@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cell switch of a TiN: input FIFOs, one a virtual channel (VC), with credits at the far end; a crossbar; at each
+// output a short queue a VC. See gnet_switch.c.
+//
+// Ports are numbers below 64, so that sets of them are words: a GNet port has its number at the node, endpoints have
+// those left over. An endpoint injects cells (weft__gnet_inject) and is handed what comes for it (on_cell).
+#ifndef WEFT_DEVICE_GNET_SWITCH_H
+#define WEFT_DEVICE_GNET_SWITCH_H
+
+#include "device/gnet_cell.h"
+#include "device/port.h"
+#include "weft/gnet_routes.h"
+#include "weft/random.h"
+#include "weft/tin_outcome.h"
+
+enum { WEFT__GNET_PORTS = 64, WEFT__GNET_RANKS = 4 };
+
+/// Times of cells at one rate, by size, rounded up.
+struct weft__gnet_times {
+    uint32_t ps[WEFT_GNET_CELL_MAX + 1];
+};
+
+/// A VC at an input: cells that wait, the first of which requests (out, out_vc).
+struct weft__gnet_queue {
+    struct weft__fifo fifo;
+    uint16_t owed; ///< units of credits not yet returned
+    uint8_t out, out_vc;
+    uint32_t units;
+};
+
+struct weft__gnet_in {
+    weft_time_ps busy_until_ps;           ///< a cell is crossing
+    uint32_t waiting;                     ///< VCs with cells
+    uint32_t owing;                       ///< VCs with credits not yet returned
+    uint8_t crossing_to;                  ///< output of the cell that is crossing, or was the last to
+    uint8_t accept_at, vc_at;             ///< iSLIP: the pointer over outputs, and one over VCs
+    uint8_t peer_worker;                  ///< of credits
+    const struct weft__gnet_times *times; ///< of its link; NULL: an endpoint
+    const struct weft__gnet_times *cross; ///< crossing takes so long at least
+    weft_time_ps credit_delay_ps;
+    uint32_t peer_node;
+    uint16_t peer_port;
+    uint16_t batch_units, fifo_units;
+    uint32_t units_max;
+    struct weft__gnet_queue vc[WEFT_GNET_VCS];
+};
+
+/// A VC at an output: cells that have crossed, and credits for the FIFO at the far end.
+struct weft__gnet_out_queue {
+    struct weft__fifo fifo;
+    int16_t credits;
+    uint16_t bytes;
+    weft_time_ps starved_ps; ///< since when its first cell has lacked credits; 0: it does not
+};
+
+struct weft__gnet_out {
+    uint32_t wanted;                   ///< VCs that some input requests
+    uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
+    uint8_t grant_at;                  ///< iSLIP: the pointer over inputs
+    uint8_t crossing_from;             ///< input of the cell that is crossing, or was the last to
+    uint8_t peer_worker;
+    uint8_t turn;       ///< VC whose turn it is
+    int32_t turn_bytes; ///< that it may still send in it
+    bool local;         ///< to a TiN of the same pod
+    weft_time_ps busy_until_ps, delay_ps;
+    const struct weft__gnet_times *times; ///< of its link; NULL: an endpoint
+    const struct weft__gnet_times *cross;
+    uint32_t peer_node;
+    uint16_t peer_port;
+    uint16_t bytes_max;
+    struct weft__port_faults *faults;
+    uint64_t tx_cells, tx_bytes;
+    uint64_t request[WEFT_GNET_VCS]; ///< [VC] inputs that request it
+    struct weft__gnet_out_queue vc[WEFT_GNET_VCS];
+    struct weft_packet cell; ///< crossing to an endpoint
+};
+
+/// Tables of a Clique, each in force from a time on; the first from 0.
+struct weft__gnet_tables {
+    uint32_t n;
+    const weft_time_ps *from_ps;
+    const struct weft_gnet_routes *const *routes;
+};
+
+struct weft__gnet {
+    uint64_t busy_in, busy_out; ///< may be out of date where nobody waits
+    uint64_t down;              ///< outputs whose link has failed
+    uint64_t links, endpoints;  ///< ports of each kind
+    struct weft__gnet_in *in;   ///< [64]
+    struct weft__gnet_out *out; ///< [64]
+    const struct weft_tin_conf *conf;
+    const struct weft_gnet_routes *routes; ///< in force
+    weft_time_ps change_ps;                ///< until then
+    const struct weft_tin *tin;
+    struct weft_random random; ///< of ways
+    struct weft_packet_pool *pool;
+    weft_time_ps lag_ps;                ///< of cells that endpoints inject
+    uint32_t strict[WEFT__GNET_RANKS];  ///< VCs of each strict rank
+    uint8_t weight[WEFT_GNET_VCS];      ///< within it
+    uint32_t key0;                      ///< its timers are key0 + enum weft__gnet_key
+    uint32_t self;                      ///< TiN
+    uint32_t turn[3], arrival_turn[3];  ///< of endpoints that send, and receive: IP, 1RMA, control
+    uint8_t first[3], n[3];             ///< of each kind, in `endpoint`
+    uint8_t endpoint[WEFT__GNET_PORTS]; ///< ports
+    /// A cell has come for an endpoint of this TiN.
+    void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
+    const struct weft__gnet_tables *tables;
+    uint32_t epoch; ///< the next of them
+    struct weft_tin_outcome counts;
+};
+
+enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
+
+/// Timer keys, from key0.
+enum weft__gnet_key {
+    WEFT__GNET_KEY_CROSSED = 0,             ///< + input
+    WEFT__GNET_KEY_SENT = WEFT__GNET_PORTS, ///< + output
+    WEFT__GNET_KEY_FAULT = 2 * WEFT__GNET_PORTS,
+    WEFT__GNET_KEYS
+};
+
+/// A cell came over a link, at port `port`; cell->time_ps: its head.
+void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                        uint32_t port);
+/// Credits came for the output `port`.
+void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                           const struct weft_packet *record, uint32_t port);
+void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
+
+/// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
+/// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag
+/// (fall-through and processing) later.
+void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                       enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
+
+/// The way of a cell at input `in`; false: there is none.
+bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
+                      uint32_t *ret_out, uint32_t *ret_vc);
+/// The same for all packets of a queue pair that go the same way.
+uint32_t weft__gnet_hash(const struct weft_packet *cell);
+
+// gnet_new.c
+struct weft__gnet_setup {
+    const struct weft_tin_conf *conf;
+    const struct weft_tin *tin;
+    const struct weft__gnet_tables *tables;
+    uint32_t self, who, key0;
+    uint64_t seed;
+    struct weft_packet_pool *pool;
+    struct weft_arena *arena;
+};
+/// on_cell is the caller's to set. False: more ports and endpoints than it can have.
+bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
+
+struct weft__gnet_link {
+    const struct weft__gnet_times *times, *cross;
+    bool global;
+    weft_time_ps delay_ps, credit_delay_ps; ///< to the effect at the far end; of its credits, to the effect here
+    weft_bytes far_fifo_bytes;
+    uint32_t peer_node, peer_worker;
+    uint16_t peer_port;
+    struct weft__port_faults *faults;
+};
+void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link);
+void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead);
+weft_bytes weft__gnet_held(const struct weft__gnet *g);
+void weft__gnet_finish(struct weft__gnet *g);
+/// Every cell that waits in it or crosses to an endpoint.
+void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
+                     void *context);
+
+#endif

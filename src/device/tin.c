@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ToR-in-NIC chip (TiN) of an Aquila Clique. Life of a packet: the header of a frame comes from a host or from the
+// data centre's spine; the buffer admits the packet, which waits in the ingress buffer, while an RTS cell asks for it
+// at the TiN that it leaves by (tin_ip.c). There RTSs of a port and class of service stand in a queue; the port's
+// scheduler answers with CTS cells, as the room in its egress buffer and its window allow, or with a CTD if there are
+// too many (tin_egress.c). Cleared, the packet becomes cells, which take any way; whole again, and behind those of its
+// flow that were cleared before, it leaves by the port's queue (ether.c). All cells go by the cell switch
+// (gnet_switch.c).
+//
+// Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, sections 3.1 to
+// 3.4. Differences: a host's NIC is a node of its own, behind a link (PCIe); classes of service are the eight
+// priorities; there is an RTS queue for each port and priority of the node, no port for the control processor; a flow
+// is told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without its bytes.
+#include "device/tin.h"
+
+#include "weft/memory.h"
+
+// --- lists of slots ----------------------------------------------------------------------------------------------
+
+void weft__tin_append(struct weft__tin_list *list, struct weft__tin_link *links, size_t stride, uint32_t slot) {
+    *weft__tin_link(links, stride, slot) = (struct weft__tin_link){list->last, WEFT_NONE};
+    if (list->last == WEFT_NONE)
+        list->first = slot;
+    else
+        weft__tin_link(links, stride, list->last)->after = slot;
+    list->last = slot;
+}
+
+void weft__tin_remove(struct weft__tin_list *list, struct weft__tin_link *links, size_t stride, uint32_t slot) {
+    struct weft__tin_link link = *weft__tin_link(links, stride, slot);
+    if (link.before == WEFT_NONE)
+        list->first = link.after;
+    else
+        weft__tin_link(links, stride, link.before)->after = link.after;
+    if (link.after == WEFT_NONE)
+        list->last = link.before;
+    else
+        weft__tin_link(links, stride, link.after)->before = link.before;
+}
+
+// --- events -------------------------------------------------------------------------------------------------------
+
+/// A cell has come for an endpoint.
+static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port) {
+    struct weft__tin *tin = node->state;
+    enum weft__cell_type type = weft__gnet_type(cell);
+    if (type == WEFT__GNET_DATA) {
+        weft__tin_on_data(node, tin, w, cell);
+        return;
+    }
+    w->tally.delivered_bytes += cell->bytes;
+    if (type == WEFT__GNET_RTS)
+        weft__tin_on_rts(node, tin, w, cell);
+    else
+        weft__tin_on_clear(node, tin, w, cell);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
+    struct weft__tin *tin = node->state;
+    uint16_t slot = tin->slot[p->port];
+    if (__builtin_expect(!(slot & WEFT__TIN_ETHERNET), 1)) {
+        if (p->kind == WEFT_PACKET_GNET_CREDIT)
+            weft__gnet_on_credits(node, &tin->gnet, w, p, slot);
+        else
+            weft__gnet_on_cell(node, &tin->gnet, w, p, slot);
+        return;
+    }
+    p->port = slot & (uint16_t)~WEFT__TIN_ETHERNET;
+    if (weft_packet_is_local(p)) {
+        tin->gnet.counts.punted += p->kind == WEFT_PACKET_LLDP;
+        weft__ether_on_local(&tin->ether, node, w, p);
+    } else {
+        p->priority = tin->ether.conf->dscp_map[p->dscp] & 7u;
+        weft__tin_on_frame(node, tin, w, p);
+    }
+}
+
+static void on_sample(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
+    for (uint32_t k = 0; k < tin->node_ports; k++)
+        if (tin->sampled[k] && tin->slot[k] & WEFT__TIN_ETHERNET)
+            weft__ether_sample(&tin->ether, w, tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET);
+    weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), w->now_ps + tin->sample_interval_ps);
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__tin *tin = node->state;
+    if (__builtin_expect(key >= tin->gnet.key0, 1)) {
+        weft__gnet_on_timer(node, &tin->gnet, w, key - tin->gnet.key0);
+        return;
+    }
+    uint32_t k = key / WEFT__ETHER_KEYS_A_PORT, what = key % WEFT__ETHER_KEYS_A_PORT;
+    if (k < tin->ether.ports) {
+        if (what == WEFT__TIN_KEY_COMPLETE)
+            weft__tin_on_complete(node, tin, w, k);
+        else
+            weft__ether_on_timer(&tin->ether, node, w, what, k);
+    } else if (key == weft__tin_key(tin, WEFT__TIN_KEY_ANNOUNCED)) {
+        weft__tin_forget(node, tin, w);
+    } else if (key == weft__tin_key(tin, WEFT__TIN_KEY_FETCHING)) {
+        weft__tin_give_up(node, tin, w);
+    } else {
+        on_sample(node, tin, w);
+    }
+}
+
+static void tin_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                      weft_time_ps end) {
+    const struct weft__tin *tin = node->state;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        uint16_t slot = tin->slot[p->port];
+        if (slot & WEFT__TIN_ETHERNET) continue;
+        if (p->kind == WEFT_PACKET_GNET_CREDIT) {
+            __builtin_prefetch(&tin->gnet.out[slot]);
+        } else {
+            __builtin_prefetch(&tin->gnet.in[slot]);
+            __builtin_prefetch(&tin->gnet.in[slot].vc[weft__gnet_vc(p)]);
+        }
+    }
+}
+
+static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
+
+static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                    weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+const struct weft__node_ops weft__tin_ops = {.fetch = tin_fetch, .prepare = tin_prepare, .run = tin_run};
+
+// --- making -------------------------------------------------------------------------------------------------------
+
+static void on_left(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes) {
+    struct weft__tin *tin = node->state;
+    tin->port[k].egress_bytes -= bytes;
+    weft__tin_grant(node, tin, w, k);
+}
+
+static void on_pauses(struct weft__node *node, struct weft__worker *w, uint32_t k) {
+    weft__tin_grant(node, node->state, w, k);
+}
+
+static const struct weft__ether_ops ether_ops = {.on_left = on_left, .on_pauses = on_pauses};
+
+static uint32_t number_ports(struct weft__tin *tin, const struct weft__tin_setup *setup) {
+    uint16_t *slot = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *slot);
+    uint32_t ports = 0;
+    for (uint32_t k = 0; k < setup->node_ports; k++) {
+        bool is_gnet = k < WEFT__GNET_PORTS && (setup->topology->local | setup->topology->global) >> k & 1;
+        slot[k] = (uint16_t)(is_gnet ? k : WEFT__TIN_ETHERNET + ports++);
+    }
+    tin->slot = slot;
+    tin->node_ports = setup->node_ports;
+    return ports;
+}
+
+struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node) {
+    struct weft__tin *tin = weft__arena_lines(setup->arena, 1, sizeof *tin);
+    uint32_t ports = number_ports(tin, setup);
+    tin->conf = setup->conf;
+    tin->hosts = setup->hosts;
+    tin->places = setup->places;
+    tin->pool = setup->pool;
+    tin->announced = tin->packet_free = tin->fetching = tin->fetch_free = (struct weft__tin_list){WEFT_NONE, WEFT_NONE};
+    tin->sampled = setup->sampled;
+    tin->sample_interval_ps = setup->sample_interval_ps;
+    struct weft__ether_setup ether = {
+        .conf = setup->ethernet,
+        .ops = &ether_ops,
+        .ports = ports,
+        .seed = setup->seed,
+        .who = setup->who,
+        .pool = setup->pool,
+        .queues_bytes = WEFT_TIME_NEVER, // the window of CTSs bounds it
+        .arena = setup->arena,
+    };
+    weft__ether_init(&tin->ether, &ether);
+    tin->port = weft_arena_alloc(setup->arena, ports, sizeof *tin->port);
+    for (uint32_t k = 0; k < ports; k++) {
+        tin->port[k].incoming = WEFT_NONE;
+        for (uint32_t f = 0; f < WEFT__TIN_FLOWS; f++)
+            tin->port[k].head[f] = tin->port[k].tail[f] = WEFT_NONE;
+    }
+    struct weft__gnet_setup gnet = {
+        .conf = setup->conf,
+        .tin = setup->topology,
+        .tables = setup->tables,
+        .self = setup->self,
+        .who = setup->who,
+        .key0 = weft__tin_key(tin, WEFT__TIN_KEYS),
+        .seed = setup->seed,
+        .pool = setup->pool,
+        .arena = setup->arena,
+    };
+    bool fits = weft__gnet_init(&tin->gnet, &gnet);
+    assert(fits); // weft_simulation_check has seen to it
+    tin->gnet.on_cell = on_cell;
+    if (setup->events_max)
+        tin->trace =
+            weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
+    node->ops = &weft__tin_ops;
+    node->state = tin;
+    weft__timers_init(&node->timers, tin->gnet.key0 + WEFT__GNET_KEYS);
+    weft__ether_start(&tin->ether, node, setup->lldp);
+    weft__timer_set(&node->timers, tin->gnet.key0 + WEFT__GNET_KEY_FAULT, 0); // to find the first failure of a link
+    if (tin->sampled) weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), 0);
+    return tin;
+}
+
+// --- at the end ---------------------------------------------------------------------------------------------------
+
+static void add_bytes(void *context, const struct weft_packet *packet, uint32_t out) {
+    *(weft_bytes *)context += packet->bytes;
+}
+
+weft_bytes weft__tin_held(const struct weft__tin *tin) {
+    weft_bytes bytes = weft__gnet_held(&tin->gnet) + tin->ingress_bytes;
+    for (uint32_t f = 0; f < tin->fetches; f++)
+        if (tin->fetch[f].used) bytes += tin->fetch[f].packet.bytes;
+    weft__ether_each(&tin->ether, add_bytes, &bytes);
+    return bytes;
+}
+
+/// Adds what one TiN counted.
+static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *one) {
+#define X(field, help) sum->field += one->field;
+    WEFT_TIN_COUNTERS(X)
+#undef X
+#define X(field, help)                                                                                                 \
+    if (one->field > sum->field) sum->field = one->field;
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
+        sum->hops[h] += one->hops[h];
+    for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
+        sum->cells[c] += one->cells[c];
+}
+
+void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum) {
+    weft__gnet_finish(&tin->gnet);
+    weft__ether_finish(&tin->ether, now);
+    sum_up(sum, &tin->gnet.counts);
+}
+
+void weft__tin_deinit(struct weft__tin *tin) {
+    weft_memory_free(WEFT_MEMORY_QUEUE, tin->packet, tin->packet_capacity * sizeof *tin->packet);
+    weft_memory_free(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetch_capacity * sizeof *tin->fetch);
+}

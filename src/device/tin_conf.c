@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of a TiN. Those with a section are the paper's (Gibson et al., NSDI 2022); the others are assumed.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "weft/tin.h"
+
+#define T struct weft_tin_conf
+static const struct weft_param rows[] = {
+    WEFT_TIME(T, fall_through_ps, "fall_through", "20ns", "1ns", "1us", "of the cell switch (section 3.1)"),
+    WEFT_TIME(T, link_ps, "link", "20ns", "1ns", "1us",
+              "of a GNet link beyond its cable: with fall_through 40ns a hop (section 3.1)"),
+    WEFT_TIME(T, fec_ps, "fec", "30ns", "0ns", "1us", "of a link between pods, for its FEC (section 3.2)"),
+    WEFT_REAL(T, fec_overhead, "fec_overhead", "6%", "0", "1", "bandwidth of these links that FEC takes (section 3.2)"),
+    WEFT_TIME(T, credit_ps, "credit", "15ns", "0ns", "1us", "from the arrival of credits to their effect (assumed)"),
+    WEFT_REAL(T, credit_batch, "credit_batch", "25%", "1%", "90%",
+              "credits are returned when so much of a FIFO is owed (assumed)"),
+    WEFT_BYTES(T, local_fifo_bytes, "local_fifo", "1280B", "320B", "16376B",
+               "of a VC at an input from the same pod (assumed: a link's rate over the loop of its credits)"),
+    WEFT_BYTES(T, global_fifo_bytes, "global_fifo", "6400B", "320B", "16376B",
+               "and from another pod: 100 m of fibre (assumed, likewise)"),
+    WEFT_BYTES(T, output_bytes, "output_queue", "1280B", "160B", "60KB", "of a VC at an output (assumed)"),
+    WEFT_REAL(T, speedup, "speedup", "2", "1", "16", "of the crossbar's ports over links (assumed)"),
+    WEFT_RATE(T, endpoint_rate_bps, "endpoint_rate", "25Gbps", "1Gbps", "1Tbps",
+              "of an endpoint's port of the cell switch (assumed: that of a link, so 8 for IP are the 200G that a TiN "
+              "injects, section 6)"),
+    WEFT_UINT(T, ip_endpoints, "ip_endpoints", "8", "1", "16",
+              "ports of the cell switch for IP packets; there are 18 for endpoints (section 3.1; shares assumed)"),
+    WEFT_UINT(T, rma_endpoints, "rma_endpoints", "8", "1", "16", "for 1RMA (assumed)"),
+    WEFT_UINT(T, control_endpoints, "control_endpoints", "2", "1", "16", "for the control processor (assumed)"),
+    WEFT_BOOL(T, solicit_strict, "solicit_strict", "true",
+              "RTS, CTS and Req go before other cells of their level (section 3.3: at high priority)"),
+    WEFT_BOOL(T, low_strict, "low_strict", "false", "the low-latency level goes before bulk"),
+    WEFT_UINT(T, low_weight, "low_weight", "8", "1", "127",
+              "of the low-latency level, unless it is strict; bulk has 1 (assumed)"),
+    WEFT_CHOICE(T, routing, "routing", "fully_adaptive", weft_gnet_mode_names,
+                "of cells that need no order (section 3.2)"),
+    WEFT_CHOICE(T, ordered_routing, "ordered_routing", "minimal_deterministic", weft_gnet_mode_names,
+                "of RTS cells, which need order: a deterministic one (which is assumed)"),
+    WEFT_UINT(T, minimal_choices, "minimal_choices", "2", "1", "8", "minimal ways that are compared (section 3.2)"),
+    WEFT_UINT(T, nonminimal_choices, "nonminimal_choices", "3", "0", "24", "and others (section 3.2)"),
+    WEFT_UINT(T, nonminimal_weight, "nonminimal_weight", "2", "1", "16",
+              "a way that is not minimal counts its queue so often (assumed)"),
+    WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "160B", "0B", "60KB",
+               "and this is added (assumed: a cell)"),
+    WEFT_TIME(T, processing_ps, "processing", "50ns", "0ns", "1ms",
+              "from a packet or a cell at an endpoint to the cell that it causes (assumed)"),
+    WEFT_PRIORITY_SET(T, low_latency, "low_latency", "none",
+                      "priorities whose cells use the VCs of the low-latency level"),
+    WEFT_BYTES(T, rts_early_bytes, "rts_early", "512B", "0B", "1MB",
+               "packets longer than this are announced when their header is there, others when they are complete "
+               "(section 3.3; length assumed)"),
+    WEFT_BYTES(T, fetch_bytes, "fetch_window", "64KB", "1KB", "16MB",
+               "a port asks for so much that has not come, at most (section 3.3; assumed)"),
+    WEFT_BYTES(T, egress_bytes, "egress_buffer", "128KB", "16KB", "16MB",
+               "of a port: what it has asked for, reassembles or waits to send, at most (assumed)"),
+    WEFT_BYTES(T, ctd_bytes, "ctd", "1MB", "1KB", "1GB",
+               "an RTS that finds more announced in its queue is answered by a clear-to-drop (assumed)"),
+    WEFT_TIME(T, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
+              "a packet that was asked for and is not whole is given up after this time (assumed)"),
+    WEFT_TIME(T, rts_timeout_ps, "rts_timeout", "10ms", "10us", "1s",
+              "a packet that was announced and not asked for is discarded after this time (assumed)"),
+    WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of ways; those of a Clique's first TiN count"),
+};
+
+static const char *check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    weft_bytes least = c->local_fifo_bytes < c->global_fifo_bytes ? c->local_fifo_bytes : c->global_fifo_bytes;
+    if ((double)least * (1 - c->credit_batch) < WEFT_GNET_CELL_MAX)
+        snprintf(text, size,
+                 "credit_batch of a FIFO of %" PRIu64 "B leaves less than a cell (%dB): it could wait without end",
+                 least, WEFT_GNET_CELL_MAX);
+    else if (c->ordered_routing == WEFT_GNET_FULLY_ADAPTIVE || c->ordered_routing == WEFT_GNET_MINIMAL_ADAPTIVE)
+        snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
+    else
+        return NULL;
+    return text;
+}
+const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, check);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ToR-in-NIC chips of an Aquila Clique.
+#include "device/tin.h"
+#include "sim/box.h"
+#include "sim/tin.h"
+
+struct weft__gnet_rates {
+    struct weft__gnet_rates *next;
+    weft_rate_bps rate_bps;
+    double overhead;
+    struct weft__gnet_times times;
+};
+
+static bool is_gnet(const struct weft_topology *t, uint32_t port) {
+    return weft_topology_link_is_fabric(t, t->port[port].link);
+}
+
+static const struct weft_tin_conf *conf_of(const struct weft__network *net, uint32_t node) {
+    return &net->device[node]->tin;
+}
+
+// --- what TiNs share ----------------------------------------------------------------------------------------------
+
+static void find_hosts(struct weft__clique *clique, const struct weft_topology *t, const struct weft_dragonflies *shape,
+                       uint32_t fabric, struct weft_arena *arena) {
+    uint16_t *tin = weft_arena_alloc(arena, t->hosts, sizeof *tin);
+    uint16_t *port = weft_arena_alloc(arena, t->hosts, sizeof *port);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint32_t peer = t->port[weft_topology_port(t, t->host[h], 0)->peer].node;
+        tin[h] = WEFT_TIN_NONE;
+        if (shape->fabric_of_node[peer] != fabric) continue;
+        tin[h] = shape->tin_of_node[peer];
+        for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
+            port[h] = (uint16_t)(port[h] + !is_gnet(t, k));
+    }
+    clique->places = (struct weft__tin_places){tin, port};
+}
+
+/// Tables for each state of the links, in force a detection time after it began, as routes.
+static void make_tables(const struct weft__network *net, struct weft__clique *clique, const struct weft_dragonfly *f) {
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = net->arena_switch;
+    const struct weft_gnet_conf *conf = &conf_of(net, f->tin[0].node)->gnet;
+    bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
+    weft_time_ps *from = weft_arena_alloc(arena, t->events + 1, sizeof *from);
+    clique->routes = weft_arena_alloc(arena, t->events + 1, sizeof *clique->routes);
+    clique->routes[0] = weft_gnet_routes_new(t, f, conf, NULL);
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < t->events; i++) {
+        down[t->event[i].link] = !t->event[i].up;
+        if (i + 1 < t->events && t->event[i + 1].time_ps == t->event[i].time_ps) continue;
+        from[n] = t->event[i].time_ps + net->scenario->run.detection_ps;
+        clique->routes[n++] = weft_gnet_routes_new(t, f, conf, down);
+    }
+    clique->tables = (struct weft__gnet_tables){n, from, (const struct weft_gnet_routes *const *)clique->routes};
+}
+
+struct weft__cliques *weft__cliques_new(const struct weft__network *net) {
+    struct weft_arena *arena = net->arena_switch;
+    struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
+    if (!shape->n) return NULL;
+    struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
+    cliques->shape = shape;
+    cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
+    for (uint32_t f = 0; f < shape->n; f++) {
+        find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
+        make_tables(net, &cliques->clique[f], &shape->fabric[f]);
+    }
+    return cliques;
+}
+
+void weft__cliques_free(struct weft__cliques *cliques) {
+    for (uint32_t f = 0; cliques && f < cliques->shape->n; f++)
+        for (uint32_t e = 0; e < cliques->clique[f].tables.n; e++)
+            weft_gnet_routes_free(cliques->clique[f].routes[e]);
+}
+
+static const struct weft__gnet_times *times_of(const struct weft__network *net, weft_rate_bps rate, double overhead) {
+    struct weft__gnet_rates **at = &net->cliques->rates;
+    while (*at && ((*at)->rate_bps != rate || (*at)->overhead < overhead || (*at)->overhead > overhead))
+        at = &(*at)->next;
+    if (!*at) {
+        *at = weft_arena_alloc(net->arena_switch, 1, sizeof **at);
+        (*at)->rate_bps = rate;
+        (*at)->overhead = overhead;
+        weft__gnet_times_init(&(*at)->times, rate, overhead);
+    }
+    return &(*at)->times;
+}
+
+// --- the box ------------------------------------------------------------------------------------------------------
+
+static void tin_make(struct weft__network *net, uint32_t node) {
+    const struct weft_node_info *info = &net->topology->node[node];
+    struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[node]];
+    uint32_t self = net->cliques->shape->tin_of_node[node];
+    struct weft__tin_setup setup = {
+        .conf = conf_of(net, node),
+        .ethernet = &net->device[node]->sw,
+        .hosts = &net->hosts,
+        .places = &clique->places,
+        .topology = &net->cliques->shape->fabric[net->cliques->shape->fabric_of_node[node]].tin[self],
+        .tables = &clique->tables,
+        .self = self,
+        .who = info->index,
+        .node_ports = info->ports,
+        .sampled = weft__network_sampled(net, node, net->arena_switch),
+        .sample_interval_ps = net->scenario->run.sample_interval_ps,
+        .seed = net->scenario->run.seed,
+        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .lldp = net->device[node]->dcbx.enabled,
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
+        .arena = net->arena_switch,
+    };
+    weft__tin_new(&setup, &net->engine.node[node]);
+}
+
+static struct weft__port *tin_port(void *state, uint32_t k) {
+    struct weft__tin *tin = state;
+    return tin->slot[k] & WEFT__TIN_ETHERNET ? &tin->ether.port[tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET] : NULL;
+}
+
+static void tin_connect(struct weft__network *net, uint32_t port) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_port_info *own = &t->port[port], *far = &t->port[own->peer];
+    const struct weft_link_info *link = &t->link[own->link];
+    const struct weft_tin_conf *conf = conf_of(net, own->node), *far_conf = conf_of(net, far->node);
+    struct weft__tin *tin = weft__network_state(net, own->node);
+    uint32_t k = port - t->node[own->node].port0;
+    bool global = tin->gnet.tin->global >> k & 1;
+    weft_time_ps delay = link->delay_ps + (global ? conf->fec_ps : 0);
+    weft_rate_bps cross = (weft_rate_bps)((double)link->rate_bps * conf->speedup);
+    struct weft__gnet_link setup = {
+        .times = times_of(net, link->rate_bps, global ? conf->fec_overhead : 0),
+        .cross = times_of(net, cross, 0),
+        .global = global,
+        .delay_ps = delay + far_conf->link_ps + far_conf->fall_through_ps,
+        .credit_delay_ps = delay + far_conf->link_ps + far_conf->credit_ps,
+        .far_fifo_bytes = global ? far_conf->global_fifo_bytes : far_conf->local_fifo_bytes,
+        .peer_node = far->node,
+        .peer_worker = weft__engine_worker_of(&net->engine, far->node),
+        .peer_port = (uint16_t)(own->peer - t->node[far->node].port0),
+        .faults = weft__network_faults(net, port, net->arena_switch),
+    };
+    weft__gnet_connect(&tin->gnet, k, &setup);
+}
+
+static struct weft__box_reaction tin_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                              uint32_t port) {
+    if (is_gnet(t, port)) // the head of a cell, and credits
+        return (struct weft__box_reaction){.processing_ps = conf->tin.link_ps + conf->tin.fall_through_ps,
+                                           .pause_ps = conf->tin.link_ps + conf->tin.credit_ps};
+    struct weft__box_reaction reaction = weft__switch_reaction(conf, t, port);
+    reaction.processing_ps = conf->tin.processing_ps;
+    reaction.cut_through = true; // the RTS of a packet may be sent before it is complete
+    return reaction;
+}
+
+static const struct weft_pfc_conf *tin_pfc(const struct weft_device_conf *conf) {
+    return &conf->sw.pfc;
+}
+
+static struct weft__trace *tin_trace(const void *state) {
+    return ((const struct weft__tin *)state)->trace;
+}
+
+static weft_bytes tin_held(const void *state) {
+    return weft__tin_held(state);
+}
+
+static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    struct weft__tin *tin = weft__network_state(net, node);
+    const struct weft_node_info *info = &net->topology->node[node];
+    weft__tin_finish(tin, now, net->outcome->tin);
+    for (uint32_t k = 0; k < info->ports; k++) {
+        if (tin->slot[k] & WEFT__TIN_ETHERNET) continue;
+        const struct weft__gnet_out *out = &tin->gnet.out[k];
+        struct weft_counters *counters = &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES];
+        counters->tx_packets = out->tx_cells;
+        counters->tx_bytes = out->tx_bytes;
+        counters->queue_bytes_max = out->bytes_max;
+    }
+}
+
+static void tin_deinit(void *state) {
+    weft__tin_deinit(state);
+}
+
+const struct weft__box weft__box_tin = {
+    .name = "TiN",
+    .make = tin_make,
+    .port = tin_port,
+    .connect = tin_connect,
+    .reaction = tin_reaction,
+    .pfc = tin_pfc,
+    .trace = tin_trace,
+    .held = tin_held,
+    .finish = tin_finish,
+    .deinit = tin_deinit,
+    .port_weight = 2,
+};
