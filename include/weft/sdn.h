@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller of a Clique: routing engine, network information base (NIB), flow manager, switch front-end and the
+// firmware of TiNs, with the messages between them. Source: Gibson et al., "Aquila", NSDI'22, section 4; what it leaves
+// open: src/control/sdn.c.
+#ifndef WEFT_SDN_H
+#define WEFT_SDN_H
+
+#include "weft/gnet_routes.h"
+
+enum weft_sdn_ordering {
+    WEFT_SDN_SEQUENCED, ///< batches of the routing engine one after the other, groups before flows
+    WEFT_SDN_GROUPS,    ///< everything in one batch, groups before flows
+    WEFT_SDN_NONE,      ///< everything at once in any order
+};
+struct weft_sdn_conf {
+    struct weft_gnet_conf gnet;
+    weft_time_ps detect_ps, latency_ps, nib_ps, settle_ps, compute_ps, rpc_ps, op_ps, reboot_ps, connect_ps, read_ps,
+        ibr_ps;
+    weft_bytes sram_bytes, firmware_bytes, rpc_bytes, op_bytes;
+    uint64_t outstanding, rate, shards, check_tins;
+    uint32_t ordering; ///< enum weft_sdn_ordering
+    bool nsf;
+};
+struct weft_param_table;
+extern const struct weft_param_table weft_sdn_table;
+
+enum weft_sdn_what {
+    WEFT_SDN_LINKS,   ///< links go down or up: link[], up
+    WEFT_SDN_CUT,     ///< the controller loses its session with a TiN
+    WEFT_SDN_HEAL,    ///< it may connect again
+    WEFT_SDN_REBOOT,  ///< firmware of a TiN starts again
+    WEFT_SDN_CORRUPT, ///< an entry of a TiN becomes another
+    WEFT_SDN_DCN,     ///< a TiN's link to the datacenter network goes down or up
+};
+struct weft_sdn_event {
+    weft_time_ps time_ps;
+    enum weft_sdn_what what;
+    uint32_t tin;
+    bool up;
+    const uint32_t *link; ///< LINKS: of the topology
+    uint32_t links;
+};
+/// What came of an event before the next.
+struct weft_sdn_outcome {
+    weft_time_ps noticed_ps, computed_ps, done_ps; ///< since the event; 0: no such step
+    uint32_t batches, tins;                        ///< tins: programmed
+    uint64_t flows, groups;                        ///< of the routing engine, by class of ports; groups come and go
+    uint64_t writes, rpcs, messages;               ///< of entries and groups in TiNs; messages: of NIB and sessions
+    uint64_t cut_pairs;       ///< TiNs that a cell to another might not reach any more, right after the event
+    uint64_t left_pairs;      ///< the same when all is done
+    uint64_t holes;           ///< times that a write did that to two TiNs: a black hole of a transition
+    weft_time_ps restored_ps; ///< since the event, when the last such pair was well again; 0: there was none
+    uint64_t repaired;        ///< entries and groups found other than meant, when a session was made again
+    weft_time_ps session_ps;  ///< CUT, REBOOT: without a session
+    double lost_ps;           ///< DCN: of what leaves the Clique, in time of all of it
+};
+/// Sizes of the state, as section 4.2 counts it.
+struct weft_sdn_counts {
+    uint64_t ip_addresses, ip_flows, ip_indexed; ///< one flow an address and TiN; one a subnet and TiN
+    uint64_t gnet_naive, gnet_classes;           ///< one a port, or class of ports, VC, destination and TiN
+    uint64_t gnet_flows, gnet_entries;           ///< of these those that lead somewhere: by class; by port
+    uint64_t gnet_escapes;                       ///< the same for the two escape VCs, which no port tells apart
+    uint64_t groups;                             ///< distinct sets of ports that flows name, of all TiNs
+};
+struct weft_sdn_result {
+    struct weft_sdn_outcome *outcome; ///< [events]
+    struct weft_sdn_counts counts;
+    weft_bytes sram_most, rpc_most; ///< in a TiN: firmware and RPCs; an RPC
+    uint64_t overflows;             ///< RPCs for which there was no memory
+    bool checked;                   ///< every write was followed by a walk over all tables
+};
+
+struct weft_sdn;
+/// Everything is programmed when it begins. `t`, `f` and `conf` must outlive it.
+struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_dragonfly *f,
+                              const struct weft_sdn_conf *conf, uint64_t seed);
+void weft_sdn_free(struct weft_sdn *s);
+/// In `arena`. Events by time.
+struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_event *event, uint32_t events,
+                                     struct weft_arena *arena);
+/// Entries and groups in TiNs that are not what the NIB means them to be.
+uint64_t weft_sdn_differences(const struct weft_sdn *s);
+/// Counted from the tables. `ports` of a cell switch, endpoints included.
+struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports);
+
+#endif

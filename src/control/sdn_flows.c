@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flow manager and switch front-end: from flows by class of ports to writes of entries, in order; what a write does;
+// and what is found when a session is made again.
+#include <string.h>
+
+#include "control/sdn_run.h"
+#include "weft/memory.h"
+
+static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
+enum { VCS = WEFT__SDN_VCS };
+
+void weft__sdn_session_grow(struct weft_sdn *s, uint32_t tin) {
+    struct weft__sdn_session *e = &s->session[tin];
+    uint32_t wanted = s->groups.tin[tin].capacity, had = e->presents;
+    if (wanted <= had) return;
+    e->present = weft_memory_resize(KIND, e->present, had * sizeof(bool), wanted * sizeof(bool));
+    e->expected = weft_memory_resize(KIND, e->expected, had * sizeof(bool), wanted * sizeof(bool));
+    e->refs = weft_memory_resize(KIND, e->refs, had * sizeof *e->refs, wanted * sizeof *e->refs);
+    memset(e->present + had, 0, (wanted - had) * sizeof(bool));
+    memset(e->expected + had, 0, (wanted - had) * sizeof(bool));
+    memset(e->refs + had, 0, (wanted - had) * sizeof *e->refs);
+    e->presents = wanted;
+    s->present[tin] = e->present;
+}
+
+void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op) {
+    struct weft__sdn_session *e = &s->session[tin];
+    if (e->n == e->capacity) {
+        uint32_t wanted = e->capacity ? 2 * e->capacity : 64;
+        e->op = weft_memory_resize(KIND, e->op, e->capacity * sizeof *e->op, wanted * sizeof *e->op);
+        e->capacity = wanted;
+    }
+    e->op[e->n++] = op;
+}
+
+/// A flow by class of inputs becomes an entry of each port of the class.
+static void expand(struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t row, uint32_t group) {
+    for (uint32_t slot = 0; slot < s->wiring->slots; slot++) {
+        bool port = !slot || ((s->f->tin[tin].local | s->f->tin[tin].global) >> (slot - 1) & 1);
+        if (port && weft__sdn_input_of(s->f, tin, slot) == row / VCS)
+            weft__sdn_queue(s, tin,
+                            (struct weft__sdn_op){WEFT__SDN_FLOW, column, slot * VCS + row % VCS, group, false});
+    }
+}
+
+static void shuffle(struct weft_sdn *s, uint32_t tin, uint32_t from) {
+    struct weft__sdn_session *e = &s->session[tin];
+    for (uint32_t i = e->n; i > from + 1; i--) {
+        uint32_t other = from + (uint32_t)weft_random_below(&s->random, i - from);
+        struct weft__sdn_op swapped = e->op[i - 1];
+        e->op[i - 1] = e->op[other];
+        e->op[other] = swapped;
+    }
+}
+
+static void sort_tin(struct weft_sdn *s, uint32_t first, uint32_t end) {
+    uint32_t tin = s->plan.change[first].tin, from = s->session[tin].n;
+    struct weft__sdn_session *e = &s->session[tin];
+    uint32_t left = end - first, lefts = 0, *unused = weft_memory_new(KIND, left, sizeof *unused);
+    weft__sdn_session_grow(s, tin);
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t group = s->plan.change[i].group;
+        if (!group || e->refs[group]++) continue;
+        s->now_outcome->groups++;
+        weft__sdn_queue(s, tin, (struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, group, false});
+    }
+    for (uint32_t i = first; i < end; i++) {
+        const struct weft__sdn_change *c = &s->plan.change[i];
+        uint32_t *entry = weft__sdn_entry(&s->meant, c->column, tin, c->row), old = *entry;
+        *entry = c->group;
+        s->now_outcome->flows++;
+        expand(s, tin, c->column, c->row, c->group);
+        if (old && !--e->refs[old]) unused[lefts++] = old;
+    }
+    for (uint32_t i = 0; i < lefts; i++) {
+        if (e->refs[unused[i]]) continue; // named again, or listed twice
+        s->now_outcome->groups++;
+        weft__sdn_queue(s, tin, (struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, unused[i], false});
+    }
+    weft_memory_free(KIND, unused, left * sizeof *unused);
+    if (s->conf->ordering == WEFT_SDN_NONE) shuffle(s, tin, from);
+    if (e->n == from) return; // flows of a class of which the TiN has no port
+    s->now_outcome->tins += !s->programmed[tin];
+    s->programmed[tin] = true;
+    e->in_batch = true;
+    s->waiting++;
+}
+
+void weft__sdn_sort_batch(struct weft_sdn *s, uint32_t first, uint32_t end) {
+    while (first < end) {
+        uint32_t next = first;
+        while (next < end && s->plan.change[next].tin == s->plan.change[first].tin)
+            next++;
+        sort_tin(s, first, next);
+        first = next;
+    }
+}
+
+// --- what is programmed -------------------------------------------------------------------------------------------
+
+static void walk_to(struct weft_sdn *s, uint32_t dst, const uint64_t *up, bool *ret) {
+    s->walk.up = up;
+    weft__sdn_walk(&s->walk, dst, ret);
+}
+
+/// Whether cells for `dst` meet the column at some TiN.
+static bool concerns(const struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op, uint32_t dst) {
+    const struct weft_tin *to = &s->f->tin[dst];
+    uint32_t pods0 = s->columns.places, own0 = pods0 + s->f->pods;
+    if (op.kind != WEFT__SDN_FLOW) return true;
+    if (op.column < pods0) return to->pod == s->f->tin[tin].pod && to->place == op.column;
+    if (op.column < own0) return to->pod == op.column - pods0;
+    return s->columns.special[op.column - own0] == dst;
+}
+
+static void look_at(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool because_of_write) {
+    uint32_t tins = s->f->tins;
+    bool *arrives = &s->arrives[dst * tins], *real = &s->arrives_real[dst * tins];
+    walk_to(s, dst, s->up_known, s->scratch);
+    for (uint32_t x = 0; x < tins && because_of_write; x++)
+        s->now_outcome->holes += arrives[x] && !s->scratch[x];
+    memcpy(arrives, s->scratch, tins * sizeof *arrives);
+    walk_to(s, dst, s->up_real, s->scratch);
+    for (uint32_t x = 0; x < tins; x++) {
+        if (!real[x] && s->scratch[x]) s->now_outcome->restored_ps = now - s->event_ps;
+        s->lost_pairs += real[x] && !s->scratch[x];
+        s->lost_pairs -= !real[x] && s->scratch[x];
+    }
+    memcpy(real, s->scratch, tins * sizeof *real);
+}
+
+void weft__sdn_look(struct weft_sdn *s, weft_time_ps now) {
+    for (uint32_t d = 0; d < s->f->tins && s->result->checked; d++)
+        look_at(s, now, d, false);
+}
+
+void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op) {
+    struct weft__sdn_session *e = &s->session[tin];
+    if (op.kind == WEFT__SDN_FLOW)
+        *weft__sdn_entry(&s->tables, op.column, tin, op.row) = op.group;
+    else if (op.kind == WEFT__SDN_EGRESS)
+        e->egress = op.group;
+    else
+        e->present[op.group] = op.kind == WEFT__SDN_GROUP_ADD;
+    if (!s->result->checked || op.kind == WEFT__SDN_EGRESS) return;
+    // a group that no entry names changes no way, and tells so: nothing is lost, nothing restored
+    for (uint32_t d = 0; d < s->f->tins; d++)
+        if (d != tin && concerns(s, tin, op, d)) look_at(s, now, d, true);
+}
+
+// --- reconciliation -----------------------------------------------------------------------------------------------
+
+static void collect(struct weft__sdn_op op, struct weft__sdn_op **list, uint32_t *n, uint32_t *capacity) {
+    if (*n == *capacity) {
+        uint32_t wanted = *capacity ? 2 * *capacity : 64;
+        *list = weft_memory_resize(KIND, *list, *capacity * sizeof **list, wanted * sizeof **list);
+        *capacity = wanted;
+    }
+    (*list)[(*n)++] = op;
+}
+
+uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin) {
+    struct weft__sdn_session *e = &s->session[tin];
+    struct weft__sdn_op *list = NULL;
+    uint32_t n = 0, capacity = 0;
+    for (uint32_t g = 1; g < e->presents; g++)
+        if (e->expected[g] && !e->present[g])
+            collect((struct weft__sdn_op){WEFT__SDN_GROUP_ADD, 0, 0, g, false}, &list, &n, &capacity);
+    for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
+        for (uint32_t row = 0; row < s->tables.rows; row++) {
+            uint32_t is = weft__sdn_get(&s->tables, c, tin, row), shall = weft__sdn_get(&s->expected, c, tin, row);
+            if (is != shall) collect((struct weft__sdn_op){WEFT__SDN_FLOW, c, row, shall, false}, &list, &n, &capacity);
+        }
+    for (uint32_t g = 1; g < e->presents; g++)
+        if (!e->expected[g] && e->present[g])
+            collect((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
+    uint32_t unsent = e->n - e->sent;
+    for (uint32_t i = 0; i < unsent; i++)
+        collect(e->op[e->sent + i], &list, &n, &capacity);
+    weft_memory_free(KIND, e->op, e->capacity * sizeof *e->op);
+    e->op = list;
+    e->n = n;
+    e->capacity = capacity;
+    e->sent = e->there = e->written = e->confirmed = 0;
+    return n - unsent;
+}
+
+uint64_t weft_sdn_differences(const struct weft_sdn *s) {
+    uint64_t n = 0;
+    for (uint32_t x = 0; x < s->f->tins; x++) {
+        const struct weft__sdn_session *e = &s->session[x];
+        for (uint32_t g = 1; g < e->presents; g++)
+            n += e->present[g] != (e->refs[g] > 0);
+        for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
+            for (uint32_t row = 0; row < s->tables.rows; row++) {
+                uint32_t slot = row / VCS, port = slot - 1;
+                if (slot && !((s->f->tin[x].local | s->f->tin[x].global) >> port & 1)) continue;
+                uint32_t class_row = weft__sdn_input_of(s->f, x, slot) * VCS + row % VCS;
+                n += weft__sdn_get(&s->tables, c, x, row) != weft__sdn_get(&s->meant, c, x, class_row);
+            }
+    }
+    return n;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Clique with its controller, between weft_sdn_new and weft_sdn_free.
+#ifndef WEFT_CONTROL_SDN_RUN_H
+#define WEFT_CONTROL_SDN_RUN_H
+
+#include "control/agenda.h"
+#include "control/sdn_plan.h"
+#include "weft/random.h"
+
+enum weft__sdn_kind { WEFT__SDN_GROUP_ADD, WEFT__SDN_FLOW, WEFT__SDN_GROUP_DEL, WEFT__SDN_EGRESS };
+/// A write to a TiN.
+struct weft__sdn_op {
+    uint32_t kind, column, row, group; ///< row: of the programmed tables; EGRESS: group is a version
+    bool last;                         ///< of its RPC
+};
+
+/// The session of a TiN at the switch front-end, and its firmware.
+struct weft__sdn_session {
+    struct weft__sdn_op *op;                  ///< [capacity] from confirmed on
+    uint32_t n, capacity;                     ///< n: meant to be sent
+    uint32_t sent, there, written, confirmed; ///< each at most the one before
+    uint32_t rpcs, life;                      ///< RPCs under way; sessions so far
+    bool connected, rebooting, allowed;
+    bool in_batch; ///< what the flow manager waits for is not yet all confirmed
+    bool writing;
+    weft_time_ps next_ps, lost_ps; ///< by the limit of its rate; when it was lost
+    bool *present, *expected;      ///< [groups capacity] in the TiN; once all that was sent is written
+    uint32_t presents;             ///< their size
+    uint32_t *refs;                ///< [presents] flows of the NIB that name the group
+    uint32_t egress;               ///< version of the egress paths
+};
+
+struct weft_sdn {
+    const struct weft_topology *t;
+    const struct weft_dragonfly *f;
+    const struct weft_sdn_conf *conf;
+    struct weft_arena *arena;
+    struct weft__sdn_wiring *wiring;
+    struct weft__sdn_columns columns;
+    struct weft__sdn_groups groups;
+    struct weft__sdn_tables meant;     ///< the NIB's, by class
+    struct weft__sdn_tables expected;  ///< at the switch front-end: once all that was sent is written
+    struct weft__sdn_tables tables;    ///< in the TiNs
+    struct weft__sdn_session *session; ///< [tins]
+    struct weft_random random;
+    struct weft__agenda agenda;
+    bool *down, *known;           ///< [links] as they are; as the routing engine knows them
+    uint64_t *up_known, *up_real; ///< [tins] ports, of the plan; as they are
+    // routing engine
+    struct weft__sdn_plan plan;
+    uint32_t batch, waiting;                  ///< batch under way, 0: none; TiNs that it waits for
+    bool gathering, stale;                    ///< a computation is due; something was reported since the plan was made
+    uint32_t egress, egress_down, egress_all; ///< version of egress paths; TiNs without and with a link to the DCN
+    bool *programmed;                         ///< [tins] since the event
+    // what came of it
+    struct weft_sdn_outcome *now_outcome, none;
+    const struct weft_sdn_event *event;
+    struct weft_sdn_outcome *outcome;
+    weft_time_ps event_ps;
+    struct weft_sdn_result *result;
+    // walks
+    struct weft__sdn_walk walk;
+    bool *arrives, *arrives_real, *scratch, **present; ///< [tins * tins] by destination; [tins]
+    uint64_t lost_pairs;
+};
+
+/// Compares what was meant for a TiN with its registers and puts what differs before all else that is to be sent.
+/// Returns how many writes that takes.
+uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin);
+/// Makes room for numbers of groups.
+void weft__sdn_session_grow(struct weft_sdn *s, uint32_t tin);
+void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op);
+/// The writes of a batch, for all TiNs, in the order that the flow manager gives them.
+void weft__sdn_sort_batch(struct weft_sdn *s, uint32_t first, uint32_t end);
+/// A write at a TiN takes effect.
+void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op);
+/// Walks anew, for all destinations; counts pairs that are lost.
+void weft__sdn_look(struct weft_sdn *s, weft_time_ps now);
+
+#endif
