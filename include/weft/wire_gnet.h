@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells and ordered sets of GNet as bytes. What is in them is the Aquila paper's (NSDI 2022,
+// sections 3.1, 3.3, 3.4, 3.5 and B.2), the layout is weft's own: none is published. Pure and total like the codecs of
+// weft/wire.h: encoders give the bytes written, or 0 if they do not fit or a field holds more than its bits; decoders
+// write `ret` only with WEFT_GNET_WIRE_OK.
+//
+// Routing header of every cell:
+//   octet 0, 1   source: pod 7 bits, TiN 4, endpoint 5      4   length of the cell in octets, header included
+//         2, 3   destination, likewise                      5   type 4, hop count 4: one less at every TiN
+//         6      VC 5, trace 1, reserved 2                  7   CRC-8 of octets 0 to 6
+// The CRC is x^8 + x^2 + x + 1 (as in the ATM header, ITU-T I.432), preset to ones: any one, two or three wrong bits of
+// the 64 are seen. It is computed anew at every TiN, for the hop count and the VC.
+#ifndef WEFT_WIRE_GNET_H
+#define WEFT_WIRE_GNET_H
+
+#include "weft/types.h"
+
+enum weft_gnet_wire_status {
+    WEFT_GNET_WIRE_OK,
+    WEFT_GNET_WIRE_TRUNCATED, ///< fewer bytes than the header, or than it says
+    WEFT_GNET_WIRE_CRC,
+    WEFT_GNET_WIRE_TYPE,   ///< none of the types, or not the one asked for
+    WEFT_GNET_WIRE_LENGTH, ///< none that a cell of this type has
+    WEFT_GNET_WIRE_FIELD   ///< a field that contradicts others, or a reserved one that is not 0
+};
+extern const char *const weft_gnet_wire_status_names[];
+
+struct weft_gnet_address {
+    uint8_t pod, tin, endpoint; ///< 7, 4 and 5 bits
+};
+/// 0 to 65535; fields that do not fit are an error of the caller.
+uint16_t weft_gnet_address_pack(struct weft_gnet_address);
+struct weft_gnet_address weft_gnet_address_unpack(uint16_t address);
+
+enum weft_gnet_type {
+    WEFT_GNET_TYPE_RTS = 1,
+    WEFT_GNET_TYPE_CTS,
+    WEFT_GNET_TYPE_CTD,
+    WEFT_GNET_TYPE_DATA,
+    WEFT_GNET_TYPE_REQ,
+    WEFT_GNET_TYPE_RESP,
+    WEFT_GNET_TYPES
+};
+
+#define WEFT_GNET_HEADER_BYTES 8u
+#define WEFT_GNET_CELL_BYTES_MIN 16u
+#define WEFT_GNET_CELL_BYTES_MAX 160u
+struct weft_gnet_header {
+    uint16_t source, destination; ///< weft_gnet_address_pack
+    uint8_t length;
+    uint8_t type;     ///< enum weft_gnet_type
+    uint8_t hops;     ///< 4 bits
+    uint8_t vc;       ///< 5 bits
+    uint8_t reserved; ///< 2 bits
+    bool trace;
+};
+size_t weft_gnet_header_encode(const struct weft_gnet_header *, uint8_t *ret, size_t size);
+enum weft_gnet_wire_status weft_gnet_header_decode(const uint8_t *bytes, size_t size, struct weft_gnet_header *ret);
+/// Of octets 0 to 6 of a header.
+uint8_t weft_gnet_crc8(const uint8_t *bytes);
+
+/// RTS, 16 octets: length of the packet 16, CoS 3, reserved 5, use of the ingress buffer 8, place in it 32.
+struct weft_gnet_rts {
+    uint16_t packet_bytes;
+    uint8_t class;        ///< 0..7
+    uint8_t buffer_usage; ///< of the ingress buffer, in 1/255
+    uint32_t ingress;
+};
+/// CTS and CTD, 16 octets: place in the ingress buffer 32, as in the RTS, and in the egress buffer 32: 0 in a CTD.
+struct weft_gnet_cts {
+    bool drop; ///< CTD
+    uint32_t ingress, egress;
+};
+/// Data, 16 to 160 octets: slot of the egress buffer 10, number of the cell in its packet 6, then data. The paper
+/// counts a header of 8 octets in 160 only, which leaves nothing to tell packets apart by.
+#define WEFT_GNET_DATA_BYTES_MAX 150u
+struct weft_gnet_data {
+    uint16_t slot;  ///< 10 bits
+    uint8_t number; ///< 6 bits
+    uint8_t bytes;  ///< 6..150
+    uint8_t data[WEFT_GNET_DATA_BYTES_MAX];
+};
+/// Req, 48 octets, 64 with the operands of an atomic: operation 8, reserved 8, length 16, number of the operation 32,
+/// memory region 32, reserved 32, address 64, HMAC 128; operand 64, compare 64.
+enum weft_gnet_operation {
+    WEFT_GNET_READ,
+    WEFT_GNET_WRITE, ///< asks the target to read from the initiator
+    WEFT_GNET_FETCH_ADD,
+    WEFT_GNET_COMPARE_SWAP,
+    WEFT_GNET_OPERATIONS
+};
+#define WEFT_GNET_REQUEST_BYTES 48u
+#define WEFT_GNET_ATOMIC_BYTES 64u
+#define WEFT_GNET_OPERATION_BYTES_MAX 4096u
+struct weft_gnet_req {
+    uint8_t operation; ///< enum weft_gnet_operation
+    uint16_t bytes;    ///< 1..4096; of an atomic 8
+    uint32_t number, region;
+    uint64_t address;
+    uint8_t hmac[16];
+    uint64_t operand, compare; ///< of atomics; else 0
+};
+/// Resp, 16 to 160 octets: number of the operation 32, offset 16, status 8, reserved 8, then a PCIe completion's data.
+#define WEFT_GNET_RESP_BYTES_MAX 144u
+struct weft_gnet_resp {
+    uint32_t number;
+    uint16_t offset;
+    uint8_t status; ///< 0: done; else why not, with no data
+    uint8_t bytes;  ///< 0..144
+    uint8_t data[WEFT_GNET_RESP_BYTES_MAX];
+};
+
+/// A whole cell: header->type says which of the members counts, header.length is computed.
+struct weft_gnet_cell {
+    struct weft_gnet_header header;
+    union {
+        struct weft_gnet_rts rts;
+        struct weft_gnet_cts cts;
+        struct weft_gnet_data data;
+        struct weft_gnet_req req;
+        struct weft_gnet_resp resp;
+    };
+};
+size_t weft_gnet_cell_encode(const struct weft_gnet_cell *, uint8_t *ret, size_t size);
+/// Octets behind the cell's length are left alone.
+enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t size, struct weft_gnet_cell *ret);
+
+// ---- ordered sets: 8 octets between cells ----
+
+#define WEFT_GNET_ORDERED_BYTES 8u
+enum weft_gnet_ordered { WEFT_GNET_TIMESYNC = 1, WEFT_GNET_MOS };
+
+/// Octet 0 the kind, 1 status, 2 to 7 time.
+struct weft_gnet_timesync {
+    uint8_t status;  ///< bits that tell how good the sender's clock is
+    uint64_t cycles; ///< 48 bits: the sender's clock when the set goes on the wire
+};
+size_t weft_gnet_timesync_encode(const struct weft_gnet_timesync *, uint8_t *ret, size_t size);
+enum weft_gnet_wire_status weft_gnet_timesync_decode(const uint8_t *bytes, size_t size, struct weft_gnet_timesync *ret);
+
+/// Management ordered set, of a packet over it (PMOS): octet 0 the kind, 1: first 1, last 1, data octets 3, sequence 3;
+/// then six octets of data, unused ones 0.
+#define WEFT_GNET_MOS_DATA 6u
+struct weft_gnet_mos {
+    bool first, last;
+    uint8_t bytes;    ///< 1..6; 6 unless last
+    uint8_t sequence; ///< 3 bits, one more each
+    uint8_t data[WEFT_GNET_MOS_DATA];
+};
+size_t weft_gnet_mos_encode(const struct weft_gnet_mos *, uint8_t *ret, size_t size);
+enum weft_gnet_wire_status weft_gnet_mos_decode(const uint8_t *bytes, size_t size, struct weft_gnet_mos *ret);
+
+/// A packet over MOS: the packet and its CRC-32 (that of Ethernet, lowest octet first), six octets a set.
+#define WEFT_PMOS_BYTES_MAX 2048u
+#define WEFT_PMOS_CRC 4u
+static inline size_t weft_pmos_sets(size_t bytes) {
+    return (bytes + WEFT_PMOS_CRC + WEFT_GNET_MOS_DATA - 1) / WEFT_GNET_MOS_DATA;
+}
+/// All its sets, one after the other: 8 x weft_pmos_sets(bytes) octets, or 0. `sequence`: of the first.
+size_t weft_pmos_encode(const uint8_t *packet, size_t bytes, uint8_t sequence, uint8_t *ret, size_t size);
+
+/// Of a port. All 0 to begin with.
+struct weft_pmos_receiver {
+    uint16_t bytes; ///< of a packet so far
+    uint8_t next;   ///< sequence
+    bool open;      ///< a packet has begun
+    uint8_t data[WEFT_PMOS_BYTES_MAX + WEFT_PMOS_CRC];
+};
+enum weft_pmos_event {
+    WEFT_PMOS_MORE,   ///< taken
+    WEFT_PMOS_PACKET, ///< receiver->data has a packet of receiver->bytes
+    WEFT_PMOS_LOST,   ///< a set is missing; a packet, if one was open, is dropped
+    WEFT_PMOS_BAD     ///< a packet's CRC or length is wrong; it is dropped
+};
+enum weft_pmos_event weft_pmos_on_set(struct weft_pmos_receiver *, const struct weft_gnet_mos *);
+
+#endif

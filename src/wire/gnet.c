@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+#include <string.h>
+
+#include "weft/wire_gnet.h"
+#include "wire/bytes.h"
+
+const char *const weft_gnet_wire_status_names[] = {"ok", "truncated", "crc", "type", "length", "field", NULL};
+
+enum { POLYNOMIAL = 0x07, PRESET = 0xff };
+
+uint16_t weft_gnet_address_pack(struct weft_gnet_address a) {
+    assert(a.pod < 128 && a.tin < 16 && a.endpoint < 32);
+    return (uint16_t)(a.pod << 9 | a.tin << 5 | a.endpoint);
+}
+
+struct weft_gnet_address weft_gnet_address_unpack(uint16_t address) {
+    return (struct weft_gnet_address){(uint8_t)(address >> 9), address >> 5 & 15, address & 31};
+}
+
+uint8_t weft_gnet_crc8(const uint8_t *bytes) {
+    uint32_t crc = PRESET;
+    for (unsigned i = 0; i < WEFT_GNET_HEADER_BYTES - 1; i++) {
+        crc ^= bytes[i];
+        for (unsigned bit = 0; bit < 8; bit++)
+            crc = crc & 0x80 ? (crc << 1 ^ POLYNOMIAL) & 0xff : crc << 1;
+    }
+    return (uint8_t)crc;
+}
+
+/// Whether a cell of a type may be so long.
+static bool fits_type(uint32_t type, uint32_t length) {
+    switch (type) {
+    case WEFT_GNET_TYPE_RTS:
+    case WEFT_GNET_TYPE_CTS:
+    case WEFT_GNET_TYPE_CTD:
+        return length == WEFT_GNET_CELL_BYTES_MIN;
+    case WEFT_GNET_TYPE_REQ:
+        return length == WEFT_GNET_REQUEST_BYTES || length == WEFT_GNET_ATOMIC_BYTES;
+    default:
+        return length >= WEFT_GNET_CELL_BYTES_MIN && length <= WEFT_GNET_CELL_BYTES_MAX;
+    }
+}
+
+size_t weft_gnet_header_encode(const struct weft_gnet_header *h, uint8_t *ret, size_t size) {
+    if (size < WEFT_GNET_HEADER_BYTES || !h->type || h->type >= WEFT_GNET_TYPES || !fits_type(h->type, h->length) ||
+        h->hops > 15 || h->vc > 31 || h->reserved > 3)
+        return 0;
+    weft__put16(ret, h->source);
+    weft__put16(ret + 2, h->destination);
+    ret[4] = h->length;
+    ret[5] = (uint8_t)(h->type << 4 | h->hops);
+    ret[6] = (uint8_t)(h->vc << 3 | h->trace << 2 | h->reserved);
+    ret[7] = weft_gnet_crc8(ret);
+    return WEFT_GNET_HEADER_BYTES;
+}
+
+enum weft_gnet_wire_status weft_gnet_header_decode(const uint8_t *bytes, size_t size, struct weft_gnet_header *ret) {
+    if (size < WEFT_GNET_HEADER_BYTES) return WEFT_GNET_WIRE_TRUNCATED;
+    if (weft_gnet_crc8(bytes) != bytes[7]) return WEFT_GNET_WIRE_CRC;
+    uint8_t type = bytes[5] >> 4;
+    if (!type || type >= WEFT_GNET_TYPES) return WEFT_GNET_WIRE_TYPE;
+    if (!fits_type(type, bytes[4])) return WEFT_GNET_WIRE_LENGTH;
+    *ret = (struct weft_gnet_header){
+        .source = weft__get16(bytes),
+        .destination = weft__get16(bytes + 2),
+        .length = bytes[4],
+        .type = type,
+        .hops = bytes[5] & 15,
+        .vc = bytes[6] >> 3,
+        .reserved = bytes[6] & 3,
+        .trace = bytes[6] >> 2 & 1,
+    };
+    return WEFT_GNET_WIRE_OK;
+}
+
+// --- what is behind the header ------------------------------------------------------------------------------------
+
+static size_t encode_rts(const struct weft_gnet_rts *rts, uint8_t *to) {
+    if (rts->class > 7) return 0;
+    weft__put16(to, rts->packet_bytes);
+    to[2] = (uint8_t)(rts->class << 5);
+    to[3] = rts->buffer_usage;
+    weft__put32(to + 4, rts->ingress);
+    return WEFT_GNET_CELL_BYTES_MIN;
+}
+
+static bool decode_rts(const uint8_t *from, struct weft_gnet_rts *ret) {
+    *ret = (struct weft_gnet_rts){weft__get16(from), from[2] >> 5, from[3], weft__get32(from + 4)};
+    return !(from[2] & 31);
+}
+
+static size_t encode_cts(const struct weft_gnet_cts *cts, bool drop, uint8_t *to) {
+    if (cts->drop != drop || (drop && cts->egress)) return 0;
+    weft__put32(to, cts->ingress);
+    weft__put32(to + 4, cts->egress);
+    return WEFT_GNET_CELL_BYTES_MIN;
+}
+
+static bool decode_cts(const uint8_t *from, bool drop, struct weft_gnet_cts *ret) {
+    *ret = (struct weft_gnet_cts){drop, weft__get32(from), weft__get32(from + 4)};
+    return !drop || !ret->egress;
+}
+
+static size_t encode_data(const struct weft_gnet_data *data, uint8_t *to) {
+    if (data->slot > 1023 || data->number > 63 || data->bytes < 6 || data->bytes > WEFT_GNET_DATA_BYTES_MAX) return 0;
+    weft__put16(to, (uint32_t)data->slot << 6 | data->number);
+    memcpy(to + 2, data->data, data->bytes);
+    return WEFT_GNET_HEADER_BYTES + 2u + data->bytes;
+}
+
+static bool decode_data(const uint8_t *from, size_t size, struct weft_gnet_data *ret) {
+    uint16_t tag = weft__get16(from);
+    *ret = (struct weft_gnet_data){.slot = tag >> 6, .number = tag & 63, .bytes = (uint8_t)(size - 2)};
+    memcpy(ret->data, from + 2, ret->bytes);
+    return true;
+}
+
+static bool is_atomic(const struct weft_gnet_req *req) {
+    return req->operation >= WEFT_GNET_FETCH_ADD;
+}
+
+static bool is_request(const struct weft_gnet_req *req) {
+    if (req->operation >= WEFT_GNET_OPERATIONS || !req->bytes || req->bytes > WEFT_GNET_OPERATION_BYTES_MAX)
+        return false;
+    return is_atomic(req) ? req->bytes == 8 : !req->operand && !req->compare;
+}
+
+static size_t encode_req(const struct weft_gnet_req *req, uint8_t *to) {
+    if (!is_request(req)) return 0;
+    to[0] = req->operation;
+    to[1] = 0;
+    weft__put16(to + 2, req->bytes);
+    weft__put32(to + 4, req->number);
+    weft__put32(to + 8, req->region);
+    weft__put32(to + 12, 0);
+    weft__put64(to + 16, req->address);
+    memcpy(to + 24, req->hmac, sizeof req->hmac);
+    if (!is_atomic(req)) return WEFT_GNET_REQUEST_BYTES;
+    weft__put64(to + 40, req->operand);
+    weft__put64(to + 48, req->compare);
+    return WEFT_GNET_ATOMIC_BYTES;
+}
+
+static bool decode_req(const uint8_t *from, size_t size, struct weft_gnet_req *ret) {
+    *ret = (struct weft_gnet_req){.operation = from[0],
+                                  .bytes = weft__get16(from + 2),
+                                  .number = weft__get32(from + 4),
+                                  .region = weft__get32(from + 8),
+                                  .address = weft__get64(from + 16)};
+    memcpy(ret->hmac, from + 24, sizeof ret->hmac);
+    bool has_operands = size > WEFT_GNET_REQUEST_BYTES - WEFT_GNET_HEADER_BYTES;
+    if (has_operands) {
+        ret->operand = weft__get64(from + 40);
+        ret->compare = weft__get64(from + 48);
+    }
+    return !from[1] && !weft__get32(from + 12) && is_request(ret) && is_atomic(ret) == has_operands;
+}
+
+static size_t encode_resp(const struct weft_gnet_resp *resp, uint8_t *to) {
+    if (resp->bytes > WEFT_GNET_RESP_BYTES_MAX || (resp->status && resp->bytes)) return 0;
+    weft__put32(to, resp->number);
+    weft__put16(to + 4, resp->offset);
+    to[6] = resp->status;
+    to[7] = 0;
+    memcpy(to + 8, resp->data, resp->bytes);
+    return WEFT_GNET_HEADER_BYTES + 8u + resp->bytes;
+}
+
+static bool decode_resp(const uint8_t *from, size_t size, struct weft_gnet_resp *ret) {
+    *ret = (struct weft_gnet_resp){weft__get32(from), weft__get16(from + 4), from[6], (uint8_t)(size - 8), {0}};
+    memcpy(ret->data, from + 8, ret->bytes);
+    return !from[7] && !(ret->status && ret->bytes);
+}
+
+size_t weft_gnet_cell_encode(const struct weft_gnet_cell *cell, uint8_t *ret, size_t size) {
+    uint8_t bytes[WEFT_GNET_CELL_BYTES_MAX], *to = bytes + WEFT_GNET_HEADER_BYTES;
+    struct weft_gnet_header header = cell->header;
+    size_t length = 0;
+    switch (header.type) {
+    case WEFT_GNET_TYPE_RTS:
+        length = encode_rts(&cell->rts, to);
+        break;
+    case WEFT_GNET_TYPE_CTS:
+    case WEFT_GNET_TYPE_CTD:
+        length = encode_cts(&cell->cts, header.type == WEFT_GNET_TYPE_CTD, to);
+        break;
+    case WEFT_GNET_TYPE_DATA:
+        length = encode_data(&cell->data, to);
+        break;
+    case WEFT_GNET_TYPE_REQ:
+        length = encode_req(&cell->req, to);
+        break;
+    case WEFT_GNET_TYPE_RESP:
+        length = encode_resp(&cell->resp, to);
+        break;
+    default:
+        break;
+    }
+    header.length = (uint8_t)length;
+    if (!length || length > size || !weft_gnet_header_encode(&header, bytes, sizeof bytes)) return 0;
+    memcpy(ret, bytes, length);
+    return length;
+}
+
+enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t size, struct weft_gnet_cell *ret) {
+    struct weft_gnet_cell cell;
+    enum weft_gnet_wire_status status = weft_gnet_header_decode(bytes, size, &cell.header);
+    if (status) return status;
+    if (size < cell.header.length) return WEFT_GNET_WIRE_TRUNCATED;
+    const uint8_t *from = bytes + WEFT_GNET_HEADER_BYTES;
+    size_t behind = cell.header.length - WEFT_GNET_HEADER_BYTES;
+    bool good = false;
+    switch (cell.header.type) {
+    case WEFT_GNET_TYPE_RTS:
+        good = decode_rts(from, &cell.rts);
+        break;
+    case WEFT_GNET_TYPE_CTS:
+    case WEFT_GNET_TYPE_CTD:
+        good = decode_cts(from, cell.header.type == WEFT_GNET_TYPE_CTD, &cell.cts);
+        break;
+    case WEFT_GNET_TYPE_DATA:
+        good = decode_data(from, behind, &cell.data);
+        break;
+    case WEFT_GNET_TYPE_REQ:
+        good = decode_req(from, behind, &cell.req);
+        break;
+    case WEFT_GNET_TYPE_RESP:
+        good = decode_resp(from, behind, &cell.resp);
+        break;
+    }
+    if (!good) return WEFT_GNET_WIRE_FIELD;
+    *ret = cell;
+    return WEFT_GNET_WIRE_OK;
+}

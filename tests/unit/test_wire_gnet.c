@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells and ordered sets of GNet: the layouts that weft/wire_gnet.h draws; sizes of the Aquila paper (NSDI 2022,
+// sections 3.1, 3.3 to 3.5, B.1); whatever is decoded encodes to the same bytes.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "weft/random.h"
+#include "weft/wire_gnet.h"
+
+static struct weft_gnet_cell sample(enum weft_gnet_type type) {
+    struct weft_gnet_cell c = {.header = {.type = type, .hops = 9, .vc = 31, .trace = true}};
+    c.header.source = weft_gnet_address_pack((struct weft_gnet_address){47, 11, 17});
+    c.header.destination = weft_gnet_address_pack((struct weft_gnet_address){1, 2, 3});
+    switch (type) {
+    case WEFT_GNET_TYPE_RTS:
+        c.rts = (struct weft_gnet_rts){1500, 7, 128, 0x01020304};
+        break;
+    case WEFT_GNET_TYPE_CTS:
+        c.cts = (struct weft_gnet_cts){false, 0x01020304, 0x05060708};
+        break;
+    case WEFT_GNET_TYPE_CTD:
+        c.cts = (struct weft_gnet_cts){true, 0x01020304, 0};
+        break;
+    case WEFT_GNET_TYPE_DATA:
+        c.data = (struct weft_gnet_data){1023, 63, 150, {1, 2, 3}};
+        break;
+    case WEFT_GNET_TYPE_REQ:
+        c.req = (struct weft_gnet_req){WEFT_GNET_READ, 4096, 77, 5, 0x1122334455667788, {9, 8, 7}, 0, 0};
+        break;
+    default:
+        c.resp = (struct weft_gnet_resp){77, 256, 0, 128, {4, 5, 6}};
+        break;
+    }
+    return c;
+}
+
+static void layout(void **state) {
+    (void)state;
+    uint8_t bytes[WEFT_GNET_CELL_BYTES_MAX];
+    struct weft_gnet_cell rts = sample(WEFT_GNET_TYPE_RTS);
+    const uint8_t expected[] = {0x5f, 0x71, 0x02, 0x43, 16, 0x19, 0xfc, 0, 0x05, 0xdc, 0xe0, 128, 1, 2, 3, 4};
+    assert_int_equal(weft_gnet_cell_encode(&rts, bytes, sizeof bytes), sizeof expected);
+    bytes[7] = 0; // the CRC, below
+    assert_memory_equal(bytes, expected, sizeof expected);
+    // CRC-8 with polynomial 0x07 preset to ones, of one octet shifted in by hand: 0xff, then seven of 0
+    const uint8_t zeros[7] = {0};
+    uint32_t remainder = 0xff;
+    for (unsigned bit = 0; bit < 56; bit++)
+        remainder = remainder >> 7 ? (remainder * 2 ^ 0x107) : remainder * 2;
+    assert_int_equal(weft_gnet_crc8(zeros), remainder);
+    struct weft_gnet_address a = weft_gnet_address_unpack(0x5f71);
+    assert_int_equal(a.pod, 47);
+    assert_int_equal(a.tin, 11);
+    assert_int_equal(a.endpoint, 17);
+}
+
+/// RTS, CTS and CTD 16 octets, Req 48, three times CTS; a full data cell 160; the smallest completion cell 64 and
+/// header.
+static void sizes(void **state) {
+    (void)state;
+    const size_t bytes[] = {[WEFT_GNET_TYPE_RTS] = 16,   [WEFT_GNET_TYPE_CTS] = 16, [WEFT_GNET_TYPE_CTD] = 16,
+                            [WEFT_GNET_TYPE_DATA] = 160, [WEFT_GNET_TYPE_REQ] = 48, [WEFT_GNET_TYPE_RESP] = 144};
+    for (uint32_t type = 1; type < WEFT_GNET_TYPES; type++) {
+        struct weft_gnet_cell c = sample(type), again;
+        uint8_t out[WEFT_GNET_CELL_BYTES_MAX], twice[WEFT_GNET_CELL_BYTES_MAX];
+        assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), bytes[type]);
+        assert_int_equal(weft_gnet_cell_decode(out, bytes[type], &again), WEFT_GNET_WIRE_OK);
+        assert_int_equal(again.header.length, bytes[type]);
+        assert_true(again.header.trace);
+        assert_int_equal(weft_gnet_cell_encode(&again, twice, sizeof twice), bytes[type]);
+        assert_memory_equal(out, twice, bytes[type]);
+    }
+    struct weft_gnet_cell swap = sample(WEFT_GNET_TYPE_REQ);
+    uint8_t out[WEFT_GNET_CELL_BYTES_MAX];
+    swap.req.operation = WEFT_GNET_COMPARE_SWAP;
+    swap.req.bytes = 8;
+    swap.req.operand = 6;
+    assert_int_equal(weft_gnet_cell_encode(&swap, out, sizeof out), WEFT_GNET_ATOMIC_BYTES);
+    assert_int_equal(weft_gnet_cell_decode(out, sizeof out, &swap), WEFT_GNET_WIRE_OK);
+    assert_int_equal(swap.req.operand, 6);
+}
+
+static void too_short(void **state) {
+    (void)state;
+    for (uint32_t type = 1; type < WEFT_GNET_TYPES; type++) {
+        struct weft_gnet_cell c = sample(type), other;
+        uint8_t out[WEFT_GNET_CELL_BYTES_MAX], none[WEFT_GNET_CELL_BYTES_MAX];
+        size_t size = weft_gnet_cell_encode(&c, out, sizeof out);
+        for (size_t n = 0; n < size; n++) {
+            assert_int_equal(weft_gnet_cell_decode(out, n, &other), WEFT_GNET_WIRE_TRUNCATED);
+            assert_int_equal(weft_gnet_cell_encode(&c, none, n), 0);
+        }
+    }
+}
+
+/// The polynomial is (x + 1) times a primitive one of degree 7: up to three wrong bits of up to 127 are seen.
+static void wrong_bits(void **state) {
+    (void)state;
+    struct weft_gnet_header header = sample(WEFT_GNET_TYPE_DATA).header, ret;
+    header.length = 100;
+    uint8_t bytes[WEFT_GNET_HEADER_BYTES];
+    assert_int_equal(weft_gnet_header_encode(&header, bytes, sizeof bytes), sizeof bytes);
+    for (unsigned a = 0; a < 64; a++)
+        for (unsigned b = a; b < 64; b++)
+            for (unsigned c = b; c < 64; c++) {
+                uint8_t wrong[WEFT_GNET_HEADER_BYTES];
+                memcpy(wrong, bytes, sizeof wrong);
+                wrong[a / 8] ^= (uint8_t)(1 << a % 8);
+                if (b != a) wrong[b / 8] ^= (uint8_t)(1 << b % 8);
+                if (c != b) wrong[c / 8] ^= (uint8_t)(1 << c % 8);
+                assert_int_equal(weft_gnet_header_decode(wrong, sizeof wrong, &ret), WEFT_GNET_WIRE_CRC);
+            }
+    const uint8_t nothing[WEFT_GNET_HEADER_BYTES] = {0};
+    assert_int_equal(weft_gnet_header_decode(nothing, sizeof nothing, &ret), WEFT_GNET_WIRE_CRC);
+}
+
+static enum weft_gnet_wire_status status_with(enum weft_gnet_type type, size_t octet, uint8_t value) {
+    struct weft_gnet_cell c = sample(type), ret = {.header.source = 0xabcd};
+    uint8_t bytes[WEFT_GNET_CELL_BYTES_MAX] = {0};
+    assert_true(weft_gnet_cell_encode(&c, bytes, sizeof bytes) > 0);
+    bytes[octet] = value;
+    bytes[7] = weft_gnet_crc8(bytes);
+    enum weft_gnet_wire_status status = weft_gnet_cell_decode(bytes, sizeof bytes, &ret);
+    if (status) assert_int_equal(ret.header.source, 0xabcd); // not touched
+    return status;
+}
+
+static void malformed(void **state) {
+    (void)state;
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 5, 0x09), WEFT_GNET_WIRE_TYPE);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 5, 0x79), WEFT_GNET_WIRE_TYPE);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 4, 24), WEFT_GNET_WIRE_LENGTH);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_DATA, 4, 15), WEFT_GNET_WIRE_LENGTH);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_DATA, 4, 161), WEFT_GNET_WIRE_LENGTH);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 4, 56), WEFT_GNET_WIRE_LENGTH);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 10, 0xe1), WEFT_GNET_WIRE_FIELD);  // reserved
+    assert_int_equal(status_with(WEFT_GNET_TYPE_CTD, 15, 1), WEFT_GNET_WIRE_FIELD);     // nothing to go to
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 8, 4), WEFT_GNET_WIRE_FIELD);      // operation
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 8, 2), WEFT_GNET_WIRE_FIELD);      // atomic without operands
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 10, 0x11), WEFT_GNET_WIRE_FIELD);  // more than 4 KB
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 4, 64), WEFT_GNET_WIRE_FIELD);     // operands of a read
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RESP, 8 + 6, 1), WEFT_GNET_WIRE_FIELD); // data with an error
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 6, 0x03), WEFT_GNET_WIRE_OK);      // reserved bits are kept
+}
+
+static void more_than_fits(void **state) {
+    (void)state;
+    uint8_t out[WEFT_GNET_CELL_BYTES_MAX];
+    struct weft_gnet_cell c;
+#define REFUSED(type_, change)                                                                                         \
+    c = sample(type_);                                                                                                 \
+    change;                                                                                                            \
+    assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), 0)
+    REFUSED(WEFT_GNET_TYPE_RTS, c.header.vc = 32);
+    REFUSED(WEFT_GNET_TYPE_RTS, c.header.hops = 16);
+    REFUSED(WEFT_GNET_TYPE_RTS, c.header.reserved = 4);
+    REFUSED(WEFT_GNET_TYPE_RTS, c.header.type = 0);
+    REFUSED(WEFT_GNET_TYPE_RTS, c.header.type = WEFT_GNET_TYPES);
+    REFUSED(WEFT_GNET_TYPE_RTS, c.rts.class = 8);
+    REFUSED(WEFT_GNET_TYPE_CTS, c.cts.drop = true);
+    REFUSED(WEFT_GNET_TYPE_CTD, c.cts.egress = 1);
+    REFUSED(WEFT_GNET_TYPE_DATA, c.data.slot = 1024);
+    REFUSED(WEFT_GNET_TYPE_DATA, c.data.number = 64);
+    REFUSED(WEFT_GNET_TYPE_DATA, c.data.bytes = 5);
+    REFUSED(WEFT_GNET_TYPE_DATA, c.data.bytes = 151);
+    REFUSED(WEFT_GNET_TYPE_REQ, c.req.bytes = 0);
+    REFUSED(WEFT_GNET_TYPE_REQ, c.req.bytes = 4097);
+    REFUSED(WEFT_GNET_TYPE_REQ, c.req.compare = 1);
+    REFUSED(WEFT_GNET_TYPE_RESP, c.resp.bytes = 145);
+    REFUSED(WEFT_GNET_TYPE_RESP, c.resp.status = 1);
+#undef REFUSED
+}
+
+static void any_bytes(void **state) {
+    (void)state;
+    struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_TEST);
+    uint32_t good = 0;
+    for (unsigned round = 0; round < 100000; round++) {
+        uint8_t in[WEFT_GNET_CELL_BYTES_MAX], out[WEFT_GNET_CELL_BYTES_MAX];
+        for (size_t i = 0; i < sizeof in; i++)
+            in[i] = (uint8_t)weft_random_u64(&random);
+        if (round % 2) in[4] = (uint8_t)(in[4] % 4 * 16 + 16);
+        in[7] = weft_gnet_crc8(in);
+        struct weft_gnet_cell c;
+        if (weft_gnet_cell_decode(in, sizeof in, &c)) continue;
+        good++;
+        assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), c.header.length);
+        assert_memory_equal(in, out, c.header.length);
+    }
+    assert_true(good > 1000);
+}
+
+// --- ordered sets -------------------------------------------------------------------------------------------------
+
+static void ordered_sets(void **state) {
+    (void)state;
+    uint8_t bytes[WEFT_GNET_ORDERED_BYTES];
+    struct weft_gnet_timesync t = {0x5a, UINT64_C(0x0102030405ff)}, u;
+    assert_int_equal(weft_gnet_timesync_encode(&t, bytes, sizeof bytes), 8);
+    const uint8_t expected[] = {WEFT_GNET_TIMESYNC, 0x5a, 1, 2, 3, 4, 5, 0xff};
+    assert_memory_equal(bytes, expected, sizeof expected);
+    assert_int_equal(weft_gnet_timesync_decode(bytes, 8, &u), WEFT_GNET_WIRE_OK);
+    assert_true(u.status == t.status && u.cycles == t.cycles);
+    assert_int_equal(weft_gnet_timesync_decode(bytes, 7, &u), WEFT_GNET_WIRE_TRUNCATED);
+    struct weft_gnet_mos m = {true, false, 6, 3, {1, 2, 3, 4, 5, 6}}, n;
+    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_TYPE);
+    t.cycles = UINT64_C(1) << 48;
+    assert_int_equal(weft_gnet_timesync_encode(&t, bytes, sizeof bytes), 0);
+    assert_int_equal(weft_gnet_mos_encode(&m, bytes, sizeof bytes), 8);
+    const uint8_t set[] = {WEFT_GNET_MOS, 0xb3, 1, 2, 3, 4, 5, 6};
+    assert_memory_equal(bytes, set, sizeof set);
+    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_OK);
+    assert_memory_equal(&m, &n, sizeof m);
+    bytes[1] = 0xab; // 5 octets, but not the last
+    assert_int_equal(weft_gnet_mos_decode(bytes, 8, &n), WEFT_GNET_WIRE_FIELD);
+    m.bytes = 7;
+    assert_int_equal(weft_gnet_mos_encode(&m, bytes, sizeof bytes), 0);
+}
+
+/// What a receiver makes of sets [0, n), without number `without` and with a bit of number `wrong` turned.
+static enum weft_pmos_event receive(struct weft_pmos_receiver *r, const uint8_t *sets, size_t n, size_t without,
+                                    size_t wrong) {
+    enum weft_pmos_event event = WEFT_PMOS_MORE, worst = WEFT_PMOS_MORE;
+    for (size_t s = 0; s < n; s++) {
+        struct weft_gnet_mos m;
+        assert_int_equal(weft_gnet_mos_decode(sets + s * 8, 8, &m), WEFT_GNET_WIRE_OK);
+        if (s == wrong) m.data[0] ^= 4;
+        if (s != without) event = weft_pmos_on_set(r, &m);
+        if (event == WEFT_PMOS_LOST || event == WEFT_PMOS_BAD) worst = event;
+    }
+    return worst ? worst : event;
+}
+
+static void packets_over_sets(void **state) {
+    (void)state;
+    static uint8_t packet[WEFT_PMOS_BYTES_MAX + 1], sets[8 * 400];
+    static struct weft_pmos_receiver r;
+    for (size_t i = 0; i < sizeof packet; i++)
+        packet[i] = (uint8_t)(i * 7);
+    for (size_t bytes = 1; bytes <= WEFT_PMOS_BYTES_MAX; bytes += bytes < 40 ? 1 : 251) {
+        size_t size = weft_pmos_encode(packet, bytes, (uint8_t)(bytes % 8), sets, sizeof sets), n = size / 8;
+        assert_int_equal(n, (bytes + 4 + 5) / 6);
+        assert_int_equal(receive(&r, sets, n, n, n), WEFT_PMOS_PACKET);
+        assert_int_equal(r.bytes, bytes);
+        assert_memory_equal(r.data, packet, bytes);
+        for (size_t s = 0; s < n && n < 60; s++) {
+            enum weft_pmos_event lost =
+                receive(&r, sets, n, s, n); // the last one is missed when the next packet begins
+            if (s + 1 == n && n > 1) lost = receive(&r, sets, n - 1, n, n);
+            assert_int_equal(lost, n == 1 ? WEFT_PMOS_MORE : WEFT_PMOS_LOST);
+            r.open = false;
+            assert_int_equal(receive(&r, sets, n, n, s), WEFT_PMOS_BAD);
+            assert_int_equal(receive(&r, sets, n, n, n), WEFT_PMOS_PACKET); // and goes on
+        }
+    }
+    assert_int_equal(weft_pmos_encode(packet, WEFT_PMOS_BYTES_MAX + 1, 0, sets, sizeof sets), 0);
+    assert_int_equal(weft_pmos_encode(packet, 0, 0, sets, sizeof sets), 0);
+    assert_int_equal(weft_pmos_encode(packet, 20, 0, sets, 31), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout),     cmocka_unit_test(sizes),        cmocka_unit_test(too_short),
+        cmocka_unit_test(wrong_bits), cmocka_unit_test(malformed),    cmocka_unit_test(more_than_fits),
+        cmocka_unit_test(any_bytes),  cmocka_unit_test(ordered_sets), cmocka_unit_test(packets_over_sets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
