@@ -32,8 +32,8 @@ static uint64_t per_loop(const struct weft_collective_shape *shape) {
 
 static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct conf *c = conf;
-    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks);
-    return weft__loops_steps(&ring.loops, per_loop(shape));
+    struct weft__channel channel = weft__channel_of(&c->common, shape, lane, shape->bytes, shape->ranks);
+    return weft__loops_steps(&channel.loops, per_loop(shape));
 }
 
 /// Step j of a ring of n in which the caller is `at`: first gathering contributions (to_sum), then passing them on.
@@ -49,8 +49,8 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
                  uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     struct stages s = stages_of(shape);
-    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, shape->ranks);
-    struct weft__loop_step at = weft__loops_at(&ring.loops, per_loop(shape), index);
+    struct weft__channel channel = weft__channel_of(&c->common, shape, lane, shape->bytes, shape->ranks);
+    struct weft__loop_step at = weft__loops_at(&channel.loops, s.scatter + s.all_reduce + s.gather, index);
     uint32_t server = rank / s.g, number = rank % s.g, part = number, block;
     bool rail = at.j >= s.scatter && at.j < s.scatter + s.all_reduce;
     struct turn turn;
@@ -74,8 +74,8 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     uint32_t next = rail ? (server + 1) % s.m * s.g + number : server * s.g + (number + 1) % s.g;
     if (turn.recv) ret_step->recv[0] = previous;
     if (turn.send) ret_step->send[0] = next;
-    ret_step->offset = ring.start;
-    weft__loops_piece(&ring.loops, &at, part * s.m + block, ret_step);
+    ret_step->offset = channel.start;
+    weft__loops_piece(&channel.loops, &at, part * s.m + block, ret_step);
 }
 
 static const struct weft_collective_ops ops = {

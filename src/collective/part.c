@@ -65,17 +65,19 @@ uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop) {
 }
 
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
-    uint64_t full = per_loop * full_slices(loops), loop = index / full;
+    uint32_t slices = loops->loops > 1 ? full_slices(loops) : 0;
+    uint64_t loop = slices ? index / (per_loop * slices) : 0;
     if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
     bool last = loop + 1 == loops->loops;
-    index -= loop * full;
+    index -= loop * per_loop * slices;
     weft_bytes start = loop * loops->loop_bytes;
-    uint32_t slices = last ? last_slices(loops) : full_slices(loops);
+    if (last) slices = last_slices(loops);
+    uint64_t j = index / slices;
     return (struct weft__loop_step){
         .start = start,
         .bytes = last ? loops->bytes - start : loops->loop_bytes,
-        .j = index / slices,
-        .slice = (uint32_t)(index % slices),
+        .j = j,
+        .slice = (uint32_t)(index - j * slices),
         .slices = slices,
     };
 }
@@ -130,17 +132,24 @@ void weft__place_in_part(const struct weft_collective_shape *shape, uint32_t par
     step->offset += begin;
 }
 
+struct weft__channel weft__channel_of(const struct weft_collective_common *common,
+                                      const struct weft_collective_shape *shape, uint32_t channel, weft_bytes bytes,
+                                      uint32_t blocks) {
+    uint32_t channels = weft__ring_lanes(common, shape);
+    weft_bytes start = weft__part(bytes, channel, channels);
+    return (struct weft__channel){
+        start, weft__loops_of(common, weft__part(bytes, channel + UINT64_C(1), channels) - start, blocks)};
+}
+
 struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                                 uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks) {
-    uint32_t n = shape->ranks, channels = weft__ring_lanes(common, shape);
-    uint32_t position = weft__ring_position(shape, channel, rank);
-    weft_bytes start = weft__part(bytes, channel, channels);
+    uint32_t n = shape->ranks, position = weft__ring_position(shape, channel, rank);
+    struct weft__channel part = weft__channel_of(common, shape, channel, bytes, blocks);
     return (struct weft__ring){
-        .channels = channels,
         .position = position,
-        .previous = weft__ring_rank(shape, channel, (position + n - 1) % n),
-        .next = weft__ring_rank(shape, channel, (position + 1) % n),
-        .start = start,
-        .loops = weft__loops_of(common, weft__part(bytes, channel + UINT64_C(1), channels) - start, blocks),
+        .previous = weft__ring_rank(shape, channel, (position ? position : n) - 1),
+        .next = weft__ring_rank(shape, channel, position + 1 == n ? 0 : position + 1),
+        .start = part.start,
+        .loops = part.loops,
     };
 }

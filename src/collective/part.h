@@ -65,13 +65,22 @@ static inline void weft__step_clear(struct weft_step *step, uint32_t channel) {
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position);
 uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank);
 
-/// What the ring collectives share: a channel a lane, and in it the loops over the channel's part of `bytes`.
-struct weft__ring {
-    uint32_t channels, position, previous, next;
-    weft_bytes start; ///< of the channel's part
+/// A channel's part of `bytes`, where there are as many channels as lanes, and the loops over it.
+struct weft__channel {
+    weft_bytes start;
     struct weft__loops loops;
 };
 uint32_t weft__ring_lanes(const void *conf, const struct weft_collective_shape *shape); ///< conf: begins with common
+struct weft__channel weft__channel_of(const struct weft_collective_common *common,
+                                      const struct weft_collective_shape *shape, uint32_t channel, weft_bytes bytes,
+                                      uint32_t blocks);
+
+/// What the ring collectives share: a channel a lane, and where a rank is in its ring.
+struct weft__ring {
+    uint32_t position, previous, next;
+    weft_bytes start; ///< of the channel's part
+    struct weft__loops loops;
+};
 struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                                 uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks);
 
