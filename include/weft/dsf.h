@@ -27,6 +27,7 @@ struct weft_interface_conf {
     uint64_t inflight; ///< credits under way; 0: by the preset, from rate and fabric_delay
     uint64_t slow_eighths;
     weft_time_ps balance_age_ps, refresh_ps, watchdog_ps;
+    uint64_t backlog_cells; ///< before a lane of its own at which VOQs wait, whatever their credits
     weft_bytes sram_bytes;
     // reassembly
     weft_bytes reassembly_bytes;

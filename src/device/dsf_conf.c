@@ -44,6 +44,9 @@ static const struct weft_param interface_rows[] = {
               "a VOQ that waits for credits repeats its request after this time (assumed)"),
     WEFT_TIME(struct weft_interface_conf, watchdog_ps, "credit_watchdog", "500ms", "1us", "never",
               "packets of a VOQ that got no credit for so long are discarded (FBOSS: 500ms)"),
+    WEFT_UINT(struct weft_interface_conf, backlog_cells, "backlog", "256", "1", "65535",
+              "cells (or trains) that wait for a lane of the node's own at which packets stay in their VOQs, whatever "
+              "their credits (assumed)"),
     WEFT_BYTES(struct weft_interface_conf, sram_bytes, "sram", "128MiB", "0B", "1TB",
                "on-chip buffer (Jericho3-AI); what VOQs hold beyond it is counted as in HBM"),
     WEFT_BYTES(struct weft_interface_conf, reassembly_bytes, "reassembly_buffer", "16MiB", "16KB", "1GB",

@@ -98,6 +98,9 @@ static void on_box_timer(struct weft__node *node, struct weft__in *in, struct we
     case WEFT__IN_KEY_VOQS:
         weft__in_look_at_voqs(node, in, w);
         break;
+    case WEFT__IN_KEY_ROOM:
+        weft__in_on_lanes(node, in, w);
+        break;
     case WEFT__IN_KEY_SAMPLE:
         on_sample(node, in, w);
         break;

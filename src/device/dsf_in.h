@@ -29,6 +29,8 @@ struct weft__voq {
     uint32_t to;      ///< interface node
     uint16_t port;    ///< of its Ethernet ports
     uint8_t priority, state;
+    bool waits;             ///< for lanes, in the ring of those
+    uint32_t next;          ///< in that ring
     weft_time_ps credit_ps; ///< last credit, or when it began to hold packets
     weft_time_ps asked_ps;  ///< last request
     weft_time_ps active_ps; ///< last packet in or out
@@ -104,6 +106,7 @@ struct weft__in {
     struct weft__spray spray;
     struct weft__lanes lanes;
     struct weft__lane_queues *queues; ///< NULL: no link-level flow control
+    uint32_t waiting;                 ///< last of the ring of VOQs that wait for lanes; WEFT_NONE: none
     struct weft__credit_flow *flow;
     struct weft__number_table flows;
     uint32_t voq_capacity, flow_capacity, streams, stream_capacity;
@@ -126,7 +129,7 @@ enum { WEFT__IN_ETHERNET = 0x8000 };
 /// Timer keys beyond those of the Ethernet side: of an Ethernet port, those of the box, and
 /// one a lane where there is link-level flow control.
 enum { WEFT__IN_KEY_CREDIT = WEFT__ETHER_KEY_OWN };
-enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEY_LANES };
+enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_ROOM, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEY_LANES };
 
 static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
     return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
@@ -177,6 +180,8 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
 uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority);
 void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t voq,
                         uint32_t bytes);
+/// Lanes have room again: VOQs that wait for them, in turn.
+void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 
 // dsf_in_credit.c: the scheduler of credits

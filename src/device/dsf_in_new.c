@@ -74,6 +74,7 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     in->outside = setup->outside;
     in->known = setup->known;
     in->self = setup->self;
+    in->waiting = WEFT_NONE;
     number_ports(in, setup);
     in->stream_of = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->stream_of);
     in->sequence = weft_arena_alloc(arena, (size_t)setup->ins * WEFT_PRIORITIES, sizeof *in->sequence);

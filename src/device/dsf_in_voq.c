@@ -10,6 +10,9 @@
 // A packet leaves while the balance is positive, and so may overdraw it by less than itself. Presets as in Broadcom's
 // SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits under way a VOQ is satisfied with n + 1 credits more than it holds,
 // and an empty one keeps 3 n - 1 credits at most. What has been lost on the way is asked for again.
+//
+// Credits know nothing of the node's own lanes. When these are fewer than its ports can fill (links have failed),
+// packets wait in their VOQs, in turn, until the lane of their next cell has little before it.
 #include "device/dsf_in.h"
 #include "weft/memory.h"
 
@@ -98,26 +101,92 @@ static void send_cells(struct weft__node *node, struct weft__in *in, struct weft
     }
 }
 
-/// Sends what the balance allows.
+/// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
+static weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    if (v->to == in->self) return 0;
+    const struct weft__way *way = weft__spray_to(&in->spray, now, v->to);
+    if (!way->n) return 0;
+    uint32_t k = in->spray.lane[way->first + way->at];
+    const struct weft__cell_lane *lane = &in->lanes.lane[k];
+    weft_time_ps cell = in->lanes.rate[lane->rate].cell_ps, most = in->conf->backlog_cells * in->conf->train * cell;
+    if (__builtin_expect(in->queues != NULL, 0)) { // of a lane that is stopped nobody knows until when
+        weft_time_ps wait = weft__lane_wait(lane, now) + in->queues->queue[k].cells * cell;
+        return wait > most ? now + wait - most + cell : 0;
+    }
+    return lane->busy_until_ps > now + most ? lane->busy_until_ps - most : 0;
+}
+
+/// Joins those that wait for lanes.
+static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_t number, weft_time_ps until) {
+    struct weft__voq *v = &in->voq[number];
+    uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_ROOM);
+    if (until < weft__timer_at(&node->timers, key)) weft__timer_set(&node->timers, key, until);
+    if (v->waits) return;
+    v->waits = true;
+    v->next = in->waiting == WEFT_NONE ? number : in->voq[in->waiting].next;
+    if (in->waiting != WEFT_NONE) in->voq[in->waiting].next = number;
+    in->waiting = number;
+}
+
+static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v) {
+    struct weft_packet p;
+    weft__fifo_pop(&v->fifo, in->ether.pool, &p);
+    v->balance -= p.bytes;
+    v->bytes -= p.bytes;
+    in->voq_bytes -= p.bytes;
+    v->active_ps = w->now_ps;
+    in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
+    weft__ether_release(&in->ether, node, w, &p);
+    if (v->to == in->self)
+        weft__ether_send(&in->ether, node, w, &p, v->port);
+    else
+        send_cells(node, in, w, &p, v);
+    if (in->conf->window_bytes && v->to == in->self) weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
+}
+
+/// Sends what the balance and lanes allow.
 static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
-    while (v->fifo.n && v->balance > 0) {
-        struct weft_packet p;
-        weft__fifo_pop(&v->fifo, in->ether.pool, &p);
-        v->balance -= p.bytes;
-        v->bytes -= p.bytes;
-        in->voq_bytes -= p.bytes;
-        v->active_ps = w->now_ps;
-        in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
-        weft__ether_release(&in->ether, node, w, &p);
-        if (v->to == in->self)
-            weft__ether_send(&in->ether, node, w, &p, v->port);
+    while (v->fifo.n && v->balance > 0 && !v->waits) {
+        weft_time_ps free_ps = lanes_free(in, w->now_ps, v);
+        if (__builtin_expect(free_ps > 0, 0))
+            wait_for_lanes(node, in, number, free_ps);
         else
-            send_cells(node, in, w, &p, v);
-        if (in->conf->window_bytes && v->to == in->self)
-            weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
+            send_first(node, in, w, v);
     }
     review(node, in, w, number);
+}
+
+/// Takes all VOQs out of the ring; the first of a list.
+static uint32_t all_waiting(struct weft__in *in) {
+    if (in->waiting == WEFT_NONE) return WEFT_NONE;
+    uint32_t first = in->voq[in->waiting].next;
+    in->voq[in->waiting].next = WEFT_NONE;
+    in->waiting = WEFT_NONE;
+    return first;
+}
+
+/// A packet of each in turn. Who finds no room keeps his place before those who found some.
+void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    for (uint32_t list = all_waiting(in), again; list != WEFT_NONE; list = again) {
+        uint32_t *tail = &again;
+        for (uint32_t number = list, next; number != WEFT_NONE; number = next) {
+            struct weft__voq *v = &in->voq[number];
+            weft_time_ps free_ps = lanes_free(in, w->now_ps, v);
+            next = v->next;
+            v->waits = false;
+            if (!v->fifo.n || v->balance <= 0) continue; // it asks when it has packets
+            if (free_ps) {
+                wait_for_lanes(node, in, number, free_ps);
+                continue;
+            }
+            send_first(node, in, w, v);
+            review(node, in, w, number);
+            *tail = number;
+            tail = &v->next;
+        }
+        *tail = WEFT_NONE;
+    }
 }
 
 void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,

@@ -168,6 +168,30 @@ static void failed_lanes_are_left(void **state) {
     run_free(&r);
 }
 
+/// Two ports at full rate, 800G, and 4 of 40 lanes left: the lanes are full to the end and what is too much waits in
+/// VOQs, not before the lanes, where no more than `backlog` cells wait and a packet of each VOQ that found less.
+/// A packet is 16 full cells and one of 4168 - 16 x 256 + 12 bytes; the other direction carries the ACKs. The
+/// first packet takes its 4.6 us. Both flows get the same.
+static void few_lanes_leave_packets_in_voqs(void **state) {
+    const uint32_t n = 489; // packets a flow, 2 MB
+    struct run r =
+        RUN(run_text,
+            ZONE "events: [{at: 0ns, link: 'fdsw-[1-9].*/*', state: down}]\n"
+                 "workload: [{kind: flow, src: 'host-0,host-1', dst: 'host-2,host-3', size: 2002944B, start: 1ms}]\n"
+                 "control: {reachability: {cycle: 10us, watchdog: 20us}}\n",
+            2, "");
+    run_assert_complete(&r);
+    assert_in_order(&r);
+    double wire = 2.0 * n * (16 * 268 + 4168 - 16 * 256 + 12), expected = wire / 4 * 80 + 4614640;
+    for (uint32_t i = 0; i < 2; i++)
+        if (fabs((double)run_fct(&r, i) / expected - 1) > 0.01)
+            fail_msg("flow %u: %" PRIu64 " ps, expected %.0f", i, run_fct(&r, i), expected);
+    uint64_t lane = run_counters(&r, "rdsw-0->fdsw-0.0", 0)->queue_bytes_max;
+    if (lane < 250 * 268 || lane > (256 + 2 * 17) * 268) fail_msg("%" PRIu64 " bytes before a lane", lane);
+    assert_true(r.outcome->dsf->voq_bytes_max > 500000);
+    run_free(&r);
+}
+
 /// A host that takes nothing pauses its port, so that no credits are granted, and after the watchdog's time its VOQ is
 /// emptied; other traffic of the same source passes.
 static void watchdog_empties_a_voq(void **state) {
@@ -232,6 +256,7 @@ int main(void) {
         cmocka_unit_test(lanes_carry_the_same),
         cmocka_unit_test(lost_cells_are_lost_packets),
         cmocka_unit_test(failed_lanes_are_left),
+        cmocka_unit_test(few_lanes_leave_packets_in_voqs),
         cmocka_unit_test(watchdog_empties_a_voq),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
