@@ -4,6 +4,12 @@
 
 #include "claims.h"
 
+static bool csv;
+static const struct weft_cli_option options[] = {
+    {"csv", NULL, "comma-separated values on standard output: a line a variant and group", NULL, &csv},
+    {0},
+};
+
 static const struct weft_cli_command command = {
     .name = "compare",
     .operands = "SCENARIO",
@@ -15,6 +21,7 @@ static const struct weft_cli_command command = {
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
+    .option = options,
 };
 
 /// The graver of two ends: a bug before a stall before nothing.
@@ -73,7 +80,10 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     }
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
-    weft_cli_print_results(stdout, &results, c->o->json);
+    if (csv)
+        weft_report_csv(stdout, c->run, c->ran);
+    else
+        weft_cli_print_results(stdout, &results, c->o->json);
     if (output.status) *error = output;
     return output.status ? output.status : status ? status : claims;
 }

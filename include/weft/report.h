@@ -123,6 +123,8 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
 void weft_report_table(FILE *file, const struct weft_run *run);
 /// Variants side by side: a row a group and metric, a column a variant.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// A line a run and group, after one of names.
+void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 /// The same for variants, with their claims if there are any.
