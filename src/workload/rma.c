@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "generator.h"
+#include "weft/dragonfly.h"
 #include "weft/rma.h"
 
 static const char *const transports[] = {"software", "1rma", NULL};
@@ -92,6 +93,25 @@ static enum weft_status number(struct weft_rma *rma, const struct weft_topology 
     return WEFT_OK;
 }
 
+/// 1RMA is between hosts at TiNs of one Clique.
+static enum weft_status check_clique(const struct weft_rma *rma, const struct weft_topology *t,
+                                     struct weft_arena *arena, struct weft_error *ret_error) {
+    const struct weft_dragonflies *cliques = weft_dragonflies_new(t, arena);
+    uint32_t all = rma->clients + rma->servers, first = WEFT_NONE;
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t host = i < rma->clients ? rma->client[i] : rma->server[i - rma->clients];
+        uint32_t node = t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
+        uint32_t clique = cliques->n ? cliques->fabric_of_node[node] : WEFT_NONE;
+        if (!i) first = clique;
+        if (clique == WEFT_NONE || clique != first)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
+                                  "transport 1rma: %s is at %s, which is no TiN of the %s; expected hosts of one Clique",
+                                  t->node[t->host[host]].name, t->node[node].name,
+                                  clique == WEFT_NONE ? "topology" : "same Clique");
+    }
+    return WEFT_OK;
+}
+
 /// A flow each way, without an end of its own: its messages are made as operations are.
 static enum weft_status connect(struct weft_rma *rma, struct weft_workload *w, struct weft_error *ret_error) {
     struct weft_workload_common common = {
@@ -135,7 +155,9 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
                               "group '%s' is taken: operations are in a group of their own; expected another name",
                               rma.conf->group);
     status = number(&rma, topology, w->arena, ret_error);
-    if (!status && rma.conf->transport == WEFT_RMA_SOFTWARE) status = connect(&rma, w, ret_error);
+    if (!status)
+        status = rma.conf->transport == WEFT_RMA_SOFTWARE ? connect(&rma, w, ret_error)
+                                                          : check_clique(&rma, topology, w->arena, ret_error);
     if (status) return status;
     struct weft_rma *all = weft_arena_alloc(w->arena, (size_t)w->rmas + 1, sizeof *all); // few
     for (uint32_t k = 0; k < w->rmas; k++)
