@@ -18,6 +18,7 @@ static const struct {
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
     {&weft_interface_table, "the DSF interface node, beyond what it has of a switch"},
     {&weft_fabric_table, "the DSF fabric node"},
+    {&weft_tin_rma_table, "1RMA in a TiN, the key rma of tin"},
     {&weft_tin_table, "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch"},
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},

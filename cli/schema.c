@@ -234,7 +234,7 @@ static void define_all(struct weft__json *j) {
         &weft_run_table,           &weft_capture_table,  &weft_server_table,    &weft_occupied_table,
         &weft_operation_table,     &weft_pipeline_table, &weft_control_table,   &weft_reach_table,
         &weft_fsdb_table,          &weft_bgp_table,      &weft_interface_table, &weft_fabric_table,
-        &weft_rma_processor_table, &weft_tin_table,      &weft_gnet_table};
+        &weft_rma_processor_table, &weft_tin_table,      &weft_gnet_table,      &weft_tin_rma_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {

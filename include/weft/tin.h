@@ -7,6 +7,7 @@
 
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"
+#include "weft/tin_rma.h"
 
 /// Cells, in bytes (sections 3.1 and 3.3).
 enum {
@@ -70,6 +71,7 @@ struct weft_tin_conf {
     weft_bytes ctd_bytes;       ///< an RTS that finds more in its queue is answered by CTD
     weft_time_ps reassembly_timeout_ps, rts_timeout_ps;
     struct weft_gnet_conf gnet; ///< tables
+    struct weft_tin_rma_conf rma;
 };
 extern const struct weft_param_table weft_tin_table;
 

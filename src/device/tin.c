@@ -48,6 +48,10 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
         weft__tin_on_data(node, tin, w, cell);
         return;
     }
+    if (type == WEFT__GNET_REQ || type == WEFT__GNET_RESP) {
+        weft__tin_rma_on_cell(node, tin->rma, w, cell);
+        return;
+    }
     w->tally.delivered_bytes += cell->bytes;
     if (type == WEFT__GNET_RTS)
         weft__tin_on_rts(node, tin, w, cell);
@@ -84,6 +88,10 @@ static void on_sample(struct weft__node *node, struct weft__tin *tin, struct wef
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__tin *tin = node->state;
+    if (tin->rma && key >= tin->rma->key0) {
+        weft__tin_rma_on_timer(node, tin->rma, w, key);
+        return;
+    }
     if (__builtin_expect(key >= tin->gnet.key0, 1)) {
         weft__gnet_on_timer(node, &tin->gnet, w, key - tin->gnet.key0);
         return;
@@ -200,7 +208,20 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
             weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
     node->ops = &weft__tin_ops;
     node->state = tin;
-    weft__timers_init(&node->timers, tin->gnet.key0 + WEFT__GNET_KEYS);
+    uint32_t keys = tin->gnet.key0 + WEFT__GNET_KEYS;
+    if (setup->rma) {
+        struct weft__tin_rma_setup rma = *setup->rma;
+        rma.conf = &setup->conf->rma;
+        rma.gnet = &tin->gnet;
+        rma.pool = setup->pool;
+        rma.self = setup->self;
+        rma.key0 = keys;
+        rma.arena = setup->arena;
+        tin->rma = weft__tin_rma_new(&rma);
+        keys += weft__tin_rma_keys(tin->rma);
+    }
+    weft__timers_init(&node->timers, keys);
+    if (tin->rma) weft__tin_rma_start(node, tin->rma);
     weft__ether_start(&tin->ether, node, setup->lldp);
     weft__timer_set(&node->timers, tin->gnet.key0 + WEFT__GNET_KEY_FAULT, 0); // to find the first failure of a link
     if (tin->sampled) weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), 0);
@@ -243,6 +264,7 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
 }
 
 void weft__tin_deinit(struct weft__tin *tin) {
+    if (tin->rma) weft__tin_rma_deinit(tin->rma);
     weft_memory_free(WEFT_MEMORY_QUEUE, tin->packet, tin->packet_capacity * sizeof *tin->packet);
     weft_memory_free(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetch_capacity * sizeof *tin->fetch);
 }

@@ -7,6 +7,7 @@
 #include "device/ether.h"
 #include "device/gnet_switch.h"
 #include "device/nic.h"
+#include "device/tin_rma.h"
 
 /// A list of slots of an array, oldest first. A slot is in one list.
 struct weft__tin_list {
@@ -82,6 +83,7 @@ struct weft__tin {
     struct weft__tin_fetch *fetch;
     uint32_t fetches, fetch_capacity;
     struct weft__tin_list fetching, fetch_free;
+    struct weft__tin_rma *rma; ///< NULL: no 1RMA
     // rarely
     struct weft__trace *trace;
     uint32_t node_ports;
@@ -113,6 +115,7 @@ struct weft__tin_setup {
     struct weft_packet_pool *pool;
     bool lldp;
     uint32_t node, port0, events_max;
+    const struct weft__tin_rma_setup *rma; ///< its clients and hosts; NULL: no 1RMA
     struct weft_arena *arena;
 };
 extern const struct weft__node_ops weft__tin_ops;

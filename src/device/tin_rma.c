@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1RMA in the TiN: Gibson et al., "Aquila", NSDI 2022, section 3.4; Singhvi et al., "1RMA", SIGCOMM 2020. Life of a read:
-// the client's software begins it, at the pace of the congestion control for its server and of that for itself, with a
-// command to the hardware. The hardware dispatches commands in order, as long as what all of them ask for fits into the
-// solicitation window. A Req cell takes the request to the server's TiN, which reads the host's memory; each PCIe
-// completion is a Resp cell, on its own way, and lands in the client's memory in the order of arrival. The last one
-// completes the operation: two half round trips of GNet, where a packet each way takes six.
+// 1RMA in the TiN: Gibson et al., "Aquila", NSDI 2022, section 3.4; Singhvi et al., "1RMA", SIGCOMM 2020. Life of a
+// read: the client's software begins it, at the pace of the congestion control for its server and of that for itself,
+// with a command to the hardware. The hardware dispatches commands in order, as long as what all of them ask for fits
+// into the solicitation window. A Req cell takes the request to the server's TiN, which reads the host's memory; each
+// PCIe completion is a Resp cell, on its own way, and lands in the client's memory in the order of arrival. The last
+// one completes the operation: two half round trips of GNet, where a packet each way takes six.
 //
-// A write is a request to read: its Req announces it, the server's TiN asks for the data with a Req of its own, out of its
-// own window, and a Resp of 8 bytes says that it has it. An atomic operation is a read of 8 bytes. What waits too long
-// for the window, or for its answer, is handed back to the software, which tells its congestion control and tries again.
-// Differs: the window is one for both hosts of a TiN; no encryption, no key is checked; a refusal is not modelled.
+// A write is a request to read: its Req announces it, the server's TiN asks for the data with a Req of its own, out of
+// its own window, and a Resp of 8 bytes says that it has it. An atomic operation is a read of 8 bytes. What waits too
+// long for the window, or for its answer, is handed back to the software, which tells its congestion control and tries
+// again. Differs: the window is one for both hosts of a TiN; no encryption, no key is checked; a refusal is not
+// modelled.
 #include "device/tin_rma.h"
 
 #include "weft/tin_rma.h"
@@ -98,7 +99,8 @@ static void queue_slot(struct weft__node *node, struct weft__tin_rma *rma, struc
     weft__fifo_push(fifo, rma->pool, &p);
 }
 
-static uint32_t next_slot(struct weft__node *node, struct weft__tin_rma *rma, struct weft__fifo *fifo, enum timer timer) {
+static uint32_t next_slot(struct weft__node *node, struct weft__tin_rma *rma, struct weft__fifo *fifo,
+                          enum timer timer) {
     struct weft_packet p;
     weft__fifo_pop(fifo, rma->pool, &p);
     if (fifo->n)
@@ -223,9 +225,9 @@ static void command(struct weft__node *node, struct weft__tin_rma *rma, struct w
         .op = op,
         .use = r->use,
         .bytes = (uint16_t)weft__rma_bytes(c->core, o),
-        .tin = rma->places->tin_of_host[server],
+        .tin = rma->places.tin_of_host[server],
         .host = c->host,
-        .their_host = (uint8_t)rma->places->at_tin[server],
+        .their_host = (uint8_t)rma->places.at_tin[server],
         .state = WEFT__TIN_COMMANDED,
         .verb = (uint8_t)entry->conf->verb,
         .priority = (uint8_t)entry->conf->priority,

@@ -34,7 +34,13 @@ struct weft__tin_client {
     uint32_t key0;               ///< timers: the next operation, then of the paths
 };
 
-enum weft__tin_request_state { WEFT__TIN_FREE, WEFT__TIN_COMMANDED, WEFT__TIN_WAITING, WEFT__TIN_ASKED, WEFT__TIN_LANDING };
+enum weft__tin_request_state {
+    WEFT__TIN_FREE,
+    WEFT__TIN_COMMANDED,
+    WEFT__TIN_WAITING,
+    WEFT__TIN_ASKED,
+    WEFT__TIN_LANDING
+};
 
 /// Something that this TiN asks of another: what a client wants, or the data of a write that another TiN announced.
 struct weft__tin_request {
@@ -60,7 +66,7 @@ struct weft__tin_host {
 
 struct weft__tin_rma {
     const struct weft_tin_rma_conf *conf;
-    const struct weft__tin_rma_places *places;
+    struct weft__tin_rma_places places;
     struct weft__gnet *gnet;
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;
@@ -68,7 +74,7 @@ struct weft__tin_rma {
     struct weft__tin_client *client;
     struct weft__tin_request *request;
     uint32_t requests, free;
-    uint32_t asked_first, asked_last; ///< requests under way
+    uint32_t asked_first, asked_last;              ///< requests under way
     struct weft__fifo commanded, waiting, landing; ///< slots of requests: qp; psn: use
     weft_bytes solicited_bytes, solicited_bytes_max;
     uint64_t late; ///< cells that came for what had been given up
@@ -76,7 +82,7 @@ struct weft__tin_rma {
 
 struct weft__tin_rma_setup {
     const struct weft_tin_rma_conf *conf;
-    const struct weft__tin_rma_places *places;
+    struct weft__tin_rma_places places;
     struct weft__gnet *gnet;
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;

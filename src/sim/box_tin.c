@@ -2,6 +2,7 @@
 // The ToR-in-NIC chips of an Aquila Clique.
 #include "device/tin.h"
 #include "sim/box.h"
+#include "sim/rma.h"
 #include "sim/tin.h"
 
 struct weft__gnet_rates {
@@ -114,6 +115,8 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .events_max = net->events_max,
         .arena = net->arena_switch,
     };
+    struct weft__tin_rma_setup rma = {.places = {clique->places.tin_of_host, net->topology->downlink}};
+    if (weft__rma_at_tin(net, node, net->arena_switch, &rma)) setup.rma = &rma;
     weft__tin_new(&setup, &net->engine.node[node]);
 }
 

@@ -104,10 +104,10 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
         uint32_t clique = cliques->n ? cliques->fabric_of_node[node] : WEFT_NONE;
         if (!i) first = clique;
         if (clique == WEFT_NONE || clique != first)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                                  "transport 1rma: %s is at %s, which is no TiN of the %s; expected hosts of one Clique",
-                                  t->node[t->host[host]].name, t->node[node].name,
-                                  clique == WEFT_NONE ? "topology" : "same Clique");
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, rma->place,
+                "transport 1rma: %s is at %s, which is no TiN of the %s; expected hosts of one Clique",
+                t->node[t->host[host]].name, t->node[node].name, clique == WEFT_NONE ? "topology" : "same Clique");
     }
     return WEFT_OK;
 }

@@ -15,15 +15,16 @@ static void lines_are_runs_and_groups(void **state) {
     struct run r = run_once("name: n\ntopology: {kind: single, hosts: 4}\n"
                             "workload:\n  - {kind: flow, src: host-0, dst: host-1, size: 1MB, group: 'a, \"b\"'}\n"
                             "  - {kind: rma, group: gets, rate: 100000, duration: 1ms}\n");
-    struct weft_run run = {.scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+    struct weft_run run = {
+        .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
     weft_report_csv(file, &run, 1);
     fclose(file);
     char *line[4] = {strtok(text, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n")};
-    assert_string_equal(line[0],
-                        "scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps");
+    assert_string_equal(
+        line[0], "scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps");
     double mean, rate;
     assert_int_equal(sscanf(line[1], "n,,\"a, \"\"b\"\"\",1,1,1000000,%lf,%*f,%*f,%*f,%*f,%lf", &mean, &rate), 2);
     assert_true(fabs(mean * 1e6 / (double)r.outcome->flow[0].end_ps - 1) < 1e-5);
