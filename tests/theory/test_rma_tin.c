@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// 1RMA in an idle Clique takes what its parts take, to the picosecond, and two half round trips where IP takes six;
+// with too much to do it waits for its window; and a run keeps its promises whatever is lost. Sources: Gibson et al.,
+// NSDI 2022, section 3.4; Singhvi et al., SIGCOMM 2020.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static const double NS = 1e3, US = 1e6; // ps
+
+static const struct weft_rma_outcome *outcome_of(const struct run *r) {
+    return &r->outcome->rma[0];
+}
+
+/// A cell from an endpoint over one backplane link to an endpoint: processing 50 ns and fall-through 20 ns, the cable's
+/// 2 ns, 40 ns a hop less the fall-through just counted, the next one's fall-through, and its bytes at 25 Gbit/s.
+static double one_hop_ps(unsigned wire) {
+    return (50 + 20 + 2 + 20 + 20) * NS + wire * 8 / 25e9 * 1e12;
+}
+
+#define ONE_POD                                                                                                        \
+    "topology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 1}\n"                                                \
+    "tin: {routing: minimal_deterministic}\n"
+#define IDLE "rate: 100, duration: 200ms, processor: {submit: 0ns, complete: 0ns}"
+
+// Command, Req cell of 48 B, PCIe read, Resp cells of a header and 128 B at most that follow one another on one link,
+// completion. A write adds a Req of the server's and its answer; its data goes the other way.
+static void alone_a_request_takes_the_sum_of_its_parts(void **state) {
+    static const struct {
+        const char *what;
+        unsigned bytes;
+        bool write;
+    } cases[] = {{"size: 64B", 64, false},
+                 {"size: 4096B", 4096, false},
+                 {"verb: atomic", 8, false},
+                 {"verb: write, size: 1024B", 1024, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run r =
+            RUN(run_once,
+                ONE_POD "workload: [{kind: rma, transport: 1rma, clients: host-0, servers: host-1, %s, " IDLE "}]\n",
+                cases[i].what);
+        unsigned cells = (cases[i].bytes + 127) / 128;
+        double data = one_hop_ps(0) + (cases[i].bytes + cells * 8) * 8 / 25e9 * 1e12;
+        double expected = 250 * NS + one_hop_ps(48) + 400 * NS + data + 250 * NS;
+        if (cases[i].write) expected += one_hop_ps(48) + one_hop_ps(16);
+        const struct weft_rma_outcome *o = outcome_of(&r);
+        print_message("%s: %.2f ns, by formula %.2f\n", cases[i].what, (double)o->execution.mean_ps / NS,
+                      expected / NS);
+        assert_true(o->completed > 5);
+        assert_int_equal(o->completed, o->issued);
+        assert_true(fabs((double)o->execution.mean_ps - expected) < 2);
+        assert_true(fabs((double)o->execution.max_ps - expected) < 2);
+        assert_true(fabs((double)o->latency.max_ps - expected) < 2); // software costs nothing here
+        run_free(&r);
+    }
+}
+
+// Section 3.4: "a UDP/IP or TCP/IP round-trip on Aquila incurs six GNet half-round-trips on its critical path (RTS,
+// CTS, data, in each direction), a 1RMA read operation incurs only two". Between pods that are 2 km of fibre apart
+// nothing else matters.
+static void two_half_round_trips_where_ip_takes_six(void **state) {
+    const char *text = "topology: {kind: dragonfly, pods: 2, tins: 2, hosts_per_tin: 1, global_delay: 10us}\n"
+                       "host: {cc: none}\n"
+                       "tin: {global_fifo: 16000B, routing: minimal_adaptive}\n"
+                       "workload: [{kind: rma, transport: %s, clients: host-0, servers: host-2, size: 64B, rate: 100, "
+                       "duration: 100ms, processor: {submit: 0ns, serve: 0ns, complete: 0ns}}]\n";
+    struct run rma = RUN(run_once, text, "1rma"), ip = RUN(run_once, text, "software");
+    double two = (double)outcome_of(&rma)->latency.p50_ps / US, six = (double)outcome_of(&ip)->latency.p50_ps / US;
+    print_message("1RMA %.2f us, IP %.2f us\n", two, six);
+    assert_true(two > 20 && two < 22);
+    assert_true(six > 60 && six < 64);
+    run_free(&rma);
+    run_free(&ip);
+}
+
+// A window of 8 KiB and reads of 4 KB: two are under way, others wait 10 us at most and are handed back.
+static void the_window_bounds_what_is_asked_for(void **state) {
+    struct run r =
+        run_once("topology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 1}\n"
+                 "tin: {rma: {window: 8192B}}\n"
+                 "workload: [{kind: rma, transport: 1rma, clients: host-0, servers: \"host-[1-3]\", rate: 2000000, "
+                 "duration: 100us, processor: {submit: 0ns, complete: 0ns}, cc: none}]\n");
+    const struct weft_rma_outcome *o = outcome_of(&r);
+    assert_int_equal(o->completed, o->issued);
+    assert_true(o->dispatch_timeouts > 0);
+    assert_int_equal(o->timeouts, 0);
+    assert_int_equal(o->retries, o->dispatch_timeouts);
+    assert_int_equal(o->requests, o->issued);
+    double under_way = (double)o->bytes / (double)r.outcome->sim_time_ps; // bytes a ps, for two at a time
+    assert_true(under_way * 1.2 * US < 2 * 4096); // a read takes 1.2 us at least: command and completion overlap others
+    run_free(&r);
+}
+
+/// Reads, writes and atomics beside IP while links fail and lose cells: everything completes, once, and any number of
+/// threads finds the same.
+static void lossy_runs_complete(void **state) {
+    const char *text =
+        "topology: {kind: dragonfly, pods: 3, tins: 4, global_parallel: 4, bit_error_rate: 1e-7}\n"
+        "events: [{at: 20us, link: tin-0--tin-1, state: down}]\n"
+        "host: {cc: swift, timeout: 100us}\n"
+        "workload:\n"
+        "  - {kind: rma, group: gets, transport: 1rma, rate: 300000, duration: 100us, reads: 2}\n"
+        "  - {kind: rma, group: puts, transport: 1rma, verb: write, rate: 100000, duration: 100us, vcs: bulk}\n"
+        "  - {kind: rma, group: adds, transport: 1rma, verb: atomic, rate: 100000, duration: 100us}\n"
+        "  - {kind: rma, group: slow, rate: 100000, duration: 100us}\n"
+        "  - {kind: poisson, load: 0.3, duration: 100us, size: 16KB}\n";
+    struct run r = run_text(text);
+    uint64_t timeouts = 0;
+    for (uint32_t e = 0; e < 4; e++) {
+        const struct weft_rma_outcome *o = &r.outcome->rma[e];
+        timeouts += o->timeouts;
+        assert_true(o->issued > 0);
+        assert_int_equal(o->completed, o->issued);
+    }
+    assert_true(timeouts > 0);
+    assert_int_equal(r.outcome->end, WEFT_END_DONE);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone_a_request_takes_the_sum_of_its_parts),
+        cmocka_unit_test(two_half_round_trips_where_ip_takes_six),
+        cmocka_unit_test(the_window_bounds_what_is_asked_for),
+        cmocka_unit_test(lossy_runs_complete),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
