@@ -27,7 +27,7 @@ struct weft_rma_conf {
     weft_bytes size_bytes, index_bytes, header_bytes;
     uint64_t reads;
     double rate;
-    weft_time_ps start_ps, duration_ps;
+    weft_time_ps start_ps, duration_ps, warm_up_ps;
     uint64_t priority, under_way;
     struct weft_rma_processor processor;
     struct weft_model_conf cc;

@@ -46,6 +46,11 @@ uint32_t weft__rma_bytes(const struct weft__rma_client *client, const struct wef
 /// A request of the operation has been answered. True: it is complete and gone. False: it has another one to make.
 bool weft__rma_answered(struct weft__rma_client *client, struct weft__worker *w, uint32_t op);
 
+/// Whether an operation that began then is in percentiles.
+static inline bool weft__rma_counts(const struct weft__rma_client *client, weft_time_ps begun) {
+    return begun >= client->rma->conf->start_ps + client->rma->conf->warm_up_ps;
+}
+
 /// The processor of a host: one piece of work at a time.
 struct weft__rma_processor {
     weft_time_ps busy_until_ps;

@@ -233,7 +233,7 @@ static void command(struct weft__node *node, struct weft__tin_rma *rma, struct w
         .priority = (uint8_t)entry->conf->priority,
         .bulk = entry->conf->vcs == WEFT_RMA_VCS_BULK,
     };
-    queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + rma->conf->command_ps, slot);
+    queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + rma->conf->command_ps + rma->conf->engine_ps, slot);
 }
 
 /// Operations of a path as far as the paces allow; a timer for the next.
@@ -312,7 +312,8 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     uint32_t server = c->core->op[r.op].server, bytes = weft__rma_bytes(c->core, &c->core->op[r.op]);
     struct weft__tin_path *path = &c->path[server];
     weft_time_ps local = r.dispatched_ps - r.submitted_ps;
-    weft__histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
+    if (weft__rma_counts(c->core, c->core->op[r.op].begun_ps))
+        weft__histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
     tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
     tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, local ? local : 1, false);
     run_path(node, rma, w, r.client, server);
@@ -334,7 +335,7 @@ static void read_memory(struct weft__node *node, struct weft__tin_rma *rma, stru
                         const struct weft_packet *answer, uint32_t bytes) {
     struct weft__tin_host *host = &rma->host[h];
     struct weft_packet p = *answer;
-    p.time_ps = w->now_ps + rma->conf->read_ps;
+    p.time_ps = w->now_ps + 2 * rma->conf->engine_ps + rma->conf->read_ps; // there and back
     p.bytes = (uint16_t)bytes;
     weft__fifo_push(&host->reads, rma->pool, &p);
     if (host->reads.n > 1) return;
@@ -435,7 +436,8 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
         inject(node, rma, w, &answer, WEFT__GNET_RESP);
     } else {
         r->state = WEFT__TIN_LANDING;
-        queue_slot(node, rma, &rma->landing, LANDING, w->now_ps + rma->conf->complete_ps, cell->qp);
+        queue_slot(node, rma, &rma->landing, LANDING, w->now_ps + rma->conf->engine_ps + rma->conf->complete_ps,
+                   cell->qp);
     }
     dispatch_waiting(node, rma, w);
 }

@@ -22,6 +22,16 @@ static void put_us(FILE *file, double time_ps) {
     if (isfinite(time_ps)) fprintf(file, "%.6g", time_ps / (double)WEFT_PS_PER_US);
 }
 
+/// Of 1RMA, at the hardware.
+static void put_execution(FILE *file, const struct weft_run *run, uint32_t group) {
+    const struct weft_rma_times *t = NULL;
+    for (uint32_t e = 0; e < run->workload->rmas; e++)
+        if (run->workload->rma[e].group == group && run->outcome->rma[e].execution.max_ps)
+            t = &run->outcome->rma[e].execution;
+    put_us(file, t ? (double)t->p50_ps : NAN);
+    put_us(file, t ? (double)t->p99_ps : NAN);
+}
+
 /// Of what the times are percentiles of: bits a second from the first to the end of the run; of operations, over the
 /// time in which clients begin them.
 static double throughput(const struct weft_run *run, uint32_t group, weft_bytes bytes) {
@@ -31,7 +41,9 @@ static double throughput(const struct weft_run *run, uint32_t group, weft_bytes 
 }
 
 void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs) {
-    fputs("scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps\n", file);
+    fputs("scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps,execution_"
+          "p50_us,execution_p99_us\n",
+          file);
     for (uint32_t r = 0; r < runs; r++) {
         struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
         const struct weft_group_stats *group = weft_report_groups(&run[r], arena);
@@ -46,7 +58,9 @@ void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs) {
             const double time[] = {q->mean, q->p50, q->p95, q->p99, q->max};
             for (unsigned k = 0; k < sizeof time / sizeof *time; k++)
                 put_us(file, time[k]);
-            fprintf(file, ",%.6g\n", throughput(&run[r], g, group[g].bytes));
+            fprintf(file, ",%.6g", throughput(&run[r], g, group[g].bytes));
+            put_execution(file, &run[r], g);
+            putc('\n', file);
         }
         weft_arena_free(arena);
     }

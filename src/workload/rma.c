@@ -48,6 +48,8 @@ static const struct weft_param rma_rows[] = {
               "operations a second that a client begins"),
     WEFT_TIME(struct weft_rma_conf, start_ps, "start", "0s", "0s", "1000s", "when clients begin"),
     WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "they begin operations so long"),
+    WEFT_TIME(struct weft_rma_conf, warm_up_ps, "warm_up", "0s", "0s", "1000s",
+              "operations that begin in this first part of it are in no percentile"),
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
               "software: requests of a client to one server at most; others wait"),
@@ -62,6 +64,7 @@ static const char *rma_check(const void *conf, char *text, size_t size) {
     const struct weft_rma_conf *c = conf;
     if (c->transport == WEFT_RMA_1RMA && c->size_bytes > 4096)
         return "transport 1rma carries values of 4096B at most: size is larger";
+    if (c->warm_up_ps >= c->duration_ps) return "warm_up is not shorter than duration";
     if (c->verb != WEFT_RMA_READ && c->reads > 1) return "reads is above 1: expected verb: read";
     return NULL;
 }
