@@ -57,24 +57,32 @@ static void print_fsdb(const struct trace_view *v, const struct weft_control_nod
 }
 
 static void print_bgp(const struct trace_view *v, const struct weft_control_nodes *nodes) {
-    static const char *const did[] = {"is lost", "shuts down", "is back", "loses a link to a superspine",
-                                      "has a link to a superspine back"};
-    const struct weft_bgp_result *r = nodes->bgp;
+    static const char *const did[] = {"is lost",
+                                      "shuts down",
+                                      "is back",
+                                      "loses %u link%s to superspines",
+                                      "has %u link%s to superspines back",
+                                      "hears no longer of a building on %u link%s",
+                                      "hears of a building again on %u link%s"};
+    const struct weft_exit_timeline *x = nodes->exits;
+    const struct weft_bgp_result *r = x->bgp;
     char first[TEXT], at[TEXT], last[TEXT];
     if (!r) return;
     weft_format_time(r->first_ps, first, sizeof first);
     printf("\nbgp: %u EDSWs, %" PRIu64 " iBGP and %" PRIu64 " eBGP sessions; %" PRIu64
            " next hops an aggregate, ECMP over %" PRIu64 "; %" PRIu64 " paths at an RDSW, %" PRIu64
            " at all; from nothing in %s with %" PRIu64 " UPDATEs\n",
-           nodes->edsws, r->ibgp_sessions, r->ebgp_sessions, r->paths, r->width, r->rib, r->rib_all, first,
+           x->setup.edsws, r->ibgp_sessions, r->ebgp_sessions, r->paths, r->width, r->rib, r->rib_all, first,
            r->first_updates);
-    for (uint32_t i = 0; i < nodes->bgp_events; i++) {
-        const struct weft_bgp_event *e = &nodes->bgp_event[i];
+    for (uint32_t i = 0; i < x->events; i++) {
+        const struct weft_bgp_event *e = &x->event[i];
         const struct weft_bgp_outcome *o = &r->outcome[i];
+        uint32_t links = (uint32_t)__builtin_popcountll(e->links);
         weft_format_time(e->time_ps, at, sizeof at);
         weft_format_time(o->last_ps, last, sizeof last);
-        printf("  at %-6s %s %s: the last RDSW knows after %s; %u next hops; %" PRIu64 " UPDATEs", at,
-               v->topology->node[nodes->edsw[e->edsw]].name, did[e->what], last, o->paths, o->updates);
+        printf("  at %-6s %s ", at, v->topology->node[x->edsw[e->edsw]].name);
+        printf(did[e->what], links, links == 1 ? "" : "s");
+        printf(": the last RDSW knows after %s; %u next hops; %" PRIu64 " UPDATEs", last, o->paths, o->updates);
         if (o->lost_ps > 0) {
             char lost[TEXT];
             weft_format_time((weft_time_ps)o->lost_ps, lost, sizeof lost);
@@ -131,8 +139,9 @@ static void json_fsdb(struct weft__json *j, const struct trace_view *v, const st
 }
 
 static void json_bgp(struct weft__json *j, const struct trace_view *v, const struct weft_control_nodes *nodes) {
-    static const char *const did[] = {"lost", "shut", "back", "link_down", "link_up"};
-    const struct weft_bgp_result *r = nodes->bgp;
+    static const char *const did[] = {"lost", "shut", "back", "link_down", "link_up", "way_down", "way_up"};
+    const struct weft_exit_timeline *x = nodes->exits;
+    const struct weft_bgp_result *r = x->bgp;
     if (!r) return;
     weft__json_key(j, "bgp");
     weft__json_begin_object(j);
@@ -146,12 +155,13 @@ static void json_bgp(struct weft__json *j, const struct trace_view *v, const str
     weft__json_key_u64(j, "start_updates", r->first_updates);
     weft__json_key(j, "events");
     weft__json_begin_array(j);
-    for (uint32_t i = 0; i < nodes->bgp_events; i++) {
+    for (uint32_t i = 0; i < x->events; i++) {
         const struct weft_bgp_outcome *o = &r->outcome[i];
         weft__json_begin_object(j);
-        weft__json_key_u64(j, "time_ps", nodes->bgp_event[i].time_ps);
-        weft__json_key_string(j, "edsw", v->topology->node[nodes->edsw[nodes->bgp_event[i].edsw]].name);
-        weft__json_key_string(j, "what", did[nodes->bgp_event[i].what]);
+        weft__json_key_u64(j, "time_ps", x->event[i].time_ps);
+        weft__json_key_string(j, "edsw", v->topology->node[x->edsw[x->event[i].edsw]].name);
+        weft__json_key_string(j, "what", did[x->event[i].what]);
+        weft__json_key_u64(j, "links", (uint64_t)__builtin_popcountll(x->event[i].links));
         weft__json_key_u64(j, "convergence_ps", o->last_ps);
         weft__json_key_u64(j, "next_hops", o->paths);
         weft__json_key_u64(j, "updates", o->updates);

@@ -19,7 +19,7 @@ struct weft_bgp_conf {
 struct weft_param_table;
 extern const struct weft_param_table weft_bgp_table;
 
-/// What an RDSW has heard: the ways (a bit each) that every EDSW has told it, the same for all aggregates.
+/// What an RDSW has heard of an aggregate: the ways (a bit each) that every EDSW has told it.
 struct weft_bgp_rib {
     uint32_t sessions;
     uint64_t *paths; ///< [sessions], the caller's
@@ -32,7 +32,7 @@ uint32_t weft_bgp_on_closed(struct weft_bgp_rib *rib, uint32_t session);
 /// sessions.
 double weft_bgp_share(const struct weft_bgp_rib *rib, uint32_t session, uint64_t width_max);
 
-/// What an EDSW has told an RDSW.
+/// What an EDSW has told an RDSW of an aggregate.
 struct weft_bgp_sender {
     uint64_t told;
     weft_time_ps next_ps; ///< not before this may it tell more (MRAI)
@@ -45,13 +45,33 @@ enum weft_bgp_what {
     WEFT_BGP_LOST, ///< an EDSW dies without a word
     WEFT_BGP_SHUT, ///< an EDSW closes its sessions
     WEFT_BGP_BACK,
-    WEFT_BGP_LINK_DOWN, ///< a link of an EDSW to a superspine
+    WEFT_BGP_LINK_DOWN, ///< links of an EDSW to superspines
     WEFT_BGP_LINK_UP,
+    WEFT_BGP_WAY_DOWN, ///< superspines at the other end of links have lost a class of aggregates
+    WEFT_BGP_WAY_UP,
 };
 struct weft_bgp_event {
     weft_time_ps time_ps;
     enum weft_bgp_what what;
-    uint32_t edsw, link;
+    uint32_t edsw, class;    ///< class: WAY only
+    uint64_t links;          ///< a bit each; not for LOST, SHUT and BACK
+    weft_time_ps noticed_ps; ///< LOST: so much later the fabric begins to notice (conf->tracking)
+};
+/// Aggregates that are heard alike are a class.
+struct weft_bgp_setup {
+    uint32_t rdsws, edsws;
+    uint32_t links; ///< of an EDSW, to superspines
+    uint32_t classes;
+    const uint64_t *aggregates; ///< [classes] NULL: one class, conf->aggregates
+    const uint64_t *heard;      ///< [edsws * classes] links on which an EDSW hears them at first; NULL: on all
+    const uint32_t *own_edsw;   ///< [rdsws] the EDSW that it also is, or WEFT_NONE; NULL: none is one
+};
+/// For the data plane: from then on an RDSW has these of an EDSW's links as next hops towards a class.
+struct weft_bgp_change {
+    weft_time_ps time_ps;
+    uint32_t rdsw; ///< WEFT_NONE: the EDSW itself
+    uint32_t edsw, class;
+    uint64_t links;
 };
 struct weft_bgp_outcome {
     uint64_t updates;     ///< messages
@@ -62,16 +82,18 @@ struct weft_bgp_outcome {
 };
 struct weft_bgp_result {
     uint64_t ibgp_sessions, ebgp_sessions;
-    uint64_t paths;                   ///< of an aggregate at an RDSW: next hops
+    uint64_t paths;                   ///< of the aggregate with least at an RDSW: next hops
     uint64_t rib;                     ///< paths at an RDSW, of all aggregates
     uint64_t rib_all;                 ///< at all RDSWs
     uint64_t width;                   ///< of ECMP
     uint64_t first_updates;           ///< to bring all that about
     weft_time_ps first_ps;            ///< in that time, all EDSWs beginning at once
     struct weft_bgp_outcome *outcome; ///< [events]
+    uint32_t changes_n;
+    struct weft_bgp_change *change; ///< by time, counted as those of events are
 };
-/// `links`: of an EDSW, to superspines. In `arena`.
-struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, uint32_t rdsws, uint32_t edsws, uint32_t links,
+/// Events by time, counted from when all is told. In `arena`.
+struct weft_bgp_result *weft_bgp_run(const struct weft_bgp_conf *conf, const struct weft_bgp_setup *setup,
                                      const struct weft_bgp_event *event, uint32_t events, uint64_t seed,
                                      struct weft_arena *arena);
 

@@ -6,6 +6,7 @@
 #define WEFT_CONTROL_H
 
 #include "weft/bgp.h"
+#include "weft/exits.h"
 #include "weft/fsdb.h"
 #include "weft/reach.h"
 #include "weft/topology.h"
@@ -178,6 +179,34 @@ enum weft_status weft_known_timeline_new(const struct weft_topology *t, const st
                                          struct weft_arena *arena, struct weft_known_timeline **ret_timeline,
                                          struct weft_error *ret_error);
 
+/// Exits of fabrics as they follow from the links, whoever knows it: state i holds from time_ps[i] on, a state for each
+/// time of events of the topology, and one at 0 before them.
+struct weft_exit_states {
+    uint32_t n;
+    const weft_time_ps *time_ps;
+    const struct weft_exits *const *exits;
+    const struct weft_routes *routes; ///< of state 0
+};
+/// What the interface nodes of a fabric are told of exits (BGP), for the data plane and for the story.
+struct weft_exit_timeline {
+    struct weft_bgp_setup setup;
+    uint32_t *edsw, *rdsw;   ///< nodes: those with exits; those that are told of them
+    uint32_t *own_edsw;      ///< setup's
+    uint64_t *aggregates;    ///< setup's
+    uint16_t *port;          ///< [edsw * WEFT_BGP_LINKS_MAX + way] of that node
+    uint32_t *class_of_edge; ///< [edges] destinations; WEFT_NONE: in this fabric. NULL: without states
+    uint32_t events;
+    const struct weft_bgp_event *event; ///< what happens, in the end
+    const struct weft_bgp_result *bgp;  ///< NULL: nothing, or there are no EDSWs
+};
+/// `node`: the interface nodes of the fabric, ascending. `states`: NULL for a story in which superspines lose nothing.
+/// `always`: BGP is run though nothing happens.
+enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uint32_t *node, uint32_t nodes,
+                                        const struct weft_control_conf *conf, const struct weft_exit_states *states,
+                                        const struct weft_control_event *event, uint32_t events, bool always,
+                                        uint64_t seed, struct weft_arena *arena,
+                                        struct weft_exit_timeline **ret_timeline, struct weft_error *ret_error);
+
 /// A step of the story: a device noticed a link, or withdrew or opened input links towards destinations that stand
 /// alike.
 struct weft_control_step {
@@ -217,10 +246,7 @@ struct weft_control_oversubscription {
 struct weft_control_nodes {
     const struct weft_fsdb_result *fsdb;
     uint32_t fsdb_events, *fsdb_event; ///< outcome i is of trace->event[fsdb_event[i]]
-    const struct weft_bgp_result *bgp; ///< NULL: no EDSWs
-    uint32_t bgp_events, rdsws, edsws;
-    const struct weft_bgp_event *bgp_event;
-    uint32_t *edsw; ///< [edsws] nodes
+    const struct weft_exit_timeline *exits;
 };
 /// An interface node that others do not reach at the end.
 struct weft_control_drained {

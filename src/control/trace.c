@@ -272,10 +272,14 @@ enum weft_status weft_control_trace_new(const struct weft_topology *t, const str
     if (status) return status;
     find_bursts(trace, t, arena);
     trace->nodes = weft_arena_alloc(arena, trace->fabrics, sizeof *trace->nodes);
-    for (uint32_t i = 0; i < trace->fabrics; i++) {
+    struct weft__control_states states;
+    bool some = weft__control_states_begin(&states, t, arena);
+    for (uint32_t i = 0; i < trace->fabrics && !status; i++) {
         run_fabric(trace, t, conf, seed + i, i, arena);
-        weft__control_trace_nodes(trace, t, conf, seed + i, i, arena);
+        status = weft__control_trace_nodes(trace, t, conf, some ? &states.all : NULL, seed + i, i, arena, ret_error);
     }
+    weft__control_states_end(&states);
+    if (status) return status;
     if (trace->steps) qsort(trace->step, trace->steps, sizeof *trace->step, by_time);
     for (uint32_t b = 0, s = 0; b < trace->bursts; b++) {
         trace->burst[b].step0 = s;

@@ -22,7 +22,7 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
     uint32_t in_port = p->port;
     struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
     bool xoff, leaves = weft__in_is_outside(in, p->dst);
-    if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, &at)) at.in = WEFT_NONE;
+    if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, in->self, &at)) at.in = WEFT_NONE;
     uint32_t to = at.in;
     if (to == WEFT_NONE || (to != in->self && !weft__spray_to(&in->spray, w->now_ps, to)->n)) {
         weft__ether_drop(&in->ether, w, p, in_port, WEFT_DROP_NO_ROUTE);

@@ -53,7 +53,8 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
     struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};
-    if (weft__in_is_outside(in, p->dst) && !(weft__outside_exit(in->outside, w->now_ps, p, &at) && at.in == in->self) &&
+    if (weft__in_is_outside(in, p->dst) &&
+        !(weft__outside_exit(in->outside, w->now_ps, p, from, &at) && at.in == in->self) &&
         !weft__outside_own_exit(in->outside, w->now_ps, p, in->self, &at)) {
         weft__ether_drop(&in->ether, w, p, 0, WEFT_DROP_NO_ROUTE);
         return;

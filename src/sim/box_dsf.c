@@ -30,8 +30,7 @@ static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, str
 
 /// What the control plane makes of failures, repairs and what happens to nodes.
 struct story {
-    struct weft_control_event *event;
-    uint32_t events;
+    struct weft__dsf_story of;
     struct weft_reach_timeline *reach; ///< NULL: nothing fails, and nobody is drained
     struct weft_known_timeline *known;
 };
@@ -40,17 +39,18 @@ static enum weft_status tell_story(struct weft__network *net, struct story *stor
     const struct weft_topology *t = net->topology;
     const struct weft_scenario *s = net->scenario;
     uint64_t seed = s->run.seed;
+    struct weft__dsf_story *of = &story->of;
     *story = (struct story){0};
-    enum weft_status status = weft_control_events_read(t, s->control_tree, &story->event, &story->events, ret_error);
+    enum weft_status status = weft_control_events_read(t, s->control_tree, &of->event, &of->events, ret_error);
     uint32_t happens = t->events;
-    for (uint32_t i = 0; i < story->events; i++)
-        happens += weft_control_is_drain(&story->event[i]);
+    for (uint32_t i = 0; i < of->events; i++)
+        happens += weft_control_is_drain(&of->event[i]);
     if (!status && happens)
-        status = weft_reach_timeline_new(t, &s->control.reach, story->event, story->events, seed, net->arena_switch,
+        status = weft_reach_timeline_new(t, &s->control.reach, of->event, of->events, seed, net->arena_switch,
                                          &story->reach, ret_error);
     if (!status)
-        status = weft_known_timeline_new(t, &s->control, story->event, story->events, seed, net->arena_switch,
-                                         &story->known, ret_error);
+        status = weft_known_timeline_new(t, &s->control, of->event, of->events, seed, net->arena_switch, &story->known,
+                                         ret_error);
     return status;
 }
 
@@ -68,14 +68,12 @@ enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret
     find_hosts(dsf, t, net->arena_switch);
     for (uint32_t i = 0; i < t->nodes; i++)
         dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && net->device[i]->fabric_node.llfc;
-    return weft__outside_new(net, dsf, ret_error);
+    return weft__outside_new(net, dsf, &story.of, ret_error);
 }
 
 void weft__dsf_free(struct weft__dsf *dsf) {
     if (!dsf) return;
     weft_eligible_free(dsf->eligible);
-    for (uint32_t e = 0; e < dsf->epochs; e++)
-        weft_exits_free(dsf->exits[e]);
 }
 
 /// The far end of a fabric link.

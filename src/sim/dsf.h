@@ -13,12 +13,16 @@ struct weft__dsf {
     struct weft_eligible *eligible;
     uint32_t *in_of_host;          ///< interface node, by its number; WEFT_NONE: the host is at none
     uint16_t *port_of_host;        ///< among its Ethernet ports
-    struct weft_exits **exits;     ///< [epochs]; NULL: no host is outside a fabric
-    struct weft__outside *outside; ///< [fabrics], as `exits`
+    struct weft__outside *outside; ///< [fabrics]; NULL: no host is outside a fabric
     uint32_t *fabric_of_node;
     struct weft__known *known; ///< [ins]; NULL: everybody knows everything, always
-    uint32_t epochs;
-    bool llfc; ///< some fabric node has link-level flow control
+    bool llfc;                 ///< some fabric node has link-level flow control
+};
+
+/// What happens to fabrics besides links.
+struct weft__dsf_story {
+    struct weft_control_event *event;
+    uint32_t events;
 };
 
 /// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
@@ -26,7 +30,8 @@ enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret
 void weft__dsf_free(struct weft__dsf *dsf);
 
 /// Fills exits and what follows; nothing if all hosts are in one fabric.
-enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf, struct weft_error *ret_error);
+enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf,
+                                   const struct weft__dsf_story *story, struct weft_error *ret_error);
 
 /// NULL: the timeline has nothing to say.
 struct weft__known *weft__known_new(const struct weft_known_timeline *timeline, const struct weft_eligible *eligible,

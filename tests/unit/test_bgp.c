@@ -15,6 +15,7 @@ enum { RDSWS = 512, EDSWS = 128, LINKS = 16, NEXT_HOPS = EDSWS * LINKS };
 
 static struct weft_arena *arena;
 static struct weft_bgp_conf conf;
+static const struct weft_bgp_setup setup = {.rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 1};
 
 static int begin(void **state) {
     (void)state;
@@ -29,12 +30,12 @@ static int end(void **state) {
 }
 
 #define RUN(...)                                                                                                       \
-    weft_bgp_run(&conf, RDSWS, EDSWS, LINKS, (const struct weft_bgp_event[]){__VA_ARGS__},                             \
+    weft_bgp_run(&conf, &setup, (const struct weft_bgp_event[]){__VA_ARGS__},                                          \
                  sizeof((const struct weft_bgp_event[]){__VA_ARGS__}) / sizeof(struct weft_bgp_event), 1, arena)
 
 static void two_thousand_next_hops(void **state) {
     (void)state;
-    const struct weft_bgp_result *r = weft_bgp_run(&conf, RDSWS, EDSWS, LINKS, NULL, 0, 1, arena);
+    const struct weft_bgp_result *r = weft_bgp_run(&conf, &setup, NULL, 0, 1, arena);
     assert_int_equal(r->ibgp_sessions, 65536);
     assert_int_equal(r->ebgp_sessions, 2048);
     assert_int_equal(r->paths, 2048);
@@ -71,8 +72,8 @@ static void an_edsw_is_lost(void **state) {
 static void a_link_is_lost(void **state) {
     (void)state;
     const struct weft_bgp_result *r =
-        RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 3},
-            {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_UP, .edsw = 7, .link = 3});
+        RUN({.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .links = 1 << 3},
+            {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_UP, .edsw = 7, .links = 1 << 3});
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(r->outcome[i].updates, RDSWS);
         assert_int_equal(r->outcome[i].changes, RDSWS * 4);
@@ -82,13 +83,47 @@ static void a_link_is_lost(void **state) {
     assert_int_equal(r->outcome[1].paths, NEXT_HOPS);
 }
 
+/// Superspines at two of an EDSW's links lose one of four buildings. They notice, and tell the EDSW; it tells every
+/// RDSW, in an UPDATE that names that aggregate only. Of the others nothing changes.
+static void superspines_lose_a_building(void **state) {
+    (void)state;
+    static const uint64_t one_each[] = {1, 1, 1, 1};
+    const struct weft_bgp_setup four = {
+        .rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 4, .aggregates = one_each};
+    const struct weft_bgp_event event[] = {
+        {.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_WAY_DOWN, .edsw = 7, .class = 2, .links = 3},
+        {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_WAY_UP, .edsw = 7, .class = 2, .links = 3}};
+    const struct weft_bgp_result *r = weft_bgp_run(&conf, &four, event, 2, 1, arena);
+    assert_int_equal(r->rib, 4 * NEXT_HOPS);
+    assert_int_equal(r->first_updates, RDSWS * NEXT_HOPS); // all aggregates of a way in one
+    weft_time_ps heard = conf.detect_ps + 2 * conf.processing_ps + conf.latency_ps;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t updates = i ? 2 * RDSWS : RDSWS; // withdrawn together, announced one by one
+        assert_int_equal(r->outcome[i].updates, updates);
+        assert_int_equal(r->outcome[i].changes, 2 * RDSWS);
+        assert_int_equal(r->outcome[i].last_ps, heard + (updates + 1) * conf.processing_ps + conf.latency_ps);
+    }
+    assert_int_equal(r->outcome[0].paths, NEXT_HOPS - 2);
+    assert_int_equal(r->outcome[1].paths, NEXT_HOPS);
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < r->changes_n; i++) {
+        const struct weft_bgp_change *c = &r->change[i];
+        if (c->rdsw == WEFT_NONE) continue; // the EDSW itself
+        assert_int_equal(c->edsw, 7);
+        assert_int_equal(c->class, 2);
+        assert_int_equal(c->links, c->time_ps < 2 * WEFT_PS_PER_S ? 0xfffc : 0xffff);
+        told++;
+    }
+    assert_int_equal(told, 2 * RDSWS);
+}
+
 /// A second link within the MRAI waits for it.
 static void mrai(void **state) {
     (void)state;
     conf.mrai_ps = 5 * WEFT_PS_PER_S;
     const struct weft_bgp_result *r =
-        RUN({.time_ps = 100 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 3},
-            {.time_ps = 101 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .link = 4});
+        RUN({.time_ps = 100 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .links = 1 << 3},
+            {.time_ps = 101 * WEFT_PS_PER_S, .what = WEFT_BGP_LINK_DOWN, .edsw = 7, .links = 1 << 4});
     assert_int_equal(r->outcome[0].last_ps, conf.detect_ps + (RDSWS + 1) * conf.processing_ps + conf.latency_ps);
     assert_int_equal(r->outcome[1].last_ps,
                      conf.detect_ps + 4 * WEFT_PS_PER_S + (RDSWS + 1) * conf.processing_ps + conf.latency_ps);
@@ -118,6 +153,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(two_thousand_next_hops, begin, end),
         cmocka_unit_test_setup_teardown(an_edsw_is_lost, begin, end),
         cmocka_unit_test_setup_teardown(a_link_is_lost, begin, end),
+        cmocka_unit_test_setup_teardown(superspines_lose_a_building, begin, end),
         cmocka_unit_test_setup_teardown(mrai, begin, end),
         cmocka_unit_test_setup_teardown(shares, begin, end),
     };
