@@ -64,8 +64,7 @@ struct weft__in_stream {
     uint32_t mask, from;
     uint16_t expected; ///< the next to be delivered
     uint8_t priority;
-    uint32_t pending;      ///< slots in use
-    weft_time_ps since_ps; ///< since when `expected` is waited for, if any are pending
+    uint32_t pending; ///< slots in use
 };
 struct weft__assembly {
     struct weft_packet packet; ///< bytes: of the cells that have come

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reassembly at the interface node that packets leave the fabric by. Packets from one interface node in one priority
-// are numbered there and are delivered in that order, each when all its cells have come. A packet that has been the
-// next one for the timeout, while cells of it or of later ones are here, is given up: it lost a cell on the way. Its
-// bytes were counted where they were lost; here the packet is.
+// are numbered there and are delivered in that order, each when all its cells have come. The packet in turn is given up
+// when its first cell, or that of the first packet after it that has any, is older than the timeout: it lost cells on
+// the way. Its bytes were counted where they were lost; here the packet is. So all that a failed link has taken cells
+// from is given up at once, and does not wait for one timeout after the other.
 #include "device/dsf_in.h"
 #include "weft/memory.h"
 
@@ -75,7 +76,6 @@ static void advance(struct weft__node *node, struct weft__in *in, struct weft__w
         struct weft_packet p = a->packet;
         free_slot(in, s, a);
         s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
-        s->since_ps = w->now_ps;
         deliver(node, in, w, &p, s->from);
     }
 }
@@ -90,7 +90,6 @@ static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft
         free_slot(in, s, a);
     }
     s->expected = (uint16_t)((s->expected + 1) & (WEFT__CELL_SEQUENCES - 1));
-    s->since_ps = w->now_ps;
 }
 
 static void lose_cell(struct weft__in *in, struct weft__worker *w, const struct weft_packet *cell) {
@@ -132,7 +131,6 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
         a->cells = a->of = 0;
         a->used = true;
         if (!s->pending++) {
-            s->since_ps = w->now_ps;
             uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_REASSEMBLY);
             if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
                 weft__timer_set(&node->timers, key, w->now_ps + in->conf->reassembly_timeout_ps);
@@ -147,18 +145,26 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     if (a->cells == a->of && !weft__cell_beyond(sequence, s->expected)) advance(node, in, w, s);
 }
 
+/// Since when the packet in turn has been waited for: the first cell of it, or of a packet after it. There is one.
+static weft_time_ps waited_since(const struct weft__in_stream *s) {
+    uint32_t sequence = s->expected;
+    while (!s->slot[sequence & s->mask].used)
+        sequence++;
+    return s->slot[sequence & s->mask].packet.time_ps;
+}
+
 void weft__in_give_up(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
     weft_time_ps next = WEFT_TIME_NEVER, timeout = in->conf->reassembly_timeout_ps;
     for (uint32_t i = 0; i < in->streams; i++) {
         struct weft__in_stream *s = &in->stream[i];
-        if (s->pending && s->since_ps + timeout <= w->now_ps) {
+        for (; s->pending; advance(node, in, w, s)) {
+            weft_time_ps at = waited_since(s) + timeout;
+            if (at > w->now_ps) {
+                if (at < next) next = at;
+                break;
+            }
             give_up_one(in, w, s);
-            // The packets behind it that are not there either were lost with it: they have been waited for as long.
-            while (s->pending && !s->slot[s->expected & s->mask].used)
-                give_up_one(in, w, s);
-            advance(node, in, w, s);
         }
-        if (s->pending && s->since_ps + timeout < next) next = s->since_ps + timeout;
     }
     if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_REASSEMBLY), next);
 }

@@ -151,6 +151,9 @@ static void lost_cells_are_lost_packets(void **state) {
     assert_true(o->drop_bytes[WEFT_DROP_LINK_DOWN] > 0);
     assert_int_equal(o->drops[WEFT_DROP_LINK_DOWN], 0); // packets are counted once, where they are missed
     assert_true(o->flow[0].packets_again > 0);
+    // They are given up together, after one timeout of 100 us and not one after the other.
+    assert_true(o->dsf->packets_lost * 100 > 1000);
+    assert_true(run_fct(&r, 0) < WEFT_PS_PER_MS);
     run_free(&r);
 }
 
