@@ -40,6 +40,7 @@ struct weft_workload {
     struct weft_rma *rma;
     const struct weft_topology *topology;
     struct weft_arena *arena;
+    uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list
 };
 
 /// What every generator shares; first member of every generator's configuration.

@@ -428,6 +428,27 @@ static void write_port_flows(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+static void write_collisions(struct writer *w) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t n = 0;
+    const struct weft_collisions *c =
+        w->run->scenario->run.count_flows ? weft_report_collisions(w->run, arena, &n) : NULL;
+    sqlite3_stmt *pairs = prepare(w, "INSERT INTO collisions VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *links = prepare(w, "INSERT INTO collision_links VALUES (?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < n; i++) {
+        const char *direction = weft_balance_directions[c[i].direction];
+        insert(w, pairs, "tttiiiiirii", c[i].from, c[i].to, direction, (uint64_t)c[i].switches, (uint64_t)c[i].clear,
+               (uint64_t)c[i].links, c[i].flows, (uint64_t)c[i].most, c[i].switch_most, (uint64_t)c[i].shared,
+               (uint64_t)c[i].empty);
+        for (uint32_t k = 0; k <= c[i].most; k++)
+            if (c[i].with[k])
+                insert(w, links, "tttii", c[i].from, c[i].to, direction, (uint64_t)k, (uint64_t)c[i].with[k]);
+    }
+    sqlite3_finalize(pairs);
+    sqlite3_finalize(links);
+    weft_arena_free(arena);
+}
+
 static void write_load(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     bool counted = w->run->outcome->port_flows;
@@ -477,6 +498,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_drops(w);
         write_balance(w);
         write_port_flows(w);
+        write_collisions(w);
         write_load(w);
         write_pfc_layers(w);
         write_te(w);

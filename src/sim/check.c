@@ -119,3 +119,26 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     }
     return status;
 }
+
+enum weft_status weft_simulation_check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                             const struct weft_workload *workload, struct weft_error *ret_error) {
+    for (uint32_t e = 0; e < workload->entries; e++)
+        for (uint32_t i = workload->entry_flow[e]; i < workload->entry_flow[e + 1]; i++) {
+            const struct weft_flow *f = &workload->flow[i];
+            if (f->messages) continue; // bounded by who makes them
+            weft_bytes bytes = f->bytes / f->qps + (f->bytes % f->qps != 0);
+            if (bytes < UINT32_MAX) continue; // whatever the MTU
+            const char *src = topology->node[topology->host[f->src]].name;
+            weft_bytes mtu = weft_scenario_device(scenario, src)->host.mtu_bytes;
+            if (bytes / mtu + (bytes % mtu != 0) < UINT32_MAX) continue;
+            char each[32], packet[32];
+            weft_format_bytes(bytes, each, sizeof each);
+            weft_format_bytes(mtu, packet, sizeof packet);
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
+                "%s sends %s over a queue pair in packets of %s: more than 2^32 - 2 of them, for which "
+                "there are no numbers; expected a smaller size, more qps or a larger host.mtu",
+                src, each, packet);
+        }
+    return WEFT_OK;
+}

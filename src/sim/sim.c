@@ -202,7 +202,7 @@ static struct weft__qp_reorder *make_reorder(const struct weft__network *net) {
     return reorder;
 }
 
-static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_error *ret_error) {
+static void make_queue_pairs(struct weft__network *net) {
     const struct weft_workload *w = net->workload;
     const struct weft_topology *t = net->topology;
     struct weft_arena *arena = net->arena_qp;
@@ -227,10 +227,7 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
-            if (!f->messages && packets > UINT32_MAX - 1) // those of messages are bounded by who makes them
-                return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                      "a flow of %llu bytes in packets of %llu: more than 2^32 packets",
-                                      (unsigned long long)f->bytes, (unsigned long long)conf->mtu_bytes);
+            assert(f->messages || packets < UINT32_MAX); // weft_simulation_check_flows
             uint32_t at_src = sends[f->src]++;
             net->qp[q] = (struct weft__qp_conf){
                 .flow = i,
@@ -266,7 +263,6 @@ static enum weft_status make_queue_pairs(struct weft__network *net, struct weft_
     net->hosts.programs = net->programs = weft__jobs_new(net);
     if (net->programs) net->hosts.carrier = weft_arena_alloc(net->arena_qp, net->qps, sizeof *net->hosts.carrier);
     net->rma = weft__rma_new(net);
-    return WEFT_OK;
 }
 
 /// Numbers of the queue pairs of each host, in order.
@@ -445,6 +441,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct watcher watcher = {.options = options, .begun_s = seconds(CLOCK_MONOTONIC)};
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
+    if (!status) status = weft_simulation_check_flows(scenario, topology, workload, ret_error);
     if (status) return status;
     struct weft__network net = {
         .scenario = scenario,
@@ -459,12 +456,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     net.device = weft_device_confs(scenario, topology, net.arena_switch);
     net.sfc_pause_ps = weft__sfc_pause_max(topology, net.device);
     net.lldp = weft__lldp_frames(topology, net.device, net.arena_switch);
-    status = make_queue_pairs(&net, ret_error);
-    if (status) {
-        network_free(&net);
-        weft_outcome_free(net.outcome);
-        return status;
-    }
+    make_queue_pairs(&net);
     watcher.progress.flows = workload->flows;
     for (uint32_t i = 0; i < workload->flows; i++)
         watcher.progress.total_bytes += workload->flow[i].bytes;

@@ -126,12 +126,15 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
     struct weft_workload *w = weft_arena_alloc(arena, 1, sizeof *w);
     w->arena = arena;
     w->topology = topology;
+    w->entries = entries;
+    w->entry_flow = weft_arena_alloc(arena, entries + 1, sizeof *w->entry_flow);
     for (uint32_t e = 0; e < entries; e++) {
         const struct weft_workload_ops *ops = entry[e].model->ops;
         enum weft_status status = ops->schedule
                                       ? ops->schedule(&entry[e], topology, w, ret_error)
                                       : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
         if (status) return status;
+        w->entry_flow[e + 1] = w->flows;
     }
     for (uint32_t f = 0; w->rmas && f < w->flows; f++)
         for (uint32_t k = 0; k < w->rmas && !w->flow[f].rma; k++)

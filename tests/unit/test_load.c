@@ -7,7 +7,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "query.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -60,6 +63,19 @@ static void three_leaves(void **state) {
     assert_int_equal(c[1].switches, 0);
     assert_true(isnan(c[1].switch_most));
     weft_arena_free(arena);
+
+    char dir[] = "/tmp/weft-load-XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(weft_report_sqlite(dir, &run, 1, &(struct weft_error){0}), WEFT_OK);
+    expect_rows(
+        dir,
+        "SELECT from_layer, to_layer, direction, switches, clear, links, flows, most, switch_most, shared, empty"
+        " FROM collisions ORDER BY from_layer",
+        "leaf|spine|up|2|1|6|6|3|2.0|1|2\nspine|leaf|down|0|0|0|0|0|NULL|0|0");
+    expect_rows(dir, "SELECT flows, links FROM collision_links WHERE to_layer = 'spine' ORDER BY flows",
+                "0|2\n1|3\n3|1");
+    snprintf(path, sizeof path, "%s/results.sqlite", dir);
+    assert_int_equal(unlink(path) || rmdir(dir), 0);
     free(port_flows);
     run_free(&r);
 }

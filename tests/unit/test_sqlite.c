@@ -76,11 +76,12 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-                "admission\nbalance\ncollectives\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_"
-                "differences\ndistributions\ndrops\ndsf\n"
-                "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
-                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nrun\nseries\nte");
+    expect_rows(
+        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        "admission\nbalance\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_"
+        "differences\ndistributions\ndrops\ndsf\n"
+        "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
+        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
