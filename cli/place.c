@@ -140,14 +140,15 @@ static void print_text(const struct place *p) {
            p->s.workload->group[p->job->group], p->job->ranks, q->units, p->job->server.gpus, q->slots, q->racks,
            q->zones);
     printf("an iteration sends %s between servers\n\n", bytes_text(p->result[0].cost.bytes, (char[TEXT]){0}));
-    printf("%-12s %5s %5s %15s %6s %15s %6s%s\n", "strategy", "zones", "racks", "between racks", "share",
-           "between zones", "share", simulate ? "    iteration      exposed" : "");
+    printf("%-12s %5s %5s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", "racks", "between racks", "share",
+           "between zones", "share", "busiest zone", simulate ? "    iteration      exposed" : "");
     for (uint32_t i = 0; i < p->n; i++) {
         const struct result *r = &p->result[i];
         double all = r->cost.bytes ? 100.0 / (double)r->cost.bytes : 0;
-        printf("%-12s %5" PRIu32 " %5" PRIu32 " %15s %5.1f%% %15s %5.1f%%", r->model->name, r->cost.zones,
+        printf("%-12s %5" PRIu32 " %5" PRIu32 " %15s %5.1f%% %15s %5.1f%% %13s", r->model->name, r->cost.zones,
                r->cost.racks, bytes_text(r->cost.rack_bytes, (char[TEXT]){0}), all * (double)r->cost.rack_bytes,
-               bytes_text(r->cost.zone_bytes, (char[TEXT]){0}), all * (double)r->cost.zone_bytes);
+               bytes_text(r->cost.zone_bytes, (char[TEXT]){0}), all * (double)r->cost.zone_bytes,
+               bytes_text(r->cost.zone_bytes_max, (char[TEXT]){0}));
         if (simulate)
             printf(" %12s %12s", time_text(r->stats.iteration_ps, (char[TEXT]){0}),
                    time_text(r->stats.exposed_ps, (char[TEXT]){0}));
@@ -172,6 +173,7 @@ static void print_strategy(struct weft__json *j, const struct result *r) {
     weft__json_key_u64(j, "bytes", r->cost.bytes);
     weft__json_key_u64(j, "rack_bytes", r->cost.rack_bytes);
     weft__json_key_u64(j, "zone_bytes", r->cost.zone_bytes);
+    weft__json_key_u64(j, "zone_bytes_max", r->cost.zone_bytes_max);
     if (simulate) {
         key_time(j, "iteration_ps", r->stats.iteration_ps);
         key_time(j, "exposed_ps", r->stats.exposed_ps);

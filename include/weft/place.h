@@ -40,10 +40,11 @@ struct weft_placement_ops {
 
 /// What an iteration of the job sends over the network if rank r is on host[r].
 struct weft_place_cost {
-    weft_bytes bytes;      ///< between servers
-    weft_bytes rack_bytes; ///< of these, between racks
-    weft_bytes zone_bytes; ///< of these, between zones
-    uint32_t racks, zones; ///< in use
+    weft_bytes bytes;          ///< between servers
+    weft_bytes rack_bytes;     ///< of these, between racks
+    weft_bytes zone_bytes;     ///< of these, between zones
+    weft_bytes zone_bytes_max; ///< of these, what the busiest zone sends or receives, whichever is more
+    uint32_t racks, zones;     ///< in use
 };
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
                                        const uint32_t *host);

@@ -85,6 +85,8 @@ static uint32_t count_different(uint32_t *list, uint32_t n) {
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
                                        const uint32_t *host) {
     struct weft_place_cost cost = {0};
+    weft_bytes *zone =
+        weft_memory_new(WEFT_MEMORY_SCENARIO, 2 * (size_t)topology->nodes, sizeof *zone); // sent, received
     for (uint32_t i = 0; i < job->connections; i++) {
         const struct weft_connection *c = &job->connection[i];
         struct where a = where_is(job, topology, host[c->src]), b = where_is(job, topology, host[c->dst]);
@@ -92,8 +94,14 @@ struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct 
         if (a.server == b.server) continue;
         cost.bytes += bytes;
         if (a.rack != b.rack) cost.rack_bytes += bytes;
-        if (a.pod != b.pod) cost.zone_bytes += bytes;
+        if (a.pod == b.pod) continue;
+        cost.zone_bytes += bytes;
+        zone[2 * (size_t)a.pod] += bytes;
+        zone[2 * (size_t)b.pod + 1] += bytes;
     }
+    for (size_t i = 0; i < 2 * (size_t)topology->nodes; i++)
+        if (zone[i] > cost.zone_bytes_max) cost.zone_bytes_max = zone[i];
+    weft_memory_free(WEFT_MEMORY_SCENARIO, zone, 2 * (size_t)topology->nodes * sizeof *zone);
     uint32_t *list = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *list);
     for (uint32_t r = 0; r < job->ranks; r++)
         list[r] = where_is(job, topology, host[r]).rack;

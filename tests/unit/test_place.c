@@ -180,6 +180,7 @@ static void the_graph_is_the_jobs(void **state) {
     assert_int_equal(cost.bytes, 6 * 1000000);
     assert_int_equal(cost.rack_bytes, 4 * 1000000); // of 6 pairs of servers two share a rack
     assert_int_equal(cost.zone_bytes, 0);
+    assert_int_equal(cost.zone_bytes_max, 0);
     assert_int_equal(cost.racks, 2);
     assert_int_equal(cost.zones, 1);
     run_free(&r);
@@ -199,7 +200,8 @@ static void rings_stay_in_zones(void **state) {
     free(text);
     const struct weft_job *job = &r.workload->job[0];
     struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
-    assert_int_equal(cost.zone_bytes, 2 * 6 * 1000); // what the first stage sends the second
+    assert_int_equal(cost.zone_bytes, 2 * 6 * 1000);        // what the first stage sends the second
+    assert_int_equal(cost.zone_bytes_max, cost.zone_bytes); // all of it from one zone to the other
     run_assert_complete(&r);
     run_free(&r);
 }

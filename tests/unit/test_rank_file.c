@@ -171,11 +171,43 @@ static void written_and_read_again(void **state) {
     free(text);
 }
 
+/// In servers of two, two after one another share a server: three of the ring's four hops between servers and the one
+/// back are what crosses the network. Apart, no two ranks that follow one another share a server, and all eight do. The
+/// same collective either way: of 8 ranks each sends 2 * 7 / 8 of the size.
+static void ranks_of_a_server_apart(void **state) {
+    static const struct {
+        const char *ranks;
+        uint32_t per_server, network;
+    } cases[] = {
+        {"host-2 0\nhost-3 1\nhost-4 0\nhost-5 1\nhost-6 0\nhost-7 1\nhost-8 0\nhost-9 1\n", 2, 4},
+        {"host-2 0\nhost-4 0\nhost-6 0\nhost-8 0\nhost-3 1\nhost-5 1\nhost-7 1\nhost-9 1\n", 1, 8},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run r;
+        const char *error = bind(&r, cases[i].ranks);
+        if (error) fail_msg("%s", error);
+        const struct weft_job *job = &r.workload->job[0];
+        assert_int_equal(job->op[0].shape.per_server, cases[i].per_server);
+        uint32_t network = 0, channels = job->communicator[0].channels;
+        weft_bytes bytes = 0;
+        for (uint32_t c = 0; c < job->connections; c++) {
+            network += job->connection[c].flow != WEFT_NONE;
+            bytes += job->connection[c].bytes;
+        }
+        assert_int_equal(network, cases[i].network * channels);
+        assert_in_range(bytes, 8 * 1000000 * 2 / 8 * 7 - 8 * 8, 8 * 1000000 * 2 / 8 * 7 + 8 * 8);
+        r.outcome = run_again(&r, 1, cases[i].ranks);
+        run_assert_complete(&r);
+        run_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_blanks_and_comments),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(what_a_rank_file_does_not_go_with),
+        cmocka_unit_test(ranks_of_a_server_apart),
         cmocka_unit_test(hosts_that_do_not_fit),
         cmocka_unit_test(written_and_read_again),
     };
