@@ -172,6 +172,8 @@ struct weft_outcome {
     uint32_t rmas;
     struct weft_rma_outcome *rma; ///< [rmas], as in the workload
 
+    struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips
+
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
     const uint32_t *port_flows; ///< [ports]: queue pairs whose data it sent; NULL unless run.count_flows

@@ -28,6 +28,7 @@ struct weft_run_conf {
     weft_time_ps detection_ps; ///< link failure to new routes
     weft_time_ps sample_interval_ps; ///< 0: no time series
     const char *sample_ports;        ///< glob over port names
+    bool round_trips;                ///< of data are measured
     bool count_flows;                ///< that links between switches carry
     weft_bytes flow_bytes_min;       ///< those with so much data on the link at least
     uint64_t events_max;             ///< of a node, if the run is recorded

@@ -244,11 +244,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
         s->progress_ps = w->now_ps;
         s->timeouts = 0;
         if (s->next < psn) s->next = psn;
-        weft_time_ps rtt = 0;
-        if (s->sample_ps && psn > s->sample_psn) {
-            rtt = w->now_ps - s->sample_ps;
-            s->sample_ps = 0;
-        }
+        weft_time_ps rtt = weft__nic_round_trip(nic, qp, psn, w->now_ps);
         tell_cc(node, nic, w, qp, nic->cc->on_ack, newly * conf->mtu, rtt);
     }
     if (s->una == conf->packets) {

@@ -3,6 +3,7 @@
 #ifndef WEFT_DEVICE_NIC_H
 #define WEFT_DEVICE_NIC_H
 
+#include "base/histogram.h"
 #include "device/port.h"
 #include "weft/cc.h"
 
@@ -92,10 +93,11 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
-    struct weft__gpu *gpu;      ///< NULL: of no job
-    struct weft__rma_host *rma; ///< NULL: no remote memory access by software
-    struct weft__trace *trace;  ///< NULL: not recorded
-    uint32_t sends, receives;   ///< queue pairs
+    struct weft__gpu *gpu;               ///< NULL: of no job
+    struct weft__rma_host *rma;          ///< NULL: no remote memory access by software
+    struct weft__histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
+    struct weft__trace *trace;           ///< NULL: not recorded
+    uint32_t sends, receives;            ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
     // a host slower than its link
     struct weft__fifo received;
@@ -148,6 +150,7 @@ struct weft__nic_setup {
     bool lldp; ///< its port will have one
     struct weft__gpu *gpu;
     struct weft__rma_host *rma;
+    struct weft__histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports
@@ -193,6 +196,17 @@ bool weft__reorder_is_overdue(const struct weft__qp_reorder *r, const struct wef
 /// The expected packet came: the next one to expect, and how many messages ended among those that had come before.
 uint32_t weft__reorder_next(struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now,
                             uint32_t expected, uint32_t *ret_messages);
+
+/// What the acknowledgement of what is below psn measures: from when a packet left until now. 0: nothing.
+static inline weft_time_ps weft__nic_round_trip(struct weft__nic *nic, uint32_t qp, uint32_t psn, weft_time_ps now) {
+    struct weft__qp_sender *s = &nic->hosts->sender[qp];
+    if (!s->sample_ps || psn <= s->sample_psn) return 0;
+    weft_time_ps time = now - s->sample_ps;
+    s->sample_ps = 0;
+    if (__builtin_expect(nic->round_trips != NULL, 0))
+        weft__histogram_add(&nic->round_trips[nic->hosts->qp[qp].priority], time);
+    return time;
+}
 
 /// Payload of a packet, and the bytes of its frame.
 static inline uint32_t weft__qp_payload(const struct weft__qp_conf *qp, uint32_t psn) {

@@ -31,6 +31,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->gpu = setup->gpu;
     if (nic->gpu) nic->gpu->key0 = weft__key_read(nic, nic->receives);
     nic->rma = setup->rma;
+    nic->round_trips = setup->round_trips;
     uint32_t keys =
         weft__key_read(nic, nic->receives) + (nic->gpu ? weft__gpu_keys(nic->hosts->programs, nic->gpu) : 0);
     if (nic->rma) nic->rma->key0 = keys;

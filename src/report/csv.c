@@ -32,6 +32,22 @@ static void put_execution(FILE *file, const struct weft_run *run, uint32_t group
     put_us(file, t ? (double)t->p99_ps : NAN);
 }
 
+/// Of the group's first flow, or operation.
+static unsigned priority_of(const struct weft_workload *w, uint32_t group) {
+    for (uint32_t e = 0; e < w->rmas; e++)
+        if (w->rma[e].group == group) return (unsigned)w->rma[e].conf->priority;
+    for (uint32_t f = 0; f < w->flows; f++)
+        if (w->flow[f].group == group) return w->flow[f].priority;
+    return 0;
+}
+
+static void put_round_trip(FILE *file, const struct weft_outcome *o, unsigned priority) {
+    const struct weft_wait_outcome *t =
+        o->round_trip && o->round_trip[priority].messages ? &o->round_trip[priority] : NULL;
+    put_us(file, t ? (double)t->p50_ps : NAN);
+    put_us(file, t ? (double)t->p99_ps : NAN);
+}
+
 /// Of what the times are percentiles of: bits a second from the first to the end of the run; of operations, over the
 /// time in which clients begin them.
 static double throughput(const struct weft_run *run, uint32_t group, weft_bytes bytes) {
@@ -41,8 +57,8 @@ static double throughput(const struct weft_run *run, uint32_t group, weft_bytes 
 }
 
 void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs) {
-    fputs("scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps,execution_"
-          "p50_us,execution_p99_us\n",
+    fputs("scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps,"
+          "execution_p50_us,execution_p99_us,round_trip_p50_us,round_trip_p99_us\n",
           file);
     for (uint32_t r = 0; r < runs; r++) {
         struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -60,6 +76,7 @@ void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs) {
                 put_us(file, time[k]);
             fprintf(file, ",%.6g", throughput(&run[r], g, group[g].bytes));
             put_execution(file, &run[r], g);
+            put_round_trip(file, run[r].outcome, priority_of(run[r].workload, g));
             putc('\n', file);
         }
         weft_arena_free(arena);

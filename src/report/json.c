@@ -120,6 +120,26 @@ static void write_flows(struct weft__json *j, const struct weft_run *run) {
     weft__json_end_array(j);
 }
 
+static void write_round_trips(struct weft__json *j, const struct weft_outcome *o) {
+    static const struct weft_wait_outcome nothing; // claims are checked against an outcome in which nothing happened
+    weft__json_key(j, "round_trip_ps");
+    weft__json_begin_object(j);
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
+        const struct weft_wait_outcome *t = o->round_trip ? &o->round_trip[p] : &nothing;
+        const char name[] = {(char)('0' + p), 0};
+        weft__json_key(j, name);
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "count", t->messages);
+        weft__json_key_u64(j, "mean", t->mean_ps);
+        weft__json_key_u64(j, "p50", t->p50_ps);
+        weft__json_key_u64(j, "p90", t->p90_ps);
+        weft__json_key_u64(j, "p99", t->p99_ps);
+        weft__json_key_u64(j, "max", t->max_ps);
+        weft__json_end_object(j);
+    }
+    weft__json_end_object(j);
+}
+
 static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
     struct weft__totals sum = weft__report_totals(o);
     weft__json_key(j, "counters");
@@ -230,6 +250,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_groups(j, run);
     if (run->workload->jobs) weft__report_jobs_json(j, run);
     if (run->workload->rmas) weft__report_rma_json(j, run);
+    if (run->scenario->run.round_trips) write_round_trips(j, run->outcome);
     write_flows(j, run);
     write_counters(j, run->outcome);
     write_pfc_layers(j, run);

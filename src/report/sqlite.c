@@ -374,6 +374,16 @@ static void write_admission(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+static void write_round_trips(struct writer *w) {
+    sqlite3_stmt *s = prepare(w, "INSERT INTO round_trips VALUES (?,?,?,?,?,?,?,?)");
+    for (uint32_t p = 0; w->run->outcome->round_trip && p < WEFT_PRIORITIES; p++) {
+        const struct weft_wait_outcome *t = &w->run->outcome->round_trip[p];
+        if (t->messages)
+            insert(w, s, "iiiiiii", (uint64_t)p, t->messages, t->mean_ps, t->p50_ps, t->p90_ps, t->p99_ps, t->max_ps);
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_rma(struct writer *w) {
     const struct weft_workload *load = w->run->workload;
     sqlite3_stmt *s = prepare(w, "INSERT INTO rma VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -492,6 +502,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_flows(w);
         write_jobs(w);
         write_rma(w);
+        write_round_trips(w);
         write_admission(w);
         write_ports(w);
         write_counters(w);

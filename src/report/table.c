@@ -153,6 +153,18 @@ static void print_sfc(FILE *file, const struct weft__totals *sum) {
     fprintf(file, "; flows paused for %s in all\n", text);
 }
 
+static void print_round_trips(FILE *file, const struct weft_outcome *o) {
+    for (unsigned p = 0; o->round_trip && p < WEFT_PRIORITIES; p++) {
+        const struct weft_wait_outcome *t = &o->round_trip[p];
+        char p50[TEXT], p99[TEXT], max[TEXT];
+        if (!t->messages) continue;
+        weft_format_time(t->p50_ps, p50, sizeof p50);
+        weft_format_time(t->p99_ps, p99, sizeof p99);
+        weft_format_time(t->max_ps, max, sizeof max);
+        fprintf(file, "RTT    of data with priority %u: p50 %s, p99 %s, max %s\n", p, p50, p99, max);
+    }
+}
+
 /// Only where packets overtook one another.
 static void print_order(FILE *file, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -216,6 +228,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_pfc(file, run, &sum);
     fprintf(file, "ECN    %" PRIu64 " packets marked; %" PRIu64 " CNPs sent\n", sum.ecn_marked, run->outcome->cnps);
     print_sfc(file, &sum);
+    print_round_trips(file, run->outcome);
     print_order(file, run);
     print_drops(file, run->outcome, &sum);
     weft__report_te_table(file, run);

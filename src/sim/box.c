@@ -29,6 +29,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
         .gpu = net->gpu ? net->gpu[h] : NULL,
         .rma = weft__rma_host_of(net, h),
+        .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, node)] : NULL,
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = sampled && sampled[0],
         .sample_interval_ps = net->scenario->run.sample_interval_ps,

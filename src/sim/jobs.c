@@ -248,7 +248,7 @@ static bool *find_parts(const struct weft_job *job) {
     return part;
 }
 
-static struct weft_wait_outcome quantiles_of(const struct weft__histogram *h) {
+struct weft_wait_outcome weft__wait_quantiles(const struct weft__histogram *h) {
     return (struct weft_wait_outcome){
         .messages = h->n,
         .mean_ps = weft__histogram_mean(h),
@@ -266,8 +266,8 @@ static void collect_waits(struct weft__waits *const *waits, uint32_t workers, st
         weft__histogram_merge(&all->cts, &waits[k]->cts);
         weft__histogram_merge(&all->sender, &waits[k]->sender);
     }
-    ret->cts_wait = quantiles_of(&all->cts);
-    ret->sender_wait = quantiles_of(&all->sender);
+    ret->cts_wait = weft__wait_quantiles(&all->cts);
+    ret->sender_wait = weft__wait_quantiles(&all->sender);
     weft_memory_free(WEFT_MEMORY_RESULT, all, sizeof *all);
 }
 

@@ -372,6 +372,25 @@ static void collect_flows(struct weft__network *net) {
     o->port_flows = flows;
 }
 
+static void start_round_trips(struct weft__network *net) {
+    if (!net->scenario->run.round_trips) return;
+    uint32_t workers = net->engine.conf.workers;
+    net->round_trips = weft_arena_alloc(net->arena_qp, workers, sizeof *net->round_trips);
+    for (uint32_t k = 0; k < workers; k++)
+        net->round_trips[k] = weft_arena_alloc(net->arena_qp, WEFT_PRIORITIES, sizeof **net->round_trips);
+}
+
+static void collect_round_trips(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    if (!net->round_trips) return;
+    o->round_trip = weft_arena_alloc(o->arena, WEFT_PRIORITIES, sizeof *o->round_trip);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        for (uint32_t k = 1; k < net->engine.conf.workers; k++)
+            weft__histogram_merge(&net->round_trips[0][p], &net->round_trips[k][p]);
+        o->round_trip[p] = weft__wait_quantiles(&net->round_trips[0][p]);
+    }
+}
+
 static void collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft__tally sum = weft__engine_tally(&net->engine);
@@ -398,6 +417,7 @@ static void collect(struct weft__network *net) {
         weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
     weft__jobs_collect(net);
     weft__rma_collect(net);
+    collect_round_trips(net);
     collect_samples(net);
     collect_flows(net);
     weft__te_collect(net->te, o);
@@ -475,6 +495,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     }
     weft__jobs_start(&net);
     weft__rma_start(&net);
+    start_round_trips(&net);
     make_devices(&net);
     double assembled_s = seconds(CLOCK_MONOTONIC);
     weft__engine_run(&net.engine);

@@ -23,9 +23,9 @@ static void lines_are_runs_and_groups(void **state) {
     weft_report_csv(file, &run, 1);
     fclose(file);
     char *line[4] = {strtok(text, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n")};
-    assert_string_equal(line[0], "scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,"
-                                 "throughput_bps,execution_p50_us,"
-                                 "execution_p99_us");
+    assert_string_equal(
+        line[0], "scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps,"
+                 "execution_p50_us,execution_p99_us,round_trip_p50_us,round_trip_p99_us");
     double mean, rate;
     assert_int_equal(sscanf(line[1], "n,,\"a, \"\"b\"\"\",1,1,1000000,%lf,%*f,%*f,%*f,%*f,%lf", &mean, &rate), 2);
     assert_true(fabs(mean * 1e6 / (double)r.outcome->flow[0].end_ps - 1) < 1e-5);

@@ -81,7 +81,7 @@ static void is_sound(void **state) {
         "admission\nbalance\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_"
         "differences\ndistributions\ndrops\ndsf\n"
         "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
-        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nrun\nseries\nte");
+        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
