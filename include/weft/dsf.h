@@ -15,6 +15,7 @@ struct weft_interface_conf {
     weft_time_ps processing_ps; ///< from the last bit of a cell to its effect
     uint32_t spray;             ///< enum weft_spray
     uint64_t train;             ///< cells of a packet that are one event
+    bool packing;               ///< a cell may hold parts of several packets
     // credits, at the destination port
     weft_bytes credit_bytes;
     double speedup;               ///< rate of credits over the rate of the port

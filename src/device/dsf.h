@@ -7,7 +7,9 @@
 //   dst      where it goes and comes from, interface nodes, and its number in the packet
 //   entropy  number of the packet among those from one interface node to another in a priority, and whether this is the
 //            packet's last cell; the frame's own is that of its queue pair
-//   qp       above the queue pair: the cell met congestion (RCI)
+//   qp       above the queue pair: the cell met congestion (RCI); it is a part of a cell
+// With packing a cell may hold the end of a packet and the beginning of the next, or more of them. Each is a record of
+// its own, on the same lane behind one another; the first has the header of the cell.
 #ifndef WEFT_DEVICE_DSF_H
 #define WEFT_DEVICE_DSF_H
 
@@ -24,6 +26,8 @@ enum {
 #define WEFT__CELL_NODES (1u << WEFT__CELL_NODE_BITS)
 #define WEFT__CELL_SEQUENCES (1u << WEFT__CELL_SEQUENCE_BITS)
 #define WEFT__CELL_MARKED (UINT32_C(1) << 31) ///< in qp
+#define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: goes on with a cell that another packet has begun
+#define WEFT__CELL_QP (WEFT__CELL_PART - 1)   ///< the queue pair
 
 static inline uint32_t weft__cell_dst(uint32_t to, uint32_t from, uint32_t index) {
     return to << (WEFT__CELL_NODE_BITS + WEFT__CELL_INDEX_BITS) | from << WEFT__CELL_INDEX_BITS | index;
@@ -52,16 +56,20 @@ static inline int32_t weft__cell_beyond(uint32_t a, uint32_t b) {
 static inline bool weft__cell_is_control(const struct weft_packet *p) {
     return p->kind >= WEFT_PACKET_REQUEST;
 }
-/// Cells that the record stands for: 1 unless it is a train.
+static inline uint32_t weft__cell_payload(const struct weft_packet *p) {
+    return p->bytes + (weft__cell_index(p) ? 0u : (uint32_t)WEFT_CELL_PACKET);
+}
+static inline bool weft__cell_is_part(const struct weft_packet *p) {
+    return p->qp & WEFT__CELL_PART;
+}
+/// Cells of data that the record stands for: 1 unless it is a train, 0 of a part.
 static inline uint32_t weft__cell_count(const struct weft_packet *p) {
-    uint32_t payload = p->bytes + (weft__cell_index(p) ? 0u : (uint32_t)WEFT_CELL_PACKET);
-    return (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
+    return (weft__cell_payload(p) + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD - weft__cell_is_part(p);
 }
 /// Bytes on the lane.
 static inline uint32_t weft__cell_wire(const struct weft_packet *p) {
     if (weft__cell_is_control(p)) return WEFT_CELL_CONTROL;
-    uint32_t payload = p->bytes + (weft__cell_index(p) ? 0u : (uint32_t)WEFT_CELL_PACKET);
-    return payload + (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD * WEFT_CELL_HEADER;
+    return weft__cell_payload(p) + weft__cell_count(p) * WEFT_CELL_HEADER;
 }
 
 /// One end of a fabric link. Cells leave in the order in which they came, so the time at which one leaves is known when
@@ -174,15 +182,15 @@ static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__
 static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                                        const struct weft_packet *cell, weft_time_ps begin) {
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
-    uint32_t wire = weft__cell_wire(cell);
-    weft_time_ps time;
-    if (__builtin_expect(wire == WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER && !rate->cell_rem, 1))
-        time = rate->cell_ps;
-    else
+    uint32_t cells = 1, wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
+    weft_time_ps time = rate->cell_ps;
+    if (__builtin_expect(weft__cell_payload(cell) != WEFT_CELL_PAYLOAD || rate->cell_rem, 0)) {
+        cells = weft__cell_count(cell);
+        wire = weft__cell_payload(cell) + cells * WEFT_CELL_HEADER;
         time = weft__lane_time(lane, rate, begin, wire);
+    }
     lane->busy_until_ps = begin + time;
     lane->tx_bytes += wire;
-    uint32_t cells = weft__cell_count(cell);
     lane->tx_cells += cells;
     w->tally.cell_hops += cells;
     if (__builtin_expect(lane->faults != NULL, 0) && weft__lane_loses(lanes, lane, w, cell, begin, begin + time))

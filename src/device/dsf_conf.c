@@ -16,6 +16,8 @@ static const struct weft_param interface_rows[] = {
                 "time all have been used, or in turn"),
     WEFT_UINT(struct weft_interface_conf, train, "train", "1", "1", "16",
               "cells of a packet that travel as one event; 1 is exact"),
+    WEFT_BOOL(struct weft_interface_conf, packing, "packing", "false",
+              "packets of a VOQ that leave together share cells (OpenBCM: PCP, on)"),
     WEFT_BYTES(struct weft_interface_conf, credit_bytes, "credit", "4096B", "256B", "65535B",
                "what a credit allows to send (OpenBCM: 4096 B)"),
     WEFT_REAL(struct weft_interface_conf, speedup, "credit_speedup", "1.05", "0.1", "4",
@@ -61,7 +63,9 @@ static const struct weft_param interface_rows[] = {
 
 static const char *interface_check(const void *conf, char *text, size_t size) {
     const struct weft_interface_conf *c = conf;
-    if (c->window_bytes && c->window_bytes < c->credit_bytes)
+    if (c->packing && c->train > 1)
+        snprintf(text, size, "packing, and trains of %" PRIu64 " cells: a train holds cells of one packet", c->train);
+    else if (c->window_bytes && c->window_bytes < c->credit_bytes)
         snprintf(text, size, "credit_window (%" PRIu64 "B) is below credit (%" PRIu64 "B): none could be granted",
                  c->window_bytes, c->credit_bytes);
     else if (c->egress_stop_bytes > c->egress_bytes)

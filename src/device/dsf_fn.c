@@ -28,6 +28,12 @@ static void fn_prepare(struct weft__node *node, struct weft__arrival *arrival, u
     }
 }
 
+/// Where parts of cells come, too.
+static void fn_prepare_parts(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        arrival[i].word = weft__fn_lane(node->state, arrival[i].packet);
+}
+
 __attribute__((cold)) void weft__fn_lose(struct weft__worker *w, const struct weft_packet *p, enum weft_drop reason,
                                          uint64_t *count) {
     *count += weft__cell_is_control(p) ? 1 : weft__cell_count(p);
@@ -68,6 +74,7 @@ static void fn_run(struct weft__node *node, struct weft__worker *w, const struct
 }
 
 const struct weft__node_ops weft__fn_ops = {.fetch = weft__fn_fetch, .prepare = fn_prepare, .run = fn_run};
+static const struct weft__node_ops ops_parts = {.fetch = weft__fn_fetch, .prepare = fn_prepare_parts, .run = fn_run};
 
 struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node) {
     struct weft__fn *fn = weft__arena_lines(setup->arena, 1, sizeof *fn);
@@ -80,8 +87,9 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     fn->lanes.lane = weft__arena_lines(setup->arena, setup->ports, sizeof *fn->lanes.lane);
     weft__spray_init(&fn->spray, setup->eligible, setup->ins, slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, setup->arena);
-    node->ops = &weft__fn_ops;
+    node->ops = setup->packing ? &ops_parts : &weft__fn_ops;
     node->state = fn;
+    fn->last = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->last);
     if (setup->pool) {
         fn->llfc = weft__fn_llfc_new(fn, setup);
         node->ops = &weft__fn_llfc_ops;

@@ -23,6 +23,7 @@ struct weft__fn {
     uint64_t marked;            ///< cells
     uint64_t unreachable;       ///< cells without a lane
     struct weft__fn_llfc *llfc; ///< NULL: lanes are no queues
+    uint32_t *last;             ///< [ports]: the lane that the last cell from there took; kept where there is packing
 };
 
 struct weft__fn_setup {
@@ -30,6 +31,7 @@ struct weft__fn_setup {
     const struct weft_eligible_box *eligible;
     uint32_t ports, ins, who;
     uint64_t seed;
+    bool packing;                  ///< some interface node of the fabric packs
     struct weft_packet_pool *pool; ///< with link-level flow control somewhere in the fabric; else NULL
     struct weft_arena *arena;
 };
@@ -42,6 +44,14 @@ weft_bytes weft__fn_held(const struct weft__fn *fn);
 void weft__fn_lose(struct weft__worker *w, const struct weft_packet *cell, enum weft_drop reason, uint64_t *count);
 
 void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+
+/// The lane for a cell, or for a part of the cell that came before it.
+static inline uint32_t weft__fn_lane(struct weft__fn *fn, const struct weft_packet *p) {
+    if (weft__cell_is_control(p)) return weft__spray_pick(&fn->spray, p->time_ps, weft__cell_to(p));
+    uint32_t *last = &fn->last[p->port];
+    if (!weft__cell_is_part(p)) *last = weft__spray_pick(&fn->spray, p->time_ps, weft__cell_to(p));
+    return *last;
+}
 
 // dsf_fn_llfc.c
 extern const struct weft__node_ops weft__fn_llfc_ops;

@@ -73,7 +73,7 @@ static void llfc_prepare(struct weft__node *node, struct weft__arrival *arrival,
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         bool signal = p->kind == WEFT_PACKET_LLFC;
-        arrival[i].word = signal ? WEFT_NONE : weft__spray_pick(&fn->spray, p->time_ps, weft__cell_to(p));
+        arrival[i].word = signal ? WEFT_NONE : weft__fn_lane(fn, p);
     }
 }
 

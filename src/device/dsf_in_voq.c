@@ -73,18 +73,27 @@ static void review(struct weft__node *node, struct weft__in *in, struct weft__wo
     tell(node, in, w, number);
 }
 
-/// Cuts a packet into cells, or trains of them, and spreads them.
-static void send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
-                       const struct weft__voq *v) {
-    uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
-    uint32_t sequence = *next, left = p->bytes, index = 0;
-    uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD;
-    *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
+/// A cell that may leave now.
+static inline void send_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                             const struct weft_packet *p, uint32_t out) {
+    struct weft__cell_lane *lane = &in->lanes.lane[out];
+    if (__builtin_expect(in->queues != NULL, 0))
+        weft__lane_queue_send(in->queues, node, w, out, p);
+    else
+        weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
+}
+
+/// Cuts what is `left` of a packet into cells, or trains of them, and spreads them. `index`: the first one's. The lane
+/// of the last, which is what p has become.
+static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence, uint32_t index,
+                                  uint32_t left) {
+    uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD, out = WEFT_NONE;
     while (left) {
         uint32_t part = index ? most : most - WEFT_CELL_PACKET;
         if (part > left) part = left;
         left -= part;
-        uint32_t out = weft__spray_pick(&in->spray, w->now_ps, v->to);
+        out = weft__spray_pick(&in->spray, w->now_ps, v->to);
         if (__builtin_expect(out == WEFT_NONE, 0)) {
             weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, part);
             index++;
@@ -93,12 +102,48 @@ static void send_cells(struct weft__node *node, struct weft__in *in, struct weft
         p->bytes = (uint16_t)part;
         p->dst = weft__cell_dst(v->to, in->self, index++);
         p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
-        struct weft__cell_lane *lane = &in->lanes.lane[out];
-        if (__builtin_expect(in->queues != NULL, 0))
-            weft__lane_queue_send(in->queues, node, w, out, p);
-        else
-            weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
+        send_cell(node, in, w, p, out);
     }
+    return out;
+}
+
+/// The cell that was sent last, and how much room is left in it.
+struct cell {
+    uint32_t out, room;
+};
+
+/// With packing: a packet begins in the last cell and leaves its own for the next.
+static __attribute__((noinline)) void send_packed(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence,
+                                                  struct cell *last) {
+    uint32_t left = p->bytes, index = 0;
+    if (last->room > WEFT_CELL_PACKET) {
+        uint32_t part = last->room - WEFT_CELL_PACKET;
+        if (part > left) part = left;
+        left -= part;
+        p->bytes = (uint16_t)part;
+        p->qp |= WEFT__CELL_PART;
+        p->dst = weft__cell_dst(v->to, in->self, index++);
+        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        send_cell(node, in, w, p, last->out);
+        p->qp &= WEFT__CELL_QP;
+        last->room -= weft__cell_payload(p);
+        if (!left) return;
+    }
+    last->out = send_cells(node, in, w, p, v, sequence, index, left);
+    last->room = last->out == WEFT_NONE ? 0 : WEFT_CELL_PAYLOAD - weft__cell_payload(p);
+}
+
+/// A packet goes to another interface node.
+static inline void cross_fabric(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
+    uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
+    uint32_t sequence = *next;
+    *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
+    if (__builtin_expect(in->conf->packing, 0))
+        send_packed(node, in, w, p, v, sequence, last);
+    else
+        send_cells(node, in, w, p, v, sequence, 0, p->bytes);
 }
 
 /// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
@@ -128,7 +173,8 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_
     in->waiting = number;
 }
 
-static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v) {
+static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v,
+                       struct cell *last) {
     struct weft_packet p;
     weft__fifo_pop(&v->fifo, in->ether.pool, &p);
     v->balance -= p.bytes;
@@ -140,19 +186,20 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     if (v->to == in->self)
         weft__ether_send(&in->ether, node, w, &p, v->port);
     else
-        send_cells(node, in, w, &p, v);
+        cross_fabric(node, in, w, &p, v, last);
     if (in->conf->window_bytes && v->to == in->self) weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
 }
 
 /// Sends what the balance and lanes allow.
 static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
+    struct cell last = {0};
     while (v->fifo.n && v->balance > 0 && !v->waits) {
         weft_time_ps free_ps = lanes_free(in, w->now_ps, v);
         if (__builtin_expect(free_ps > 0, 0))
             wait_for_lanes(node, in, number, free_ps);
         else
-            send_first(node, in, w, v);
+            send_first(node, in, w, v, &last);
     }
     review(node, in, w, number);
 }
@@ -180,7 +227,7 @@ void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft
                 wait_for_lanes(node, in, number, free_ps);
                 continue;
             }
-            send_first(node, in, w, v);
+            send_first(node, in, w, v, &(struct cell){0}); // others come between its packets
             review(node, in, w, number);
             *tail = number;
             tail = &v->next;

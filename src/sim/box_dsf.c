@@ -66,8 +66,10 @@ enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret
     if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
     dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
     find_hosts(dsf, t, net->arena_switch);
-    for (uint32_t i = 0; i < t->nodes; i++)
+    for (uint32_t i = 0; i < t->nodes; i++) {
         dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && net->device[i]->fabric_node.llfc;
+        dsf->packing |= t->node[i].box == WEFT_BOX_DSF_INTERFACE && net->device[i]->interface_node.packing;
+    }
     return weft__outside_new(net, dsf, &story.of, ret_error);
 }
 
@@ -215,6 +217,7 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .ins = net->dsf->eligible->ins,
         .who = info->index,
         .seed = net->scenario->run.seed,
+        .packing = net->dsf->packing,
         .pool = net->dsf->llfc ? &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool : NULL,
         .arena = net->arena_switch,
     };

@@ -17,6 +17,7 @@ struct weft__dsf {
     uint32_t *fabric_of_node;
     struct weft__known *known; ///< [ins]; NULL: everybody knows everything, always
     bool llfc;                 ///< some fabric node has link-level flow control
+    bool packing;              ///< some interface node packs
 };
 
 /// What happens to fabrics besides links.
