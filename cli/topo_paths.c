@@ -32,7 +32,9 @@ static void print_way(const struct paths *p, const struct weft_path *path) {
     const char *before = "  ";
     print_ends(p, path, p->ends_width);
     for (uint32_t i = 1; i < path->hops; i++) {
-        fprintf(p->file, "%s%s", before, p->t->node[p->t->port[path->port[i]].node].name);
+        uint32_t in = p->t->port[p->t->port[path->port[i - 1]].peer].node, out = p->t->port[path->port[i]].node;
+        fprintf(p->file, "%s%s", before, p->t->node[in].name);
+        if (in != out) fprintf(p->file, " ~ %s", p->t->node[out].name); // cells, by all lanes
         before = " > ";
     }
     putc('\n', p->file);
@@ -80,6 +82,12 @@ static void print_meetings(const struct paths *p, struct weft_arena *arena) {
     }
 }
 
+static bool crosses_fabric(const struct weft_topology *t) {
+    for (uint32_t i = 0; i < t->nodes; i++)
+        if (t->node[i].box == WEFT_BOX_DSF_INTERFACE) return true;
+    return false;
+}
+
 void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
                       const struct weft_workload *workload) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -89,8 +97,8 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
         if ((int)strlen(workload->group[g]) > p.width) p.width = (int)strlen(workload->group[g]);
     for (uint32_t i = 0; i < workload->flows; i++)
         if (workload->flow[i].qps > 1) p.ends_width = 40;
-    fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order\n",
-            workload->flows, scenario->run.seed);
+    fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order%s\n",
+            workload->flows, scenario->run.seed, crosses_fabric(topology) ? " (~: through a DSF, as cells)" : "");
     for (uint64_t i = 0; i < p.n; i++)
         print_way(&p, &p.path[i]);
     print_meetings(&p, arena);

@@ -65,7 +65,8 @@ struct weft_path {
     uint32_t *port;
 };
 /// The ways of all queue pairs of a workload with all links up, for route models that choose one by the packet's
-/// headers. In flow order, in `arena`.
+/// headers. A DSF is crossed in one hop: after the port to its interface node comes that by which the packet leaves it,
+/// of whichever interface node. In flow order, in `arena`.
 struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                    const struct weft_workload *workload, struct weft_arena *arena, uint64_t *ret_paths);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways that data takes with all links up: the same routes, seeds and route model as in a run, one packet at a time.
-#include "sim/network.h"
-
 #include <stdlib.h>
+
+#include "sim/dsf.h"
+#include "sim/network.h"
 
 #include "weft/memory.h"
 
@@ -62,15 +63,52 @@ struct weft__ways weft__ways_new(const struct weft_topology *t, const struct wef
     return ways;
 }
 
-static void trace(const struct weft__ways *ways, const struct weft_flow *f, uint32_t qp, uint16_t entropy,
-                  struct weft_arena *arena, struct weft_path *path) {
+/// The fabrics of a run with all links up; NULL: none, or a run would refuse them.
+static struct weft__dsf *find_dsf(const struct weft_scenario *scenario, const struct weft__ways *ways,
+                                  struct weft_arena *arena) {
+    struct weft_topology *all_up = weft_arena_alloc(arena, 1, sizeof *all_up);
+    struct weft__epoch *epoch = weft_arena_alloc(arena, 1, sizeof *epoch);
+    struct weft__dsf *dsf;
+    struct weft_error error;
+    *all_up = *ways->t;
+    all_up->events = 0;
+    *epoch = (struct weft__epoch){0, ways->routes};
+    struct weft__network net = {.scenario = scenario,
+                                .topology = all_up,
+                                .device = ways->device,
+                                .epoch = epoch,
+                                .epochs = 1,
+                                .arena_switch = arena};
+    if (weft__dsf_new(&net, &dsf, &error) == WEFT_OK) return dsf;
+    weft__dsf_free(dsf);
+    return NULL;
+}
+
+/// The port by which a packet that came in at interface node `node` leaves its fabric, of whichever node. Cells between
+/// go by all lanes, so there is no way to name. WEFT_NONE: none.
+static uint32_t cross_fabric(const struct weft__dsf *dsf, const struct weft_topology *t, uint32_t node,
+                             const struct weft_packet *p) {
+    if (!dsf) return WEFT_NONE;
+    uint32_t self = dsf->eligible->in_of_node[node];
+    struct weft__outside_exit at = {dsf->in_of_host[p->dst], dsf->port_of_host[p->dst]};
+    const struct weft__outside *o = dsf->outside ? &dsf->outside[dsf->fabric_of_node[node]] : NULL;
+    if (o && o->fabric_of_host[p->dst] != o->fabric && !weft__outside_exit(o, 0, p, self, &at)) return WEFT_NONE;
+    if (at.in == WEFT_NONE) return WEFT_NONE;
+    uint32_t port = t->node[dsf->eligible->node_of_in[at.in]].port0;
+    for (uint32_t left = at.port;; port++)
+        if (!weft_topology_link_is_fabric(t, t->port[port].link) && !left--) return port;
+}
+
+static void trace(const struct weft__ways *ways, const struct weft__dsf *dsf, const struct weft_flow *f, uint32_t qp,
+                  uint16_t entropy, struct weft_arena *arena, struct weft_path *path) {
     const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = f->dst, .qp = qp, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
     uint32_t port[HOPS_MAX], node = t->host[f->src];
     while (node != t->host[f->dst] && path->hops < HOPS_MAX) {
-        uint32_t k = weft__ways_port(ways, node, &packet);
+        bool crosses = t->node[node].box == WEFT_BOX_DSF_INTERFACE;
+        uint32_t k = crosses ? cross_fabric(dsf, t, node, &packet) : weft__ways_port(ways, node, &packet);
         if (k == WEFT_NONE) break;
-        port[path->hops] = t->node[node].port0 + k;
+        port[path->hops] = crosses ? k : t->node[node].port0 + k;
         uint32_t peer = t->port[port[path->hops++]].peer;
         node = t->port[peer].node;
         packet.port = (uint16_t)(peer - t->node[node].port0);
@@ -109,6 +147,7 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
+    struct weft__dsf *dsf = find_dsf(scenario, &ways, arena);
     const uint64_t *before = weft__qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);
     *ret_paths = 0;
@@ -118,10 +157,11 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
             uint16_t entropy = weft__qp_entropy(conf, scenario->run.seed, f->src, before[i] + q);
-            trace(&ways, f, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
+            trace(&ways, dsf, f, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
             ++*ret_paths;
         }
     }
+    weft__dsf_free(dsf);
     weft_routes_free(routes);
     return path;
 }

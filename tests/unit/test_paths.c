@@ -81,11 +81,45 @@ static void test_independent_of_the_same_host(void **state) {
     run_free(&without);
 }
 
+/// Through a region: where a queue pair leaves its building, by the hash over all exits, and at which interface node it
+/// arrives; what its exit sends is its data, and no other exit sends any. Three hops more than a network of switches
+/// names: host, exit, superspine, interface node of the destination.
+static void test_exits_of_a_region(void **state) {
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: dsf_region, l2_zones: 2, zones: 2, rdsws: 4, rails: 1, fdsws: 2, "
+                           "sdsws: 2, virtual_devices: 2, lane_rate: 850Gbps, hosts_per_rdsw: 2, edsws: 4, "
+                           "edge_fdsws: 2, superspine_groups: 2, edsw_superspines: 2, superspine_links: 2}\n"
+                           "host: {ack_own_priority: true}\n"
+                           "events: [{at: 1s, link: edsw-0/0, state: down}]\n"
+                           "workload:\n"
+                           "  - {kind: flow, src: host-0, dst: host-17, size: 40KB, qps: 6}\n"
+                           "  - {kind: flow, src: host-3, dst: host-1, size: 4KB}\n"
+                           "run: {seed: %u}\n",
+                           seed);
+        uint64_t n, *sent = calloc(r.topology->ports, sizeof *sent);
+        struct weft_path *path = trace(&r, &n);
+        assert_int_equal(n, 6 + 1);
+        for (uint64_t i = 0; i < n; i++) {
+            assert_int_equal(path[i].hops, path[i].flow ? 2 : 4);
+            uint64_t bytes = path[i].flow ? 4000 : 40000 / 6 + (path[i].qp < 40000 % 6);
+            for (uint32_t h = 0; h < path[i].hops; h++)
+                sent[path[i].port[h]] += (bytes + 4095) / 4096;
+        }
+        for (uint32_t p = 0; p < r.topology->ports; p++)
+            if (!weft_topology_link_is_fabric(r.topology, r.topology->port[p].link))
+                assert_int_equal(r.outcome->port[(size_t)p * WEFT_PRIORITIES + 3].tx_packets, sent[p]);
+        free(sent);
+        run_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_goes_there),
         cmocka_unit_test(test_independent),
         cmocka_unit_test(test_independent_of_the_same_host),
+        cmocka_unit_test(test_exits_of_a_region),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
