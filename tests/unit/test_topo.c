@@ -142,12 +142,31 @@ static void variants_and_mistakes(void **state) {
     assert_int_equal(topo("topology: single", "--json --help"), 0);
 }
 
+// What the Aquila paper counts in a Clique (NSDI 2022, section 3 and appendix A).
+static void clique(void **state) {
+    (void)state;
+    assert_int_equal(topo("topology: {kind: dragonfly, gateways: 512, spines: 16}", ""), 0);
+    assert_says((const char *const[]){
+        "Clique     48 pods of 12 TiNs, 1152 hosts; 24 racks, 288 line cards\n",
+        "TiN        50 ports: 24 local, 22 used; 8 global, 7 to 8 used; 18 endpoints\n",
+        "pod        96 global, 94 used; 2 to each other pod\n",
+        "1128 pairs of pods, or 66 bundles of 4 cables between shuffles of 4 pods\n",
+        "576 ports: 512 to spines, 24 for management of racks, 40 unused\n",
+        "lost with  a TiN 2 hosts, a line card 4 hosts, a pod 24 hosts, a rack 48 hosts at most\n", NULL});
+    assert_int_equal(topo("topology: {kind: dragonfly, pods: 2, tins: 4, global_parallel: 1}", "--json"), 0);
+    json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    json_t *found = json_object_get(root, "clique"), *card = json_array_get(json_object_get(found, "blast_radius"), 1);
+    assert_int_equal(integer(found, "global_links"), 1);
+    assert_string_equal(json_string_value(json_object_get(card, "failed")), "line card");
+    assert_int_equal(integer(card, "hosts_lost"), 8); // the link between the pods goes with it, and one of them
+    json_decref(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json),
-        cmocka_unit_test(text_and_dot),
-        cmocka_unit_test(scheduled_fabrics),
-        cmocka_unit_test(variants_and_mistakes),
+        cmocka_unit_test(json),   cmocka_unit_test(text_and_dot),          cmocka_unit_test(scheduled_fabrics),
+        cmocka_unit_test(clique), cmocka_unit_test(variants_and_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
