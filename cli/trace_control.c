@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft trace-control: the control plane of a DSF fabric over the failures of a scenario, as a story.
+// weft trace-control: the control plane of a DSF fabric or a Clique over the failures of a scenario, as a story.
 #include "trace_control.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli.h"
+#include "trace_clique.h"
 
 enum { NAMES = 4, TEXT = 32, NAME = 128, STEPS_DEFAULT = 60, CAPACITIES_MAX = 40 };
 
-static struct { const char *steps; } form;
+static struct { const char *steps, *csv; } form;
 static const struct weft_cli_option own[] = {
     {"steps", "N", "show at most N steps of a burst of failures; 60 if not given", &form.steps, NULL},
+    {"csv", "DIR", "of a Clique: write bootstrap.csv, timesync.csv and transitions.csv into DIR", &form.csv, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "trace-control",
     .operands = "SCENARIO",
-    .about =
-        "Runs the control plane of a DSF fabric over the failures and repairs under events: and what happens to nodes\n"
-        "under control: events:, and tells what came\n"
-        "of each: which device noticed what, which links it withdrew or opened towards whom because of what, how\n"
-        "long it took, and what interface nodes have left at the end. Nothing else of the scenario is run.\n"
-        "A scenario with variants: the first, or the one that --variant names.",
+    .about = "Runs the control plane of a DSF fabric or a Clique over the failures and repairs under events: and what "
+             "happens to nodes\n"
+             "under control: events:, and tells what came\n"
+             "of each: which device noticed what, which links it withdrew or opened towards whom because of what, how\n"
+             "long it took, and what interface nodes have left at the end. Nothing else of the scenario is run.\n"
+             "Of a Clique of TiNs: sizes of its state, the bootstrap, what the controller does about failures, "
+             "sessions and\n"
+             "reboots, and how far clocks are off.\n"
+             "A scenario with variants: the first, or the one that --variant names.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
     .operands_max = 1,
@@ -201,6 +206,23 @@ static void print_text(const struct trace_view *v, uint32_t steps_max) {
     trace_control_print_nodes(v);
 }
 
+static enum weft_status show_clique(const struct weft_scenario *s, const struct weft_cli_options *o,
+                                    const struct weft_topology *t, const struct weft_dragonflies *d,
+                                    const struct weft_control_event *event, uint32_t events,
+                                    struct weft_error *ret_error) {
+    if (d->n > 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place,
+                              "topology %s has %u Cliques; expected one", t->kind, d->n);
+    struct clique_view view = {s, t,
+                               weft_clique_trace_new(t, &d->fabric[0], &s->device[0].tin.gnet, &s->control, event,
+                                                     events, s->run.seed, s->arena)};
+    if (o->json)
+        trace_clique_print_json(stdout, &view);
+    else
+        trace_clique_print(&view);
+    return form.csv ? trace_clique_write_csv(form.csv, &view, ret_error) : WEFT_OK;
+}
+
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
                              struct weft_error *ret_error) {
     struct weft_topology *t;
@@ -212,13 +234,19 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     enum weft_status status =
         weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
     if (!status) status = weft_control_events_read(t, s->control_tree, &event, &events, ret_error);
+    const struct weft_dragonflies *cliques = status ? NULL : weft_dragonflies_new(t, s->arena);
+    if (cliques && cliques->n) return show_clique(s, o, t, cliques, event, events, ret_error);
+    if (!status && form.csv)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--csv: topology %s has no Clique", t->kind);
     if (!status)
         status = weft_control_trace_new(t, &s->control, event, events, s->run.seed, s->arena, &trace, ret_error);
     if (status) return status;
     if (!trace->fabrics)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place,
-                              "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone",
-                              t->kind);
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, s->topology.place,
+            "topology %s has no DSF fabric: expected interface and fabric nodes, as in dsf_l1_zone, or "
+            "TiNs, as in dragonfly",
+            t->kind);
     struct trace_view view = {s, t, trace};
     if (o->json)
         trace_control_print_json(stdout, &view);

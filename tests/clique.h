@@ -5,6 +5,7 @@
 
 #include "topologies.h"
 #include "weft/clique.h"
+#include "weft/gnet_routes.h"
 #include "weft/memory.h"
 
 /// TiNs in a row, each in a pod of its own.
@@ -22,6 +23,7 @@ struct clique {
     struct built built;
     struct weft_dragonfly *fabric;
     struct weft_clique *c;
+    struct weft_gnet_conf gnet;
 };
 /// Of a dragonfly with these keys, to be freed by built_free(&built).
 static inline struct clique clique_build(const char *keys) {
@@ -31,6 +33,7 @@ static inline struct clique clique_build(const char *keys) {
     if (!ret.built.t) fail_msg("%s: %s", keys, ret.built.error.text);
     ret.fabric = &weft_dragonflies_new(ret.built.t, ret.built.arena)->fabric[0];
     ret.c = weft_clique_of(ret.built.t, ret.fabric, ret.built.arena);
+    if (weft_params_load(&weft_gnet_table, NULL, &ret.gnet, ret.built.arena, NULL)) fail_msg("gnet");
     return ret;
 }
 

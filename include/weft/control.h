@@ -6,9 +6,12 @@
 #define WEFT_CONTROL_H
 
 #include "weft/bgp.h"
+#include "weft/bootstrap.h"
 #include "weft/exits.h"
 #include "weft/fsdb.h"
 #include "weft/reach.h"
+#include "weft/sdn.h"
+#include "weft/timesync.h"
 #include "weft/topology.h"
 
 struct weft_reach_conf {
@@ -35,6 +38,9 @@ struct weft_control_conf {
     struct weft_reach_conf reach;
     struct weft_fsdb_conf fsdb;
     struct weft_bgp_conf bgp;
+    struct weft_bootstrap_conf bootstrap;
+    struct weft_sdn_conf sdn;
+    struct weft_timesync_conf timesync;
 };
 extern const struct weft_param_table weft_control_table;
 
@@ -49,6 +55,9 @@ enum weft_control_what {
     WEFT_CONTROL_DRAIN,
     WEFT_CONTROL_UNDRAIN,
     WEFT_CONTROL_ASIC_ERROR,
+    WEFT_CONTROL_REBOOT, ///< this and what follows: of TiNs
+    WEFT_CONTROL_CORRUPT,
+    WEFT_CONTROL_JUMP,
 };
 extern const char *const weft_control_whats[]; ///< "crash", ..., NULL
 struct weft_control_event {

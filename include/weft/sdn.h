@@ -13,7 +13,6 @@ enum weft_sdn_ordering {
     WEFT_SDN_NONE,      ///< everything at once in any order
 };
 struct weft_sdn_conf {
-    struct weft_gnet_conf gnet;
     weft_time_ps detect_ps, latency_ps, nib_ps, settle_ps, compute_ps, rpc_ps, op_ps, reboot_ps, connect_ps, read_ps,
         ibr_ps;
     weft_bytes sram_bytes, firmware_bytes, rpc_bytes, op_bytes;
@@ -71,9 +70,9 @@ struct weft_sdn_result {
 };
 
 struct weft_sdn;
-/// Everything is programmed when it begins. `t`, `f` and `conf` must outlive it.
+/// Everything is programmed when it begins. What it is given must outlive it.
 struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_dragonfly *f,
-                              const struct weft_sdn_conf *conf, uint64_t seed);
+                              const struct weft_gnet_conf *gnet, const struct weft_sdn_conf *conf, uint64_t seed);
 void weft_sdn_free(struct weft_sdn *s);
 /// In `arena`. Events by time.
 struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_event *event, uint32_t events,

@@ -7,7 +7,8 @@
 #include "weft/clique.h"
 
 struct weft_timesync_conf {
-    weft_time_ps interval_ps, step_ps, wait_max_ps, chip_ps, threshold_ps, holdover_ps, software_ps, for_ps, gather_ps;
+    weft_time_ps interval_ps, step_ps, wait_max_ps, chip_ps, threshold_ps, holdover_ps, software_ps, for_ps, gather_ps,
+        jump_ps;
     double load, damaged;
     uint64_t drift_ppb; ///< of an oscillator, at most, either way
     uint64_t outputs, delay_samples, invalid_max, seeds;

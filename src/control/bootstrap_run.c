@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bootstrap, run: firmware, DHCP, sessions of the controller, proxies. What a TiN does is a few states; bytes that it
 // has confirmed stay programmed, because the chip keeps its registers when the session is lost.
-#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "control/agenda.h"
 #include "weft/bootstrap.h"
@@ -188,7 +188,8 @@ static void on_timeout(struct run *r, weft_time_ps now, uint32_t tin) {
     r->tin[tin].state = HEARD;
     r->sessions--;
     r->result->retried++;
-    r->waiting[r->waitings++] = tin;
+    memmove(r->waiting + 1, r->waiting, r->waitings++ * sizeof *r->waiting);
+    r->waiting[0] = tin; // before those that have not begun
     serve(r, now);
 }
 

@@ -12,46 +12,58 @@ struct event_conf {
     uint32_t what;
     const char *node, *to;
 };
-const char *const weft_control_whats[] = {"crash", "restart", "shut",    "cut",        "heal",
-                                          "move",  "drain",   "undrain", "asic_error", NULL};
+const char *const weft_control_whats[] = {"crash",   "restart",    "shut",   "cut",     "heal", "move", "drain",
+                                          "undrain", "asic_error", "reboot", "corrupt", "jump", NULL};
 static const struct weft_param rows[] = {
     WEFT_TIME(struct event_conf, at_ps, "at", NULL, "0s", "1000000s", "when"),
     WEFT_CHOICE(
         struct event_conf, what, "do", NULL, weft_control_whats,
         "an agent stops without a word or (shut) with one, starts again; nodes are cut off from the others, or no "
-        "more; a host moves; a node is drained, or no more, or drains itself because its chip is faulty"),
+        "more; a host moves; a node is drained, or no more, or drains itself because its chip is faulty. Of "
+        "TiNs: sessions with the controller are cut, or no more; firmware reboots; an entry becomes another; a clock "
+        "jumps"),
     WEFT_TEXT(struct event_conf, node, "node", "",
-              "interface node; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
+              "interface node or TiN; cut: a pattern, \"rdsw-[0-3]\"; move: where it was"),
     WEFT_TEXT(struct event_conf, to, "to", "", "move: the interface node where the host then is"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", struct event_conf, rows);
 
 #define BAD(tree, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (tree)->place, __VA_ARGS__)
 
+/// A node that has a part in a control plane.
+static bool is_party(const struct weft_topology *t, uint32_t node) {
+    return t->node[node].box == WEFT_BOX_DSF_INTERFACE || t->node[node].box == WEFT_BOX_TIN;
+}
+
+/// What may happen to a node of that kind.
+static bool is_fit(const struct weft_topology *t, uint32_t node, enum weft_control_what what) {
+    return (t->node[node].box == WEFT_BOX_TIN) == (what >= WEFT_CONTROL_REBOOT);
+}
+
 static enum weft_status find_node(const struct weft_topology *t, const struct weft_tree *entry, const char *key,
                                   const char *name, uint32_t *ret_node, struct weft_error *ret_error) {
     const struct weft_tree *given = weft_tree_find(entry, key);
-    if (!*name) return BAD(entry, "expected '%s', the name of an interface node", key);
+    if (!*name) return BAD(entry, "expected '%s', the name of an interface node or a TiN", key);
     *ret_node = weft_topology_find_node(t, name);
-    if (*ret_node == WEFT_NONE || t->node[*ret_node].box != WEFT_BOX_DSF_INTERFACE)
-        return BAD(given, "%s is not an interface node of the topology; expected one, such as rdsw-0", name);
+    if (*ret_node == WEFT_NONE || !is_party(t, *ret_node))
+        return BAD(given, "%s is not an interface node or a TiN of the topology; expected one, such as rdsw-0", name);
     return WEFT_OK;
 }
 
-/// The interface nodes that a pattern chooses; neither none nor all.
+/// The nodes that a pattern chooses; neither none nor all.
 static enum weft_status find_side(const struct weft_topology *t, const struct weft_tree *entry, const char *pattern,
                                   bool **ret_side, struct weft_error *ret_error) {
     uint32_t in = 0, out = 0;
     *ret_side = weft_arena_alloc(t->arena, t->nodes, sizeof **ret_side);
     for (uint32_t n = 0; n < t->nodes; n++) {
-        if (t->node[n].box != WEFT_BOX_DSF_INTERFACE) continue;
+        if (!is_party(t, n)) continue;
         (*ret_side)[n] = weft_glob_match(pattern, t->node[n].name);
         in += (*ret_side)[n];
         out += !(*ret_side)[n];
     }
     if (in && out) return WEFT_OK;
-    return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some interface nodes, and not all", pattern,
-               in ? "all interface nodes" : "no interface node");
+    return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some interface nodes or TiNs, and not all",
+               pattern, in ? "all interface nodes" : "no interface node");
 }
 
 static enum weft_status read_event(const struct weft_topology *t, const struct weft_tree *entry,
@@ -63,6 +75,11 @@ static enum weft_status read_event(const struct weft_topology *t, const struct w
     if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
     if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
     status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
+    if (!status && !is_fit(t, ret->node, ret->what))
+        return BAD(weft_tree_find(entry, "do"), "'%s' does not happen to %s; expected %s",
+                   weft_control_whats[ret->what], conf.node,
+                   t->node[ret->node].box == WEFT_BOX_TIN ? "cut, heal, reboot, corrupt or jump, as it is a TiN"
+                                                          : "crash, restart, shut, cut, heal, move or a drain");
     if (status || ret->what != WEFT_CONTROL_MOVE) return status;
     status = find_node(t, entry, "to", conf.to, &ret->to, ret_error);
     if (!status && ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);

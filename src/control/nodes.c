@@ -7,7 +7,7 @@
 #include "weft/memory.h"
 
 static bool concerns_fsdb(const struct weft_control_event *e) {
-    return !weft_control_is_drain(e);
+    return !weft_control_is_drain(e) && e->what < WEFT_CONTROL_REBOOT;
 }
 
 /// Destination numbers of a fabric's nodes; WEFT_NONE for all others.

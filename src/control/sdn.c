@@ -11,7 +11,6 @@
 #define T struct weft_sdn_conf
 static const char *const orderings[] = {"sequenced", "groups", "none", NULL};
 static const struct weft_param rows[] = {
-    WEFT_SECTION(T, gnet, "gnet", &weft_gnet_table, "the routing engine's tables"),
     WEFT_CHOICE(T, ordering, "ordering", "sequenced", orderings,
                 "batches in sequence and groups before flows; groups before flows only; none of these"),
     WEFT_TIME(T, detect_ps, "detect", "1ms", "0s", "1000s", "from a link's going or coming to a report; assumed"),

@@ -158,7 +158,7 @@ static void set_ports(struct weft_sdn *s, const bool *down, uint64_t *ret_up) {
 }
 
 static void make_plan(struct weft_sdn *s) {
-    struct weft_gnet_routes *routes = weft_gnet_routes_new(s->t, s->f, &s->conf->gnet, s->known);
+    struct weft_gnet_routes *routes = weft_gnet_routes_new(s->t, s->f, s->gnet, s->known);
     weft__sdn_plan_deinit(&s->plan);
     weft__sdn_plan(&s->plan, s->wiring, &s->columns, &s->groups, &s->meant, routes);
     weft_gnet_routes_free(routes);
@@ -392,10 +392,10 @@ static void program_all(struct weft_sdn *s) {
 }
 
 struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_dragonfly *f,
-                              const struct weft_sdn_conf *conf, uint64_t seed) {
+                              const struct weft_gnet_conf *gnet, const struct weft_sdn_conf *conf, uint64_t seed) {
     struct weft_arena *arena = weft_arena_new(KIND);
     struct weft_sdn *s = weft_arena_alloc(arena, 1, sizeof *s);
-    *s = (struct weft_sdn){.t = t, .f = f, .conf = conf, .arena = arena};
+    *s = (struct weft_sdn){.t = t, .f = f, .gnet = gnet, .conf = conf, .arena = arena};
     s->random = weft_random_stream(seed, 2, WEFT_RANDOM_PHASE);
     s->wiring = weft__sdn_wiring_new(t, f, arena);
     s->columns = (struct weft__sdn_columns){.f = f,

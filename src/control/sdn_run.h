@@ -33,6 +33,7 @@ struct weft__sdn_session {
 struct weft_sdn {
     const struct weft_topology *t;
     const struct weft_dragonfly *f;
+    const struct weft_gnet_conf *gnet;
     const struct weft_sdn_conf *conf;
     struct weft_arena *arena;
     struct weft__sdn_wiring *wiring;

@@ -30,13 +30,14 @@ static const struct weft_param rows[] = {
               "messages without a valid one between them that signal a failure; assumed"),
     WEFT_TIME(T, holdover_ps, "holdover", "300us", "1us", "1s",
               "a clock that took over nothing for so long says so in its status; assumed"),
-    WEFT_TIME(T, software_ps, "software", "100ms", "0s", "1000s",
+    WEFT_TIME(T, software_ps, "software", "20ms", "0s", "1000s",
               "from a signalled failure to another neighbour to listen to; assumed"),
     WEFT_REAL(T, damaged, "damaged", "0", "0", "1", "share of messages with a wrong time"),
     WEFT_UINT(T, outputs, "outputs", "4", "1", "64",
               "links on which a TiN sends, more only if one were left out; assumed"),
     WEFT_TIME(T, for_ps, "for", "10ms", "1ms", "1000s", "time looked at, after the tree is set up"),
     WEFT_TIME(T, gather_ps, "sample", "37us", "1us", "1s", "between looks at every clock"),
+    WEFT_TIME(T, jump_ps, "jump", "10us", "1ps", "1s", "of a clock to which 'jump' happens"),
     WEFT_UINT(T, seeds, "seeds", "4", "1", "1000", "runs of which the errors are gathered"),
 };
 static const char *check(const void *conf, char *text, size_t size) {

@@ -25,6 +25,7 @@ struct run {
     struct weft_timesync_clock *clock; ///< [tins]
     uint32_t *parent, *depth, *sends;  ///< [tins] link it listens to, WEFT_NONE: none; number of links it sends on
     uint64_t *turn;                    ///< [tins] of the interval
+    weft_time_ps *last_ps;             ///< [tins] when the last message to it was put on the wire: they stay in order
     bool *up;                          ///< [links]
     bool *waits;                       ///< [tins] failed because of the last event, and not yet restored
     struct weft_random random;
@@ -79,6 +80,8 @@ static void send(struct run *r, weft_time_ps now, uint32_t tin) {
         if (r->parent[to] != link) continue;
         bool busy = weft_random_unit(&r->random) < r->conf->load;
         weft_time_ps held = r->conf->chip_ps + (busy ? weft_random_below(&r->random, r->conf->wait_max_ps + 1) : 0);
+        if (r->last_ps[to] >= now + held) held = r->last_ps[to] + 1 - now;
+        r->last_ps[to] = now + held;
         struct weft_timesync_message m = weft_timesync_send(&r->clock[tin], r->conf, now, held, tin == r->primary);
         if (weft_random_unit(&r->random) < r->conf->damaged)
             m.time_ps += (int64_t)(r->conf->threshold_ps * (2 + weft_random_below(&r->random, 1000)));
@@ -274,6 +277,7 @@ static void run_seed(struct run *r, uint64_t seed, weft_time_ps until, struct we
     r->sends = weft_arena_alloc(arena, tins, sizeof *r->sends);
     r->turn = weft_arena_alloc(arena, tins, sizeof *r->turn);
     r->waits = weft_arena_alloc(arena, tins, sizeof *r->waits);
+    r->last_ps = weft_arena_alloc(arena, tins, sizeof *r->last_ps);
     r->up = weft_arena_alloc(arena, r->c->links, sizeof *r->up);
     memset(r->up, true, r->c->links * sizeof *r->up);
     for (uint32_t i = 0; i < tins; i++) {

@@ -54,14 +54,13 @@ static uint64_t holes(const struct weft_sdn_result *r, uint32_t events) {
 
 /// Pairs without a way that the rules of the tables allow, over the links that are left at the end. Every one of them
 /// must be without any way at all, or the rules would make black holes.
-static uint64_t count_unreachable(const struct clique *small, const struct weft_sdn_event *event,
-                                  const struct weft_sdn_conf *conf) {
+static uint64_t count_unreachable(const struct clique *small, const struct weft_sdn_event *event) {
     const struct weft_clique *c = small->c;
     bool *down = weft_arena_alloc(arena, small->built.t->links, sizeof *down);
     for (uint32_t i = 0; i < EVENTS; i++)
         for (uint32_t l = 0; l < event[i].links; l++)
             down[event[i].link[l]] = !event[i].up;
-    struct weft_gnet_routes *routes = weft_gnet_routes_new(small->built.t, small->fabric, &conf->gnet, down);
+    struct weft_gnet_routes *routes = weft_gnet_routes_new(small->built.t, small->fabric, &small->gnet, down);
     uint32_t *part = weft_arena_alloc(arena, c->tins, sizeof *part);
     for (uint32_t x = 0; x < c->tins; x++)
         part[x] = x;
@@ -98,7 +97,7 @@ static void ordered_transitions_lose_nothing(void **state) {
             for (uint32_t ordering = 0; ordering < 3; ordering++) {
                 struct weft_sdn_conf conf = defaults();
                 conf.ordering = ordering;
-                struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &conf, seed);
+                struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &small.gnet, &conf, seed);
                 const struct weft_sdn_result *r = weft_sdn_run(s, event, EVENTS, arena);
                 assert_true(r->checked);
                 lost[ordering] += holes(r, EVENTS);
@@ -106,7 +105,7 @@ static void ordered_transitions_lose_nothing(void **state) {
                 assert_true(r->sram_most <= conf.sram_bytes && r->rpc_most <= conf.rpc_bytes);
                 for (uint32_t i = 0; i < EVENTS && !ordering; i++)
                     cut += r->outcome[i].cut_pairs;
-                uint64_t unreachable = count_unreachable(&small, event, &conf);
+                uint64_t unreachable = count_unreachable(&small, event);
                 assert_int_equal(r->outcome[EVENTS - 1].left_pairs, unreachable);
                 assert_int_equal(weft_sdn_differences(s), 0);
                 weft_sdn_free(s);

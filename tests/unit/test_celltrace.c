@@ -26,7 +26,7 @@ static void paths_are_put_together(void **state) {
     (void)state;
     struct clique small = clique_build(keys);
     struct weft_sdn_conf conf = defaults();
-    struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &conf, 1);
+    struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &small.gnet, &conf, 1);
     struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_TEST);
     for (uint32_t pair = 0; pair < 256; pair++) {
         struct weft_celltrace_report report[WEFT_CELLTRACE_HOPS_MAX], shuffled[WEFT_CELLTRACE_HOPS_MAX],
@@ -75,7 +75,7 @@ static void a_wrong_table_is_found(void **state) {
     for (uint32_t seed = 1; seed <= 20; seed++) {
         struct clique small = clique_build(keys);
         struct weft_sdn_conf conf = defaults();
-        struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &conf, seed);
+        struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &small.gnet, &conf, seed);
         struct weft_celltrace_result well = weft_sdn_find_fault(s, 10, 0, seed);
         assert_int_equal(well.cells, 10 * 16 * 15);
         assert_int_equal(well.arrived, well.cells);

@@ -150,6 +150,9 @@ static void schema_fits_the_tables(void **state) {
     assert_table(&weft_reach_table, json_object_get(definitions, "reachability"), false);
     assert_table(&weft_fsdb_table, json_object_get(definitions, "fsdb"), false);
     assert_table(&weft_bgp_table, json_object_get(definitions, "bgp"), false);
+    assert_table(&weft_bootstrap_table, json_object_get(definitions, "bootstrap"), false);
+    assert_table(&weft_sdn_table, json_object_get(definitions, "sdn"), false);
+    assert_table(&weft_timesync_table, json_object_get(definitions, "timesync"), false);
     assert_table(&weft_tin_table, json_object_get(definitions, "tin"), false);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
         for (uint32_t i = 0; i < weft_model_count((enum weft_model_kind)kind); i++) {

@@ -27,8 +27,7 @@ static const char small_keys[] = "pods: 4, tins: 4, gateways: 4, spines: 2";
 static void counts_of_the_paper(void **state) {
     (void)state;
     struct clique full = clique_build("gateways: 256, spines: 64");
-    struct weft_sdn_conf conf = defaults();
-    struct weft_gnet_routes *r = weft_gnet_routes_new(full.built.t, full.fabric, &conf.gnet, NULL);
+    struct weft_gnet_routes *r = weft_gnet_routes_new(full.built.t, full.fabric, &full.gnet, NULL);
     struct weft_sdn_counts n = weft_sdn_count(r, 50);
     assert_int_equal(n.ip_addresses, 3456);
     assert_int_equal(n.ip_flows, 1990656);
@@ -45,8 +44,7 @@ static void counts_of_the_paper(void **state) {
 static void flows_by_enumeration(void **state) {
     (void)state;
     struct clique small = clique_build(small_keys);
-    struct weft_sdn_conf conf = defaults();
-    struct weft_gnet_routes *r = weft_gnet_routes_new(small.built.t, small.fabric, &conf.gnet, NULL);
+    struct weft_gnet_routes *r = weft_gnet_routes_new(small.built.t, small.fabric, &small.gnet, NULL);
     struct weft_sdn_counts n = weft_sdn_count(r, 12);
     uint64_t flows = 0, entries = 0;
     for (uint32_t x = 0; x < 16; x++)
@@ -75,7 +73,7 @@ static void flows_by_enumeration(void **state) {
 #define RUN(keys, conf, seed, ...)                                                                                     \
     struct clique small = clique_build(keys);                                                                          \
     const struct weft_sdn_event event[] = {__VA_ARGS__};                                                               \
-    struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, conf, seed);                                        \
+    struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &small.gnet, conf, seed);                           \
     const struct weft_sdn_result *r = weft_sdn_run(s, event, sizeof event / sizeof *event, arena)
 static void done(struct weft_sdn *s, struct clique *small) {
     weft_sdn_free(s);
@@ -155,7 +153,7 @@ static void commands_lost_in_a_gap(void **state) {
             event[i + 3].time_ps += 60 * SECOND;
             event[i + 3].up = true;
         }
-        struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &conf, seed);
+        struct weft_sdn *s = weft_sdn_new(small.built.t, small.fabric, &small.gnet, &conf, seed);
         const struct weft_sdn_result *r = weft_sdn_run(s, event, N, arena);
         for (uint32_t i = 0; i < N; i++) {
             assert_int_equal(r->outcome[i].holes, 0);

@@ -118,6 +118,27 @@ static void every_error_is_within_its_bound(void **state) {
     }
 }
 
+/// The tree of a whole Clique, on which a TiN's own messages and those that it passes on keep their order.
+static void a_clique_is_within_its_bounds(void **state) {
+    (void)state;
+    struct clique full = clique_build("gateways: 256, spines: 64");
+    struct weft_timesync_conf conf = defaults();
+    conf.seeds = 1;
+    for (uint32_t outputs = 4; outputs <= 32; outputs += 28) {
+        conf.outputs = outputs;
+        const struct weft_timesync_result *r = weft_timesync_run(full.c, &conf, NULL, 0, outputs, arena);
+        uint32_t tins = 0;
+        for (uint32_t k = 0; k < r->depths; k++) {
+            assert_true(r->depth[k].max_ps <= r->depth[k].bound_ps);
+            tins += r->depth[k].tins;
+        }
+        assert_int_equal(tins, 576);
+        // on all its links: a local, a global and a local hop; on four: 4^5 TiNs are enough, and not all find room
+        assert_true(outputs == 32 ? r->depths == 4 : r->depths > 5);
+    }
+    built_free(&full.built);
+}
+
 static void damaged_messages_are_ignored(void **state) {
     (void)state;
     struct weft_timesync_conf conf = defaults();
@@ -181,11 +202,17 @@ static void same_seed_same_answer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transmission_is_known_to_half_a_step), cmocka_unit_test(a_clock_drifts),
-        cmocka_unit_test(channel_is_measured_in_steps),         cmocka_unit_test(messages_are_judged),
-        cmocka_unit_test(errors_add_up_as_roundings),           cmocka_unit_test(every_error_is_within_its_bound),
-        cmocka_unit_test(damaged_messages_are_ignored),         cmocka_unit_test(a_failed_link_is_routed_around),
-        cmocka_unit_test(a_jump_is_signalled_and_mended),       cmocka_unit_test(same_seed_same_answer),
+        cmocka_unit_test(transmission_is_known_to_half_a_step),
+        cmocka_unit_test(a_clock_drifts),
+        cmocka_unit_test(channel_is_measured_in_steps),
+        cmocka_unit_test(messages_are_judged),
+        cmocka_unit_test(errors_add_up_as_roundings),
+        cmocka_unit_test(every_error_is_within_its_bound),
+        cmocka_unit_test(a_clique_is_within_its_bounds),
+        cmocka_unit_test(damaged_messages_are_ignored),
+        cmocka_unit_test(a_failed_link_is_routed_around),
+        cmocka_unit_test(a_jump_is_signalled_and_mended),
+        cmocka_unit_test(same_seed_same_answer),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

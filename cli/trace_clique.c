@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft trace-control of a Clique, for people: sizes, bootstrap, transitions, clocks.
+#include <inttypes.h>
+
+#include "trace_clique.h"
+
+enum { TEXT = 32, NAME = 128, EVENTS_SHOWN = 40, WAVES_MAX = 64 };
+
+static const char *time_text(weft_time_ps time, char text[TEXT]) {
+    weft_format_time(time, text, TEXT);
+    return text;
+}
+
+static void print_counts(const struct weft_clique_trace *c) {
+    const struct weft_sdn_counts *n = &c->counts;
+    printf("\nstate: %" PRIu64 " addresses, %" PRIu64 " IP flows one by one, %" PRIu64 " with indexed groups\n",
+           n->ip_addresses, n->ip_flows, n->ip_indexed);
+    printf("       %" PRIu64 " GNet flows by port, VC and destination, %" PRIu64 " by class of ports; of these %" PRIu64
+           " and %" PRIu64 " lead somewhere, to %" PRIu64 " groups; %" PRIu64 " for escape VCs\n",
+           n->gnet_naive, n->gnet_classes, n->gnet_entries, n->gnet_flows, n->groups, n->gnet_escapes);
+}
+
+static void print_bootstrap(const struct weft_clique_trace *c, const struct weft_bootstrap_conf *conf) {
+    const struct weft_bootstrap_result *r = c->bootstrap;
+    char a[TEXT], b[TEXT], d[TEXT], e[TEXT];
+    if (!r) {
+        printf("\nbootstrap: no TiN has a link to the datacenter network (gateways): nobody could begin\n");
+        return;
+    }
+    weft_format_bytes(r->tin_bytes, a, sizeof a);
+    weft_format_bytes(r->pmos_bytes, b, sizeof b);
+    printf("\nbootstrap: %s a TiN, %s of it over PMOS if it has a neighbour only; a MOS word of 6 bytes every %s\n", a,
+           b, time_text(conf->mos_word_ps, d));
+    if (conf->proxies_lost)
+        printf("  %" PRIu64 " proxies fail at %s for %s: %u TiNs go on by way of others\n", conf->proxies_lost,
+               time_text(conf->lost_at_ps, a), time_text(conf->lost_for_ps, b), r->retried);
+    for (uint32_t wave = 0; wave < r->waves && wave < WAVES_MAX; wave++) {
+        uint32_t n = 0;
+        weft_time_ps least = WEFT_TIME_NEVER, most = 0, first = WEFT_TIME_NEVER, last = 0;
+        for (uint32_t i = 0; i < c->clique->tins; i++) {
+            const struct weft_bootstrap_tin *t = &r->tin[i];
+            if (t->wave != wave || t->done_ps == WEFT_TIME_NEVER) continue;
+            weft_time_ps took = t->done_ps - t->begun_ps;
+            n++;
+            least = took < least ? took : least;
+            most = took > most ? took : most;
+            first = t->done_ps < first ? t->done_ps : first;
+            last = t->done_ps > last ? t->done_ps : last;
+        }
+        printf("  wave %u: %4u TiNs, each in %s to %s, done between %s and %s\n", wave, n, time_text(least, a),
+               time_text(most, b), time_text(first, d), time_text(last, e));
+    }
+    printf("  %u of %u TiNs after %s; a TiN takes %s to %s, half of them up to %s; %" PRIu64 " MOS words, %" PRIu64
+           " packets sent again\n",
+           r->done, c->clique->tins, time_text(r->done_ps, a), time_text(r->least_ps, b), time_text(r->most_ps, d),
+           time_text(r->p50_ps, e), r->words, r->resent);
+}
+
+static void print_what(const struct clique_view *v, const struct weft_clique_event *e, uint32_t others) {
+    static const char *const did[] = {[WEFT_CONTROL_CUT] = "loses its session with the controller",
+                                      [WEFT_CONTROL_HEAL] = "may have a session again",
+                                      [WEFT_CONTROL_REBOOT] = "reboots its firmware",
+                                      [WEFT_CONTROL_CORRUPT] = "has an entry that nobody wrote",
+                                      [WEFT_CONTROL_JUMP] = "has a clock that jumps"};
+    const struct weft_topology *t = v->topology;
+    char at[TEXT], end[2][NAME];
+    printf("  at %-6s ", time_text(e->time_ps, at));
+    if (e->given) {
+        printf("%s", v->trace->clique->tin[e->tin].name);
+        if (others) printf(", as %u before it,", others);
+        printf(" %s:", did[e->given->what]);
+        return;
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        weft_topology_port_name(t, t->link[e->link].port[k], end[k], sizeof end[k]);
+    printf("%s to %s", end[0], end[1]);
+    if (e->links > 1) printf(" and %u more", e->links - 1);
+    printf(" %s:", e->up ? "up again" : "down");
+}
+
+/// With `others` to which the same happened just before.
+static void print_outcome(const struct clique_view *v, uint32_t i, uint32_t others) {
+    const struct weft_sdn_outcome *o = &v->trace->sdn->outcome[i];
+    char a[TEXT], b[TEXT];
+    print_what(v, &v->trace->sdn_event[i], others);
+    if (v->trace->sdn->checked && o->cut_pairs)
+        printf(" %" PRIu64 " pairs of TiNs may miss each other at once;", o->cut_pairs);
+    if (o->noticed_ps) printf(" noticed after %s,", time_text(o->noticed_ps, a));
+    if (o->computed_ps) printf(" solved after %s;", time_text(o->computed_ps, a));
+    if (o->session_ps) printf(" a session again after %s;", time_text(o->session_ps, a));
+    if (o->repaired) printf(" %" PRIu64 " writes to repair what was not as meant;", o->repaired);
+    if (o->flows)
+        printf(" %" PRIu64 " flows and %" PRIu64 " groups at %u TiNs in %u batches;", o->flows, o->groups, o->tins,
+               o->batches);
+    if (o->writes) printf(" %" PRIu64 " writes in %" PRIu64 " RPCs;", o->writes, o->rpcs);
+    if (o->lost_ps > 0) printf(" lost of what leaves the Clique: %s of it;", time_text((weft_time_ps)o->lost_ps, b));
+    if (o->done_ps) printf(" done after %s;", time_text(o->done_ps, a));
+    if (v->trace->sdn->checked) {
+        if (o->cut_pairs && o->restored_ps) printf(" all well after %s;", time_text(o->restored_ps, a));
+        if (o->left_pairs) printf(" %" PRIu64 " pairs without a way;", o->left_pairs);
+        printf(" black holes made by writes: %" PRIu64, o->holes);
+    }
+    printf("\n");
+}
+
+static void print_sdn(const struct clique_view *v) {
+    const struct weft_clique_trace *c = v->trace;
+    char a[TEXT], b[TEXT];
+    if (c->sdn_events) printf("\ncontroller\n");
+    for (uint32_t i = 0, others = 0; i < c->sdn_events && i < EVENTS_SHOWN; i++) {
+        const struct weft_control_event *given = c->sdn_event[i].given;
+        if (given && i + 1 < c->sdn_events && c->sdn_event[i + 1].given == given) {
+            others++;
+            continue;
+        }
+        print_outcome(v, i, others);
+        others = 0;
+    }
+    if (c->sdn_events > EVENTS_SHOWN) printf("  ... and %u more events (--json)\n", c->sdn_events - EVENTS_SHOWN);
+    if (!c->sdn_events) return;
+    weft_format_bytes(c->sdn->sram_most, a, sizeof a);
+    weft_format_bytes(c->sdn->rpc_most, b, sizeof b);
+    printf("  memory of a control processor: %s at most, RPCs of up to %s, %" PRIu64
+           " without room; in TiNs at the end %" PRIu64 " entries and groups are not as meant\n",
+           a, b, c->sdn->overflows, c->differences);
+    if (!c->sdn->checked) {
+        printf("  not walked through: the Clique has more than %" PRIu64 " TiNs (control.sdn.check_tins)\n",
+               v->scenario->control.sdn.check_tins);
+        return;
+    }
+    printf("  traced cells: %" PRIu64 ", %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " astray", c->cells.cells,
+           c->cells.arrived, c->cells.lost, c->cells.astray);
+    if (c->cells.suspect != WEFT_NONE)
+        printf("; %s is to blame for %" PRIu64, c->clique->tin[c->cells.suspect].name, c->cells.suspicions);
+    printf("\n");
+}
+
+static void print_timesync(const struct clique_view *v) {
+    const struct weft_timesync_result *r = v->trace->timesync;
+    char a[TEXT], b[TEXT], c[TEXT], d[TEXT], e[TEXT];
+    printf("\nclocks: primary %s; %" PRIu64 " messages in %" PRIu64 " runs, %" PRIu64
+           " ignored; channels known to %s\n",
+           v->trace->clique->tin[r->primary].name, r->messages, v->scenario->control.timesync.seeds, r->ignored,
+           time_text(r->delay_error_ps, a));
+    printf("  depth  TiNs   error: deviation       p50       p99       max     bound\n");
+    for (uint32_t k = 1; k < r->depths; k++) {
+        const struct weft_timesync_depth *t = &r->depth[k];
+        printf("  %5u %5u %19s %9s %9s %9s %9s\n", k, t->tins, time_text((weft_time_ps)t->deviation_ps, a),
+               time_text(t->p50_ps, b), time_text(t->p99_ps, c), time_text(t->max_ps, d), time_text(t->bound_ps, e));
+    }
+    for (uint32_t i = 0; i < v->trace->timesync_events; i++) {
+        const struct weft_timesync_outcome *o = &r->outcome[i];
+        print_what(v, &v->trace->timesync_event[i], 0);
+        if (!o->signalled) {
+            printf(" no clock depends on it\n");
+            continue;
+        }
+        printf(" %u clocks signal failure, %u listen to another; well again after %s, off by %s at most\n",
+               o->signalled, o->moved, time_text(o->restored_ps, a), time_text(o->error_ps, b));
+    }
+}
+
+void trace_clique_print(const struct clique_view *v) {
+    const struct weft_clique *c = v->trace->clique;
+    uint32_t dcn = 0;
+    for (uint32_t i = 0; i < c->tins; i++)
+        dcn += c->tin[i].dcn;
+    printf("Clique: %u TiNs in %u pods, %u links, %u TiNs with a link to the datacenter network\n", c->tins, c->pods,
+           c->links, dcn);
+    print_counts(v->trace);
+    print_bootstrap(v->trace, &v->scenario->control.bootstrap);
+    print_sdn(v);
+    print_timesync(v);
+}
