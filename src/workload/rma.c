@@ -11,6 +11,9 @@
 #include "weft/dragonfly.h"
 #include "weft/rma.h"
 
+#define SLOTS_MAX (UINT64_C(1) << 26)
+#define OPERATIONS_MAX 4e9
+
 static const char *const transports[] = {"software", "1rma", NULL};
 static const char *const vcs[] = {"own", "bulk", NULL};
 static const char *const verbs[] = {"read", "write", "atomic", NULL};
@@ -74,6 +77,7 @@ static const struct weft_param_table rma_params =
 /// Numbers connections; the clients that are servers too do not ask themselves.
 static enum weft_status number(struct weft_rma *rma, const struct weft_topology *t, struct weft_arena *arena,
                                struct weft_error *ret_error) {
+    uint64_t slots = rma->conf->transport == WEFT_RMA_SOFTWARE ? rma->conf->under_way : 1;
     uint32_t *at = weft_arena_alloc(arena, t->hosts, sizeof *at); // a host's number among the servers, and one
     for (uint32_t j = 0; j < rma->servers; j++)
         at[rma->server[j]] = j + 1;
@@ -87,13 +91,18 @@ static enum weft_status number(struct weft_rma *rma, const struct weft_topology 
                                   "servers '%s' is nobody but client %s; expected other hosts", rma->conf->servers,
                                   t->node[t->host[rma->client[i]]].name);
         uint64_t next = (uint64_t)rma->first[i] + rma->servers - (self != 0);
-        if (next > UINT32_MAX / 4)
+        if (next * slots > SLOTS_MAX)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
-                                  "%" PRIu32 " clients x %" PRIu32 " servers; expected fewer", rma->clients,
-                                  rma->servers);
+                                  "%" PRIu32 " clients x %" PRIu32 " servers x %" PRIu64
+                                  " requests under way; expected at most %" PRIu64 " in all",
+                                  rma->clients, rma->servers, slots, SLOTS_MAX);
         rma->first[i + 1] = (uint32_t)next;
     }
-    return WEFT_OK;
+    double operations = rma->conf->rate * rma->clients * (double)rma->conf->duration_ps / (double)WEFT_PS_PER_S;
+    if (operations < OPERATIONS_MAX) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
+                          "%" PRIu32 " clients begin about %g operations; expected less than %g", rma->clients,
+                          operations, OPERATIONS_MAX);
 }
 
 /// 1RMA is between hosts at TiNs of one Clique.
