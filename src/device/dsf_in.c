@@ -120,28 +120,64 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         weft__ether_on_timer(&in->ether, node, w, what, k);
 }
 
+/// The key of the VOQ that a frame will join, unless it leaves the fabric.
+static inline uint64_t frame_key(const struct weft__in *in, const struct weft_packet *p) {
+    return weft__in_voq_key(in->in_of_host[p->dst], in->port_of_host[p->dst], in->ether.conf->dscp_map[p->dscp] & 7u);
+}
+
+static inline uint64_t request_key(const struct weft_packet *p) {
+    return weft__in_voq_key(weft__cell_from(p), p->qp / WEFT_PRIORITIES, p->qp % WEFT_PRIORITIES);
+}
+
+static inline void fetch_voq(const struct weft__in *in, uint32_t number) {
+    __builtin_prefetch(&in->voq[number], 1);
+    __builtin_prefetch((const char *)&in->voq[number + 1] - 1, 1);
+}
+
 static void in_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__in *in = node->state;
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        if (!is_ethernet(in, p))
+        if (is_ethernet(in, p)) {
+            if (!weft_packet_is_local(p) && in->voqs.slot)
+                __builtin_prefetch(weft__number_slot(&in->voqs, frame_key(in, p)));
+        } else if (!weft__cell_is_control(p)) {
             __builtin_prefetch(&in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority]);
-        else if (!weft_packet_is_local(p))
-            __builtin_prefetch(&in->in_of_host[p->dst]);
+        } else if (p->kind == WEFT_PACKET_CREDIT) {
+            fetch_voq(in, p->psn);
+        } else if (p->kind == WEFT_PACKET_REQUEST && in->flows.slot) {
+            __builtin_prefetch(weft__number_slot(&in->flows, request_key(p)));
+        }
     }
 }
 
-/// The slot in which a cell belongs; nothing is decided here. `word`: whether it came by an Ethernet port.
+/// What control cells and cells will touch next; nothing is decided here.
+static inline void prepare_cell(const struct weft__in *in, const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_CREDIT) {
+        weft__fifo_fetch(&in->voq[p->psn].fifo);
+    } else if (p->kind == WEFT_PACKET_REQUEST) {
+        uint32_t flow = weft__number_guess(&in->flows, request_key(p));
+        if (flow != WEFT_NONE) __builtin_prefetch(&in->flow[flow], 1);
+    } else if (!weft__cell_is_control(p)) {
+        uint32_t stream = in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority];
+        if (!stream) return;
+        const struct weft__in_stream *s = &in->stream[stream - 1];
+        __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask]);
+    }
+}
+
+/// `word`: whether it came by an Ethernet port.
 static void in_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__in *in = node->state;
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = is_ethernet(in, p);
-        if (arrival[i].word || weft__cell_is_control(p)) continue;
-        uint32_t stream = in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority];
-        if (!stream) continue;
-        const struct weft__in_stream *s = &in->stream[stream - 1];
-        __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask]);
+        if (!arrival[i].word) {
+            prepare_cell(in, p);
+        } else if (!weft_packet_is_local(p)) {
+            uint32_t voq = weft__number_guess(&in->voqs, frame_key(in, p));
+            if (voq != WEFT_NONE) fetch_voq(in, voq);
+        }
     }
 }
 

@@ -50,10 +50,22 @@ struct weft__credit_flow {
 
 /// Open addressing from keys to numbers from 0, in the order of their appearance.
 struct weft__number_table {
-    uint64_t *key; ///< key + 1; 0: empty
-    uint32_t *number;
+    struct weft__numbered {
+        uint64_t key; ///< key + 1; 0: empty
+        uint32_t number;
+    } * slot;
     uint32_t n, mask; ///< mask + 1 slots
 };
+/// Where a search for the key begins: mostly where it ends.
+static inline const struct weft__numbered *weft__number_slot(const struct weft__number_table *table, uint64_t key) {
+    return &table->slot[(uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & table->mask];
+}
+/// The number of `key`, if a search ends where it begins; else any, or none (WEFT_NONE): for what is fetched ahead.
+static inline uint32_t weft__number_guess(const struct weft__number_table *table, uint64_t key) {
+    if (!table->slot) return WEFT_NONE;
+    const struct weft__numbered *slot = weft__number_slot(table, key);
+    return slot->key ? slot->number : WEFT_NONE;
+}
 /// The number of `key`; *ret_new: it had none.
 uint32_t weft__number_of(struct weft__number_table *table, uint64_t key, bool *ret_new);
 void weft__numbers_deinit(struct weft__number_table *table);
@@ -132,6 +144,11 @@ enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_ROOM, WEFT__IN_K
 
 static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
     return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
+}
+
+/// What names a VOQ at its source, and the same at its port.
+static inline uint64_t weft__in_voq_key(uint32_t in, uint32_t port, uint32_t priority) {
+    return ((uint64_t)in << 16 | port) << 3 | priority;
 }
 
 static inline bool weft__in_is_outside(const struct weft__in *in, uint32_t host) {

@@ -59,13 +59,9 @@ static uint32_t ring_pop(struct weft__in *in, struct weft__in_port *port, uint32
     return f;
 }
 
-static uint64_t flow_key(uint32_t from, uint32_t port, uint32_t priority) {
-    return ((uint64_t)from << 16 | port) << 3 | priority;
-}
-
 static uint32_t flow_of(struct weft__in *in, uint32_t from, uint32_t port, uint32_t priority) {
     bool is_new;
-    uint32_t f = weft__number_of(&in->flows, flow_key(from, port, priority), &is_new);
+    uint32_t f = weft__number_of(&in->flows, weft__in_voq_key(from, port, priority), &is_new);
     if (!is_new) return f;
     if (f == in->flow_capacity) {
         uint32_t capacity = f ? 2 * f : FLOWS_FIRST;
@@ -155,9 +151,13 @@ static bool takes_turn(const struct weft__in *in, struct weft__credit_flow *flow
 /// The next VOQ of the priority that is to have a credit; WEFT_NONE if none of those asked wants this turn.
 static uint32_t next_in_ring(struct weft__in *in, struct weft__in_port *port, uint32_t priority) {
     for (uint32_t first = WEFT_NONE; port->ring_mask >> priority & 1;) {
-        uint32_t f = ring_pop(in, port, priority);
-        if (in->flow[f].state == WEFT__VOQ_SATISFIED) continue;
-        ring_push(in, f);
+        uint32_t *tail = &port->ring[priority], f = in->flow[*tail].next;
+        if (in->flow[f].state == WEFT__VOQ_SATISFIED) {
+            ring_pop(in, port, priority);
+            continue;
+        }
+        *tail = f;
+        __builtin_prefetch(&in->flow[in->flow[f].next], 1); // the next to be asked
         if (takes_turn(in, &in->flow[f])) return f;
         if (f == first) break;
         if (first == WEFT_NONE) first = f;

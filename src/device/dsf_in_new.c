@@ -5,43 +5,33 @@
 
 // --- numbers for keys ---------------------------------------------------------------------------------------------
 
-static uint32_t number_slot(const struct weft__number_table *t, uint64_t key) {
-    uint32_t i = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->mask;
-    while (t->key[i] && t->key[i] != key + 1)
+static struct weft__numbered *find_slot(const struct weft__number_table *t, uint64_t key) {
+    uint32_t i = (uint32_t)(weft__number_slot(t, key) - t->slot);
+    while (t->slot[i].key && t->slot[i].key != key + 1)
         i = (i + 1) & t->mask;
-    return i;
+    return &t->slot[i];
 }
 
 static void numbers_grow(struct weft__number_table *t) {
     struct weft__number_table before = *t;
-    uint32_t slots = before.key ? before.mask + 1 : 0;
+    uint32_t slots = before.slot ? before.mask + 1 : 0;
     t->mask = slots ? 2 * slots - 1 : 31;
-    t->key = weft_memory_new(WEFT_MEMORY_QUEUE, t->mask + 1, sizeof *t->key);
-    t->number = weft_memory_new(WEFT_MEMORY_QUEUE, t->mask + 1, sizeof *t->number);
-    for (uint32_t i = 0; i < slots; i++) {
-        if (!before.key[i]) continue;
-        uint32_t to = number_slot(t, before.key[i] - 1);
-        t->key[to] = before.key[i];
-        t->number[to] = before.number[i];
-    }
+    t->slot = weft_memory_new(WEFT_MEMORY_QUEUE, t->mask + 1, sizeof *t->slot);
+    for (uint32_t i = 0; i < slots; i++)
+        if (before.slot[i].key) *find_slot(t, before.slot[i].key - 1) = before.slot[i];
     weft__numbers_deinit(&before);
 }
 
 uint32_t weft__number_of(struct weft__number_table *t, uint64_t key, bool *ret_new) {
-    if (!t->key || 2 * t->n > t->mask) numbers_grow(t);
-    uint32_t i = number_slot(t, key);
-    *ret_new = !t->key[i];
-    if (*ret_new) {
-        t->key[i] = key + 1;
-        t->number[i] = t->n++;
-    }
-    return t->number[i];
+    if (!t->slot || 2 * t->n > t->mask) numbers_grow(t);
+    struct weft__numbered *slot = find_slot(t, key);
+    *ret_new = !slot->key;
+    if (*ret_new) *slot = (struct weft__numbered){key + 1, t->n++};
+    return slot->number;
 }
 
 void weft__numbers_deinit(struct weft__number_table *t) {
-    if (!t->key) return;
-    weft_memory_free(WEFT_MEMORY_QUEUE, t->key, (t->mask + 1) * sizeof *t->key);
-    weft_memory_free(WEFT_MEMORY_QUEUE, t->number, (t->mask + 1) * sizeof *t->number);
+    if (t->slot) weft_memory_free(WEFT_MEMORY_QUEUE, t->slot, (t->mask + 1) * sizeof *t->slot);
 }
 
 // --- making -------------------------------------------------------------------------------------------------------

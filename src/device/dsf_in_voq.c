@@ -20,7 +20,7 @@ enum { VOQS_FIRST = 16 };
 
 uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority) {
     bool is_new;
-    uint32_t v = weft__number_of(&in->voqs, ((uint64_t)to << 16 | port) << 3 | priority, &is_new);
+    uint32_t v = weft__number_of(&in->voqs, weft__in_voq_key(to, port, priority), &is_new);
     if (!is_new) return v;
     if (v == in->voq_capacity) {
         uint32_t capacity = v ? 2 * v : VOQS_FIRST;
@@ -134,11 +134,19 @@ static __attribute__((noinline)) void send_packed(struct weft__node *node, struc
     last->room = last->out == WEFT_NONE ? 0 : WEFT_CELL_PAYLOAD - weft__cell_payload(p);
 }
 
+/// Brings the next lanes towards an interface node into the cache.
+static inline void fetch_lanes(struct weft__in *in, weft_time_ps now, uint32_t to, uint32_t n) {
+    const struct weft__way *way = weft__spray_to(&in->spray, now, to);
+    for (uint32_t i = 0; i <= n && way->at + i < way->n; i++)
+        __builtin_prefetch(&in->lanes.lane[in->spray.lane[way->first + way->at + i]], 1);
+}
+
 /// A packet goes to another interface node.
 static inline void cross_fabric(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                                 struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
     uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
     uint32_t sequence = *next;
+    fetch_lanes(in, w->now_ps, v->to, p->bytes / (WEFT_CELL_PAYLOAD * (uint32_t)in->conf->train));
     *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
     if (__builtin_expect(in->conf->packing, 0))
         send_packed(node, in, w, p, v, sequence, last);
