@@ -59,10 +59,20 @@ struct weft__tin_port {
     uint32_t head[WEFT__TIN_FLOWS], tail[WEFT__TIN_FLOWS]; ///< fetches of a flow in the order of their CTSs
 };
 
+/// TiNs by whose Ethernet link packets leave the Clique on a shortest way to a host that is not in it.
+struct weft__tin_exits {
+    const uint16_t *tin;
+    uint32_t n;
+};
+
 /// What is known of hosts.
 struct weft__tin_places {
-    const uint16_t *tin_of_host;  ///< WEFT_TIN_NONE: in no Clique
-    const uint16_t *port_of_host; ///< among the Ethernet ports of its TiN
+    const uint16_t *tin_of_host;         ///< WEFT_TIN_NONE: not in this Clique
+    const uint16_t *port_of_host;        ///< among the Ethernet ports of its TiN
+    const uint16_t *port_out;            ///< [tins] the Ethernet port that leads out; WEFT_TIN_NONE: there is none
+    const uint32_t *class_of_host;       ///< of hosts that are not in the Clique: those of a switch are alike
+    const struct weft__tin_exits *exits; ///< [epoch of weft__gnet_tables * classes + class]
+    uint32_t classes;
 };
 
 struct weft__tin {

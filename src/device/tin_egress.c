@@ -127,7 +127,10 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
 
 void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                       const struct weft_packet *rts) {
-    uint32_t k = tin->places->port_of_host[host_of(tin, rts)], priority = rts->priority;
+    const struct weft__tin_places *places = tin->places;
+    uint32_t host = host_of(tin, rts), priority = rts->priority;
+    bool is_here = places->tin_of_host[host] != WEFT_TIN_NONE;
+    uint32_t k = is_here ? places->port_of_host[host] : places->port_out[tin->gnet.self];
     struct weft__tin_port *port = &tin->port[k];
     if (port->rts_bytes[priority] > tin->conf->ctd_bytes) {
         answer(node, tin, w, rts, WEFT__GNET_CTD, 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ToR-in-NIC chips of an Aquila Clique.
+#include <string.h>
+
 #include "device/tin.h"
 #include "sim/box.h"
 #include "sim/rma.h"
@@ -34,25 +36,35 @@ static void find_hosts(struct weft__clique *clique, const struct weft_topology *
         for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
             port[h] = (uint16_t)(port[h] + !is_gnet(t, k));
     }
-    clique->places = (struct weft__tin_places){tin, port};
+    clique->places.tin_of_host = tin;
+    clique->places.port_of_host = port;
 }
 
-/// Tables for each state of the links, in force a detection time after it began, as routes.
-static void make_tables(const struct weft__network *net, struct weft__clique *clique, const struct weft_dragonfly *f) {
+/// Tables for each state of the links, in force a detection time after it began, as routes; and the ways out.
+static void make_tables(const struct weft__network *net, struct weft__clique *clique,
+                        const struct weft_dragonflies *shape, uint32_t fabric) {
+    const struct weft_dragonfly *f = &shape->fabric[fabric];
     const struct weft_topology *t = net->topology;
     struct weft_arena *arena = net->arena_switch;
     const struct weft_gnet_conf *conf = &conf_of(net, f->tin[0].node)->gnet;
-    bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
+    size_t size = ((size_t)t->events + 1) * t->links * sizeof(bool);
+    bool *down = weft_memory_new(WEFT_MEMORY_ROUTES, size, 1), *now = down;
     weft_time_ps *from = weft_arena_alloc(arena, t->events + 1, sizeof *from);
     clique->routes = weft_arena_alloc(arena, t->events + 1, sizeof *clique->routes);
     clique->routes[0] = weft_gnet_routes_new(t, f, conf, NULL);
     uint32_t n = 1;
     for (uint32_t i = 0; i < t->events; i++) {
-        down[t->event[i].link] = !t->event[i].up;
+        if (!i || t->event[i - 1].time_ps != t->event[i].time_ps) {
+            memcpy(now + t->links, now, t->links * sizeof *now);
+            now += t->links;
+        }
+        now[t->event[i].link] = !t->event[i].up;
         if (i + 1 < t->events && t->event[i + 1].time_ps == t->event[i].time_ps) continue;
         from[n] = t->event[i].time_ps + net->scenario->run.detection_ps;
-        clique->routes[n++] = weft_gnet_routes_new(t, f, conf, down);
+        clique->routes[n++] = weft_gnet_routes_new(t, f, conf, now);
     }
+    weft__tin_find_exits(&clique->places, t, shape, fabric, down, n, arena);
+    weft_memory_free(WEFT_MEMORY_ROUTES, down, size);
     clique->tables = (struct weft__gnet_tables){n, from, (const struct weft_gnet_routes *const *)clique->routes};
 }
 
@@ -65,7 +77,7 @@ struct weft__cliques *weft__cliques_new(const struct weft__network *net) {
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
     for (uint32_t f = 0; f < shape->n; f++) {
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
-        make_tables(net, &cliques->clique[f], &shape->fabric[f]);
+        make_tables(net, &cliques->clique[f], shape, f);
     }
     return cliques;
 }

@@ -18,6 +18,11 @@ struct weft__cliques {
 
 /// NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
 struct weft__cliques *weft__cliques_new(const struct weft__network *net);
+/// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[epoch * links +
+/// link].
+void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
+                          const struct weft_dragonflies *shape, uint32_t fabric, const bool *down, uint32_t epochs,
+                          struct weft_arena *arena);
 void weft__cliques_free(struct weft__cliques *cliques);
 
 #endif
