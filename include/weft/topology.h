@@ -49,6 +49,7 @@ struct weft_link_info {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     double bit_error_rate;
+    uint16_t members; ///< of a Hyperport, of which rate_bps is the sum; 1: a port like any other
 };
 
 /// Nodes that reach one another and nobody else. Its nodes, hosts and switches follow one another.

@@ -43,6 +43,14 @@ struct weft__port_tap {
 /// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
 enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
 
+/// The ports that a Hyperport is made of; byte_num and busy_until_ps of the port itself are those of all together: it
+/// is free when one of them is. See hyperport.c.
+struct weft__members {
+    uint32_t n;
+    weft_time_ps released_ps; ///< when the last frame is released
+    weft_time_ps until_ps[];  ///< [n]
+};
+
 /// What an egress queue is asked for every frame; two to a cache line.
 struct weft__port_queue {
     weft_bytes bytes, bytes_max; ///< depth over all inputs, and its watermark
@@ -66,7 +74,7 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults or a tap, or counts flows
+    bool special;               ///< has faults, a tap or members, or counts flows
     uint8_t lossless;           ///< priorities that we pause the peer for
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
@@ -78,6 +86,7 @@ struct weft__port {
     struct weft__port_faults *faults; ///< NULL: a perfect link
     struct weft__port_tap *tap;       ///< NULL: not captured
     struct weft__lldp *lldp;          ///< NULL: sends none
+    struct weft__members *members;    ///< NULL: no Hyperport
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
@@ -127,6 +136,13 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
                         weft_time_ps last_bit);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
 
+/// A Hyperport of `n` members: must be told before the first frame.
+void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena);
+/// A frame that takes all members together `time` takes the one that is free first. When it is released at the far end,
+/// but for the link's delay; sets busy_until_ps.
+weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,
+                                weft_time_ps time);
+
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
 /// Puts a frame on the wire now; the port must be free. Does not count it.
@@ -139,7 +155,10 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     port->busy_until_ps = now + time;
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     w->tally.packet_hops++;
-    if (__builtin_expect(port->special, 0) && weft__port_is_lost(port, w, packet, last_bit)) return;
+    if (__builtin_expect(port->special, 0)) {
+        if (port->members) last_bit = weft__members_take(port, now, packet, time);
+        if (weft__port_is_lost(port, w, packet, last_bit)) return;
+    }
     if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;

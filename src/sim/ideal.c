@@ -90,8 +90,9 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
         struct weft__port_peer peer = {.processing_ps = r.processing_ps};
         struct hop *h = &hop[hops++];
         weft__port_init(&h->port, 0, link, &peer, NULL, NULL, NULL);
-        h->reach_ps = h->port.delay_data_ps;
-        h->cut_through = r.cut_through;
+        uint32_t others = link->members > 1 ? link->members - 1u : 0;
+        h->reach_ps = h->port.delay_data_ps + others * weft__port_time(&h->port, bytes + WEFT__PREAMBLE);
+        h->cut_through = r.cut_through && !others;
     }
     // A faster next hop must have the whole frame first.
     for (uint32_t i = 0; i + 1 < hops; i++)

@@ -127,6 +127,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     };
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
                     weft__network_faults(net, port, arena), tap);
+    if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
     weft__port_set_lossless(own, 0, box->pfc(net->device[info->node])->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
         own->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));

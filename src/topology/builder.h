@@ -19,6 +19,7 @@ struct weft__link {
     weft_time_ps delay_ps;
     double bit_error_rate;
     struct weft_place place;
+    uint16_t members;
 };
 
 struct weft__network {
@@ -138,6 +139,8 @@ void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint
 /// As many parallel links.
 void weft__topology_connect_times(struct weft_topology_builder *b, uint32_t from, uint32_t to, uint64_t times,
                                   struct weft__line line);
+/// The link added last is a Hyperport of so many ports of its rate.
+void weft__topology_set_members(struct weft_topology_builder *b, uint64_t members);
 /// A node that is called like its layer: "access-3".
 uint32_t weft__topology_add_numbered(struct weft_topology_builder *b, enum weft_node_role role, const char *layer,
                                      uint8_t tier, uint32_t pod, uint64_t number);

@@ -42,6 +42,9 @@ const char *weft__dsf_check(const void *conf, char *text, size_t size) {
     const char *bad =
         check_multiple("rdsws", c->rdsws, "rails", c->rails, "a scaling unit has one RDSW a rail", text, size);
     if (bad || !c->superspine_groups) return bad;
+    bad = check_multiple("superspine_links", c->superspine_parallel, "hyperport", c->hyperport,
+                         "all Hyperports have as many members", text, size);
+    if (bad) return bad;
     return check_multiple("edsws", c->edsws, "superspine_groups", c->superspine_groups,
                           "each group has the same share of a PoD's EDSWs", text, size);
 }

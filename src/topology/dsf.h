@@ -11,7 +11,8 @@ struct weft__dsf_conf {
     uint64_t rdsws, fdsws, virtual_devices, hosts, rails, rdsw_parallel; ///< of an L1 zone; hosts: of an RDSW
     uint64_t zones, sdsws, sdsw_parallel;                                ///< of an L2 zone; no SDSWs: one stage
     uint64_t edsws, edge_fdsws, edsw_superspines, superspine_parallel;   ///< of an edge PoD
-    uint64_t l2_zones, superspine_groups, regions, region_parallel;      ///< superspines: of a region
+    uint64_t hyperport;                                             ///< links between EDSW and superspine that are one
+    uint64_t l2_zones, superspine_groups, regions, region_parallel; ///< superspines: of a region
     weft_rate_bps host_rate_bps, lane_rate_bps, superspine_rate_bps, region_rate_bps;
     double lane_coding, distance_km;
     weft_time_ps host_delay_ps, fdsw_delay_ps, sdsw_delay_ps, superspine_delay_ps;

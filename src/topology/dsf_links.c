@@ -50,9 +50,11 @@ static void connect_edge(PLAN, uint64_t building, struct weft_topology_builder *
     for (uint64_t e = 0; e < c->edsws; e++) {
         uint32_t edsw = p->edsw[building * c->edsws + e];
         uint64_t group = e * c->superspine_groups / c->edsws;
-        for (uint64_t s = 0; s < c->edsw_superspines; s++)
-            weft__topology_connect_times(b, edsw, superspine[group * c->edsw_superspines + s], c->superspine_parallel,
-                                         line);
+        for (uint64_t k = 0; k < c->edsw_superspines * c->superspine_parallel; k += c->hyperport) {
+            uint64_t s = k / c->superspine_parallel;
+            weft__topology_connect(b, edsw, superspine[group * c->edsw_superspines + s], line);
+            weft__topology_set_members(b, c->hyperport);
+        }
         connect_interface(p, edsw, fdsw, p->edge_fdsws, b);
     }
     connect_spine(p, fdsw, p->edge_fdsws, building, b);

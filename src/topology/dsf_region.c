@@ -18,6 +18,8 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, edge_fdsws, "edge_fdsws", "40", "1", "65535", "FDSWs of an edge PoD"),
     WEFT_UINT(T, edsw_superspines, "edsw_superspines", "4", "1", "65535", "superspines that an EDSW is linked to"),
     WEFT_UINT(T, superspine_parallel, "superspine_links", "4", "1", "4096", "links between an EDSW and a superspine"),
+    WEFT_UINT(T, hyperport, "hyperport", "1", "1", "64",
+              "of superspine_links, so many make one Hyperport: a port of their rates' sum"),
     WEFT_UINT(T, superspine_groups, "superspine_groups", "64", "1", "65535",
               "of edsw_superspines superspines each, for equal parts of the EDSWs of all PoDs (assumed)"),
     WEFT_UINT(T, regions, "regions", "1", "1", "2", "two: at distance_km from each other"),

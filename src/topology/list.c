@@ -49,7 +49,7 @@ struct link_conf {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     double bit_error_rate;
-    uint64_t count;
+    uint64_t count, members;
 };
 static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct link_conf, from, "from", NULL, "a node"),
@@ -60,6 +60,9 @@ static const struct weft_param link_rows[] = {
     WEFT_TEXT(struct link_conf, port[0], "from_port", "", "name of the port at from (E1/24); empty: its number"),
     WEFT_TEXT(struct link_conf, port[1], "to_port", "", "name of the port at to; empty: its number"),
     WEFT_UINT(struct link_conf, count, "count", "1", "1", "65535", "so many parallel links"),
+    WEFT_UINT(
+        struct link_conf, members, "members", "1", "1", "64",
+        "ports of this rate at each end that are one: a Hyperport, packets spread over them and released in order"),
 };
 static const struct weft_param_table link_table = WEFT_PARAM_TABLE("link", struct link_conf, link_rows);
 
@@ -190,8 +193,15 @@ static enum weft_status add_links(const struct weft_tree *list, struct weft_topo
         b->place = entry->place;
         if (!status) status = weft__topology_check_size(b, 0, conf.count, ret_error);
         if (status) return status;
-        for (uint64_t n = 0; n < conf.count; n++)
+        if (conf.members > 1 && b->node[from].box >= WEFT_BOX_DSF_INTERFACE &&
+            b->node[to].box >= WEFT_BOX_DSF_INTERFACE)
+            return BAD(entry->place,
+                       "members %llu of a link between %s and %s; expected 1: links of cells are no Hyperports",
+                       (unsigned long long)conf.members, conf.from, conf.to);
+        for (uint64_t n = 0; n < conf.count; n++) {
             weft_topology_add_link(b, from, to, conf.rate_bps, conf.delay_ps, conf.bit_error_rate);
+            weft__topology_set_members(b, conf.members);
+        }
         if (conf.count > 1 && (*conf.port[0] || *conf.port[1]))
             return BAD(entry->place, "%llu links with one port name; expected 'count: 1' or no name",
                        (unsigned long long)conf.count);

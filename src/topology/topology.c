@@ -84,7 +84,13 @@ void weft_topology_add_link(struct weft_topology_builder *b, uint32_t from, uint
                             weft_time_ps delay, double bit_error_rate) {
     assert(b->links < WEFT__LINKS_MAX && from < b->nodes && to < b->nodes);
     b->link = grow(b->link, &b->links_capacity, b->links, sizeof *b->link);
-    b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place};
+    b->link[b->links++] = (struct weft__link){{from, to}, rate, delay, bit_error_rate, b->place, 1};
+}
+
+void weft__topology_set_members(struct weft_topology_builder *b, uint64_t members) {
+    struct weft__link *link = &b->link[b->links - 1];
+    link->rate_bps *= members;
+    link->members = (uint16_t)members;
 }
 
 void weft__topology_connect(struct weft_topology_builder *b, uint32_t from, uint32_t to, struct weft__line line) {
@@ -142,7 +148,7 @@ static void lay_out_ports(struct weft_topology *t, const struct weft_topology_bu
         uint32_t p = next[l->node[0]]++, q = next[l->node[1]]++;
         t->port[p] = (struct weft_port_info){l->node[0], q, i};
         t->port[q] = (struct weft_port_info){l->node[1], p, i};
-        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate};
+        t->link[i] = (struct weft_link_info){{p, q}, l->rate_bps, l->delay_ps, l->bit_error_rate, l->members};
     }
 }
 

@@ -304,6 +304,10 @@ static void refused(void **state) {
     } cases[] = {
         {"topology: {kind: dsf_l1_zone, rdsws: 12}", "t.yaml:1:", "rdsws 12 is not a multiple of rails 8"},
         {"topology: {kind: dsf_l1_zone, lane_rate: 2Gbps, lane_coding: 0.25}", "t.yaml:1:", "500Mbps"},
+        {"topology: {kind: dsf_region, hyperport: 3}",
+         "t.yaml:1:", "superspine_links 4 is not a multiple of hyperport 3"},
+        {LIST("  - {name: f, role: switch, box: dsf_fabric}\n", "  - {from: r, to: f, members: 2}\n"),
+         "t.yaml:", "members 2 of a link between r and f; expected 1"},
         {"topology: {kind: dsf_l1_zone, sdsws: 2}", "t.yaml:1:", "sdsws"},
         {"topology: {kind: dsf_l2_zone, fdsws: 65535, sdsws: 65535}", "t.yaml:1:", "links"},
         {"topology: {kind: dsf_l2_zone, nics: [{zone: 4, host_rate: 1Gbps}]}", "t.yaml:1:45", "expected 0 to 3"},
