@@ -44,7 +44,7 @@ bool weft_sdn_is_meant(const struct weft_sdn *s, const struct weft_celltrace_rep
 
 struct weft_celltrace_result {
     uint64_t cells, arrived, lost, astray, unknown, missing; ///< astray: left the meant ways; missing: reports
-    uint32_t suspect;    ///< the TiN that is to blame for most cells; WEFT_NONE: none
+    uint32_t suspect;    ///< the TiN that sent most cells astray, or if none did lost most; WEFT_NONE: none
     uint64_t suspicions; ///< cells for which it is
 };
 /// `rounds` traced cells between any two TiNs; of the reports `loss` are lost.

@@ -85,20 +85,34 @@ bool weft_sdn_is_meant(const struct weft_sdn *s, const struct weft_celltrace_rep
     return group && (candidates(s, hop[i].tin, group, slot) >> hop[i].port_out & 1);
 }
 
-/// The first to let it go where it was not meant to, or else who did not let it go at all.
-static uint32_t blame(const struct weft_sdn *s, struct weft_celltrace_report *report, uint32_t n, uint32_t dst,
-                      struct weft_celltrace_result *r) {
+/// Evidence against TiNs: cells that they sent astray prove it; cells that were last seen on the way to them may as
+/// well be reports that were lost.
+struct evidence {
+    uint64_t *astray, *lost; ///< [tins]
+};
+
+static void judge(const struct weft_sdn *s, struct weft_celltrace_report *report, uint32_t n, uint32_t src,
+                  uint32_t dst, struct weft_celltrace_result *r, struct evidence *e) {
     struct weft_celltrace_report hop[2 * HOPS + 1];
     struct weft_celltrace_path path = weft_celltrace_stitch(s->t, s->f, report, n, hop);
-    for (uint32_t i = 0; i < path.hops && hop[0].port_in == WEFT_NONE; i++) {
+    for (uint32_t i = 0; i < path.hops && hop[0].tin == src; i++) {
         if (weft_sdn_is_meant(s, hop, i, dst)) continue;
         r->astray++;
-        return hop[i].tin;
+        e->astray[hop[i].tin]++;
+        return;
     }
     r->arrived += path.end == WEFT_CELLTRACE_ARRIVED;
     r->unknown += path.end == WEFT_CELLTRACE_UNKNOWN;
     r->lost += path.end == WEFT_CELLTRACE_LOST;
-    return path.suspect;
+    if (path.end == WEFT_CELLTRACE_LOST) e->lost[path.suspect]++;
+}
+
+static void find_suspect(uint32_t tins, const uint64_t *against, struct weft_celltrace_result *r) {
+    for (uint32_t x = 0; x < tins; x++)
+        if (against[x] > r->suspicions) {
+            r->suspect = x;
+            r->suspicions = against[x];
+        }
 }
 
 struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint32_t rounds, double loss,
@@ -106,7 +120,8 @@ struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint3
     struct weft_celltrace_result r = {.suspect = WEFT_NONE};
     struct weft_random random = weft_random_stream(seed, 3, WEFT_RANDOM_PHASE);
     uint32_t tins = s->f->tins;
-    uint64_t *blamed = weft_memory_new(WEFT_MEMORY_RESULT, tins, sizeof *blamed);
+    struct evidence e = {weft_memory_new(WEFT_MEMORY_RESULT, tins, sizeof *e.astray),
+                         weft_memory_new(WEFT_MEMORY_RESULT, tins, sizeof *e.lost)};
     for (uint32_t pair = 0; pair < tins * tins; pair++)
         for (uint32_t k = 0; k < rounds && pair / tins != pair % tins; k++) {
             struct weft_celltrace_report report[HOPS];
@@ -115,12 +130,11 @@ struct weft_celltrace_result weft_sdn_find_fault(const struct weft_sdn *s, uint3
                 if (weft_random_unit(&random) >= loss) report[kept++] = report[i];
             r.cells++;
             r.missing += n - kept;
-            uint32_t tin = blame(s, report, kept, pair % tins, &r);
-            if (tin == WEFT_NONE || tin == WEFT_TIN_NONE) continue;
-            if (++blamed[tin] <= r.suspicions) continue;
-            r.suspicions = blamed[tin];
-            r.suspect = tin;
+            judge(s, report, kept, pair / tins, pair % tins, &r, &e);
         }
-    weft_memory_free(WEFT_MEMORY_RESULT, blamed, tins * sizeof *blamed);
+    find_suspect(tins, e.astray, &r);
+    if (!r.astray) find_suspect(tins, e.lost, &r);
+    weft_memory_free(WEFT_MEMORY_RESULT, e.astray, tins * sizeof *e.astray);
+    weft_memory_free(WEFT_MEMORY_RESULT, e.lost, tins * sizeof *e.lost);
     return r;
 }

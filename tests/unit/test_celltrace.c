@@ -71,7 +71,7 @@ static void paths_are_put_together(void **state) {
 /// A wrong entry at a TiN: whatever cells meet it, the TiN is the one to blame, and nobody without it.
 static void a_wrong_table_is_found(void **state) {
     (void)state;
-    uint32_t found = 0;
+    uint32_t found = 0, found_poorly = 0;
     for (uint32_t seed = 1; seed <= 20; seed++) {
         struct clique small = clique_build(keys);
         struct weft_sdn_conf conf = defaults();
@@ -86,15 +86,17 @@ static void a_wrong_table_is_found(void **state) {
         assert_int_equal(r.cells, r.arrived + r.lost + r.astray);
         if (r.suspect != WEFT_NONE) assert_int_equal(r.suspect, seed % 16);
         found += r.suspect != WEFT_NONE;
-        // a tenth of the reports lost: the last of a path is missed, and then its destination seems to be the end; but
-        // not one destination more than another
+        // a tenth of the reports lost: whoever still sends a cell astray is the one; without the last report of a path
+        // its destination seems to have lost it, which is no proof
         struct weft_celltrace_result poor = weft_sdn_find_fault(s, 10, 0.1, seed);
-        assert_true(poor.missing > 0);
-        if (r.suspicions > 40) assert_int_equal(poor.suspect, seed % 16);
+        assert_true(poor.missing > 0 && poor.lost > r.lost);
+        if (poor.astray) assert_int_equal(poor.suspect, seed % 16);
+        found_poorly += poor.astray > 0;
         weft_sdn_free(s);
         built_free(&small.built);
     }
     assert_true(found >= 10); // entries of VCs that no cell comes by are not met
+    assert_true(found_poorly >= 8);
 }
 
 int main(void) {
