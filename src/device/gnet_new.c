@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cell switch made ready for a run, and what it holds at its end.
 #include "device/gnet_switch.h"
+#include <string.h>
+
 #include "weft/memory.h"
 
 static inline uint64_t bit(uint32_t i) {
@@ -30,7 +32,7 @@ static void init_ranks(struct weft__gnet *g) {
     }
 }
 
-static bool init_endpoints(struct weft__gnet *g, const struct weft__gnet_times *cross) {
+static bool init_endpoints(struct weft__gnet *g, uint8_t rate) {
     const uint64_t wanted[] = {g->conf->ip_endpoints, g->conf->rma_endpoints, g->conf->control_endpoints};
     uint32_t port = 0, n = 0;
     for (uint32_t kind = 0; kind < 3; kind++) {
@@ -42,7 +44,7 @@ static bool init_endpoints(struct weft__gnet *g, const struct weft__gnet_times *
             if (port == WEFT__GNET_PORTS) return false;
             g->endpoint[n++] = (uint8_t)port;
             g->endpoints |= bit(port);
-            g->in[port].cross = g->out[port].cross = cross;
+            g->in[port].cross = g->out[port].cross = rate;
             g->out[port].room = UINT32_MAX;
         }
     }
@@ -54,7 +56,10 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .conf = setup->conf,
         .tin = setup->tin,
         .tables = setup->tables,
-        .self = setup->self,
+        .pod_of = setup->tables->pod_of,
+        .place_of = setup->tables->place_of,
+        .self = (uint16_t)setup->self,
+        .pod = setup->tin->pod,
         .key0 = setup->key0,
         .pool = setup->pool,
         .links = setup->tin->local | setup->tin->global,
@@ -63,30 +68,38 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     };
     g->in = weft__arena_lines(setup->arena, WEFT__GNET_PORTS, sizeof *g->in);
     g->out = weft__arena_lines(setup->arena, WEFT__GNET_PORTS, sizeof *g->out);
-    struct weft__gnet_times *cross = weft_arena_alloc(setup->arena, 1, sizeof *cross);
-    weft__gnet_times_init(cross, setup->conf->endpoint_rate_bps, 0);
+    g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
+    memcpy(g->times, setup->times, sizeof g->times);
+    for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
+        bool is_link = g->links >> port & 1;
+        g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
+        g->in[port].back = is_link ? setup->tin->back[port] : 0;
+        g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
+    }
+    weft__gnet_use_tables(g, 0);
     init_ranks(g);
-    return init_endpoints(g, cross);
+    return init_endpoints(g, setup->endpoint_rate);
 }
 
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link) {
     struct weft__gnet_in *in = &g->in[port];
     struct weft__gnet_out *out = &g->out[port];
     weft_bytes fifo = link->global ? g->conf->global_fifo_bytes : g->conf->local_fifo_bytes;
-    in->times = out->times = link->times;
+    in->rate = out->rate = link->rate;
     in->cross = out->cross = link->cross;
     in->peer_node = out->peer_node = link->peer_node;
     in->peer_port = out->peer_port = link->peer_port;
     in->peer_worker = out->peer_worker = (uint8_t)link->peer_worker;
     in->credit_delay_ps = link->credit_delay_ps;
-    in->fifo_units = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
+    in->fifo_units = (uint32_t)(fifo / WEFT_GNET_CREDIT_UNIT);
     in->batch_units = (uint16_t)(in->fifo_units * g->conf->credit_batch);
     if (!in->batch_units) in->batch_units = 1;
     out->delay_ps = link->delay_ps;
     out->faults = link->faults;
+    if (link->faults) g->faulty |= bit(port);
     out->room = out->creditable = UINT32_MAX;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
-        out->vc[vc].credits = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
+        out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
@@ -99,10 +112,10 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
             for (struct weft__fifo_cursor c = weft__fifo_begin(&in->vc[vc].fifo); (p = weft__fifo_next(&c));)
                 on_cell(context, p);
-            for (struct weft__fifo_cursor c = weft__fifo_begin(&out->vc[vc].fifo); (p = weft__fifo_next(&c));)
+            for (struct weft__fifo_cursor c = weft__fifo_begin(&out->fifo[vc]); (p = weft__fifo_next(&c));)
                 on_cell(context, p);
         }
-        if (!out->times && g->busy_out & bit(port)) on_cell(context, &out->cell);
+        if (g->endpoints & g->busy_out & bit(port)) on_cell(context, &out->cell);
     }
 }
 

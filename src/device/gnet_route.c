@@ -44,7 +44,7 @@ static inline uint32_t draw(uint64_t set, uint32_t n, uint64_t k) {
 
 /// What a cell would find before it.
 static inline uint32_t depth(const struct weft__gnet *g, uint32_t o, uint32_t vc) {
-    return g->out[o].vc[vc].bytes;
+    return g->depth[vc][o];
 }
 
 static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, uint32_t vc) {
@@ -88,34 +88,37 @@ static bool escape(struct weft__gnet *g, const struct weft_packet *cell, uint64_
     return true;
 }
 
-static __attribute__((noinline)) void next_tables(struct weft__gnet *g, weft_time_ps now) {
+void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     const struct weft__gnet_tables *t = g->tables;
     while (g->epoch < t->n && t->from_ps[g->epoch] <= now)
         g->routes = t->routes[g->epoch++];
     g->change_ps = g->epoch < t->n ? t->from_ps[g->epoch] : WEFT_TIME_NEVER;
+    g->set_of = g->routes->tin[g->self].set_of;
+    g->set = g->routes->tin[g->self].set;
+    g->columns = g->routes->columns;
+    g->column_of = g->routes->column_of;
 }
 
 bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                      uint32_t *ret_out, uint32_t *ret_vc) {
-    uint32_t to = weft__gnet_to(cell), vc = weft__gnet_vc(cell);
-    if (to == g->self) {
+                      const struct weft_gnet_set *set, uint32_t *ret_out, uint32_t *ret_vc) {
+    uint32_t vc = weft__gnet_vc(cell);
+    if (weft__gnet_to(cell) == g->self) {
         *ret_out = find_endpoint(g, cell);
         *ret_vc = vc;
         return true;
     }
-    if (__builtin_expect(now >= g->change_ps, 0)) next_tables(g, now);
-    bool is_link = g->links >> in & 1;
-    uint64_t usable = ~g->down;
-    if (is_link) usable &= ~g->tin->back[in];
+    if (__builtin_expect(now >= g->change_ps, 0)) {
+        weft__gnet_use_tables(g, now);
+        set = NULL;
+    }
+    uint64_t usable = ~(g->down | g->in[in].back);
     if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, cell, usable, ret_out, ret_vc);
-    enum weft_gnet_input input = is_link ? g->tin->input[in] : WEFT_GNET_TERMINAL;
-    uint32_t class = vc / WEFT_GNET_ROUTING_VCS, step = vc % WEFT_GNET_ROUTING_VCS;
-    const struct weft_gnet_set *set = weft_gnet_at(g->routes, g->self, input, step, to);
+    if (!set) set = &g->set[*weft__gnet_entry(g, cell, in)];
     uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
     if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
-    if (!(minimal | others)) return escape(g, cell, usable, ret_out, ret_vc);
-    *ret_vc = weft_gnet_vc(class, weft_gnet_next_vc(input, step));
+    if (__builtin_expect(!(minimal | others), 0)) return escape(g, cell, usable, ret_out, ret_vc);
+    *ret_vc = weft_gnet_next_vc((enum weft_gnet_input)g->input[in], vc); // the next of the class is the next number
     if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
         uint64_t all = minimal | others;
         *ret_out = weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all));

@@ -29,28 +29,33 @@ static inline uint32_t next_of(uint64_t set, uint32_t from) {
     return (uint32_t)__builtin_ctzll(after ? after : set);
 }
 
-static inline bool is_armed(const struct weft__node *node, const struct weft__gnet *g, uint32_t what) {
-    return node->timers.place[g->key0 + what] != 0;
+static inline uint32_t time_of(const struct weft__gnet *g, uint32_t rate, uint32_t wire) {
+    return g->times[rate]->ps[wire];
+}
+/// A port with a link, not an endpoint.
+static inline bool is_link(const struct weft__gnet_in *in) {
+    return in->rate != WEFT__GNET_NO_LINK;
 }
 
 // --- who is busy --------------------------------------------------------------------------------------------------
 
-static inline bool is_in_busy(const struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+static inline bool is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
     if (!(g->busy_in & bit(i))) return false;
-    if (g->in[i].busy_until_ps > now || is_armed(node, g, WEFT__GNET_KEY_CROSSED + i)) return true;
+    if (g->crossing_armed & bit(i) || g->in[i].busy_until_ps > now) return true;
     g->busy_in &= ~bit(i); // nobody waited for that
     g->busy_out &= ~bit(g->in[i].crossing_to);
     return false;
 }
 
-static inline bool is_out_busy(const struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t o) {
-    return g->busy_out & bit(o) && is_in_busy(node, g, now, g->out[o].crossing_from);
+static inline bool is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
+    return g->busy_out & bit(o) && is_in_busy(g, now, g->out[o].crossing_from);
 }
 
 /// Somebody waits for the end of what is crossing from input i.
-static inline void await_crossing(struct weft__node *node, const struct weft__gnet *g, uint32_t i) {
-    uint32_t key = g->key0 + WEFT__GNET_KEY_CROSSED + i;
-    if (!node->timers.place[key]) weft__timer_set(&node->timers, key, g->in[i].busy_until_ps);
+static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
+    if (g->crossing_armed & bit(i)) return;
+    g->crossing_armed |= bit(i);
+    weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_CROSSED + i, g->in[i].busy_until_ps);
 }
 
 // --- credits ------------------------------------------------------------------------------------------------------
@@ -58,21 +63,20 @@ static inline void await_crossing(struct weft__node *node, const struct weft__gn
 /// A cell has left a FIFO by `when`.
 static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
                       uint32_t units, weft_time_ps when) {
-    struct weft__gnet_queue *q = &in->vc[vc];
-    q->owed = (uint16_t)(q->owed + units);
+    in->owed[vc] = (uint16_t)(in->owed[vc] + units);
     in->owing |= 1u << vc;
-    if (q->owed < in->batch_units) return;
+    if (in->owed[vc] < in->batch_units) return;
     weft_time_ps arrival = when + in->credit_delay_ps;
     struct weft_packet *p = weft__send(w, in->peer_worker, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
-    weft__gnet_put_credit(p, 0, vc, q->owed);
-    q->owed = 0;
+    weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
+    in->owed[vc] = 0;
     in->owing &= ~(1u << vc);
     for (uint32_t k = 1; k < WEFT__GNET_CREDITS && in->owing; k++) {
         uint32_t other = (uint32_t)__builtin_ctz(in->owing);
-        weft__gnet_put_credit(p, k, other, in->vc[other].owed);
-        in->vc[other].owed = 0;
+        weft__gnet_put_credit(p, k, other, in->owed[other]);
+        in->owed[other] = 0;
         in->owing &= in->owing - 1;
     }
     g->counts.credit_records++;
@@ -89,22 +93,22 @@ static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct we
 
 // --- output -------------------------------------------------------------------------------------------------------
 
-static inline void arm_sent(struct weft__node *node, const struct weft__gnet *g, uint32_t o) {
+static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
-    uint32_t key = g->key0 + WEFT__GNET_KEY_SENT + o;
-    if (out->queued & out->creditable && !node->timers.place[key])
-        weft__timer_set(&node->timers, key, out->busy_until_ps);
+    if (!(out->queued & out->creditable) || g->sending_armed & bit(o)) return;
+    g->sending_armed |= bit(o);
+    weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_SENT + o, out->busy_until_ps);
 }
 
 /// The link is free; the cell's first bit goes at `start`.
 static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_out *out, uint32_t vc,
                      struct weft_packet *cell, weft_time_ps start) {
-    uint32_t wire = weft__gnet_wire(cell), time = out->times->ps[wire];
+    uint32_t wire = weft__gnet_wire(cell), time = time_of(g, out->rate, wire);
     out->busy_until_ps = start + time;
     out->tx_cells++;
     out->tx_bytes += wire;
     w->tally.cell_hops++;
-    if (__builtin_expect(out->faults != NULL, 0)) {
+    if (__builtin_expect(g->faulty >> (uint32_t)(out - g->out) & 1, 0)) {
         weft_time_ps at = start;
         enum weft_drop loss = weft__faults_loss(out->faults, wire, start, start + time, &at);
         if (loss != WEFT_DROPS) {
@@ -112,9 +116,8 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
             return;
         }
     }
-    struct weft__gnet_out_queue *q = &out->vc[vc];
-    q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
-    if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
+    out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
+    if (out->credits[vc] < CELL_UNITS) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
     *p = *cell;
@@ -125,8 +128,8 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
 }
 
 static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vc, weft_time_ps now) {
-    if (!(out->queued & ~out->creditable & 1u << vc) || out->vc[vc].starved_ps) return;
-    out->vc[vc].starved_ps = now;
+    if (!(out->queued & ~out->creditable & 1u << vc) || out->starved_ps[vc]) return;
+    out->starved_ps[vc] = now;
     g->counts.credit_stalls++;
 }
 
@@ -134,20 +137,19 @@ static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint
 static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
                   struct weft_packet *cell, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
-    struct weft__gnet_out_queue *q = &out->vc[vc];
     weft__gnet_set_vc(cell, vc);
-    if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps &&
-        !is_armed(node, g, WEFT__GNET_KEY_SENT + o)) {
+    if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
         transmit(g, w, out, vc, cell, start);
         arm_sent(node, g, o);
         return;
     }
+    uint16_t *depth = &g->depth[vc][o];
     cell->time_ps = start;
-    weft__fifo_push(&q->fifo, g->pool, cell);
-    q->bytes = (uint16_t)(q->bytes + weft__gnet_wire(cell));
-    if (q->bytes > out->bytes_max) out->bytes_max = q->bytes;
+    weft__fifo_push(&out->fifo[vc], g->pool, cell);
+    *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
+    if (*depth > out->bytes_max) out->bytes_max = *depth;
     out->queued |= 1u << vc;
-    if ((weft_bytes)q->bytes + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
+    if ((weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
 }
@@ -174,17 +176,17 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     uint32_t ready = out->queued & out->creditable;
     if (!ready) return;
     uint32_t vc = pick(g, out, ready), wire;
-    struct weft__gnet_out_queue *q = &out->vc[vc];
+    uint16_t *depth = &g->depth[vc][o];
     struct weft_packet cell;
-    weft__fifo_pop(&q->fifo, g->pool, &cell);
+    weft__fifo_pop(&out->fifo[vc], g->pool, &cell);
     wire = weft__gnet_wire(&cell);
-    if (!q->fifo.n) out->queued &= ~(1u << vc);
-    q->bytes = (uint16_t)(q->bytes - wire);
+    if (!out->fifo[vc].n) out->queued &= ~(1u << vc);
+    *depth = (uint16_t)(*depth - wire);
     out->turn_bytes -= (int32_t)wire;
     transmit(g, w, out, vc, &cell, cell.time_ps > w->now_ps ? cell.time_ps : w->now_ps);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
-    if (out->room & 1u << vc || (weft_bytes)q->bytes + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
+    if (out->room & 1u << vc || (weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
     out->room |= 1u << vc;
     if (out->wanted & 1u << vc) match(node, g, w, bit(o));
 }
@@ -196,15 +198,14 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         uint32_t credit = weft__gnet_credit(record, k);
         if (!credit) break;
         uint32_t vc = weft__gnet_credit_vc(credit);
-        struct weft__gnet_out_queue *q = &out->vc[vc];
-        q->credits = (int16_t)(q->credits + (int16_t)weft__gnet_credit_units(credit));
-        if (q->credits < CELL_UNITS) continue;
+        out->credits[vc] = (int16_t)(out->credits[vc] + (int16_t)weft__gnet_credit_units(credit));
+        if (out->credits[vc] < CELL_UNITS || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
-        if (!q->starved_ps) continue;
-        g->counts.credit_stall_ps += w->now_ps - q->starved_ps;
-        q->starved_ps = 0;
+        if (!out->starved_ps[vc]) continue;
+        g->counts.credit_stall_ps += w->now_ps - out->starved_ps[vc];
+        out->starved_ps[vc] = 0;
     }
-    if (out->busy_until_ps <= w->now_ps && !is_armed(node, g, WEFT__GNET_KEY_SENT + o))
+    if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o)))
         serve(node, g, w, o);
     else
         arm_sent(node, g, o);
@@ -218,21 +219,22 @@ static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     uint32_t wire = weft__gnet_wire(cell);
-    weft_time_ps now = w->now_ps, time = in->cross->ps[wire], lag = in->times ? 0 : g->lag_ps;
-    if (out->cross->ps[wire] > time) time = out->cross->ps[wire];
-    if (in->times && cell->time_ps + in->times->ps[wire] > now + time)
-        time = cell->time_ps + in->times->ps[wire] - now; // no faster than it comes
-    if (!out->times) time += lag;
+    bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
+    weft_time_ps now = w->now_ps, time = time_of(g, in->cross, wire), lag = comes ? 0 : g->lag_ps;
+    if (in->cross != out->cross && time_of(g, out->cross, wire) > time) time = time_of(g, out->cross, wire);
+    if (comes && cell->time_ps + time_of(g, in->rate, wire) > now + time)
+        time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
+    if (!goes) time += lag;
     in->busy_until_ps = now + time;
     in->crossing_to = (uint8_t)o;
     out->crossing_from = (uint8_t)i;
     g->busy_in |= bit(i);
     g->busy_out |= bit(o);
-    if (in->times) give_back(g, w, in, vc, units_of(wire), now + time);
-    if (!out->times) out->cell = *cell;
-    if (in->waiting || out->wanted || !out->times) await_crossing(node, g, i);
-    if (!out->times) return;
-    weft_time_ps sending = out->times->ps[wire];
+    if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
+    if (!goes) out->cell = *cell;
+    if (in->waiting || out->wanted || !goes) await_crossing(node, g, i);
+    if (!goes) return;
+    weft_time_ps sending = time_of(g, out->rate, wire);
     leave(node, g, w, o, out_vc, cell, now + lag + (time > sending ? time - sending : 0));
 }
 
@@ -270,14 +272,14 @@ static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t
     struct weft__gnet_in *in = &g->in[i];
     uint32_t o, out_vc;
     while (in->vc[vc].fifo.n) {
-        if (weft__gnet_route(g, w->now_ps, i, weft__fifo_head(&in->vc[vc].fifo), &o, &out_vc)) {
+        if (weft__gnet_route(g, w->now_ps, i, weft__fifo_head(&in->vc[vc].fifo), NULL, &o, &out_vc)) {
             add_request(g, i, vc, o, out_vc);
             return;
         }
         struct weft_packet cell;
         pop(g, i, vc, &cell);
         lose(g, w, &cell, WEFT_DROP_NO_ROUTE);
-        if (in->times) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
+        if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
     }
 }
 
@@ -316,7 +318,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         for (uint64_t left = outs; left; left &= left - 1) {
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint64_t requests = 0;
-            if (is_out_busy(node, g, w->now_ps, o)) {
+            if (is_out_busy(g, w->now_ps, o)) {
                 if (g->out[o].wanted) await_crossing(node, g, g->out[o].crossing_from);
             } else {
                 requests = requests_of(g, o);
@@ -354,9 +356,10 @@ static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
 /// What was crossing from input i has crossed.
 static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
     uint32_t o = g->in[i].crossing_to;
+    g->crossing_armed &= ~bit(i);
     g->busy_in &= ~bit(i);
     g->busy_out &= ~bit(o);
-    bool ends_here = !g->out[o].times;
+    bool ends_here = g->endpoints >> o & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
     match(node, g, w, bit(o) | wanted_by(g, i));
@@ -367,26 +370,25 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 
 /// A cell comes to input i in a VC.
 static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                  struct weft_packet *cell) {
+                  struct weft_packet *cell, const struct weft_gnet_set *set) {
     struct weft__gnet_in *in = &g->in[i];
-    struct weft__gnet_queue *q = &in->vc[vc];
     uint32_t units = units_of(weft__gnet_wire(cell)), o = 0, out_vc = 0;
-    bool is_first = !q->fifo.n;
-    if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, &o, &out_vc)) {
+    bool is_first = !(in->waiting >> vc & 1);
+    if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, set, &o, &out_vc)) {
         lose(g, w, cell, WEFT_DROP_NO_ROUTE);
-        if (in->times) give_back(g, w, in, vc, units, w->now_ps);
+        if (is_link(in)) give_back(g, w, in, vc, units, w->now_ps);
         return;
     }
-    bool in_busy = is_first && is_in_busy(node, g, w->now_ps, i),
-         out_busy = is_first && is_out_busy(node, g, w->now_ps, o);
+    bool in_busy = is_first && is_in_busy(g, w->now_ps, i), out_busy = is_first && is_out_busy(g, w->now_ps, o);
     if (is_first && !in_busy && !out_busy && g->out[o].room >> out_vc & 1) {
         cross(node, g, w, i, vc, o, out_vc, cell);
         return;
     }
+    struct weft__gnet_queue *q = &in->vc[vc];
     weft__fifo_push(&q->fifo, g->pool, cell);
     q->units += units;
     if (q->units > in->units_max) in->units_max = q->units;
-    assert(!in->times || q->units <= in->fifo_units); // credits have seen to it
+    assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
     if (!is_first) return;
     add_request(g, i, vc, o, out_vc);
     if (in_busy) await_crossing(node, g, i);
@@ -394,13 +396,13 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
-                        uint32_t port) {
+                        uint32_t port, const struct weft_gnet_set *set) {
     if (__builtin_expect(weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX, 0)) {
         lose(g, w, cell, WEFT_DROP_GNET_HOPS);
         give_back(g, w, &g->in[port], weft__gnet_vc(cell), units_of(weft__gnet_wire(cell)), w->now_ps);
         return;
     }
-    enter(node, g, w, port, weft__gnet_vc(cell), cell);
+    enter(node, g, w, port, weft__gnet_vc(cell), cell, set);
 }
 
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
@@ -410,7 +412,7 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     weft__gnet_set_vc(cell, vc);
     cell->time_ps = w->now_ps;
     g->counts.cells[weft__gnet_type(cell)]++;
-    enter(node, g, w, g->endpoint[g->first[endpoint] + k % g->n[endpoint]], vc, cell);
+    enter(node, g, w, g->endpoint[g->first[endpoint] + k % g->n[endpoint]], vc, cell, NULL);
 }
 
 // --- failures -----------------------------------------------------------------------------------------------------
@@ -430,14 +432,13 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        struct weft__gnet_out_queue *q = &out->vc[vc];
-        while (q->fifo.n) {
+        while (out->fifo[vc].n) {
             struct weft_packet cell;
-            weft__fifo_pop(&q->fifo, g->pool, &cell);
+            weft__fifo_pop(&out->fifo[vc], g->pool, &cell);
             lose(g, w, &cell, WEFT_DROP_LINK_DOWN);
         }
-        q->bytes = 0;
-        q->starved_ps = 0;
+        g->depth[vc][o] = 0;
+        out->starved_ps[vc] = 0;
     }
     out->queued = 0;
     out->room = UINT32_MAX;
@@ -472,8 +473,9 @@ static void on_fault(struct weft__node *node, struct weft__gnet *g, struct weft_
 void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
     if (key < WEFT__GNET_KEY_SENT)
         on_crossed(node, g, w, key - WEFT__GNET_KEY_CROSSED);
-    else if (key < WEFT__GNET_KEY_FAULT)
+    else if (key < WEFT__GNET_KEY_FAULT) {
+        g->sending_armed &= ~bit(key - WEFT__GNET_KEY_SENT);
         serve(node, g, w, key - WEFT__GNET_KEY_SENT);
-    else
+    } else
         on_fault(node, g, w);
 }

@@ -23,89 +23,97 @@ struct weft__gnet_times {
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
 struct weft__gnet_queue {
     struct weft__fifo fifo;
-    uint16_t owed; ///< units of credits not yet returned
-    uint8_t out, out_vc;
     uint32_t units;
+    uint8_t out, out_vc;
 };
 
+/// What a cell that meets no other needs is in the first two lines, here and in an output.
 struct weft__gnet_in {
-    weft_time_ps busy_until_ps;           ///< a cell is crossing
-    uint32_t waiting;                     ///< VCs with cells
-    uint32_t owing;                       ///< VCs with credits not yet returned
-    uint8_t crossing_to;                  ///< output of the cell that is crossing, or was the last to
-    uint8_t accept_at, vc_at;             ///< iSLIP: the pointer over outputs, and one over VCs
-    uint8_t peer_worker;                  ///< of credits
-    const struct weft__gnet_times *times; ///< of its link; NULL: an endpoint
-    const struct weft__gnet_times *cross; ///< crossing takes so long at least
+    weft_time_ps busy_until_ps; ///< a cell is crossing
     weft_time_ps credit_delay_ps;
-    uint32_t peer_node;
+    uint64_t back;      ///< outputs that its cells must not take
+    uint32_t waiting;   ///< VCs with cells
+    uint32_t owing;     ///< VCs with credits not yet returned
+    uint32_t peer_node; ///< of credits
     uint16_t peer_port;
-    uint16_t batch_units, fifo_units;
-    uint32_t units_max;
+    uint16_t batch_units;
+    uint8_t peer_worker;
+    uint8_t crossing_to;      ///< output of the cell that is crossing, or was the last to
+    uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
+    uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
+    _Alignas(64) uint16_t owed[WEFT_GNET_VCS]; ///< units of credits
     struct weft__gnet_queue vc[WEFT_GNET_VCS];
+    uint32_t fifo_units, units_max;
 };
-
-/// A VC at an output: cells that have crossed, and credits for the FIFO at the far end.
-struct weft__gnet_out_queue {
-    struct weft__fifo fifo;
-    int16_t credits;
-    uint16_t bytes;
-    weft_time_ps starved_ps; ///< since when its first cell has lacked credits; 0: it does not
-};
+_Static_assert(offsetof(struct weft__gnet_in, vc) == 128, "two lines");
 
 struct weft__gnet_out {
+    weft_time_ps busy_until_ps, delay_ps;
     uint32_t wanted;                   ///< VCs that some input requests
     uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
-    uint8_t grant_at;                  ///< iSLIP: the pointer over inputs
-    uint8_t crossing_from;             ///< input of the cell that is crossing, or was the last to
-    uint8_t peer_worker;
-    uint8_t turn;       ///< VC whose turn it is
-    int32_t turn_bytes; ///< that it may still send in it
-    bool local;         ///< to a TiN of the same pod
-    weft_time_ps busy_until_ps, delay_ps;
-    const struct weft__gnet_times *times; ///< of its link; NULL: an endpoint
-    const struct weft__gnet_times *cross;
     uint32_t peer_node;
     uint16_t peer_port;
-    uint16_t bytes_max;
-    struct weft__port_faults *faults;
+    uint8_t peer_worker;
+    uint8_t crossing_from; ///< input of the cell that is crossing, or was the last to
+    uint8_t grant_at;      ///< iSLIP: the pointer over inputs
+    uint8_t turn;          ///< VC whose turn it is
+    uint8_t rate, cross;   ///< as of an input
+    int32_t turn_bytes;    ///< that VC `turn` may still send
     uint64_t tx_cells, tx_bytes;
-    uint64_t request[WEFT_GNET_VCS]; ///< [VC] inputs that request it
-    struct weft__gnet_out_queue vc[WEFT_GNET_VCS];
+    _Alignas(64) int16_t credits[WEFT_GNET_VCS]; ///< for the FIFO at the far end
+    struct weft__fifo fifo[WEFT_GNET_VCS];       ///< cells that have crossed
+    uint64_t request[WEFT_GNET_VCS];             ///< inputs that request the VC
+    weft_time_ps starved_ps[WEFT_GNET_VCS];      ///< since when its first cell has lacked credits; 0: it does not
+    struct weft__port_faults *faults;
     struct weft_packet cell; ///< crossing to an endpoint
+    uint16_t bytes_max;
 };
+_Static_assert(offsetof(struct weft__gnet_out, fifo) == 128, "two lines");
 
 /// Tables of a Clique, each in force from a time on; the first from 0.
 struct weft__gnet_tables {
     uint32_t n;
     const weft_time_ps *from_ps;
     const struct weft_gnet_routes *const *routes;
+    const uint16_t *pod_of, *place_of; ///< [tins]
 };
 
+enum { WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+
 struct weft__gnet {
-    uint64_t busy_in, busy_out; ///< may be out of date where nobody waits
-    uint64_t down;              ///< outputs whose link has failed
-    uint64_t links, endpoints;  ///< ports of each kind
-    struct weft__gnet_in *in;   ///< [64]
-    struct weft__gnet_out *out; ///< [64]
+    uint64_t busy_in, busy_out;             ///< may be out of date where nobody waits
+    uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
+    uint64_t down;                          ///< outputs whose link has failed
+    uint64_t links, endpoints;              ///< ports of each kind
+    uint64_t faulty;                        ///< outputs whose link may lose cells
+    // the tables in force
+    weft_time_ps change_ps; ///< until then
+    const uint16_t *set_of;
+    const struct weft_gnet_set *set;
+    const uint16_t *column_of, *pod_of, *place_of;
+    uint32_t columns;
+    uint16_t self, pod;
+    struct weft__gnet_in *in;            ///< [64]
+    struct weft__gnet_out *out;          ///< [64]
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait
     const struct weft_tin_conf *conf;
-    const struct weft_gnet_routes *routes; ///< in force
-    weft_time_ps change_ps;                ///< until then
-    const struct weft_tin *tin;
-    struct weft_random random; ///< of ways
+    uint8_t input[WEFT__GNET_PORTS]; ///< enum weft_gnet_input of a port
     struct weft_packet_pool *pool;
-    weft_time_ps lag_ps;                ///< of cells that endpoints inject
+    struct weft_random random; ///< of ways
+    weft_time_ps lag_ps;       ///< of cells that endpoints inject
+    const struct weft__gnet_times *times[WEFT__GNET_RATES];
+    uint32_t key0;                      ///< its timers are key0 + enum weft__gnet_key
     uint32_t strict[WEFT__GNET_RANKS];  ///< VCs of each strict rank
     uint8_t weight[WEFT_GNET_VCS];      ///< within it
-    uint32_t key0;                      ///< its timers are key0 + enum weft__gnet_key
-    uint32_t self;                      ///< TiN
     uint32_t turn[3], arrival_turn[3];  ///< of endpoints that send, and receive: IP, 1RMA, control
     uint8_t first[3], n[3];             ///< of each kind, in `endpoint`
     uint8_t endpoint[WEFT__GNET_PORTS]; ///< ports
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     const struct weft__gnet_tables *tables;
+    const struct weft_gnet_routes *routes;
     uint32_t epoch; ///< the next of them
+    const struct weft_tin *tin;
     struct weft_tin_outcome counts;
 };
 
@@ -119,9 +127,10 @@ enum weft__gnet_key {
     WEFT__GNET_KEYS
 };
 
-/// A cell came over a link, at port `port`; cell->time_ps: its head.
+/// A cell came over a link, at port `port`; cell->time_ps: its head. `set`: its ways, as weft__gnet_find has found
+/// them.
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
-                        uint32_t port);
+                        uint32_t port, const struct weft_gnet_set *set);
 /// Credits came for the output `port`.
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                            const struct weft_packet *record, uint32_t port);
@@ -133,9 +142,20 @@ void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct w
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
 
-/// The way of a cell at input `in`; false: there is none.
+/// The way of a cell at input `in`; false: there is none. `set`: its ways, if they are known.
 bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                      uint32_t *ret_out, uint32_t *ret_vc);
+                      const struct weft_gnet_set *set, uint32_t *ret_out, uint32_t *ret_vc);
+/// Puts the tables in force that now are.
+void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
+/// The table's entry for a cell at a port; NULL: it has come home, or escapes. See weft_gnet_at.
+static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
+                                               uint32_t port) {
+    uint32_t to = weft__gnet_to(cell), vc = weft__gnet_vc(cell);
+    if (to == g->self || vc >= WEFT_GNET_ESCAPE_VC) return NULL;
+    uint32_t column = g->pod_of[to] == g->pod ? g->place_of[to] : g->column_of[to];
+    uint32_t row = g->input[port] * (uint32_t)WEFT_GNET_ROUTING_VCS + vc % WEFT_GNET_ROUTING_VCS;
+    return &g->set_of[row * g->columns + column];
+}
 /// The same for all packets of a queue pair that go the same way.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);
 
@@ -144,6 +164,8 @@ struct weft__gnet_setup {
     const struct weft_tin_conf *conf;
     const struct weft_tin *tin;
     const struct weft__gnet_tables *tables;
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
+    uint8_t endpoint_rate;
     uint32_t self, who, key0;
     uint64_t seed;
     struct weft_packet_pool *pool;
@@ -153,7 +175,7 @@ struct weft__gnet_setup {
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
 
 struct weft__gnet_link {
-    const struct weft__gnet_times *times, *cross;
+    uint8_t rate, cross; ///< of the link and of the crossbar, in the table of rates
     bool global;
     weft_time_ps delay_ps, credit_delay_ps; ///< to the effect at the far end; of its credits, to the effect here
     weft_bytes far_fifo_bytes;

@@ -66,7 +66,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         if (p->kind == WEFT_PACKET_GNET_CREDIT)
             weft__gnet_on_credits(node, &tin->gnet, w, p, slot);
         else
-            weft__gnet_on_cell(node, &tin->gnet, w, p, slot);
+            weft__gnet_on_cell(node, &tin->gnet, w, p, slot, (const struct weft_gnet_set *)(uintptr_t)word);
         return;
     }
     p->port = slot & (uint16_t)~WEFT__TIN_ETHERNET;
@@ -111,23 +111,58 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
 }
 
+static void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__tin *tin = state;
+    const struct weft__gnet *g = &tin->gnet;
+    if (key < g->key0) return;
+    key -= g->key0;
+    if (key < WEFT__GNET_KEY_SENT) {
+        __builtin_prefetch(&g->in[key]);
+    } else if (key < WEFT__GNET_KEY_FAULT) {
+        const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_KEY_SENT];
+        __builtin_prefetch(out);
+        __builtin_prefetch(out->credits);
+    }
+}
+
 static void tin_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
                       weft_time_ps end) {
     const struct weft__tin *tin = node->state;
+    const struct weft__gnet *g = &tin->gnet;
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         uint16_t slot = tin->slot[p->port];
         if (slot & WEFT__TIN_ETHERNET) continue;
         if (p->kind == WEFT_PACKET_GNET_CREDIT) {
-            __builtin_prefetch(&tin->gnet.out[slot]);
-        } else {
-            __builtin_prefetch(&tin->gnet.in[slot]);
-            __builtin_prefetch(&tin->gnet.in[slot].vc[weft__gnet_vc(p)]);
+            __builtin_prefetch(&g->out[slot]);
+            __builtin_prefetch(g->out[slot].credits);
+            continue;
         }
+        __builtin_prefetch(&g->in[slot]);
+        __builtin_prefetch(g->in[slot].owed);
+        const uint16_t *entry = weft__gnet_entry(g, p, slot);
+        if (entry) __builtin_prefetch(entry);
     }
+    weft__timers_fetch(node, end, fetch_timer);
 }
 
-static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
+/// The ways of cells, from the tables; which one is chosen in its turn.
+static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    const struct weft__tin *tin = node->state;
+    const struct weft__gnet *g = &tin->gnet;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        uint16_t slot = tin->slot[p->port];
+        arrival[i].word = 0;
+        if (slot & WEFT__TIN_ETHERNET || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        const uint16_t *entry = weft__gnet_entry(g, p, slot);
+        if (!entry) continue;
+        const struct weft_gnet_set *set = &g->set[*entry];
+        __builtin_prefetch(set);
+        __builtin_prefetch(g->depth[weft__gnet_vc(p)]);
+        arrival[i].word = (uintptr_t)set;
+    }
+}
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                     weft_time_ps end) {
@@ -193,6 +228,8 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .conf = setup->conf,
         .tin = setup->topology,
         .tables = setup->tables,
+        .times = setup->times,
+        .endpoint_rate = setup->endpoint_rate,
         .self = setup->self,
         .who = setup->who,
         .key0 = weft__tin_key(tin, WEFT__TIN_KEYS),

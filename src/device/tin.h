@@ -118,6 +118,8 @@ struct weft__tin_setup {
     const struct weft__tin_places *places;
     const struct weft_tin *topology;
     const struct weft__gnet_tables *tables;
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
+    uint8_t endpoint_rate;
     uint32_t self, who, node_ports;
     const bool *sampled;
     weft_time_ps sample_interval_ps;

@@ -7,13 +7,6 @@
 #include "sim/rma.h"
 #include "sim/tin.h"
 
-struct weft__gnet_rates {
-    struct weft__gnet_rates *next;
-    weft_rate_bps rate_bps;
-    double overhead;
-    struct weft__gnet_times times;
-};
-
 static bool is_gnet(const struct weft_topology *t, uint32_t port) {
     return weft_topology_link_is_fabric(t, t->port[port].link);
 }
@@ -68,37 +61,83 @@ static void make_tables(const struct weft__network *net, struct weft__clique *cl
     clique->tables = (struct weft__gnet_tables){n, from, (const struct weft_gnet_routes *const *)clique->routes};
 }
 
-struct weft__cliques *weft__cliques_new(const struct weft__network *net) {
+/// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
+static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, double overhead, struct weft_arena *arena) {
+    struct weft__gnet_times times;
+    weft__gnet_times_init(&times, rate, overhead);
+    uint8_t k = 0;
+    while (k < WEFT__GNET_NO_LINK && cliques->times[k] && memcmp(cliques->times[k], &times, sizeof times))
+        k++;
+    if (k < WEFT__GNET_NO_LINK && !cliques->times[k]) {
+        struct weft__gnet_times *kept = weft_arena_alloc(arena, 1, sizeof *kept);
+        *kept = times;
+        cliques->times[k] = kept;
+    }
+    return k;
+}
+
+/// The times of cells at all rates; false: too many different ones.
+static bool find_rates(const struct weft__network *net, struct weft__cliques *cliques) {
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = net->arena_switch;
+    cliques->rate_of_port = weft_arena_alloc(arena, t->ports, 1);
+    cliques->cross_of_port = weft_arena_alloc(arena, t->ports, 1);
+    cliques->rate_of_endpoint = weft_arena_alloc(arena, t->nodes, 1);
+    uint8_t most = 0;
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (t->node[n].box != WEFT_BOX_TIN) continue;
+        uint8_t rate = cliques->rate_of_endpoint[n] = find_rate(cliques, conf_of(net, n)->endpoint_rate_bps, 0, arena);
+        if (rate > most) most = rate;
+    }
+    for (uint32_t p = 0; p < t->ports; p++) {
+        uint32_t node = t->port[p].node, far = t->port[t->port[p].peer].node;
+        if (t->node[node].box != WEFT_BOX_TIN || !is_gnet(t, p)) continue;
+        const struct weft_tin_conf *conf = conf_of(net, node);
+        weft_rate_bps rate = t->link[t->port[p].link].rate_bps;
+        double overhead = t->node[node].cluster != t->node[far].cluster ? conf->fec_overhead : 0;
+        uint8_t own = cliques->rate_of_port[p] = find_rate(cliques, rate, overhead, arena);
+        uint8_t cross = cliques->cross_of_port[p] =
+            find_rate(cliques, (weft_rate_bps)((double)rate * conf->speedup), 0, arena);
+        if (own > most) most = own;
+        if (cross > most) most = cross;
+    }
+    return most < WEFT__GNET_NO_LINK;
+}
+
+static void find_pods(struct weft__clique *clique, const struct weft_dragonfly *f, struct weft_arena *arena) {
+    uint16_t *pod = weft_arena_alloc(arena, f->tins, sizeof *pod),
+             *place = weft_arena_alloc(arena, f->tins, sizeof *place);
+    for (uint32_t i = 0; i < f->tins; i++) {
+        pod[i] = f->tin[i].pod;
+        place[i] = f->tin[i].place;
+    }
+    clique->tables.pod_of = pod;
+    clique->tables.place_of = place;
+}
+
+enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
+                                   struct weft_error *ret_error) {
     struct weft_arena *arena = net->arena_switch;
     struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
-    if (!shape->n) return NULL;
-    struct weft__cliques *cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
+    *ret_cliques = NULL;
+    if (!shape->n) return WEFT_OK;
+    struct weft__cliques *cliques = *ret_cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
     cliques->shape = shape;
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
     for (uint32_t f = 0; f < shape->n; f++) {
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
         make_tables(net, &cliques->clique[f], shape, f);
+        find_pods(&cliques->clique[f], &shape->fabric[f], arena);
     }
-    return cliques;
+    if (find_rates(net, cliques)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, net->scenario->topology.place,
+                          "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
 }
 
 void weft__cliques_free(struct weft__cliques *cliques) {
     for (uint32_t f = 0; cliques && f < cliques->shape->n; f++)
         for (uint32_t e = 0; e < cliques->clique[f].tables.n; e++)
             weft_gnet_routes_free(cliques->clique[f].routes[e]);
-}
-
-static const struct weft__gnet_times *times_of(const struct weft__network *net, weft_rate_bps rate, double overhead) {
-    struct weft__gnet_rates **at = &net->cliques->rates;
-    while (*at && ((*at)->rate_bps != rate || (*at)->overhead < overhead || (*at)->overhead > overhead))
-        at = &(*at)->next;
-    if (!*at) {
-        *at = weft_arena_alloc(net->arena_switch, 1, sizeof **at);
-        (*at)->rate_bps = rate;
-        (*at)->overhead = overhead;
-        weft__gnet_times_init(&(*at)->times, rate, overhead);
-    }
-    return &(*at)->times;
 }
 
 // --- the box ------------------------------------------------------------------------------------------------------
@@ -109,6 +148,8 @@ static void tin_make(struct weft__network *net, uint32_t node) {
     uint32_t self = net->cliques->shape->tin_of_node[node];
     struct weft__tin_setup setup = {
         .conf = conf_of(net, node),
+        .times = net->cliques->times,
+        .endpoint_rate = net->cliques->rate_of_endpoint[node],
         .ethernet = &net->device[node]->sw,
         .hosts = &net->hosts,
         .places = &clique->places,
@@ -146,10 +187,9 @@ static void tin_connect(struct weft__network *net, uint32_t port) {
     uint32_t k = port - t->node[own->node].port0;
     bool global = tin->gnet.tin->global >> k & 1;
     weft_time_ps delay = link->delay_ps + (global ? conf->fec_ps : 0);
-    weft_rate_bps cross = (weft_rate_bps)((double)link->rate_bps * conf->speedup);
     struct weft__gnet_link setup = {
-        .times = times_of(net, link->rate_bps, global ? conf->fec_overhead : 0),
-        .cross = times_of(net, cross, 0),
+        .rate = net->cliques->rate_of_port[port],
+        .cross = net->cliques->cross_of_port[port],
         .global = global,
         .delay_ps = delay + far_conf->link_ps + far_conf->fall_through_ps,
         .credit_delay_ps = delay + far_conf->link_ps + far_conf->credit_ps,

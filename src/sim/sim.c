@@ -483,8 +483,8 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
     net.te = weft__te_new(&net);
-    net.cliques = weft__cliques_new(&net);
     status = weft__dsf_new(&net, &net.dsf, ret_error);
+    if (!status) status = weft__cliques_new(&net, &net.cliques, ret_error);
     start_engine(&net, options, &watcher);
     if (!status && options->capture_file && *scenario->capture.ports)
         status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);

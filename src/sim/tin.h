@@ -12,12 +12,15 @@ struct weft__cliques {
         struct weft__gnet_tables tables;
         struct weft_gnet_routes **routes; ///< [tables.n]
         struct weft__tin_places places;
-    } * clique;                     ///< [shape->n]
-    struct weft__gnet_rates *rates; ///< times of cells by rate, shared by all
+    } * clique;                                             ///< [shape->n]
+    const struct weft__gnet_times *times[WEFT__GNET_RATES]; ///< of cells at each rate
+    uint8_t *rate_of_port, *cross_of_port;                  ///< [ports] of GNet links, and of the crossbar at them
+    uint8_t *rate_of_endpoint;                              ///< [nodes]
 };
 
-/// NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
-struct weft__cliques *weft__cliques_new(const struct weft__network *net);
+/// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
+enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
+                                   struct weft_error *ret_error);
 /// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[epoch * links +
 /// link].
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
