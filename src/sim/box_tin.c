@@ -58,7 +58,8 @@ static void make_tables(const struct weft__network *net, struct weft__clique *cl
     }
     weft__tin_find_exits(&clique->places, t, shape, fabric, down, n, arena);
     weft_memory_free(WEFT_MEMORY_ROUTES, down, size);
-    clique->tables = (struct weft__gnet_tables){n, from, (const struct weft_gnet_routes *const *)clique->routes};
+    clique->tables = (struct weft__gnet_tables){
+        .n = n, .from_ps = from, .routes = (const struct weft_gnet_routes *const *)clique->routes};
 }
 
 /// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
