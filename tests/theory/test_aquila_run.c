@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// IP over GNet in whole runs: latency by hand, loads that adaptive routing carries, incast, isolation, failures,
+// overload. Each run says that bytes are conserved; runs by run_text that threads change nothing. Source: Gibson et
+// al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static void assert_nothing_lost(const struct run *r) {
+    run_assert_complete(r);
+    assert_int_equal(run_drops(r), 0);
+    assert_int_equal(r->outcome->tin->cells_lost + r->outcome->tin->cells_late + r->outcome->tin->escapes, 0);
+    for (uint32_t i = 0; i < r->outcome->flows; i++)
+        assert_int_equal(r->outcome->flow[i].out_of_order, 0);
+}
+
+// --- latency ------------------------------------------------------------------------------------------------------
+
+enum {
+    LAG = 50000 + 20000, ///< processing at an endpoint, fall-through of the first cell switch
+    LOCAL = 2000 + 20000 + 20000, ///< cable, link, fall-through of the next: 40 ns a hop and the cable
+    GLOBAL = 100000 + 20000 + 20000 + 30000, ///< and FEC
+    HOST_BYTE = 160,                         ///< ps at 50G
+    BYTE = 320,                              ///< at 25G
+};
+
+/// A cell from endpoint to endpoint over so many links in the pods and between them. Between pods its bytes take 1.06
+/// times as long, for which the next link waits.
+static weft_time_ps cell_ps(uint32_t wire, uint32_t locals, uint32_t globals) {
+    weft_time_ps slow = (weft_time_ps)ceil(wire * BYTE * 1.06 - 1e-6) - wire * BYTE;
+    return LAG + locals * LOCAL + globals * (GLOBAL + slow) + wire * BYTE;
+}
+
+/// A frame of one cell from the first bit that a host sends to its last bit at the other: header and processing, the
+/// rest of the frame, RTS, CTS, data, the frame again.
+static weft_time_ps packet_ps(uint32_t frame, uint32_t locals, uint32_t globals) {
+    weft_time_ps head = (8 + 64) * HOST_BYTE + 5000 + 50000, rest = (frame - 64) * HOST_BYTE;
+    weft_time_ps fabric = 2 * cell_ps(16, locals, globals) + cell_ps(frame - 18 + 8, locals, globals);
+    return head + rest + fabric + (frame + 8) * HOST_BYTE + 5000;
+}
+
+#define SMALL                                                                                                          \
+    "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, global_parallel: 4, "        \
+    "local_ports: 6, global_ports: 2}\n"
+
+/// A WRITE of 64 B: a frame of 62 + 16 + 64 B, one cell of 142 - 18 + 8 B. A cell takes 40 ns a hop and what cables, FEC
+/// and its bytes take, whichever way it goes; here ways of one link and of three.
+static void one_packet_takes_what_its_parts_take(void **state) {
+    uint32_t seen = 0;
+    for (uint32_t dst = 1; dst < 12; dst++) {
+        struct run r = RUN(run_text,
+                           SMALL "host: {processing: 0ns}\ntin: {routing: minimal_deterministic}\n"
+                                 "workload: [{kind: flow, src: host-0, dst: host-%u, size: 64B}]\n",
+                           dst);
+        uint32_t hops = 0, globals = dst >= 4;
+        while (!r.outcome->tin->hops[hops])
+            hops++;
+        assert_nothing_lost(&r);
+        if (r.outcome->tin->hops[hops] == 6) { // there and back, RTS, CTS and data, by as many links each
+            seen |= 1u << hops;
+            assert_int_equal(run_fct(&r, 0), packet_ps(142, hops - globals, globals));
+        }
+        run_free(&r);
+    }
+    assert_int_equal(seen & 10, 10); // one link, and three; ways of two lead back by three
+}
+
+/// A READ is a request and an answer: RTS, CTS and data in each direction, six half round trips. The request is a frame
+/// of 78 B; the answer, of 64 B of data, one of 62 + 4 + 64.
+static void a_request_and_its_answer_take_six_half_round_trips(void **state) {
+    struct run r = RUN(run_once,
+                       SMALL "host: {processing: 0ns}\ntin: {routing: minimal_deterministic}\n"
+                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 64B, verb: read}]\n"
+                             "%s",
+                       "");
+    assert_int_equal(run_fct(&r, 0), packet_ps(78, 1, 0) + packet_ps(130, 1, 0));
+    assert_int_equal(r.outcome->tin->hops[1], 6);
+    run_free(&r);
+}
+
+// --- loads --------------------------------------------------------------------------------------------------------
+
+/// 9 pods of 8 TiNs, a host of 50G each; two links between pods: 16 a pod carry 16 x 25 / 1.06 = 377G, of 400G that its
+/// hosts send.
+#define BALANCED                                                                                                       \
+    "topology: {kind: dragonfly, pods: 9, tins: 8, hosts_per_tin: 1, global_delay: 100ns, local_ports: 14, "           \
+    "global_ports: 2}\n"                                                                                               \
+    "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
+
+static double delivered_share(const struct run *r, double seconds) {
+    double bytes = 0;
+    for (uint32_t i = 0; i < r->outcome->flows; i++)
+        bytes += (double)r->outcome->flow[i].delivered_bytes;
+    return bytes * 8 / seconds / (50e9 * r->topology->hosts);
+}
+
+/// Uniform random traffic is carried: every flow that arrives in 30 us is complete soon after.
+static void uniform_random_traffic_is_carried(void **state) {
+    struct run r = RUN(run_text,
+                       BALANCED "workload: [{kind: poisson, load: 60%%, size: 4096B, duration: 30us}]\n"
+                                "run: {until: 70us}\n%s",
+                       "");
+    assert_nothing_lost(&r);
+    // Few ways are not minimal, and none is longer than by way of a third pod.
+    assert_true(r.outcome->tin->ways_nonminimal * 4 < r.outcome->tin->ways_minimal);
+    assert_int_equal(r.outcome->tin->hops[10], 0);
+    run_free(&r);
+}
+
+/// Every host sends to its counterpart in the next pod. By minimal ways two links carry what 8 hosts send: 47.2G of
+/// cells, of which 152/160 is payload of packets. By all ways each pod's 16 links carry everything twice: at most half.
+static void the_next_pod(void **state) {
+    static const char *const modes[] = {"minimal_adaptive", "fully_adaptive"};
+    double share[2];
+    for (uint32_t m = 0; m < 2; m++) {
+        char *text;
+        size_t size;
+        FILE *file = open_memstream(&text, &size);
+        fprintf(file, BALANCED "tin: {routing: %s}\nhost: {cc: none}\nrun: {until: 60us}\nworkload:\n", modes[m]);
+        for (uint32_t h = 0; h < 72; h++)
+            fprintf(file, "  - {kind: flow, src: host-%u, dst: host-%u, size: 10MB}\n", h, (h + 8) % 72);
+        fclose(file);
+        struct run r = run_once(text);
+        free(text);
+        assert_int_equal(run_drops(&r), 0);
+        share[m] = delivered_share(&r, 60e-6);
+        run_free(&r);
+    }
+    double minimal = 2 * 25 / 1.06 / 400 * 152 / 160;
+    if (share[0] > minimal || share[0] < 0.8 * minimal) fail_msg("minimal: %.3f, bound %.3f", share[0], minimal);
+    if (share[1] > 0.5 || share[1] < 0.33) fail_msg("all ways: %.3f, bound 0.5", share[1]);
+}
+
+/// 11:1 into one host. Once it has begun the host's port sends without a gap; nothing is dropped; what is announced
+/// without being asked for is 64 times less than the data, with packets of 1 KB.
+static void incast_costs_requests_only(void **state) {
+    struct run r = RUN(run_text,
+                       SMALL "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {mtu: 1024B}\n"
+                             "workload: [{kind: incast, sources: 'host-1..11', dst: host-0, size: 102400B}]\n%s",
+                       "");
+    assert_nothing_lost(&r);
+    weft_time_ps last = 0, frame = (62 + 1024 + 20) * HOST_BYTE;
+    for (uint32_t i = 0; i < 11; i++)
+        if (run_fct(&r, i) > last) last = run_fct(&r, i);
+    weft_time_ps least = 11 * 100 * frame;
+    if (last < least || last > least + 3 * WEFT_PS_PER_US)
+        fail_msg("last at %" PRIu64 ", expected from %" PRIu64, last, least);
+    const struct weft_tin_outcome *o = r.outcome->tin;
+    assert_true(o->rts_bytes_max > 400000);        // what waits, waits at its sources
+    assert_true(o->egress_bytes_max <= 128000);    // and not behind the port
+    assert_true((11 * 100 * 16) * 64 <= 11 * 100 * (62 + 1024 + 20));
+    assert_true(o->cells[0] >= 11 * 100 && o->cells[0] == o->cells[1]);
+    run_free(&r);
+}
+
+/// Too much is announced to one port: packets are discarded where they wait, and none crosses the fabric in vain.
+static void clear_to_drop_saves_the_fabric(void **state) {
+    struct run r = RUN(run_text,
+                       SMALL "switch: {buffer: {kind: dynamic, total: 64MiB}}\ntin: {ctd: 100KB}\n"
+                             "workload: [{kind: incast, sources: 'host-1..11', dst: host-0, size: 400KB}]\n"
+                             "run: {until: 50us}\n%s",
+                       "");
+    const struct weft_outcome *o = r.outcome;
+    assert_true(o->tin->ctd > 0);
+    assert_int_equal(o->drops[WEFT_DROP_CTD], o->tin->ctd);
+    assert_true(o->tin->rts_bytes_max <= 100000 + 4174);
+    assert_int_equal(o->tin->cells_lost + o->tin->cells_late, 0);
+    run_free(&r);
+}
+
+/// Small packets of the low-latency level meet bulk that minimal ways cannot carry in other VCs, or in
+/// the same. Hosts and ports serve their priority first in both.
+static void virtual_channels_isolate(void **state) {
+    static const char *const levels[] = {"[5]", "none"};
+    weft_time_ps slowest[2] = {0};
+    for (uint32_t k = 0; k < 2; k++) {
+        struct run r = RUN(run_once,
+                           SMALL "switch: {scheduler: strict, buffer: {kind: dynamic, total: 64MiB}}\n"
+                                 "host: {scheduler: strict}\nrun: {until: 110us}\n"
+                                 "tin: {low_latency: %s, routing: minimal_adaptive}\nworkload:\n"
+                                 "  - {kind: flow, src: host-0, dst: host-4, size: 128B, priority: 5, start: 40us, "
+                                 "repeat: 10, interval: 5us}\n"
+                                 "  - {kind: flow, src: host-0, dst: host-4, size: 10MB}\n"
+                                 "  - {kind: flow, src: host-1, dst: host-5, size: 10MB}\n"
+                                 "  - {kind: flow, src: host-2, dst: host-6, size: 10MB}\n"
+                                 "  - {kind: flow, src: host-3, dst: host-7, size: 10MB}\n",
+                           levels[k]);
+        assert_int_equal(run_drops(&r), 0);
+        for (uint32_t i = 0; i < 10; i++)
+            if (run_fct(&r, i) > slowest[k]) slowest[k] = run_fct(&r, i);
+        run_free(&r);
+    }
+    if (!(slowest[0] * 2 < slowest[1]))
+        fail_msg("at most %" PRIu64 " ps apart, %" PRIu64 " ps together", slowest[0], slowest[1]);
+}
+
+// --- what can go wrong --------------------------------------------------------------------------------------------
+
+/// Everybody sends to everybody with FIFOs and queues of a cell or two: no deadlock, whatever the seed.
+static void overload_ends(void **state) {
+    for (uint32_t seed = 1; seed <= 4; seed++) {
+        static const char *const modes[] = {"fully_adaptive", "minimal_adaptive", "deterministic"};
+        struct run r = RUN(run_once,
+                           "topology: {kind: dragonfly, pods: %u, tins: %u, local_ports: 16, global_ports: 8, "
+                           "global_delay: 50ns, local_parallel: %u}\n"
+                           "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
+                           "tin: {routing: %s, local_fifo: 320B, global_fifo: 640B, output_queue: 160B}\n"
+                           "workload: [{kind: all_to_all, size: 8KB}]\nrun: {seed: %u, stall: 100us}\n",
+                           2 + seed % 3, 3 + seed % 4, 1 + seed % 2, modes[seed % 3], seed);
+        assert_int_equal(r.outcome->end, WEFT_END_DONE);
+        assert_nothing_lost(&r);
+        run_free(&r);
+    }
+}
+
+/// A link between pods fails: cells on it are lost, those behind it go other ways at once, all flows complete.
+static void a_failed_link_is_gone_around(void **state) {
+    struct run r = RUN(run_text,
+                       SMALL "events: [{at: 10us, link: tin-0->tin-11, state: down}, "
+                             "{at: 120us, link: tin-0->tin-11, state: up}]\n"
+                             "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {timeout: 200us}\n"
+                             "run: {detection: 50us}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
+                       "");
+    run_assert_complete(&r);
+    const struct weft_outcome *o = r.outcome;
+    assert_int_equal(o->drops[WEFT_DROP_NO_ROUTE], 0);
+    assert_true(o->tin->packets_lost < 40); // what was on the link or queued for it
+    run_free(&r);
+}
+
+/// Bit errors: cells are lost, packets given up, sent again, and all is accounted for.
+static void bit_errors_are_survived(void **state) {
+    struct run r = RUN(run_text,
+                       "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
+                       "local_ports: 6, global_ports: 2, bit_error_rate: 1e-6}\n"
+                       "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {timeout: 200us}\n"
+                       "tin: {rts_timeout: 500us}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
+                       "");
+    run_assert_complete(&r);
+    assert_true(r.outcome->tin->cells_lost > 0);
+    assert_true(r.outcome->tin->packets_lost > 0);
+    run_free(&r);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_packet_takes_what_its_parts_take),
+        cmocka_unit_test(a_request_and_its_answer_take_six_half_round_trips),
+        cmocka_unit_test(uniform_random_traffic_is_carried),
+        cmocka_unit_test(the_next_pod),
+        cmocka_unit_test(incast_costs_requests_only),
+        cmocka_unit_test(clear_to_drop_saves_the_fabric),
+        cmocka_unit_test(virtual_channels_isolate),
+        cmocka_unit_test(overload_ends),
+        cmocka_unit_test(a_failed_link_is_gone_around),
+        cmocka_unit_test(bit_errors_are_survived),
+    };
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
