@@ -93,13 +93,6 @@ static void a_request_and_its_answer_take_six_half_round_trips(void **state) {
     "global_ports: 2}\n"                                                                                               \
     "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
 
-static double delivered_share(const struct run *r, double seconds) {
-    double bytes = 0;
-    for (uint32_t i = 0; i < r->outcome->flows; i++)
-        bytes += (double)r->outcome->flow[i].delivered_bytes;
-    return bytes * 8 / seconds / (50e9 * r->topology->hosts);
-}
-
 /// Uniform random traffic is carried: every flow that arrives in 30 us is complete soon after.
 static void uniform_random_traffic_is_carried(void **state) {
     struct run r = RUN(run_text,
@@ -113,28 +106,35 @@ static void uniform_random_traffic_is_carried(void **state) {
     run_free(&r);
 }
 
-/// Every host sends to its counterpart in the next pod. By minimal ways two links carry what 8 hosts send: 47.2G of
-/// cells, of which 152/160 is payload of packets. By all ways each pod's 16 links carry everything twice: at most half.
+/// Payload that has come by a time, while every host sends to its counterpart in the next pod.
+static double next_pod_bytes(const char *mode, uint32_t until_us) {
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    fprintf(file, BALANCED "tin: {routing: %s}\nrun: {until: %uus}\nworkload:\n", mode, until_us);
+    for (uint32_t h = 0; h < 72; h++)
+        fprintf(file, "  - {kind: flow, src: host-%u, dst: host-%u, size: 10MB}\n", h, (h + 8) % 72);
+    fclose(file);
+    struct run r = run_once(text);
+    free(text);
+    assert_int_equal(run_drops(&r), 0);
+    double bytes = 0;
+    for (uint32_t i = 0; i < r.outcome->flows; i++)
+        bytes += (double)r.outcome->flow[i].delivered_bytes;
+    run_free(&r);
+    return bytes;
+}
+
+/// By minimal ways two links carry what the 8 hosts of a pod send: of what they could, 2 x 25 / 1.06 of 400G, of which
+/// 152 of 160 B are packets. By all ways each pod's 16 links carry everything twice: at most half.
 static void the_next_pod(void **state) {
     static const char *const modes[] = {"minimal_adaptive", "fully_adaptive"};
     double share[2];
-    for (uint32_t m = 0; m < 2; m++) {
-        char *text;
-        size_t size;
-        FILE *file = open_memstream(&text, &size);
-        fprintf(file, BALANCED "tin: {routing: %s}\nhost: {cc: none}\nrun: {until: 60us}\nworkload:\n", modes[m]);
-        for (uint32_t h = 0; h < 72; h++)
-            fprintf(file, "  - {kind: flow, src: host-%u, dst: host-%u, size: 10MB}\n", h, (h + 8) % 72);
-        fclose(file);
-        struct run r = run_once(text);
-        free(text);
-        assert_int_equal(run_drops(&r), 0);
-        share[m] = delivered_share(&r, 60e-6);
-        run_free(&r);
-    }
+    for (uint32_t m = 0; m < 2; m++)
+        share[m] = (next_pod_bytes(modes[m], 160) - next_pod_bytes(modes[m], 80)) * 8 / 80e-6 / (50e9 * 72);
     double minimal = 2 * 25 / 1.06 / 400 * 152 / 160;
-    if (share[0] > minimal || share[0] < 0.8 * minimal) fail_msg("minimal: %.3f, bound %.3f", share[0], minimal);
-    if (share[1] > 0.5 || share[1] < 0.33) fail_msg("all ways: %.3f, bound 0.5", share[1]);
+    if (share[0] > 1.05 * minimal || share[0] < 0.85 * minimal) fail_msg("minimal: %.3f, bound %.3f", share[0], minimal);
+    if (share[1] > 0.5 || share[1] < 0.4) fail_msg("all ways: %.3f, bound 0.5", share[1]);
 }
 
 /// 11:1 into one host. Once it has begun the host's port sends without a gap; nothing is dropped; what is announced
@@ -248,7 +248,7 @@ static void bit_errors_are_survived(void **state) {
     run_free(&r);
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_packet_takes_what_its_parts_take),
         cmocka_unit_test(a_request_and_its_answer_take_six_half_round_trips),
@@ -261,6 +261,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_failed_link_is_gone_around),
         cmocka_unit_test(bit_errors_are_survived),
     };
-    if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
