@@ -71,6 +71,28 @@ static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
             weft_histogram_quantile(&d->reassembly_packets, 0.99), d->reassembly_packets_max);
 }
 
+static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
+    char hops[TEXT], fifo[TEXT], rts[TEXT], egress[TEXT], stall[TEXT];
+    uint64_t cells = 0, links = 0, ways = d->ways_minimal + d->ways_nonminimal;
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++) {
+        cells += d->hops[h];
+        links += h * d->hops[h];
+    }
+    weft_format_bytes(d->fifo_bytes_max, fifo, sizeof fifo);
+    weft_format_bytes(d->rts_bytes_max, rts, sizeof rts);
+    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
+    weft_format_time(d->credit_stall_ps, stall, sizeof stall);
+    fprintf(file,
+            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of ways not minimal; %" PRIu64 " cells and %" PRIu64
+            " packets lost, %" PRIu64 " discarded by CTD\n"
+            "       without credits %" PRIu64
+            " times, %s in all; at most %s in a FIFO, %s announced in an RTS queue, %s "
+            "asked for at a port\n",
+            weft__text_count(hops, (double)d->cell_hops), cells ? (double)links / (double)cells : 0,
+            ways ? 100 * (double)d->ways_nonminimal / (double)ways : 0, d->cells_lost + d->cells_unroutable,
+            d->packets_lost, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
+}
+
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
     char mean[TEXT], p50[TEXT], p99[TEXT], max[TEXT];
     if (unit.name)
@@ -233,6 +255,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_drops(file, run->outcome, &sum);
     weft__report_te_table(file, run);
     if (run->outcome->dsf) print_dsf(file, run->outcome->dsf);
+    if (run->outcome->tin) print_tin(file, run->outcome->tin);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

@@ -23,8 +23,8 @@ static void assert_nothing_lost(const struct run *r) {
 // --- latency ------------------------------------------------------------------------------------------------------
 
 enum {
-    LAG = 50000 + 20000, ///< processing at an endpoint, fall-through of the first cell switch
-    LOCAL = 2000 + 20000 + 20000, ///< cable, link, fall-through of the next: 40 ns a hop and the cable
+    LAG = 50000 + 20000,                     ///< processing at an endpoint, fall-through of the first cell switch
+    LOCAL = 2000 + 20000 + 20000,            ///< cable, link, fall-through of the next: 40 ns a hop and the cable
     GLOBAL = 100000 + 20000 + 20000 + 30000, ///< and FEC
     HOST_BYTE = 160,                         ///< ps at 50G
     BYTE = 320,                              ///< at 25G
@@ -49,8 +49,8 @@ static weft_time_ps packet_ps(uint32_t frame, uint32_t locals, uint32_t globals)
     "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, global_parallel: 4, "        \
     "local_ports: 6, global_ports: 2}\n"
 
-/// A WRITE of 64 B: a frame of 62 + 16 + 64 B, one cell of 142 - 18 + 8 B. A cell takes 40 ns a hop and what cables, FEC
-/// and its bytes take, whichever way it goes; here ways of one link and of three.
+/// A WRITE of 64 B: a frame of 62 + 16 + 64 B, one cell of 142 - 18 + 8 B. A cell takes 40 ns a hop and what cables,
+/// FEC and its bytes take, whichever way it goes; here ways of one link and of three.
 static void one_packet_takes_what_its_parts_take(void **state) {
     uint32_t seen = 0;
     for (uint32_t dst = 1; dst < 12; dst++) {
@@ -133,7 +133,8 @@ static void the_next_pod(void **state) {
     for (uint32_t m = 0; m < 2; m++)
         share[m] = (next_pod_bytes(modes[m], 160) - next_pod_bytes(modes[m], 80)) * 8 / 80e-6 / (50e9 * 72);
     double minimal = 2 * 25 / 1.06 / 400 * 152 / 160;
-    if (share[0] > 1.05 * minimal || share[0] < 0.85 * minimal) fail_msg("minimal: %.3f, bound %.3f", share[0], minimal);
+    if (share[0] > 1.05 * minimal || share[0] < 0.85 * minimal)
+        fail_msg("minimal: %.3f, bound %.3f", share[0], minimal);
     if (share[1] > 0.5 || share[1] < 0.4) fail_msg("all ways: %.3f, bound 0.5", share[1]);
 }
 
@@ -152,8 +153,8 @@ static void incast_costs_requests_only(void **state) {
     if (last < least || last > least + 3 * WEFT_PS_PER_US)
         fail_msg("last at %" PRIu64 ", expected from %" PRIu64, last, least);
     const struct weft_tin_outcome *o = r.outcome->tin;
-    assert_true(o->rts_bytes_max > 400000);        // what waits, waits at its sources
-    assert_true(o->egress_bytes_max <= 128000);    // and not behind the port
+    assert_true(o->rts_bytes_max > 400000);     // what waits, waits at its sources
+    assert_true(o->egress_bytes_max <= 128000); // and not behind the port
     assert_true((11 * 100 * 16) * 64 <= 11 * 100 * (62 + 1024 + 20));
     assert_true(o->cells[0] >= 11 * 100 && o->cells[0] == o->cells[1]);
     run_free(&r);
