@@ -14,6 +14,14 @@ struct weft__box_reaction {
     weft_time_ps frame_least_ps; ///< the shortest that comes by a link of this rate takes so long
 };
 
+/// A queue with packets that waits for leave (credits) from the port that they are for.
+struct weft__starved {
+    uint32_t node, port; ///< port: among all
+    uint32_t priority, packets;
+    weft_bytes bytes;
+    weft_time_ps since_ps; ///< the last leave, or its first packet
+};
+
 struct weft__box {
     const char *name;
     /// Makes the device: its state and operations into net->engine.node[node], ports not yet connected.
@@ -35,6 +43,9 @@ struct weft__box {
     /// that it is to leave by.
     void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                          void *context);
+    /// Optional, likewise: every queue that waits for leave from a far box.
+    void (*each_starved)(const struct weft__network *net, uint32_t node,
+                         void (*on_queue)(void *context, const struct weft__starved *), void *context);
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
 };
 

@@ -190,6 +190,32 @@ static void in_each_waiting(const void *state,
     weft__in_each_waiting(state, on_packet, context);
 }
 
+/// The k-th Ethernet port of a node, among all.
+static uint32_t ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
+    uint32_t port = t->node[node].port0;
+    while (is_fabric(t, port) || k--)
+        port++;
+    return port;
+}
+
+static void in_each_starved(const struct weft__network *net, uint32_t node,
+                            void (*on_queue)(void *context, const struct weft__starved *), void *context) {
+    const struct weft__in *in = weft__network_state(net, node);
+    for (uint32_t i = 0; i < in->voqs.n; i++) {
+        const struct weft__voq *v = &in->voq[i];
+        if (!v->fifo.n || v->balance > 0) continue;
+        struct weft__starved s = {
+            .node = node,
+            .port = ethernet_port(net->topology, net->dsf->eligible->node_of_in[v->to], v->port),
+            .priority = v->priority,
+            .packets = v->fifo.n,
+            .bytes = v->bytes,
+            .since_ps = v->credit_ps,
+        };
+        on_queue(context, &s);
+    }
+}
+
 const struct weft__box weft__box_interface_node = {
     .name = "DSF interface node",
     .make = in_make,
@@ -203,6 +229,7 @@ const struct weft__box weft__box_interface_node = {
     .finish = in_finish,
     .deinit = in_deinit,
     .each_waiting = in_each_waiting,
+    .each_starved = in_each_starved,
     .port_weight = 2,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
 // its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
-// deadlock.
+// deadlock. A virtual output queue may wait for credits that never come.
 #include "sim/box.h"
 
 #include <stdio.h>
@@ -139,6 +139,37 @@ static void say_paused(FILE *text, const struct weft__network *net) {
     if (more) fprintf(text, "  and %u more\n", more);
 }
 
+struct starved {
+    FILE *text;
+    const struct weft__network *net;
+    uint32_t lines, more;
+};
+
+static void say_starved_one(void *context, const struct weft__starved *q) {
+    struct starved *s = context;
+    const struct weft_topology *t = s->net->topology;
+    if (s->lines == LINES_MAX) {
+        s->more++;
+        return;
+    }
+    if (!s->lines++) fprintf(s->text, "virtual output queues that wait for credits:\n");
+    char port[128], bytes[32], time[32];
+    weft_topology_port_name(t, q->port, port, sizeof port);
+    weft_format_bytes(q->bytes, bytes, sizeof bytes);
+    weft_format_time(s->net->outcome->sim_time_ps - q->since_ps, time, sizeof time);
+    fprintf(s->text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s\n", t->node[q->node].name, port,
+            q->priority, q->packets, bytes, time);
+}
+
+static void say_starved(FILE *text, const struct weft__network *net) {
+    struct starved s = {.text = text, .net = net};
+    for (uint32_t node = 0; node < net->topology->nodes; node++) {
+        const struct weft__box *box = weft__box_of(&net->topology->node[node]);
+        if (box->each_starved) box->each_starved(net, node, say_starved_one, &s);
+    }
+    if (s.more) fprintf(text, "  and %u more\n", s.more);
+}
+
 static void say_flows(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     uint32_t lines = 0, more = 0;
@@ -175,6 +206,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, by_value);
     say_cycle(text, &edges, arena);
     say_paused(text, net);
+    say_starved(text, net);
     say_flows(text, net);
     fclose(text);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);

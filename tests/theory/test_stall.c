@@ -128,11 +128,26 @@ static void a_dead_flow_does_not_end_others(void **state) {
     run_free(&r);
 }
 
+// The only way to the destination is cut, nobody gives up: the queue that waits is named, and for which port.
+static void a_queue_without_credits_is_named(void **state) {
+    struct run r = run_once(
+        "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: x, role: switch, box: "
+        "dsf_interface}, {name: a, role: switch, box: dsf_interface}, {name: hx, role: host}, {name: ha, role: host}], "
+        "links: [{from: hx, to: x, rate: 400Gbps}, {from: ha, to: a, rate: 400Gbps}, {from: x, to: fn, rate: 400Gbps}, "
+        "{from: a, to: fn, rate: 400Gbps}]}\n"
+        "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\nhost: {cc: none, timeout: never}\n"
+        "interface_node: {credit_watchdog: never}\nevents: [{at: 20us, link: x--fn, state: down}]\n"
+        "workload: [{kind: flow, src: ha, dst: hx, size: 1MB}]\nrun: {stall: 1ms}\n");
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    assert_non_null(strstr(r.outcome->stall, "virtual output queues that wait for credits:\n  a for x/0 priority 3: "));
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlock_is_found_and_named),          cmocka_unit_test(no_deadlock_without_pfc),
         cmocka_unit_test(program_exits_4_and_prints_the_cycle), cmocka_unit_test(slow_is_not_stalled),
-        cmocka_unit_test(a_dead_flow_does_not_end_others),
+        cmocka_unit_test(a_dead_flow_does_not_end_others),      cmocka_unit_test(a_queue_without_credits_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
