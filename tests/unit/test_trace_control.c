@@ -134,10 +134,42 @@ static void without_a_fabric(void **state) {
     assert_non_null(strstr(fixture.err, "watchdog is not longer than cycle"));
 }
 
+/// A superspine of two that EDSWs 0 and 1 share dies: of 16 next hops 12 are left, told in 8 UPDATEs by each of the
+/// two; and an interface node that is not reached any more is named with its state.
+static void superspines_and_drained_nodes(void **state) {
+    (void)state;
+    const char *arguments = "trace-control \"$WEFT_ROOT\"/scenarios/dsf/region.yaml --json "
+                            "--set 'events=[{at: 1ms, link: \"superspine-0/*\", state: down}]' "
+                            "--set 'control.events=[{at: 2ms, do: asic_error, node: rdsw-1}]'";
+    if (weft(&fixture, arguments)) fail_msg("%s", fixture.err);
+    json_t *root = json_loads(fixture.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    const json_t *bgp = json_object_get(json_array_get(json_object_get(root, "nodes"), 0), "bgp");
+    const json_t *events = json_object_get(bgp, "events");
+    assert_int_equal(json_array_size(events), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *e = json_array_get(events, i);
+        assert_string_equal(json_string_value(json_object_get(e, "what")), "link_down");
+        assert_int_equal(number(e, "links"), 2);
+        assert_int_equal(number(e, "next_hops"), 12);
+        assert_int_equal(number(e, "updates"), 8);
+        // noticed after 10 ms, eight UPDATEs of 10 us, 100 us on the way, and taken
+        assert_int_equal(number(e, "convergence_ps"), (10000 + 8 * 10 + 100 + 10) * INT64_C(1000000));
+    }
+    const json_t *drained = json_object_get(root, "drained");
+    assert_int_equal(json_array_size(drained), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(drained, 0), "state")),
+                        "DRAINED_DUE_TO_ASIC_ERROR");
+    json_decref(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacities_of_the_figures), cmocka_unit_test(without_balancing),
-        cmocka_unit_test(same_seed_same_story),      cmocka_unit_test(steps_name_cause_and_capacities),
+        cmocka_unit_test(capacities_of_the_figures),
+        cmocka_unit_test(without_balancing),
+        cmocka_unit_test(same_seed_same_story),
+        cmocka_unit_test(superspines_and_drained_nodes),
+        cmocka_unit_test(steps_name_cause_and_capacities),
         cmocka_unit_test(without_a_fabric),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
