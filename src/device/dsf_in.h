@@ -206,6 +206,10 @@ void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct we
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t port);
 /// Something has changed that credits may have waited for.
 void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t port);
+/// RCI: how congested the fabric is, 0 to 7, if so many of the cells that came were marked.
+uint32_t weft__in_rci_level(uint32_t marked, uint32_t came);
+/// And the time between two credits of a box whose lanes have this rate in all; 0: no limit.
+weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_bytes credit);
 /// A packet of so many bytes has arrived.
 void weft__in_on_arrived(struct weft__in *in, uint32_t from, uint32_t port, uint32_t priority, uint32_t bytes);
 /// A control cell to another interface node.

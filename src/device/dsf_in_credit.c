@@ -113,16 +113,25 @@ void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_tim
     if (weft__timer_at(&node->timers, key) != at) weft__timer_set(&node->timers, key, at);
 }
 
+uint32_t weft__in_rci_level(uint32_t marked, uint32_t came) {
+    uint32_t score = came ? (uint32_t)((uint64_t)marked * 1000 / came) : 0;
+    if (score < RCI_FIRST) return 0;
+    uint32_t level = 1 + (score - RCI_FIRST) / RCI_STEP;
+    return level < RCI_LEVELS ? level : RCI_LEVELS;
+}
+
+weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_bytes credit) {
+    double rate = (double)lanes_bps * LANE_SHARE / (level + 1);
+    return level ? (weft_time_ps)((double)credit * 8 * WEFT_PS_PER_S / rate) : 0;
+}
+
 /// The congestion that cells have met.
 static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
     if (now < in->rci_ps) return;
-    uint32_t score = in->cells_came ? (uint32_t)((uint64_t)in->cells_marked * 1000 / in->cells_came) : 0;
+    in->rci_level = weft__in_rci_level(in->cells_marked, in->cells_came);
     in->cells_came = in->cells_marked = 0;
     in->rci_ps = now + in->conf->rci_interval_ps;
-    in->rci_level = score < RCI_FIRST ? 0 : 1 + (score - RCI_FIRST) / RCI_STEP;
-    if (in->rci_level > RCI_LEVELS) in->rci_level = RCI_LEVELS;
-    double rate = (double)in->lanes.rate_bps * LANE_SHARE / (in->rci_level + 1);
-    in->throttle_ps = in->rci_level ? (weft_time_ps)((double)in->conf->credit_bytes * 8 * WEFT_PS_PER_S / rate) : 0;
+    in->throttle_ps = weft__in_rci_gap(in->lanes.rate_bps, in->rci_level, in->conf->credit_bytes);
 }
 
 static void send_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w,

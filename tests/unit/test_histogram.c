@@ -74,6 +74,57 @@ static void exact_where_it_can_be(void **state) {
     free(h);
 }
 
+/// Where buckets begin: each of 0 to 255 has its own, then 128 to a doubling. A value is found as its bucket's middle.
+static void edges_of_buckets(void **state) {
+    static const struct {
+        uint64_t value, middle;
+    } rows[] = {
+        {0, 0},       {127, 127},   {128, 128},   {255, 255},
+        {256, 256},   {257, 256},   {258, 258},   {511, 510},
+        {512, 513},   {515, 513},   {516, 517},   {1023, 1021},
+        {1024, 1027}, {1031, 1027}, {1032, 1035}, {UINT64_C(1) << 63, (UINT64_C(1) << 63) + (UINT64_C(1) << 55) - 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct weft__histogram *h = new_histogram();
+        weft__histogram_add(h, 0); // so that the least and the greatest are not what is found
+        weft__histogram_add(h, rows[i].value);
+        weft__histogram_add(h, UINT64_MAX);
+        assert_true(weft__histogram_quantile(h, 0.5) == rows[i].middle);
+        uint32_t used = 0, held = 0;
+        for (uint32_t b = 0; b < WEFT__HISTOGRAM_BUCKETS; b++) {
+            used += h->bucket[b] != 0;
+            held += (uint32_t)h->bucket[b];
+        }
+        assert_int_equal(used, rows[i].value ? 3 : 2);
+        assert_int_equal(held, 3);
+        free(h);
+    }
+}
+
+/// Nothing added to something, something to nothing, and quantiles at and beside a rank.
+static void merged_with_nothing(void **state) {
+    struct weft__histogram *h = new_histogram(), *empty = new_histogram(), *into = new_histogram();
+    weft__histogram_merge(into, empty);
+    assert_true(!into->n && !weft__histogram_quantile(into, 1) && !weft__histogram_mean(into));
+    for (uint64_t v = 10; v <= 40; v += 10)
+        weft__histogram_add(h, v);
+    weft__histogram_merge(h, empty);
+    weft__histogram_merge(into, h);
+    assert_true(into->n == 4 && into->min == 10 && into->max == 40);
+    assert_int_equal(weft__histogram_mean(into), 25);
+    assert_int_equal(weft__histogram_quantile(into, 0), 10);
+    assert_int_equal(weft__histogram_quantile(into, 0.25), 10); // the first of four
+    assert_int_equal(weft__histogram_quantile(into, 0.26), 20);
+    assert_int_equal(weft__histogram_quantile(into, 0.75), 30);
+    assert_int_equal(weft__histogram_quantile(into, 1), 40);
+    weft__histogram_merge(into, h);
+    assert_true(into->n == 8 && weft__histogram_quantile(into, 0.25) == 10);
+    assert_int_equal(weft__histogram_quantile(into, 0.26), 20);
+    free(h);
+    free(empty);
+    free(into);
+}
+
 /// The distributions of a fabric: exact below 32, four parts to a doubling above. 1000 values 0 to 999.
 static void of_a_fabric(void **state) {
     struct weft_histogram h = {0};
@@ -93,8 +144,8 @@ static void of_a_fabric(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_of_sorted_values),
-        cmocka_unit_test(exact_where_it_can_be),
+        cmocka_unit_test(as_of_sorted_values), cmocka_unit_test(exact_where_it_can_be),
+        cmocka_unit_test(edges_of_buckets),    cmocka_unit_test(merged_with_nothing),
         cmocka_unit_test(of_a_fabric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
