@@ -56,7 +56,7 @@ static const struct weft_param rows[] = {
                "of a port: what it has asked for, reassembles or waits to send, at most (assumed)"),
     WEFT_BYTES(T, ctd_bytes, "ctd", "1MB", "1KB", "1GB",
                "an RTS that finds more announced in its queue is answered by a clear-to-drop (assumed)"),
-    WEFT_TIME(T, reassembly_timeout_ps, "reassembly_timeout", "1ms", "1us", "1s",
+    WEFT_TIME(T, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
               "a packet that was asked for and is not whole is given up after this time (assumed)"),
     WEFT_TIME(T, rts_timeout_ps, "rts_timeout", "10ms", "10us", "1s",
               "a packet that was announced and not asked for is discarded after this time (assumed)"),

@@ -171,6 +171,12 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         if (t->node[t->switch_node[i]].box == WEFT_BOX_DSF_INTERFACE && own != WEFT_TIME_NEVER && own > timeout)
             timeout = own;
     }
+    for (uint32_t i = 0; i < t->switches; i++) { // and what a TiN has lost is given up after its timeouts
+        const struct weft_tin_conf *own = &net->device[t->switch_node[i]]->tin;
+        if (t->node[t->switch_node[i]].box != WEFT_BOX_TIN) continue;
+        if (own->reassembly_timeout_ps > timeout) timeout = own->reassembly_timeout_ps;
+        if (own->rts_timeout_ps > timeout) timeout = own->rts_timeout_ps;
+    }
     return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps +
            weft__jobs_patience(net->workload);
 }

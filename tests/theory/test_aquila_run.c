@@ -118,7 +118,8 @@ static double next_pod_bytes(const char *mode, uint32_t until_us) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    fprintf(file, BALANCED "tin: {routing: %s}\nrun: {until: %uus}\nworkload:\n", mode, until_us);
+    fprintf(file, BALANCED "tin: {routing: %s, ctd: 1GB, reassembly_timeout: 1ms}\nrun: {until: %uus}\nworkload:\n",
+            mode, until_us);
     for (uint32_t h = 0; h < 72; h++)
         fprintf(file, "  - {kind: flow, src: host-%u, dst: host-%u, size: 10MB}\n", h, (h + 8) % 72);
     fclose(file);
@@ -216,13 +217,14 @@ static void virtual_channels_isolate(void **state) {
 static void overload_ends(void **state) {
     for (uint32_t seed = 1; seed <= 4; seed++) {
         static const char *const modes[] = {"fully_adaptive", "minimal_adaptive", "deterministic"};
-        struct run r = RUN(run_once,
-                           "topology: {kind: dragonfly, pods: %u, tins: %u, local_ports: 16, global_ports: 8, "
-                           "global_delay: 50ns, local_parallel: %u}\n"
-                           "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
-                           "tin: {routing: %s, local_fifo: 320B, global_fifo: 640B, output_queue: 160B}\n"
-                           "workload: [{kind: all_to_all, size: 8KB}]\nrun: {seed: %u, stall: 100us}\n",
-                           2 + seed % 3, 3 + seed % 4, 1 + seed % 2, modes[seed % 3], seed);
+        struct run r =
+            RUN(run_once,
+                "topology: {kind: dragonfly, pods: %u, tins: %u, local_ports: 16, global_ports: 8, "
+                "global_delay: 50ns, local_parallel: %u}\n"
+                "switch: {buffer: {kind: dynamic, total: 64MiB}}\n"
+                "tin: {routing: %s, local_fifo: 320B, global_fifo: 640B, output_queue: 160B, reassembly_timeout: 1ms}\n"
+                "workload: [{kind: all_to_all, size: 8KB}]\nrun: {seed: %u, stall: 100us}\n",
+                2 + seed % 3, 3 + seed % 4, 1 + seed % 2, modes[seed % 3], seed);
         assert_int_equal(r.outcome->end, WEFT_END_DONE);
         assert_nothing_lost(&r);
         run_free(&r);
@@ -248,9 +250,9 @@ static void a_failed_link_is_gone_around(void **state) {
 static void bit_errors_are_survived(void **state) {
     struct run r = RUN(run_with_two,
                        "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
-                       "local_ports: 6, global_ports: 2, bit_error_rate: 1e-6}\n"
-                       "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {timeout: 200us}\n"
-                       "tin: {rts_timeout: 500us}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
+                       "local_ports: 6, global_ports: 2, bit_error_rate: 2e-7}\n"
+                       "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {timeout: 2ms}\n"
+                       "tin: {rts_timeout: 1ms}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
                        "");
     run_assert_complete(&r);
     assert_true(r.outcome->tin->cells_lost > 0);
