@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +39,8 @@ struct weft__active {
 enum { PORT_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
-enum { MANY = 128 }; ///< packets for a node
+enum { MANY = 128 };    ///< packets for a node
+enum { SPINS = 32768 }; ///< some tens of microseconds, what waking a sleeper takes
 #define NO_WINDOW UINT64_MAX
 
 // --- logs ---------------------------------------------------------------------------------------------------------
@@ -412,15 +411,32 @@ static void publish(struct weft__worker *w) {
     };
 }
 
+/// Whoever waits long sleeps: a processor that is only yielded goes to other programs for whole slices of time, window
+/// by window, while a sleeper who is woken goes first.
+static void barrier_sleep(struct weft__engine *e, uint32_t turn) {
+    pthread_mutex_lock(&e->barrier_lock);
+    atomic_fetch_add(&e->barrier_sleepers, 1);
+    while (atomic_load(&e->barrier_turn) == turn)
+        pthread_cond_wait(&e->barrier_passed, &e->barrier_lock);
+    atomic_fetch_sub(&e->barrier_sleepers, 1);
+    pthread_mutex_unlock(&e->barrier_lock);
+}
+
 static void barrier(struct weft__engine *e) {
     uint32_t turn = atomic_load_explicit(&e->barrier_turn, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&e->barrier_left, 1, memory_order_acq_rel) == 1) {
         atomic_store_explicit(&e->barrier_left, e->conf.workers, memory_order_relaxed);
-        atomic_store_explicit(&e->barrier_turn, turn + 1, memory_order_release);
+        // In this order, as whoever goes to sleep is counted first and then looks.
+        atomic_store(&e->barrier_turn, turn + 1);
+        if (!atomic_load(&e->barrier_sleepers)) return;
+        pthread_mutex_lock(&e->barrier_lock);
+        pthread_cond_broadcast(&e->barrier_passed);
+        pthread_mutex_unlock(&e->barrier_lock);
         return;
     }
-    for (uint32_t spins = 0; atomic_load_explicit(&e->barrier_turn, memory_order_acquire) == turn; spins++)
-        if (spins >= e->spins) sched_yield();
+    for (uint32_t spins = 0; spins < e->spins; spins++)
+        if (atomic_load_explicit(&e->barrier_turn, memory_order_acquire) != turn) return;
+    barrier_sleep(e, turn);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
@@ -577,9 +593,12 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
     // Spinning pays only while every worker has a processor of its own.
-    e->spins = sysconf(_SC_NPROCESSORS_ONLN) >= (long)e->conf.workers ? 4096 : 0;
+    e->spins = sysconf(_SC_NPROCESSORS_ONLN) >= (long)e->conf.workers ? SPINS : 0;
     atomic_init(&e->barrier_left, e->conf.workers);
     atomic_init(&e->barrier_turn, 0);
+    atomic_init(&e->barrier_sleepers, 0);
+    pthread_mutex_init(&e->barrier_lock, NULL);
+    pthread_cond_init(&e->barrier_passed, NULL);
 
     uint64_t total = 0, sum = 0;
     for (uint32_t i = 0; i < conf->nodes; i++)
@@ -595,6 +614,8 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
 }
 
 void weft__engine_deinit(struct weft__engine *e) {
+    pthread_cond_destroy(&e->barrier_passed);
+    pthread_mutex_destroy(&e->barrier_lock);
     for (uint32_t i = 0; i < e->conf.nodes; i++)
         weft__timers_deinit(&e->node[i].timers);
     for (uint32_t k = 0; k < e->conf.workers; k++)

@@ -11,6 +11,7 @@
 #ifndef WEFT_ENGINE_H
 #define WEFT_ENGINE_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -142,8 +143,10 @@ struct weft__engine {
     struct weft__node *node;
     struct weft__worker *worker;
     struct weft__report *report; ///< [parity * workers + worker]
-    atomic_uint barrier_left, barrier_turn;
-    uint32_t spins; ///< at the barrier, before giving the processor away
+    atomic_uint barrier_left, barrier_turn, barrier_sleepers;
+    uint32_t spins; ///< at the barrier, before going to sleep
+    pthread_mutex_t barrier_lock;
+    pthread_cond_t barrier_passed;
     uint64_t windows;
     enum weft_end end;
 };
