@@ -14,9 +14,27 @@ struct choice {
 
 #define FAIL(c, ...) weft_error_set((c)->ret_error, WEFT_ERROR_INPUT, (c)->place, __VA_ARGS__)
 
-static void choose_node(struct choice *c, uint32_t node) {
+static bool is_fabric(const struct choice *c, uint32_t port) {
+    return weft_topology_link_is_fabric(c->t, c->t->port[port].link);
+}
+
+/// Chooses an Ethernet port; how many were chosen.
+static uint32_t choose_port(struct choice *c, uint32_t port) {
+    if (is_fabric(c, port)) return 0;
+    c->chosen[port] = true;
+    return 1;
+}
+
+static uint32_t choose_node(struct choice *c, uint32_t node) {
+    uint32_t n = 0;
     for (uint32_t k = 0; k < c->t->node[node].ports; k++)
-        c->chosen[c->t->node[node].port0 + k] = true;
+        n += choose_port(c, c->t->node[node].port0 + k);
+    return n;
+}
+
+static enum weft_status refuse_fabric(struct choice *c, const char *name) {
+    return FAIL(c, "'%s' has fabric links only: cells travel there, not frames; expected Ethernet ports, such as those "
+                   "of hosts", name);
 }
 
 static bool port_matches(const struct weft_topology *t, uint32_t port, const char *glob) {
@@ -31,14 +49,19 @@ static bool port_matches(const struct weft_topology *t, uint32_t port, const cha
 static enum weft_status choose_glob(struct choice *c, const char *glob) {
     const struct weft_topology *t = c->t;
     bool any = false;
+    uint32_t chosen = 0;
     for (uint32_t n = 0; n < t->nodes; n++)
         if (weft_glob_match(glob, t->node[n].name)) {
-            choose_node(c, n);
+            chosen += choose_node(c, n);
             any = true;
         }
     for (uint32_t p = 0; p < t->ports; p++)
-        if (port_matches(t, p, glob)) c->chosen[p] = any = true;
-    if (any) return WEFT_OK;
+        if (port_matches(t, p, glob)) {
+            chosen += choose_port(c, p);
+            any = true;
+        }
+    if (chosen) return WEFT_OK;
+    if (any) return refuse_fabric(c, glob);
     char first[160], last[160];
     weft_topology_port_name(t, 0, first, sizeof first);
     weft_topology_port_name(t, t->ports - 1, last, sizeof last);
@@ -71,13 +94,9 @@ static enum weft_status choose_item(struct choice *c, const char *item) {
     if (!*item)
         return FAIL(c, "an empty name; expected ports, as in \"host-3/0\", \"leaf-0->spine-1\" or \"leaf-*/0\"");
     uint32_t port = weft_topology_find_port(c->t, item), node = weft_topology_find_node(c->t, item);
-    if (port != WEFT_NONE)
-        c->chosen[port] = true;
-    else if (node != WEFT_NONE)
-        choose_node(c, node);
-    else
-        return strpbrk(item, "*?[") ? choose_glob(c, item) : refuse(c, item);
-    return WEFT_OK;
+    if (port == WEFT_NONE && node == WEFT_NONE) return strpbrk(item, "*?[") ? choose_glob(c, item) : refuse(c, item);
+    uint32_t chosen = port != WEFT_NONE ? choose_port(c, port) : choose_node(c, node);
+    return chosen ? WEFT_OK : refuse_fabric(c, item);
 }
 
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
