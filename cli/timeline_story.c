@@ -175,6 +175,29 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
         if (s->times > 1) fprintf(v->out, " at last, after %u changes", s->times);
         fprintf(v->out, "\n");
         break;
+    case WEFT_STORY_CELLS:
+        fprintf(v->out, "%s: %llu cell%s lost (%s): %s\n", timeline_port(v, s->port, "to", a),
+                (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
+                weft_drop_names[s->detail]);
+        break;
+    case WEFT_STORY_PURGE:
+        fprintf(v->out, "%s, priority %u: the credit watchdog discards what waits",
+                timeline_port(v, s->port, "from", a), s->priority);
+        fprintf(v->out, " for credits of %s: %s\n", s->count < v->t.ports ? v->t.port[s->count].name : "?",
+                timeline_bytes(s->bytes_max, b));
+        break;
+    case WEFT_STORY_THROTTLE:
+        fprintf(v->out, "%s: credits of its box slowed down, level %llu at most", timeline_port(v, s->port, NULL, a),
+                (unsigned long long)s->count);
+        if (s->times > 1) fprintf(v->out, ", %u times", s->times);
+        if (s->over == s->times) fprintf(v->out, "; over at %s", timeline_time(s->until_ps, b));
+        fprintf(v->out, "\n");
+        break;
+    case WEFT_STORY_STOP:
+        fprintf(v->out, "%s: the fabric link stopped %u time%s", timeline_port(v, s->port, "from", a), s->times,
+                plural(s->times));
+        fprintf(v->out, ", %s in all\n", timeline_duration(s->total_ps, b));
+        break;
     case WEFT_STORY_KINDS:
         break;
     }
@@ -296,8 +319,9 @@ void timeline_print_events(const struct timeline_view *v) {
 // --- JSON ---------------------------------------------------------------------------------------------------------
 
 static void story_json(const struct timeline_view *v, const struct weft_story *s, struct weft__json *j) {
-    static const char *const kinds[WEFT_STORY_KINDS] = {"flow", "classified", "queue", "pause", "rate",
-                                                        "sfc",  "drop",       "storm", "link",  "agreement"};
+    static const char *const kinds[WEFT_STORY_KINDS] = {"flow",  "classified", "queue",    "pause", "rate",
+                                                        "sfc",   "drop",       "storm",    "link",  "agreement",
+                                                        "cells", "purge",      "throttle", "stop"};
     weft__json_begin_object(j);
     weft__json_key_u64(j, "id", s->first);
     if (s->parent->first) weft__json_key_u64(j, "parent", s->parent->first);
@@ -331,9 +355,15 @@ static void story_json(const struct timeline_view *v, const struct weft_story *s
         weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
         weft__json_key_u64(j, "packets", s->count);
     }
-    if (s->bytes_max)
-        weft__json_key_u64(j, s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_DROP ? "bytes" : "bytes_max",
-                           s->bytes_max);
+    if (s->kind == WEFT_STORY_CELLS) {
+        weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
+        weft__json_key_u64(j, "cells", s->count);
+    }
+    if (s->kind == WEFT_STORY_THROTTLE) weft__json_key_u64(j, "level_max", s->count);
+    if (s->kind == WEFT_STORY_STOP) weft__json_key_u64(j, "stopped_ps", s->total_ps);
+    bool sum = s->kind == WEFT_STORY_FLOW || s->kind == WEFT_STORY_DROP || s->kind == WEFT_STORY_CELLS ||
+               s->kind == WEFT_STORY_PURGE;
+    if (s->bytes_max) weft__json_key_u64(j, sum ? "bytes" : "bytes_max", s->bytes_max);
     weft__json_end_object(j);
 }
 

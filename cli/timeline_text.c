@@ -192,6 +192,32 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, "%s, priority %u: %llu packet%s dropped (%s): %s", name, e->priority, (unsigned long long)e->more,
                 e->more == 1 ? "" : "s", timeline_bytes(e->value, a), weft_drop_names[e->detail]);
         break;
+    case WEFT_EVENT_CELLS_LOST:
+        fprintf(file, "%s: %llu cell%s lost (%s): %s", to, (unsigned long long)e->more, e->more == 1 ? "" : "s",
+                timeline_bytes(e->value, a), weft_drop_names[e->detail]);
+        break;
+    case WEFT_EVENT_VOQ_PURGED:
+        fprintf(file, "%s, priority %u: the credit watchdog discards %s", from, e->priority,
+                timeline_bytes(e->value, a));
+        fprintf(file, ", which wait for credits of %s", e->more < v->t.ports ? v->t.port[e->more].name : "?");
+        break;
+    case WEFT_EVENT_THROTTLE_BEGAN:
+        fprintf(file, "%s: credits of its box slowed down to level %llu, %llu in 1000 cells marked", name,
+                (unsigned long long)e->value, (unsigned long long)e->more);
+        break;
+    case WEFT_EVENT_THROTTLE_ENDED:
+        fprintf(file, "%s: credits of its box at full rate again, after level %llu at most", name,
+                (unsigned long long)e->value);
+        break;
+    case WEFT_EVENT_LANE_STOP_SENT:
+        fprintf(file, "%s: the far end is told to %s", to, e->value ? "stop" : "go on");
+        break;
+    case WEFT_EVENT_LANE_STOPPED:
+        fprintf(file, "%s: stopped, %llu cells wait", to, (unsigned long long)e->value);
+        break;
+    case WEFT_EVENT_LANE_RESUMED:
+        fprintf(file, "%s: goes on after %s", to, timeline_duration(e->value, a));
+        break;
     case WEFT_EVENT_LOSSLESS:
         fprintf(file, "%s: lossless priorities are %s", to, timeline_priorities(e->value, a));
         fprintf(file, ", no longer %s", timeline_priorities(e->more, a));

@@ -44,6 +44,16 @@
     X(STORM_ENDED, "storm_ended", "", "", "no pause came for the restoration time")                                    \
     X(LOSSLESS, "lossless", "priorities, a bit each", "as before", "agreed with the neighbour (DCBX), or no longer")   \
     X(DROPPED, "dropped", "bytes", "packets", "for one reason, at most 10us apart; the time is that of the first")     \
+    X(CELLS_LOST, "cells_lost", "bytes", "cells",                                                                      \
+      "in a fabric, likewise summed up; at the port that they were to leave, or came by")                              \
+    X(VOQ_PURGED, "voq_purged", "bytes", "port that gave no credit", "the credit watchdog empties a VOQ of a DSF")     \
+    X(THROTTLE_BEGAN, "throttle_began", "level, 1 to 7", "cells marked, in 1000",                                      \
+      "a DSF interface node grants credits more slowly: too many cells came marked (RCI)")                             \
+    X(THROTTLE_ENDED, "throttle_ended", "highest level", "", "and does no longer")                                     \
+    X(LANE_STOP_SENT, "lane_stop_sent", "1: stop, 0: go on", "time at which the peer acts, ps",                        \
+      "link-level flow control of a fabric link")                                                                      \
+    X(LANE_STOPPED, "lane_stopped", "cells waiting", "", "a fabric link may carry no more data")                       \
+    X(LANE_RESUMED, "lane_resumed", "time stopped, ps", "", "and may again")                                           \
     X(LINK_DOWN, "link_down", "", "", "as scheduled")                                                                  \
     X(LINK_UP, "link_up", "", "", "as scheduled")
 
@@ -74,7 +84,8 @@ struct weft_event {
     uint32_t flow, qp;    ///< WEFT_NONE where there is none
     uint8_t kind;         ///< enum weft_event_kind
     uint8_t priority;     ///< or WEFT_EVENT_NO_PRIORITY
-    uint8_t detail;       ///< threshold, packet kind, class-enable vector, by frame or time, drop reason; else 0
+    uint8_t
+        detail; ///< threshold, packet kind, class-enable vector, by frame or time, drop reason (of cells, too); else 0
 };
 
 #endif

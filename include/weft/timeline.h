@@ -32,13 +32,17 @@ enum weft_story_kind {
     WEFT_STORY_STORM,
     WEFT_STORY_LINK,
     WEFT_STORY_AGREEMENT, ///< a port's lossless priorities, as agreed with its neighbour
+    WEFT_STORY_CELLS,     ///< cells lost
+    WEFT_STORY_PURGE,     ///< a VOQ emptied by the credit watchdog
+    WEFT_STORY_THROTTLE,  ///< a DSF interface node that grants credits more slowly
+    WEFT_STORY_STOP,      ///< a fabric link stopped by its far end
     WEFT_STORY_KINDS
 };
 
 /// Events of one sort at one place with one cause, summed up.
 struct weft_story {
     enum weft_story_kind kind;
-    uint32_t port;    ///< QUEUE: egress; PAUSE: the one above XOFF; else of the first event
+    uint32_t port;    ///< QUEUE: egress; PAUSE: the one above XOFF; STOP: the far end; else of the first event
     uint32_t paused;  ///< PAUSE: the peer; WEFT_NONE: no frame has come
     uint8_t priority; ///< or WEFT_EVENT_NO_PRIORITY
     uint8_t detail;   ///< of the first event
@@ -49,9 +53,9 @@ struct weft_story {
     uint32_t times;                 ///< begun: pauses, drops, cuts, storms, downs, rises above WRED's min
     uint32_t over;                  ///< and ended
     weft_time_ps total_ps, longest_ps;
-    weft_bytes bytes_max; ///< QUEUE, PAUSE: at an event; DROP: bytes
-    uint64_t count;       ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; RATE: CNPs received; SFC: messages;
-                          ///< AGREEMENT: priorities
+    weft_bytes bytes_max; ///< QUEUE, PAUSE: at an event; DROP, CELLS, PURGE: bytes
+    uint64_t count; ///< PAUSE: frames; QUEUE: packets marked; DROP: packets; CELLS: cells; RATE: CNPs received; SFC:
+                    ///< messages; AGREEMENT: priorities; PURGE: port without credit; THROTTLE: highest level
     // PAUSE
     uint32_t xoffs, by_time, ignored; ///< XOFFs; pauses that ended by time; frames that the peer did not obey
     // QUEUE

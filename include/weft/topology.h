@@ -168,7 +168,8 @@ bool weft_glob_match(const char *pattern, const char *name);
 enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_hosts, uint32_t *ret_n, struct weft_error *ret_error);
 /// Ports chosen by text: "leaf-0/3", "leaf-0->spine-1", "leaf-0" (all of its ports), globs over any of these, several
-/// joined by ",". Ends of fabric links are left out. What chooses nothing is an error at `place`. Port numbers, ascending, in the arena.
+/// joined by ",". Ends of fabric links are left out. What chooses nothing is an error at `place`. Port numbers,
+/// ascending, in the arena.
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_ports, uint32_t *ret_n, struct weft_error *ret_error);
 

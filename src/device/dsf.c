@@ -50,6 +50,30 @@ weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__la
     return num / rate->byte_den;
 }
 
+void weft__lanes_record(struct weft__lanes *lanes, struct weft__trace *trace, const uint16_t *slot, uint32_t ports,
+                        struct weft_arena *arena) {
+    uint16_t *port = weft_arena_alloc(arena, lanes->n, sizeof *port);
+    for (uint32_t k = 0; k < ports; k++)
+        if (slot[k] < lanes->n) port[slot[k]] = (uint16_t)k;
+    lanes->trace = trace;
+    lanes->port = port;
+}
+
+void weft__lanes_note_loss(const struct weft__lanes *lanes, weft_time_ps at, uint32_t port,
+                           const struct weft_packet *cell, enum weft_drop reason) {
+    bool control = weft__cell_is_control(cell);
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_CELLS_LOST,
+        .port = port,
+        .priority = cell->priority,
+        .qp = control ? WEFT_NONE : cell->qp & WEFT__CELL_QP,
+        .reason = reason,
+        .bytes = cell->bytes,
+        .n = control ? 1 : weft__cell_count(cell),
+    };
+    weft__trace_lost(lanes->trace, at, &loss, 0);
+}
+
 bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end) {
     weft_time_ps at = begin;
@@ -57,6 +81,8 @@ bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, s
     if (loss == WEFT_DROPS) return false;
     lanes->lost += weft__cell_is_control(cell) ? 1 : weft__cell_count(cell);
     weft__count_lost_bytes(w, loss, cell->bytes);
+    if (__builtin_expect(lanes->trace != NULL, 0))
+        weft__lanes_note_loss(lanes, at, lanes->port[lane - lanes->lane], cell, loss);
     return true;
 }
 

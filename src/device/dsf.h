@@ -146,6 +146,8 @@ struct weft__lanes {
     weft_rate_bps rate_bps;      ///< of all
     uint64_t lost;               ///< cells that links lost
     struct weft_histogram cells; ///< before each cell when it came
+    struct weft__trace *trace;   ///< of the box; NULL: not recorded
+    const uint16_t *port;        ///< [n] of the node; set if recorded
 };
 
 /// False: more different rates at one box than it can have.
@@ -156,6 +158,13 @@ weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__la
                              uint32_t wire);
 bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end);
+
+/// A cell is lost at this port of the node, for the record.
+void weft__lanes_note_loss(const struct weft__lanes *lanes, weft_time_ps at, uint32_t port,
+                           const struct weft_packet *cell, enum weft_drop reason);
+/// lanes->port, from the number of each of the node's ports: a lane if less than n.
+void weft__lanes_record(struct weft__lanes *lanes, struct weft__trace *trace, const uint16_t *slot, uint32_t ports,
+                        struct weft_arena *arena);
 
 /// Time until a cell that comes now would leave.
 static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, weft_time_ps now) {

@@ -34,8 +34,9 @@ static void fn_prepare_parts(struct weft__node *node, struct weft__arrival *arri
         arrival[i].word = weft__fn_lane(node->state, arrival[i].packet);
 }
 
-__attribute__((cold)) void weft__fn_lose(struct weft__worker *w, const struct weft_packet *p, enum weft_drop reason,
-                                         uint64_t *count) {
+__attribute__((cold)) void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const struct weft_packet *p,
+                                         uint32_t port, enum weft_drop reason, uint64_t *count) {
+    if (fn->lanes.trace) weft__lanes_note_loss(&fn->lanes, w->now_ps, port, p, reason);
     *count += weft__cell_is_control(p) ? 1 : weft__cell_count(p);
     weft__count_lost_bytes(w, reason, p->bytes);
 }
@@ -44,7 +45,7 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
     struct weft__fn *fn = node->state;
     uint32_t out = (uint32_t)word;
     if (__builtin_expect(out == WEFT_NONE, 0)) {
-        weft__fn_lose(w, p, WEFT_DROP_NO_ROUTE, &fn->unreachable);
+        weft__fn_lose(fn, w, p, p->port, WEFT_DROP_NO_ROUTE, &fn->unreachable);
         return;
     }
     struct weft__cell_lane *lane = &fn->lanes.lane[out];
@@ -55,7 +56,7 @@ static inline void on_cell(struct weft__node *node, struct weft__worker *w, stru
     weft_time_ps wait = weft__lane_wait(lane, w->now_ps), cell = fn->lanes.rate[lane->rate].cell_ps;
     if (__builtin_expect(wait >= fn->watch_cells * cell, 0)) {
         if (wait >= fn->conf->fifo_cells * cell) {
-            weft__fn_lose(w, p, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
+            weft__fn_lose(fn, w, p, out, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
             return;
         }
         if (wait >= fn->conf->mark_cells * cell) {
@@ -87,6 +88,11 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     fn->lanes.lane = weft__arena_lines(setup->arena, setup->ports, sizeof *fn->lanes.lane);
     weft__spray_init(&fn->spray, setup->eligible, setup->ins, slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, setup->arena);
+    if (setup->events_max)
+        weft__lanes_record(
+            &fn->lanes,
+            weft__trace_new_of_lanes(setup->node, setup->port0, setup->ports, setup->events_max, setup->arena), slot,
+            setup->ports, setup->arena);
     node->ops = setup->packing ? &ops_parts : &weft__fn_ops;
     node->state = fn;
     fn->last = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->last);

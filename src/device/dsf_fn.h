@@ -31,7 +31,8 @@ struct weft__fn_setup {
     const struct weft_eligible_box *eligible;
     uint32_t ports, ins, who;
     uint64_t seed;
-    bool packing;                  ///< some interface node of the fabric packs
+    bool packing; ///< some interface node of the fabric packs
+    uint32_t node, port0, events_max;
     struct weft_packet_pool *pool; ///< with link-level flow control somewhere in the fabric; else NULL
     struct weft_arena *arena;
 };
@@ -40,8 +41,9 @@ extern const struct weft__node_ops weft__fn_ops;
 /// What it counted is added to the sum.
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
 weft_bytes weft__fn_held(const struct weft__fn *fn);
-/// A cell is lost here.
-void weft__fn_lose(struct weft__worker *w, const struct weft_packet *cell, enum weft_drop reason, uint64_t *count);
+/// A cell is lost here, at this port.
+void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const struct weft_packet *cell, uint32_t port,
+                   enum weft_drop reason, uint64_t *count);
 
 void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 

@@ -36,7 +36,7 @@ static void on_data(struct weft__node *node, struct weft__fn *fn, struct weft__w
     struct weft__fn_llfc *l = fn->llfc;
     uint32_t cells = l->queues.queue[out].cells, in = p->port;
     if (cells >= fn->conf->fifo_cells) {
-        weft__fn_lose(w, p, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
+        weft__fn_lose(fn, w, p, out, WEFT_DROP_FABRIC_FIFO, &fn->dropped);
         return;
     }
     if (cells >= fn->conf->mark_cells) {
@@ -54,7 +54,7 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
         weft__lane_queue_on_signal(&fn->llfc->queues, node, w, p->port, p);
         review(fn, w, p->port);
     } else if (out == WEFT_NONE) {
-        weft__fn_lose(w, p, WEFT_DROP_NO_ROUTE, &fn->unreachable);
+        weft__fn_lose(fn, w, p, p->port, WEFT_DROP_NO_ROUTE, &fn->unreachable);
     } else if (weft__cell_is_control(p)) {
         weft__lane_send_control(&fn->lanes, &fn->lanes.lane[out], w, p);
     } else {

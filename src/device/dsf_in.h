@@ -129,6 +129,7 @@ struct weft__in {
     weft_time_ps throttled_until_ps, throttle_ps; ///< next credit of the whole box; time between two, 0: no limit
     // rarely
     struct weft__trace *trace;
+    uint32_t throttle_event, throttle_level; ///< the one that began a throttle, and its highest level
     uint32_t node_ports;
     const bool *sampled; ///< [node_ports] or NULL
     weft_time_ps sample_interval_ps;

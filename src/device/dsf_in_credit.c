@@ -24,6 +24,7 @@ void weft__in_send_control(struct weft__in *in, struct weft__worker *w, struct w
     w->tally.injected_bytes += cell->bytes;
     if (out == WEFT_NONE) {
         weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, cell->bytes);
+        if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, in->lanes.port[0], cell, WEFT_DROP_NO_ROUTE);
         return;
     }
     cell->dst = weft__cell_dst(to, in->self, 0);
@@ -125,10 +126,29 @@ weft_time_ps weft__in_rci_gap(weft_rate_bps lanes_bps, uint32_t level, weft_byte
     return level ? (weft_time_ps)((double)credit * 8 * WEFT_PS_PER_S / rate) : 0;
 }
 
+/// A throttle begins, or ends; both at the first port, for it is one of the whole box.
+static void note_throttle(struct weft__in *in, weft_time_ps now, uint32_t before) {
+    if (in->rci_level > in->throttle_level) in->throttle_level = in->rci_level;
+    if (!before == !in->rci_level) return;
+    enum weft_event_kind kind = in->rci_level ? WEFT_EVENT_THROTTLE_BEGAN : WEFT_EVENT_THROTTLE_ENDED;
+    struct weft_event *event = weft__trace_add(in->trace, now, kind, 0, WEFT_EVENT_NO_PRIORITY);
+    if (event && in->rci_level) {
+        event->value = in->rci_level;
+        event->more = (uint64_t)in->cells_marked * 1000 / in->cells_came;
+    } else if (event) {
+        event->value = in->throttle_level;
+        event->begins = in->throttle_event;
+    }
+    in->throttle_event = in->rci_level ? weft__trace_id(in->trace, event) : 0;
+    if (!in->rci_level) in->throttle_level = 0;
+}
+
 /// The congestion that cells have met.
 static void look_at_fabric(struct weft__in *in, weft_time_ps now) {
     if (now < in->rci_ps) return;
+    uint32_t before = in->rci_level;
     in->rci_level = weft__in_rci_level(in->cells_marked, in->cells_came);
+    if (__builtin_expect(in->trace != NULL, 0)) note_throttle(in, now, before);
     in->cells_came = in->cells_marked = 0;
     in->rci_ps = now + in->conf->rci_interval_ps;
     in->throttle_ps = weft__in_rci_gap(in->lanes.rate_bps, in->rci_level, in->conf->credit_bytes);

@@ -85,6 +85,7 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     in->sample_interval_ps = setup->sample_interval_ps;
     if (setup->events_max)
         in->trace = weft__trace_new(setup->node, setup->port0, setup->node_ports, setup->events_max, NULL, 0, arena);
+    if (in->trace) weft__lanes_record(&in->lanes, in->trace, in->slot, setup->node_ports, arena);
     node->ops = &weft__in_ops;
     node->state = in;
     uint32_t lane0 = weft__in_box_key(in, WEFT__IN_KEY_LANES);

@@ -80,9 +80,25 @@ static void advance(struct weft__node *node, struct weft__in *in, struct weft__w
     }
 }
 
+/// At the first Ethernet port: if none of its cells has come, nobody knows for which port it was.
+static void note_given_up(const struct weft__in *in, weft_time_ps now, const struct weft__in_stream *s,
+                          const struct weft__assembly *a) {
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_DROPPED,
+        .port = in->port[0].node_port,
+        .priority = s->priority,
+        .qp = a->used ? a->packet.qp & WEFT__CELL_QP : WEFT_NONE,
+        .reason = WEFT_DROP_REASSEMBLY,
+        .bytes = a->used ? a->packet.bytes : 0,
+        .n = 1,
+    };
+    weft__trace_lost(in->trace, now, &loss, 0);
+}
+
 /// The packet in turn will not be whole.
 static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     struct weft__assembly *a = &s->slot[s->expected & s->mask];
+    if (__builtin_expect(in->trace != NULL, 0)) note_given_up(in, w->now_ps, s, a);
     w->tally.drops[WEFT_DROP_REASSEMBLY]++;
     in->counts.packets_lost++;
     if (a->used) {
@@ -95,6 +111,7 @@ static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft
 static void lose_cell(struct weft__in *in, struct weft__worker *w, const struct weft_packet *cell) {
     in->counts.cells_late++;
     weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, cell->bytes);
+    if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, cell->port, cell, WEFT_DROP_REASSEMBLY);
 }
 
 /// Room for a packet so far beyond the one in turn; what cannot be kept account of is given up.

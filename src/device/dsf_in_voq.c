@@ -96,7 +96,9 @@ static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, 
         out = weft__spray_pick(&in->spray, w->now_ps, v->to);
         if (__builtin_expect(out == WEFT_NONE, 0)) {
             weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, part);
-            index++;
+            p->bytes = (uint16_t)part;
+            p->dst = weft__cell_dst(v->to, in->self, index++);
+            if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, in->lanes.port[0], p, WEFT_DROP_NO_ROUTE);
             continue;
         }
         p->bytes = (uint16_t)part;
@@ -280,10 +282,20 @@ void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct wef
     serve(node, in, w, number);
 }
 
+static void note_purge(const struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    struct weft__fifo_cursor first = weft__fifo_begin(&v->fifo);
+    uint32_t port = in->port[weft__fifo_next(&first)->port].node_port;
+    struct weft_event *event = weft__trace_add(in->trace, now, WEFT_EVENT_VOQ_PURGED, port, v->priority);
+    if (!event) return;
+    event->value = v->bytes;
+    event->more = weft__event_voq(v->to, v->port);
+}
+
 /// The credit watchdog: what waits is discarded.
 static void purge(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
     struct weft__voq *v = &in->voq[number];
     in->counts.voqs_purged++;
+    if (__builtin_expect(in->trace != NULL, 0)) note_purge(in, w->now_ps, v);
     while (v->fifo.n) {
         struct weft_packet p;
         weft__fifo_pop(&v->fifo, in->ether.pool, &p);

@@ -39,10 +39,23 @@ void weft__lane_queue_serve(struct weft__lane_queues *q, struct weft__node *node
     if (queue->fifo.n && !queue->stopped) weft__timer_set(&node->timers, q->key0 + k, q->lanes->lane[k].busy_until_ps);
 }
 
+static void note_signal(struct weft__trace *t, weft_time_ps now, uint32_t port, struct weft__lane_queue *queue,
+                        bool stop) {
+    enum weft_event_kind kind = stop ? WEFT_EVENT_LANE_STOPPED : WEFT_EVENT_LANE_RESUMED;
+    struct weft_event *event = weft__trace_add(t, now, kind, port, WEFT_EVENT_NO_PRIORITY);
+    if (event) {
+        event->value = stop ? queue->cells : now - queue->since_ps;
+        event->begins = stop ? 0 : queue->event;
+    }
+    queue->event = stop ? weft__trace_id(t, event) : 0;
+}
+
 void weft__lane_queue_on_signal(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w,
                                 uint32_t k, const struct weft_packet *signal) {
     struct weft__lane_queue *queue = &q->queue[k];
     if (queue->stopped) q->stopped_ps += w->now_ps - queue->since_ps;
+    if (__builtin_expect(q->lanes->trace != NULL, 0) && queue->stopped != signal->flags)
+        note_signal(q->lanes->trace, w->now_ps, q->lanes->port[k], queue, signal->flags);
     queue->stopped = signal->flags;
     queue->since_ps = w->now_ps;
     weft__lane_queue_serve(q, node, w, k);
@@ -52,8 +65,14 @@ void weft__lane_signal(const struct weft__lanes *lanes, uint32_t k, struct weft_
     const struct weft__cell_lane *lane = &lanes->lane[k];
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     struct weft_packet signal = {.kind = WEFT_PACKET_LLFC, .flags = stop};
-    weft__lane_arrive(lane, w, &signal,
-                      w->now_ps + WEFT_CELL_CONTROL * rate->byte_num / rate->byte_den + lane->delay_ps);
+    weft_time_ps arrival = w->now_ps + WEFT_CELL_CONTROL * rate->byte_num / rate->byte_den + lane->delay_ps;
+    weft__lane_arrive(lane, w, &signal, arrival);
+    if (__builtin_expect(lanes->trace == NULL, 1)) return;
+    struct weft_event *event =
+        weft__trace_add(lanes->trace, w->now_ps, WEFT_EVENT_LANE_STOP_SENT, lanes->port[k], WEFT_EVENT_NO_PRIORITY);
+    if (!event) return;
+    event->value = stop;
+    event->more = arrival;
 }
 
 weft_bytes weft__lane_queues_held(const struct weft__lane_queues *q) {

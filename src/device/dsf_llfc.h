@@ -17,6 +17,7 @@ struct weft__lane_queue {
     struct weft__fifo fifo;
     uint32_t cells; ///< in it
     bool stopped;   ///< by the far end
+    uint32_t event; ///< of that; 0: not recorded
     weft_time_ps since_ps;
 };
 

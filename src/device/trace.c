@@ -11,11 +11,17 @@ static const weft_time_ps settle_ps = 10 * WEFT_PS_PER_US;
 
 enum { MARKS_MIN = 64 };
 
-struct weft__trace *weft__trace_new(uint32_t node, uint32_t port0, uint32_t ports, uint32_t limit,
-                                    const weft_bytes *thresholds, uint8_t priorities, struct weft_arena *arena) {
+struct weft__trace *weft__trace_new_of_lanes(uint32_t node, uint32_t port0, uint32_t ports, uint32_t limit,
+                                             struct weft_arena *arena) {
     struct weft__trace *t = weft_arena_alloc(arena, 1, sizeof *t);
     *t = (struct weft__trace){
         .node = node, .port0 = port0, .ports = ports, .limit = limit, .unrecorded_ps = WEFT_TIME_NEVER};
+    return t;
+}
+
+struct weft__trace *weft__trace_new(uint32_t node, uint32_t port0, uint32_t ports, uint32_t limit,
+                                    const weft_bytes *thresholds, uint8_t priorities, struct weft_arena *arena) {
+    struct weft__trace *t = weft__trace_new_of_lanes(node, port0, ports, limit, arena);
     t->queue = weft__arena_lines(arena, (size_t)ports * WEFT_PRIORITIES, sizeof *t->queue);
     if (thresholds) {
         memcpy(t->threshold, thresholds, sizeof t->threshold);
@@ -204,21 +210,34 @@ void weft__trace_marked(struct weft__trace *t, weft_time_ps now, const struct we
     if (id) t->event[id - 1].qp = p->qp;
 }
 
-void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t port,
-                         enum weft_drop reason, uint32_t cause) {
+void weft__trace_lost(struct weft__trace *t, weft_time_ps now, const struct weft__trace_loss *loss, uint32_t cause) {
     if (!t->drop) t->drop = weft_memory_new(WEFT_MEMORY_SERIES, drops_of(t), sizeof *t->drop);
-    struct weft__trace_drop *d = &t->drop[(port * WEFT_PRIORITIES + p->priority) * WEFT_DROPS + reason];
+    struct weft__trace_drop *d = &t->drop[(loss->port * WEFT_PRIORITIES + loss->priority) * WEFT_DROPS + loss->reason];
     if (!d->event || now - d->last_ps > settle_ps) {
-        d->event = add(t, now, WEFT_EVENT_DROPPED, port, p->priority, 0, cause);
+        d->event = add(t, now, loss->kind, loss->port, loss->priority, 0, cause);
         if (d->event) {
-            t->event[d->event - 1].detail = (uint8_t)reason;
-            t->event[d->event - 1].qp = weft_packet_is_local(p) ? WEFT_NONE : p->qp;
+            t->event[d->event - 1].detail = (uint8_t)loss->reason;
+            t->event[d->event - 1].qp = loss->qp;
         }
     }
     d->last_ps = now;
     if (!d->event) return;
-    t->event[d->event - 1].value += p->bytes;
-    t->event[d->event - 1].more++;
+    t->event[d->event - 1].value += loss->bytes;
+    t->event[d->event - 1].more += loss->n;
+}
+
+void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t port,
+                         enum weft_drop reason, uint32_t cause) {
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_DROPPED,
+        .port = port,
+        .priority = p->priority,
+        .qp = weft_packet_is_local(p) ? WEFT_NONE : p->qp,
+        .reason = reason,
+        .bytes = p->bytes,
+        .n = 1,
+    };
+    weft__trace_lost(t, now, &loss, cause);
 }
 
 // --- pauses -------------------------------------------------------------------------------------------------------
@@ -354,7 +373,7 @@ void weft__trace_rate(struct weft__trace *t, weft_time_ps now, uint32_t at_src, 
 }
 
 void weft__trace_finish(struct weft__trace *t) {
-    for (uint32_t i = 0; i < t->ports * WEFT_PRIORITIES; i++)
+    for (uint32_t i = 0; t->queue && i < t->ports * WEFT_PRIORITIES; i++)
         for (uint32_t k = 0; k < WEFT_EVENT_THRESHOLDS; k++)
             if (t->queue[i].fell_ps[k] != WEFT_TIME_NEVER)
                 say_fell(t, &t->queue[i], i / WEFT_PRIORITIES, i % WEFT_PRIORITIES, k);

@@ -35,6 +35,14 @@ struct weft__trace_queue {
     uint32_t sfc; ///< message for what is behind this port, to be sent as a pause
 };
 
+/// Packets or cells lost, as one event with what was lost shortly before.
+struct weft__trace_loss {
+    enum weft_event_kind kind; ///< DROPPED or CELLS_LOST; a port has one of them only
+    uint32_t port, priority, qp;
+    enum weft_drop reason;
+    weft_bytes bytes;
+    uint32_t n;
+};
 struct weft__trace_drop {
     uint32_t event; ///< 0: none yet
     weft_time_ps last_ps;
@@ -54,6 +62,11 @@ static inline uint64_t weft__event_tag_sfcm(uint32_t sender, uint64_t sent_ns) {
     return (uint64_t)(sender & 0x3fffu) << 32 | (sent_ns & 31u);
 }
 
+/// The port that a VOQ is for, in `more` until the records are merged: interface node, and which of its Ethernet ports.
+static inline uint64_t weft__event_voq(uint32_t in, uint32_t port) {
+    return (uint64_t)in << 16 | port;
+}
+
 struct weft__trace {
     uint32_t node, port0, ports;
     uint32_t limit; ///< events
@@ -61,7 +74,7 @@ struct weft__trace {
     weft_time_ps unrecorded_ps; ///< the first one's time
     struct weft_event *event;
     uint32_t n, capacity;
-    struct weft__trace_queue *queue; ///< [ports * WEFT_PRIORITIES]
+    struct weft__trace_queue *queue; ///< [ports * WEFT_PRIORITIES]; NULL: no port has queues
     weft_bytes threshold[WEFT_EVENT_THRESHOLDS];
     uint8_t thresholds_of;         ///< priorities that they hold for
     struct weft__trace_drop *drop; ///< [ports * WEFT_PRIORITIES * WEFT_DROPS]; NULL before the first
@@ -74,6 +87,9 @@ struct weft__trace {
 /// `thresholds`: of the AQM for these priorities, NULL: it has none.
 struct weft__trace *weft__trace_new(uint32_t node, uint32_t port0, uint32_t ports, uint32_t limit,
                                     const weft_bytes *thresholds, uint8_t priorities, struct weft_arena *arena);
+/// Of a box without Ethernet ports.
+struct weft__trace *weft__trace_new_of_lanes(uint32_t node, uint32_t port0, uint32_t ports, uint32_t limit,
+                                             struct weft_arena *arena);
 /// What is still pending becomes events; nothing may be recorded after it.
 void weft__trace_finish(struct weft__trace *t);
 /// Gives back what was taken while the run lasted, events included.
@@ -115,6 +131,8 @@ void weft__trace_marked(struct weft__trace *t, weft_time_ps now, const struct we
 /// `cause`: number of an event, or 0.
 void weft__trace_dropped(struct weft__trace *t, weft_time_ps now, const struct weft_packet *p, uint32_t port,
                          enum weft_drop reason, uint32_t cause);
+
+void weft__trace_lost(struct weft__trace *t, weft_time_ps now, const struct weft__trace_loss *loss, uint32_t cause);
 
 /// The port acts on a pause frame: `paused` is what was paused before it, `waiting` the bytes behind it.
 void weft__trace_pause_received(struct weft__trace *t, weft_time_ps now, uint32_t port, uint32_t priority,

@@ -31,6 +31,7 @@ static const char *const *names_of(uint32_t kind) {
     case WEFT_EVENT_CLASSIFIED:
         return packets;
     case WEFT_EVENT_DROPPED:
+    case WEFT_EVENT_CELLS_LOST:
         return weft_drop_names;
     default:
         return NULL;
@@ -58,7 +59,7 @@ uint32_t weft__event_kind(const char *name) {
 
 uint8_t weft__event_detail(uint32_t kind, const char *text) {
     const char *const *names = names_of(kind);
-    uint8_t n = kind == WEFT_EVENT_DROPPED ? WEFT_DROPS : UINT8_MAX;
+    uint8_t n = names == weft_drop_names ? WEFT_DROPS : UINT8_MAX;
     for (uint8_t i = 0; text && names && i < n && names[i]; i++)
         if (!strcmp(names[i], text)) return i;
     return text && is_vector(kind) ? (uint8_t)strtoul(text, NULL, 0) : 0;

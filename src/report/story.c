@@ -22,7 +22,8 @@ static bool is_of_flow(enum weft_story_kind kind) {
 static bool is_at(const struct weft_story *s, enum weft_story_kind kind, const struct weft_event *e) {
     if (s->kind != kind) return false;
     if (is_of_flow(kind)) return s->flow == e->flow;
-    return s->port == e->port && s->priority == e->priority && (kind != WEFT_STORY_DROP || s->detail == e->detail);
+    return s->port == e->port && s->priority == e->priority &&
+           ((kind != WEFT_STORY_DROP && kind != WEFT_STORY_CELLS) || s->detail == e->detail);
 }
 
 /// The node for an event of this place below `parent`: one that is there, or an ancestor (a cycle), or a new one.
@@ -115,6 +116,19 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
         return begun;
     case WEFT_EVENT_DROPPED:
         return find(b, WEFT_STORY_DROP, e, cause);
+    case WEFT_EVENT_CELLS_LOST:
+        return find(b, WEFT_STORY_CELLS, e, cause);
+    case WEFT_EVENT_VOQ_PURGED:
+        return find(b, WEFT_STORY_PURGE, e, cause);
+    case WEFT_EVENT_THROTTLE_BEGAN:
+        return find(b, WEFT_STORY_THROTTLE, e, NULL);
+    case WEFT_EVENT_LANE_STOP_SENT:
+        return find(b, WEFT_STORY_STOP, e, NULL);
+    case WEFT_EVENT_LANE_STOPPED: // by a peer whose record was full: the place is then that of the stopped port
+        return cause ? cause : find(b, WEFT_STORY_STOP, e, NULL);
+    case WEFT_EVENT_THROTTLE_ENDED:
+    case WEFT_EVENT_LANE_RESUMED:
+        return begun;
     case WEFT_EVENT_LOSSLESS:
         return find(b, WEFT_STORY_AGREEMENT, e, NULL);
     case WEFT_EVENT_LINK_DOWN:
@@ -224,7 +238,24 @@ static void sum(struct weft_story *s, const struct weft_event *e, uint32_t id) {
         if (e->kind == WEFT_EVENT_FLOW_STARTED) s->bytes_max = e->value;
         if (e->kind == WEFT_EVENT_FLOW_FINISHED) end_time(s, e->value);
         break;
+    case WEFT_STORY_PURGE:
+        s->times++;
+        s->bytes_max += e->value;
+        s->count = e->more;
+        break;
+    case WEFT_STORY_THROTTLE:
+        if (e->kind == WEFT_EVENT_THROTTLE_BEGAN)
+            s->times++;
+        else
+            s->over++;
+        if (e->value > s->count) s->count = e->value;
+        break;
+    case WEFT_STORY_STOP:
+        s->times += e->kind == WEFT_EVENT_LANE_STOPPED;
+        if (e->kind == WEFT_EVENT_LANE_RESUMED) end_time(s, e->value);
+        break;
     case WEFT_STORY_DROP:
+    case WEFT_STORY_CELLS:
         s->times++;
         s->bytes_max += e->value;
         s->count += e->more;

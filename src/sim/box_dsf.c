@@ -190,8 +190,7 @@ static void in_each_waiting(const void *state,
     weft__in_each_waiting(state, on_packet, context);
 }
 
-/// The k-th Ethernet port of a node, among all.
-static uint32_t ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
+uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
     uint32_t port = t->node[node].port0;
     while (is_fabric(t, port) || k--)
         port++;
@@ -206,7 +205,7 @@ static void in_each_starved(const struct weft__network *net, uint32_t node,
         if (!v->fifo.n || v->balance > 0) continue;
         struct weft__starved s = {
             .node = node,
-            .port = ethernet_port(net->topology, net->dsf->eligible->node_of_in[v->to], v->port),
+            .port = weft__dsf_ethernet_port(net->topology, net->dsf->eligible->node_of_in[v->to], v->port),
             .priority = v->priority,
             .packets = v->fifo.n,
             .bytes = v->bytes,
@@ -245,6 +244,9 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .who = info->index,
         .seed = net->scenario->run.seed,
         .packing = net->dsf->packing,
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
         .pool = net->dsf->llfc ? &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool : NULL,
         .arena = net->arena_switch,
     };
@@ -273,7 +275,7 @@ static struct weft__box_reaction fn_reaction(const struct weft_device_conf *conf
 }
 
 static struct weft__trace *fn_trace(const void *state) {
-    return NULL;
+    return ((const struct weft__fn *)state)->lanes.trace;
 }
 
 static weft_bytes fn_held(const void *state) {

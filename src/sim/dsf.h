@@ -29,6 +29,8 @@ struct weft__dsf_story {
 /// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
 enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error);
 void weft__dsf_free(struct weft__dsf *dsf);
+/// The k-th Ethernet port of an interface node, among all ports.
+uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 
 /// Fills exits and what follows; nothing if all hosts are in one fabric.
 enum weft_status weft__outside_new(struct weft__network *net, struct weft__dsf *dsf,

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/dsf.h"
 #include "sim/network.h"
 #include "weft/memory.h"
 
@@ -21,6 +22,7 @@ struct join {
     uint32_t *marked;       ///< [qp]
     uint32_t *lost;         ///< [qp]: a drop that made a gap
     uint32_t *down;         ///< [link]
+    uint32_t *purged;       ///< [node]: a VOQ of it
     uint32_t *first, *last; ///< under way: pauses_of, cnps_of, messages_of
     uint32_t *next;         ///< [id]
 };
@@ -99,8 +101,8 @@ static uint32_t take_sent(struct join *j, uint32_t from, struct weft_event *e) {
 }
 
 /// The frame that the peer sent so as to arrive now; those before it are lost.
-static uint32_t take_arrived(struct join *j, const struct weft_event *e) {
-    uint32_t *first = &j->first[pauses_of(j->net->topology->port[e->port].peer, e->priority)];
+static uint32_t take_arrived(struct join *j, const struct weft_event *e, uint32_t priority) {
+    uint32_t *first = &j->first[pauses_of(j->net->topology->port[e->port].peer, priority)];
     while (*first && j->record[*first - 1].more < e->time_ps)
         *first = j->next[*first];
     uint32_t id = *first;
@@ -144,14 +146,32 @@ static void join_event(struct join *j, uint32_t id) {
         put_under_way(j, pauses_of(e->port, e->priority), id);
         break;
     case WEFT_EVENT_PAUSE_RECEIVED:
-        e->cause = take_arrived(j, e);
+        e->cause = take_arrived(j, e, e->priority);
         break;
     case WEFT_EVENT_DROPPED:
         if (e->detail == WEFT_DROP_LINK_DOWN) e->cause = j->down[link];
+        if (e->detail == WEFT_DROP_CREDIT_WATCHDOG) e->cause = j->purged[e->node];
+        if (e->detail == WEFT_DROP_REASSEMBLY && e->qp != WEFT_NONE) e->cause = j->lost[e->qp];
         if (e->detail == WEFT_DROP_OUT_OF_ORDER || e->detail == WEFT_DROP_DUPLICATE)
             e->cause = j->lost[e->qp];
         else if (e->qp != WEFT_NONE)
             j->lost[e->qp] = id;
+        break;
+    case WEFT_EVENT_CELLS_LOST:
+        if (e->detail == WEFT_DROP_LINK_DOWN) e->cause = j->down[link];
+        if (e->qp != WEFT_NONE) j->lost[e->qp] = id;
+        break;
+    case WEFT_EVENT_VOQ_PURGED:
+        e->more = weft__dsf_ethernet_port(j->net->topology, j->net->dsf->eligible->node_of_in[e->more >> 16],
+                                          e->more & 0xffff);
+        j->purged[e->node] = id;
+        break;
+    case WEFT_EVENT_LANE_STOP_SENT:
+        put_under_way(j, pauses_of(e->port, 0), id); // a fabric link has no pauses
+        break;
+    case WEFT_EVENT_LANE_STOPPED:
+    case WEFT_EVENT_LANE_RESUMED:
+        e->cause = take_arrived(j, e, 0);
         break;
     case WEFT_EVENT_LINK_DOWN:
         j->down[link] = id;
@@ -175,6 +195,7 @@ static void join_all(const struct weft__network *net, struct weft_arena *arena) 
         .marked = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .lost = weft_arena_alloc(arena, net->qps, sizeof(uint32_t)),
         .down = weft_arena_alloc(arena, t->links, sizeof(uint32_t)),
+        .purged = weft_arena_alloc(arena, t->nodes, sizeof(uint32_t)),
         .first = weft_arena_alloc(arena, ways, sizeof(uint32_t)),
         .last = weft_arena_alloc(arena, ways, sizeof(uint32_t)),
         .next = weft_arena_alloc(arena, (size_t)net->outcome->recorded + 1, sizeof(uint32_t)),

@@ -94,9 +94,7 @@ static uint32_t cross_fabric(const struct weft__dsf *dsf, const struct weft_topo
     const struct weft__outside *o = dsf->outside ? &dsf->outside[dsf->fabric_of_node[node]] : NULL;
     if (o && o->fabric_of_host[p->dst] != o->fabric && !weft__outside_exit(o, 0, p, self, &at)) return WEFT_NONE;
     if (at.in == WEFT_NONE) return WEFT_NONE;
-    uint32_t port = t->node[dsf->eligible->node_of_in[at.in]].port0;
-    for (uint32_t left = at.port;; port++)
-        if (!weft_topology_link_is_fabric(t, t->port[port].link) && !left--) return port;
+    return weft__dsf_ethernet_port(t, dsf->eligible->node_of_in[at.in], at.port);
 }
 
 static void trace(const struct weft__ways *ways, const struct weft__dsf *dsf, const struct weft_flow *f, uint32_t qp,

@@ -33,8 +33,10 @@ static uint32_t choose_node(struct choice *c, uint32_t node) {
 }
 
 static enum weft_status refuse_fabric(struct choice *c, const char *name) {
-    return FAIL(c, "'%s' has fabric links only: cells travel there, not frames; expected Ethernet ports, such as those "
-                   "of hosts", name);
+    return FAIL(c,
+                "'%s' has fabric links only: cells travel there, not frames; expected Ethernet ports, such as those "
+                "of hosts",
+                name);
 }
 
 static bool port_matches(const struct weft_topology *t, uint32_t port, const char *glob) {

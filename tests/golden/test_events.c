@@ -397,6 +397,119 @@ static void a_frame_that_is_not_obeyed_says_so(void **state) {
     run_free(&r);
 }
 
+/// Three interface nodes send by one lane each to a fabric node that has one lane to the interface node they send to.
+#define FUNNEL                                                                                                         \
+    "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: x, role: switch, box: "          \
+    "dsf_interface}, {name: a, role: switch, box: dsf_interface}, {name: b, role: switch, box: dsf_interface}, "       \
+    "{name: c, role: switch, box: dsf_interface}, {name: hx, role: host}, {name: ha, role: host}, {name: hb, role: "   \
+    "host}, {name: hc, role: host}], links: [{from: hx, to: x, rate: 400Gbps}, {from: ha, to: a, rate: 400Gbps}, "     \
+    "{from: hb, to: b, rate: 400Gbps}, {from: hc, to: c, rate: 400Gbps}, {from: x, to: fn, rate: 100Gbps}, {from: a, " \
+    "to: fn, rate: 100Gbps}, {from: b, to: fn, rate: 100Gbps}, {from: c, to: fn, rate: 100Gbps}]}\n"                   \
+    "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"                                                        \
+    "workload: [{kind: incast, sources: 'ha,hb,hc', dst: hx, size: 1MB}]\n"
+
+static const char stops[] = FUNNEL "host: {cc: none}\n"
+                                   "interface_node: {rci: off, reassembly_timeout: 1s, reassembly_buffer: 64MiB}\n"
+                                   "fabric_node: {llfc: on, llfc_stop: 100, llfc_go: 80, mark: 65535}\n";
+
+static void a_lane_stops_because_it_was_told(void **state) {
+    struct run r = run_once(stops);
+    struct weft_outcome *o = record(&r, stops);
+    uint64_t told = 0, stopped_ps = 0;
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        told += e->kind == WEFT_EVENT_LANE_STOP_SENT && e->value;
+        if (e->kind != WEFT_EVENT_LANE_STOPPED && e->kind != WEFT_EVENT_LANE_RESUMED) continue;
+        const struct weft_event *sent = at(o, e->cause);
+        assert_int_equal(sent->kind, WEFT_EVENT_LANE_STOP_SENT);
+        assert_int_equal(sent->value, e->kind == WEFT_EVENT_LANE_STOPPED);
+        assert_int_equal(sent->port, r.topology->port[e->port].peer);
+        assert_true(sent->more == e->time_ps);
+        if (e->kind == WEFT_EVENT_LANE_STOPPED) continue;
+        assert_int_equal(at(o, e->begins)->kind, WEFT_EVENT_LANE_STOPPED);
+        assert_true(e->value == e->time_ps - at(o, e->begins)->time_ps);
+        stopped_ps += e->value;
+    }
+    assert_true(told >= 3 && told == o->dsf->llfc_stops); // there is one FIFO that stops lanes
+    assert_int_equal(count(o, WEFT_EVENT_LANE_RESUMED, NULL), count(o, WEFT_EVENT_LANE_STOPPED, NULL));
+    assert_true(stopped_ps == o->dsf->llfc_stopped_ps);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+static const char throttled[] = FUNNEL "host: {cc: none}\nfabric_node: {mark: 64}\n";
+
+/// The box grants 4 credits where its lane takes one: the FIFO before it grows, and then the credits come more slowly.
+static void a_throttle_begins_and_ends(void **state) {
+    struct run r = run_once(throttled);
+    struct weft_outcome *o = record(&r, throttled);
+    uint32_t began = 0, ended = 0;
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        if (e->kind == WEFT_EVENT_THROTTLE_BEGAN) {
+            assert_int_equal(began, ended);
+            assert_in_range(e->more, 200, 1000);
+            assert_in_range(e->value, 1, 7);
+            assert_true(e->more >= 800 ? e->value == 7 : e->value == e->more / 100 - 1);
+            assert_port(&r, e->port, "x/0");
+            began++;
+        } else if (e->kind == WEFT_EVENT_THROTTLE_ENDED) {
+            assert_int_equal(at(o, e->begins)->kind, WEFT_EVENT_THROTTLE_BEGAN);
+            assert_true(e->value >= at(o, e->begins)->value);
+            ended++;
+        }
+    }
+    assert_true(began > 0 && o->dsf->cells_marked > 0);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
+static const char cut[] = FUNNEL "host: {cc: none, timeout: never}\n"
+                                 "interface_node: {reassembly_timeout: 50us, credit_watchdog: 200us}\n"
+                                 "events: [{at: 20us, link: x--fn, state: down}]\n"
+                                 "run: {until: 400us}\n";
+
+/// A link fails: its cells are lost, then packets that miss cells, then what waits for credits that do not come.
+static void what_a_failed_link_leads_to_comes_in_order(void **state) {
+    struct run r = run_once(cut);
+    struct weft_outcome *o = record(&r, cut);
+    uint64_t packets[WEFT_DROPS] = {0}, bytes[WEFT_DROPS] = {0}, cells = 0;
+    weft_time_ps given_up = WEFT_TIME_NEVER, purged = WEFT_TIME_NEVER;
+    for (uint32_t id = 1; id <= o->recorded; id++) {
+        const struct weft_event *e = at(o, id);
+        if (e->kind == WEFT_EVENT_VOQ_PURGED) {
+            if (purged == WEFT_TIME_NEVER) purged = e->time_ps;
+            assert_port(&r, (uint32_t)e->more, "x/0");
+            assert_true(e->value > 0);
+        }
+        if (e->kind == WEFT_EVENT_CELLS_LOST) {
+            bytes[e->detail] += e->value;
+            if (e->detail != WEFT_DROP_NO_ROUTE) cells += e->more;
+            if (e->detail == WEFT_DROP_LINK_DOWN) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_LINK_DOWN);
+        }
+        if (e->kind != WEFT_EVENT_DROPPED) continue;
+        packets[e->detail] += e->more;
+        bytes[e->detail] += e->value;
+        if (e->detail == WEFT_DROP_CREDIT_WATCHDOG) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_VOQ_PURGED);
+        if (e->detail != WEFT_DROP_REASSEMBLY) continue;
+        if (given_up == WEFT_TIME_NEVER) given_up = e->time_ps;
+        assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_CELLS_LOST);
+    }
+    for (unsigned d = 0; d < WEFT_DROPS; d++) {
+        assert_int_equal(packets[d], o->drops[d]);
+        assert_int_equal(bytes[d], o->drop_bytes[d]);
+    }
+    const struct weft_dsf_outcome *dsf = o->dsf;
+    assert_int_equal(cells, dsf->cells_lost + dsf->cells_dropped + dsf->cells_late);
+    assert_int_equal(packets[WEFT_DROP_REASSEMBLY], dsf->packets_lost);
+    assert_int_equal(count(o, WEFT_EVENT_VOQ_PURGED, NULL), dsf->voqs_purged);
+    // Its first cells came before the link failed; credits come no longer from then on.
+    assert_in_range(given_up, 50 * WEFT_PS_PER_US, 75 * WEFT_PS_PER_US);
+    assert_in_range(purged, 200 * WEFT_PS_PER_US, 225 * WEFT_PS_PER_US);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
 static void what_exceeds_the_limit_is_counted(void **state) {
     struct run r = run_once(cascade);
     struct weft_outcome *all = run_recorded(&r, 1, cascade);
@@ -421,6 +534,9 @@ int main(void) {
         cmocka_unit_test(drops_are_summed_by_reason),
         cmocka_unit_test(frames_of_no_flow_are_lost_too),
         cmocka_unit_test(a_frame_that_is_not_obeyed_says_so),
+        cmocka_unit_test(a_lane_stops_because_it_was_told),
+        cmocka_unit_test(a_throttle_begins_and_ends),
+        cmocka_unit_test(what_a_failed_link_leads_to_comes_in_order),
         cmocka_unit_test(what_exceeds_the_limit_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
