@@ -12,6 +12,8 @@ struct weft__cut {
     const struct weft_place_edge *edge;
     const uint32_t *room; ///< of a bin; in all, at least `units`
     struct weft_arena *arena;
+    /// What a bin consists of: parts inner_first[bin].. with inner_room of each, largest first; NULL: does not matter.
+    const uint32_t *inner_first, *inner_room;
 };
 
 /// Between bins; each edge once.

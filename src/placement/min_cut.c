@@ -18,6 +18,27 @@ static const struct weft_param rows[] = {
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("min_cut", struct conf, rows);
 
+/// The racks of each zone, those with most free servers first.
+static void list_racks(const struct weft_place_problem *p, struct weft_arena *arena, struct weft__cut *cut) {
+    uint32_t *room = weft_arena_alloc(arena, p->racks, sizeof *room),
+             *zone = weft_arena_alloc(arena, p->racks, sizeof *zone);
+    uint32_t *order = weft_arena_alloc(arena, p->racks, sizeof *order);
+    uint32_t *first = weft_arena_alloc(arena, p->zones + 1, sizeof *first);
+    uint32_t *list = weft_arena_alloc(arena, p->racks, sizeof *list);
+    for (uint32_t s = 0; s < p->slots; s++) {
+        if (!room[p->slot[s].rack]++) first[p->slot[s].zone + 1]++;
+        zone[p->slot[s].rack] = p->slot[s].zone;
+    }
+    for (uint32_t z = 0; z < p->zones; z++)
+        first[z + 1] += first[z];
+    weft__by_room(room, p->racks, order);
+    uint32_t *next = weft_arena_alloc(arena, p->zones, sizeof *next);
+    for (uint32_t k = 0; k < p->racks && room[order[k]]; k++)
+        list[first[zone[order[k]]] + next[zone[order[k]]]++] = room[order[k]];
+    cut->inner_first = first;
+    cut->inner_room = list;
+}
+
 /// The zone of each unit.
 static void choose_zones(const struct weft_place_problem *p, uint32_t tries, struct weft_arena *arena,
                          uint32_t *ret_zone) {
@@ -31,7 +52,8 @@ static void choose_zones(const struct weft_place_problem *p, uint32_t tries, str
         for (uint32_t u = 0; u < p->units; u++)
             start[k][u] = p->slot[k ? slot[u] : u].zone;
     }
-    const struct weft__cut cut = {p->units, p->zones, p->first, p->edge, room, arena};
+    struct weft__cut cut = {p->units, p->zones, p->first, p->edge, room, arena, NULL, NULL};
+    list_racks(p, arena, &cut);
     weft__cut_search(&cut, tries, (const uint32_t *const *)start, 2, ret_zone);
 }
 
@@ -95,7 +117,7 @@ static void choose_racks(const struct weft_place_problem *p, uint32_t tries, con
     struct zone z = {0};
     find_racks(p, zone, arena, &z);
     find_units(p, zone_of, zone, arena, &z);
-    const struct weft__cut cut = {z.units, z.racks, z.first, z.edge, z.room, arena};
+    const struct weft__cut cut = {z.units, z.racks, z.first, z.edge, z.room, arena, NULL, NULL};
     uint32_t *rack = weft_arena_alloc(arena, z.units, sizeof *rack), *order[2], *start[2];
     for (uint32_t k = 0; k < 2; k++) {
         order[k] = weft_arena_alloc(arena, z.racks, sizeof *order[k]);

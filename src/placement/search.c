@@ -11,7 +11,7 @@ struct search {
     uint32_t *unit, *bin;  ///< being divided, and what becomes of it
     uint32_t *best;
     weft_bytes best_bytes;
-    uint32_t best_bins;
+    uint32_t best_bins, best_parts;
 };
 
 void weft__cut_fill(const struct weft__cut *cut, const uint32_t *order, uint32_t *ret_bin) {
@@ -20,19 +20,31 @@ void weft__cut_fill(const struct weft__cut *cut, const uint32_t *order, uint32_t
             ret_bin[u++] = order[k];
 }
 
-/// Of two with the same cut, the one in fewer bins.
+/// Bins that are used, and the fewest parts of these that will do.
+static uint32_t count_bins(const struct weft__cut *cut, const uint32_t *bin, uint32_t *ret_parts) {
+    uint32_t *units = weft_arena_alloc(cut->arena, cut->bins, sizeof *units), bins = 0;
+    *ret_parts = 0;
+    for (uint32_t u = 0; u < cut->units; u++)
+        bins += !units[bin[u]]++;
+    for (uint32_t b = 0; cut->inner_first && b < cut->bins; b++)
+        for (uint32_t i = cut->inner_first[b], left = units[b]; left && i < cut->inner_first[b + 1]; i++, ++*ret_parts)
+            left -= left < cut->inner_room[i] ? left : cut->inner_room[i];
+    return bins;
+}
+
+/// Of two with the same cut, the one in fewer bins; then in fewer parts of bins.
 static void keep_better(struct search *s) {
     weft__cut_refine(s->cut, s->bin);
     weft_bytes bytes = weft__cut_bytes(s->cut, s->bin);
-    bool *used = weft_arena_alloc(s->cut->arena, s->cut->bins, sizeof *used);
-    uint32_t bins = 0;
-    for (uint32_t u = 0; u < s->cut->units; u++) {
-        bins += !used[s->bin[u]];
-        used[s->bin[u]] = true;
+    uint32_t parts, bins = count_bins(s->cut, s->bin, &parts);
+    if (s->best_bins) {
+        if (bytes > s->best_bytes) return;
+        if (bytes == s->best_bytes && bins > s->best_bins) return;
+        if (bytes == s->best_bytes && bins == s->best_bins && parts >= s->best_parts) return;
     }
-    if (s->best_bins && (bytes > s->best_bytes || (bytes == s->best_bytes && bins >= s->best_bins))) return;
     s->best_bytes = bytes;
     s->best_bins = bins;
+    s->best_parts = parts;
     for (uint32_t u = 0; u < s->cut->units; u++)
         s->best[u] = s->bin[u];
 }

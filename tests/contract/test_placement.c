@@ -156,11 +156,33 @@ static void the_least_there_is(void **state) {
     free(conf);
 }
 
+/// A ring of four between two zones crosses twice, however it is shared out: two racks hold it, if two and two.
+static void of_equal_cuts_the_fewest_racks(void **state) {
+    struct weft_place_slot slot[] = {{.zone = 0, .rack = 0},
+                                     {.zone = 0, .rack = 1},
+                                     {.zone = 0, .rack = 1},
+                                     {.zone = 1, .rack = 2},
+                                     {.zone = 1, .rack = 2}};
+    struct weft_place_edge edge[] = {{1, 5}, {3, 5}, {0, 5}, {2, 5}, {1, 5}, {3, 5}, {0, 5}, {2, 5}};
+    uint32_t first[] = {0, 2, 4, 6, 8};
+    const struct weft_place_problem p = {
+        .units = 4, .slots = 5, .zones = 2, .racks = 3, .slot = slot, .first = first, .edge = edge};
+    const struct weft_model *min_cut = model_of(WEFT_KIND_PLACEMENT, "min_cut");
+    void *conf = conf_of(min_cut, NULL);
+    uint32_t got[UNITS_MAX];
+    place(min_cut, conf, &p, got);
+    assert_int_equal(between_zones(&p, got), 10);
+    for (uint32_t u = 0; u < p.units; u++)
+        assert_int_not_equal(slot[got[u]].rack, 0);
+    free(conf);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slot_for_each_unit),
         cmocka_unit_test(no_other_strategy_cuts_less),
         cmocka_unit_test(the_least_there_is),
+        cmocka_unit_test(of_equal_cuts_the_fewest_racks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
