@@ -18,6 +18,7 @@ struct weft__box_reaction {
 struct weft__starved {
     uint32_t node, port; ///< port: among all
     uint32_t priority, packets;
+    bool cut; ///< no link leads there, or none back
     weft_bytes bytes;
     weft_time_ps since_ps; ///< the last leave, or its first packet
 };

@@ -197,15 +197,23 @@ uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, u
     return port;
 }
 
+/// At the end of a run.
+static bool has_way(const struct weft__network *net, struct weft__in *in, uint32_t to) {
+    return weft__spray_to(&in->spray, net->outcome->sim_time_ps, to)->n;
+}
+
 static void in_each_starved(const struct weft__network *net, uint32_t node,
                             void (*on_queue)(void *context, const struct weft__starved *), void *context) {
-    const struct weft__in *in = weft__network_state(net, node);
+    struct weft__in *in = weft__network_state(net, node);
     for (uint32_t i = 0; i < in->voqs.n; i++) {
         const struct weft__voq *v = &in->voq[i];
         if (!v->fifo.n || v->balance > 0) continue;
+        uint32_t to = net->dsf->eligible->node_of_in[v->to];
         struct weft__starved s = {
             .node = node,
-            .port = weft__dsf_ethernet_port(net->topology, net->dsf->eligible->node_of_in[v->to], v->port),
+            .port = weft__dsf_ethernet_port(net->topology, to, v->port),
+            .cut = v->to != in->self &&
+                   (!has_way(net, in, v->to) || !has_way(net, weft__network_state(net, to), in->self)),
             .priority = v->priority,
             .packets = v->fifo.n,
             .bytes = v->bytes,

@@ -145,6 +145,23 @@ struct starved {
     uint32_t lines, more;
 };
 
+/// Why a port gives no credit.
+static void say_why(FILE *text, const struct weft__network *net, const struct weft__starved *q) {
+    const struct weft__port *port = weft__network_port(net, q->port);
+    char name[128];
+    if (q->cut) {
+        fprintf(text, "; no fabric link leads there and back\n");
+    } else if (port->paused >> q->priority & 1) {
+        weft_topology_port_name(net->topology, net->topology->port[q->port].peer, name, sizeof name);
+        fprintf(text, "; that port is paused by %s\n", name);
+    } else if (port->queue[q->priority].bytes) {
+        weft_format_bytes(port->queue[q->priority].bytes, name, sizeof name);
+        fprintf(text, "; %s wait at that port\n", name);
+    } else {
+        fprintf(text, "; that port is free, so requests or credits were lost\n");
+    }
+}
+
 static void say_starved_one(void *context, const struct weft__starved *q) {
     struct starved *s = context;
     const struct weft_topology *t = s->net->topology;
@@ -157,8 +174,9 @@ static void say_starved_one(void *context, const struct weft__starved *q) {
     weft_topology_port_name(t, q->port, port, sizeof port);
     weft_format_bytes(q->bytes, bytes, sizeof bytes);
     weft_format_time(s->net->outcome->sim_time_ps - q->since_ps, time, sizeof time);
-    fprintf(s->text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s\n", t->node[q->node].name, port,
+    fprintf(s->text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s", t->node[q->node].name, port,
             q->priority, q->packets, bytes, time);
+    say_why(s->text, s->net, q);
 }
 
 static void say_starved(FILE *text, const struct weft__network *net) {

@@ -140,6 +140,7 @@ static void a_queue_without_credits_is_named(void **state) {
         "workload: [{kind: flow, src: ha, dst: hx, size: 1MB}]\nrun: {stall: 1ms}\n");
     assert_int_equal(r.status, WEFT_ERROR_STALL);
     assert_non_null(strstr(r.outcome->stall, "virtual output queues that wait for credits:\n  a for x/0 priority 3: "));
+    assert_non_null(strstr(r.outcome->stall, "; no fabric link leads there and back\n"));
     run_free(&r);
 }
 
