@@ -98,6 +98,35 @@ static void a_link_to_a_superspine_fails(void **state) {
     run_free(&r);
 }
 
+/// Packets that are lost at the EDSW of host-0's exit, whose link is down at time 0.
+static uint64_t lost_from_the_start(uint32_t exit, unsigned detect_us, unsigned start_us) {
+    struct run r = RUN(run_twice,
+                       REGION "control: {bgp: {detect: %uus, processing: 2us, latency: 5us}}\nrun: {detection: 0ns}\n"
+                              "workload: [{kind: flow, src: host-0, dst: host-16, size: 10MB, start: %uus}]\n"
+                              "events: [{at: 0us, link: edsw-%u/%u, state: down}]\n",
+                       2, detect_us, start_us, exit / 4, exit % 4);
+    run_assert_complete(&r);
+    char name[32];
+    snprintf(name, sizeof name, "edsw-%u", exit / 4);
+    uint64_t lost = lost_at(&r, name);
+    if (!lost) assert_int_equal(run_drops(&r), 0);
+    run_free(&r);
+    return lost;
+}
+
+/// A link that is down at time 0 has failed just then: it takes its time to be noticed, whatever Ethernet switches are
+/// told at once. What starts after that loses nothing.
+static void a_link_that_fails_at_the_start_is_noticed_like_others(void **state) {
+    uint32_t exit = own_exit(2);
+    uint64_t soon = lost_from_the_start(exit, DETECT, 0), late = lost_from_the_start(exit, 3 * DETECT, 0);
+    assert_true(soon > 0);
+    // to 2%: the first packets come as credits do
+    double expected = 2.0 * DETECT * WEFT_PS_PER_US / PACKET_PS;
+    if (fabs((double)(late - soon) / expected - 1) > 0.02)
+        fail_msg("%" PRIu64 " packets lost, expected %.0f", late - soon, expected);
+    assert_int_equal(lost_from_the_start(exit, DETECT, DETECT + PROCESSING + LATENCY + PROCESSING), 0);
+}
+
 /// A superspine loses its links to building 1. It tells the EDSWs of building 0, and these the RDSWs; until then
 /// packets come to it for nothing. Of building 2 it still tells: traffic to there goes by all exits.
 static void a_superspine_loses_a_building(void **state) {
@@ -170,6 +199,7 @@ static void an_edsw_crashes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_to_a_superspine_fails),
+        cmocka_unit_test(a_link_that_fails_at_the_start_is_noticed_like_others),
         cmocka_unit_test(a_superspine_loses_a_building),
         cmocka_unit_test(next_hops_are_weighted_by_what_is_left),
         cmocka_unit_test(an_edsw_crashes),
