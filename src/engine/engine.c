@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,9 @@ struct weft__active {
 enum { PORT_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
-enum { MANY = 128 };    ///< packets for a node
-enum { SPINS = 32768 }; ///< some tens of microseconds, what waking a sleeper takes
+enum { MANY = 128 };   ///< packets for a node
+enum { SPINS = 4096 }; ///< at the barrier, while every worker has a processor of its own
+enum { CROWDED_NS = 1000000, CROWDED_WINDOWS = 1024 }; ///< a yield as long: others want the processor; so long to sleep
 #define NO_WINDOW UINT64_MAX
 
 // --- logs ---------------------------------------------------------------------------------------------------------
@@ -308,12 +310,16 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
     return actives;
 }
 
+static uint64_t wall_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 /// With profiling on: charges the time since *begun to a phase.
 static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begun) {
     if (!w->engine->conf.profile) return;
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    uint64_t now = wall_ns();
     if (*begun) w->phase_ns[phase] += now - *begun;
     *begun = now;
 }
@@ -411,8 +417,6 @@ static void publish(struct weft__worker *w) {
     };
 }
 
-/// Whoever waits long sleeps: a processor that is only yielded goes to other programs for whole slices of time, window
-/// by window, while a sleeper who is woken goes first.
 static void barrier_sleep(struct weft__engine *e, uint32_t turn) {
     pthread_mutex_lock(&e->barrier_lock);
     atomic_fetch_add(&e->barrier_sleepers, 1);
@@ -422,21 +426,38 @@ static void barrier_sleep(struct weft__engine *e, uint32_t turn) {
     pthread_mutex_unlock(&e->barrier_lock);
 }
 
-static void barrier(struct weft__engine *e) {
-    uint32_t turn = atomic_load_explicit(&e->barrier_turn, memory_order_relaxed);
-    if (atomic_fetch_sub_explicit(&e->barrier_left, 1, memory_order_acq_rel) == 1) {
-        atomic_store_explicit(&e->barrier_left, e->conf.workers, memory_order_relaxed);
-        // In this order, as whoever goes to sleep is counted first and then looks.
-        atomic_store(&e->barrier_turn, turn + 1);
-        if (!atomic_load(&e->barrier_sleepers)) return;
-        pthread_mutex_lock(&e->barrier_lock);
-        pthread_cond_broadcast(&e->barrier_passed);
-        pthread_mutex_unlock(&e->barrier_lock);
-        return;
-    }
+/// Spins, then yields the processor, which is cheap as long as it goes to the other workers. On a machine with other
+/// work it goes to that for a whole slice of time, window by window; a worker that this happens to sleeps for a while
+/// of windows, as a sleeper who is woken goes first.
+static void barrier_wait(struct weft__worker *w, struct weft__engine *e, uint32_t turn) {
     for (uint32_t spins = 0; spins < e->spins; spins++)
         if (atomic_load_explicit(&e->barrier_turn, memory_order_acquire) != turn) return;
-    barrier_sleep(e, turn);
+    if (w->crowded) {
+        w->crowded--;
+        barrier_sleep(e, turn);
+        return;
+    }
+    while (atomic_load_explicit(&e->barrier_turn, memory_order_acquire) == turn) {
+        uint64_t begun_ns = wall_ns();
+        sched_yield();
+        if (wall_ns() - begun_ns > CROWDED_NS) w->crowded = CROWDED_WINDOWS;
+    }
+}
+
+static void barrier(struct weft__worker *w) {
+    struct weft__engine *e = w->engine;
+    uint32_t turn = atomic_load_explicit(&e->barrier_turn, memory_order_relaxed);
+    if (atomic_fetch_sub_explicit(&e->barrier_left, 1, memory_order_acq_rel) > 1) {
+        barrier_wait(w, e, turn);
+        return;
+    }
+    atomic_store_explicit(&e->barrier_left, e->conf.workers, memory_order_relaxed);
+    // In this order, as whoever goes to sleep is counted first and then looks.
+    atomic_store(&e->barrier_turn, turn + 1);
+    if (!atomic_load(&e->barrier_sleepers)) return;
+    pthread_mutex_lock(&e->barrier_lock);
+    pthread_cond_broadcast(&e->barrier_passed);
+    pthread_mutex_unlock(&e->barrier_lock);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
@@ -486,7 +507,7 @@ static void *work(void *context) {
     uint64_t windows = 0, begun = 0;
     for (;;) {
         publish(w);
-        barrier(e);
+        barrier(w);
         charge(w, WEFT_PHASE_WAIT, &begun);
         struct weft__report all = sum_reports(e, w->parity);
         enum weft_end end;

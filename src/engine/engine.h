@@ -99,6 +99,7 @@ struct weft__worker {
     uint32_t first, n; ///< its nodes
     uint64_t *wake;    ///< [slot * words + word]: nodes to visit
     uint32_t words;
+    uint32_t crowded; ///< windows for which to sleep at the barrier, as other programs want the processor
     struct weft_packet **free_block;
     uint32_t free_blocks, free_capacity;
     struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
@@ -144,7 +145,7 @@ struct weft__engine {
     struct weft__worker *worker;
     struct weft__report *report; ///< [parity * workers + worker]
     atomic_uint barrier_left, barrier_turn, barrier_sleepers;
-    uint32_t spins; ///< at the barrier, before going to sleep
+    uint32_t spins; ///< at the barrier, before the processor is given away
     pthread_mutex_t barrier_lock;
     pthread_cond_t barrier_passed;
     uint64_t windows;
