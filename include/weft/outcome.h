@@ -172,7 +172,7 @@ struct weft_outcome {
     uint32_t rmas;
     struct weft_rma_outcome *rma; ///< [rmas], as in the workload
 
-    struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips
+    struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips or with TiNs
 
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]

@@ -31,15 +31,33 @@
     X(ingress_bytes_max, "bytes of packets in the ingress buffer of a TiN")                                            \
     X(rts_packets_max, "packets announced in an RTS queue")                                                            \
     X(rts_bytes_max, "and their bytes")                                                                                \
-    X(egress_bytes_max, "bytes asked for, in reassembly or waiting to leave, at a port")
+    X(egress_bytes_max, "bytes asked for, in reassembly or waiting to leave, at a port")                               \
+    X(rma_window_bytes_max, "bytes that a TiN had asked for by 1RMA and not got")
+/// X(field, meaning)
+#define WEFT_TIN_HISTOGRAMS(X)                                                                                         \
+    X(clear_ns, "from the RTS of a packet to its CTS or CTD, both at its ingress, in nanoseconds")                     \
+    X(fetch_ns, "from the CTS of a packet until it is whole, both at its egress, in nanoseconds")                      \
+    X(rts_wait_ns, "time that an RTS waited in its queue, in nanoseconds")                                             \
+    X(rts_packets, "packets announced that an RTS found in its queue")
+/// Types of cells. X(name, meaning)
+#define WEFT_TIN_CELLS(X)                                                                                              \
+    X(rts, "RTS cells that endpoints sent")                                                                            \
+    X(cts, "CTS cells")                                                                                                \
+    X(ctd, "CTD cells")                                                                                                \
+    X(data, "cells of IP packets")                                                                                     \
+    X(req, "Req cells of 1RMA")                                                                                        \
+    X(resp, "Resp cells of 1RMA")
 enum { WEFT_TIN_HOPS = 16, WEFT_TIN_CELL_TYPES = 8 };
 struct weft_tin_outcome {
 #define X(field, help) uint64_t field;
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
+#define X(field, help) struct weft_histogram field;
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
     uint64_t hops[WEFT_TIN_HOPS];        ///< cells that came to an endpoint after so many links
-    uint64_t cells[WEFT_TIN_CELL_TYPES]; ///< sent by endpoints: RTS, CTS, CTD, IP data, Req, Resp
+    uint64_t cells[WEFT_TIN_CELL_TYPES]; ///< sent by endpoints, in the order of WEFT_TIN_CELLS
 };
 
 #endif

@@ -288,6 +288,9 @@ static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *
     if (one->field > sum->field) sum->field = one->field;
     WEFT_TIN_WATERMARKS(X)
 #undef X
+#define X(field, help) weft_histogram_add(&sum->field, &one->field);
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         sum->hops[h] += one->hops[h];
     for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
@@ -297,6 +300,10 @@ static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *
 void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum) {
     weft__gnet_finish(&tin->gnet);
     weft__ether_finish(&tin->ether, now);
+    if (tin->rma) {
+        tin->gnet.counts.cells_late += tin->rma->late;
+        tin->gnet.counts.rma_window_bytes_max = tin->rma->solicited_bytes_max;
+    }
     sum_up(sum, &tin->gnet.counts);
 }
 

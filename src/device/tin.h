@@ -138,6 +138,10 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
 void weft__tin_deinit(struct weft__tin *tin);
 weft_bytes weft__tin_held(const struct weft__tin *tin);
 
+static inline void weft__tin_count_ns(struct weft_histogram *h, weft_time_ps time) {
+    h->count[weft_histogram_bucket(time / WEFT_PS_PER_NS)]++;
+}
+
 /// "Low latency" or "bulk".
 static inline uint32_t weft__tin_level(const struct weft__tin *tin, uint32_t priority) {
     return tin->conf->low_latency >> priority & 1 ? 0 : 1;

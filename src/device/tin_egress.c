@@ -116,6 +116,7 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
         if (slot == WEFT_NONE) return;
         struct weft_packet rts;
         weft__fifo_pop(queue, tin->pool, &rts);
+        weft__tin_count_ns(&tin->gnet.counts.rts_wait_ns, w->now_ps - rts.time_ps);
         port->rts_bytes[priority] -= bytes;
         if (!queue->n) port->ready &= (uint8_t) ~(1u << priority);
         if (tin->ether.scheduler->on_sent)
@@ -136,10 +137,13 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
         answer(node, tin, w, rts, WEFT__GNET_CTD, 0);
         return;
     }
-    weft__fifo_push(&port->rts[priority], tin->pool, rts);
+    struct weft_tin_outcome *counts = &tin->gnet.counts;
+    counts->rts_packets.count[weft_histogram_bucket(port->rts[priority].n)]++;
+    struct weft_packet kept = *rts;
+    kept.time_ps = w->now_ps;
+    weft__fifo_push(&port->rts[priority], tin->pool, &kept);
     port->ready |= (uint8_t)(1u << priority);
     port->rts_bytes[priority] += rts_bytes(rts);
-    struct weft_tin_outcome *counts = &tin->gnet.counts;
     if (port->rts_bytes[priority] > counts->rts_bytes_max) counts->rts_bytes_max = port->rts_bytes[priority];
     if (port->rts[priority].n > counts->rts_packets_max) counts->rts_packets_max = port->rts[priority].n;
     weft__tin_grant(node, tin, w, k);
@@ -199,6 +203,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     f->begun = true;
     if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
     f->whole = true;
+    weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
     remove_from(tin, &tin->fetching, slot);
     tin->port[f->port].fetching_bytes -= f->bytes;
     uint32_t k = f->port, flow = f->flow;

@@ -211,8 +211,8 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
 }
 
 static void write_tin(struct weft__json *j, const struct weft_outcome *o) {
-    static const char *const types[] = {"rts", "cts", "ctd", "data", "req", "resp", NULL};
     const struct weft_tin_outcome *d = o->tin;
+    uint32_t type = 0;
     weft__json_key(j, "aquila");
     weft__json_begin_object(j);
 #define X(field, help) weft__json_key_u64(j, #field, d->field);
@@ -220,10 +220,14 @@ static void write_tin(struct weft__json *j, const struct weft_outcome *o) {
     WEFT_TIN_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
+#define X(field, help) write_quantiles(j, #field, &d->field);
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
     weft__json_key(j, "cells");
     weft__json_begin_object(j);
-    for (uint32_t k = 0; types[k]; k++)
-        weft__json_key_u64(j, types[k], d->cells[k]);
+#define X(name, help) weft__json_key_u64(j, #name, d->cells[type++]);
+    WEFT_TIN_CELLS(X)
+#undef X
     weft__json_end_object(j);
     weft__json_key(j, "hops"); // cells by the links that they crossed
     weft__json_begin_array(j);
@@ -250,7 +254,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     write_groups(j, run);
     if (run->workload->jobs) weft__report_jobs_json(j, run);
     if (run->workload->rmas) weft__report_rma_json(j, run);
-    if (run->scenario->run.round_trips) write_round_trips(j, run->outcome);
+    if (run->scenario->run.round_trips || run->outcome->tin) write_round_trips(j, run->outcome);
     write_flows(j, run);
     write_counters(j, run->outcome);
     write_pfc_layers(j, run);

@@ -140,6 +140,9 @@ static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
+#define X(field, help) digest = mix_histogram(digest, &tin->field);
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         digest = mix(digest, tin->hops[h]);
     for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)

@@ -320,6 +320,34 @@ static void write_dsf(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+static void write_aquila(struct writer *w) {
+    const struct weft_tin_outcome *d = w->run->outcome->tin;
+    uint64_t cells = 0, before = 0;
+    uint32_t type = 0;
+    if (!d) return;
+    sqlite3_stmt *s = prepare(w, "INSERT INTO aquila VALUES (?,?,?,?)");
+#define X(field, help) insert(w, s, "tit", #field, d->field, help);
+    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+#define X(name, help) insert(w, s, "tit", "cells_" #name, d->cells[type++], help);
+    WEFT_TIN_CELLS(X)
+#undef X
+    sqlite3_finalize(s);
+    s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
+#define X(field, help) write_distribution(w, s, #field, &d->field);
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
+    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
+        cells += d->hops[h];
+    for (uint64_t h = 0; h < WEFT_TIN_HOPS; h++) {
+        if (!d->hops[h]) continue;
+        before += d->hops[h];
+        insert(w, s, "tiiir", "hops", h, h + 1, d->hops[h], (double)before / (double)cells);
+    }
+    sqlite3_finalize(s);
+}
+
 static void write_pfc_layers(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
@@ -514,6 +542,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_pfc_layers(w);
         write_te(w);
         write_dsf(w);
+        write_aquila(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

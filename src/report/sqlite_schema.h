@@ -114,6 +114,8 @@ static const char weft__sqlite_schema[] =
         " utilisation_max REAL NOT NULL, PRIMARY KEY (run, round)) WITHOUT ROWID;"
         "CREATE TABLE dsf (" WEFT__RUN_KEY ", field TEXT NOT NULL, value INTEGER NOT NULL, meaning TEXT NOT NULL,"
         " PRIMARY KEY (run, field)) WITHOUT ROWID;"
+        "CREATE TABLE aquila (" WEFT__RUN_KEY ", field TEXT NOT NULL, value INTEGER NOT NULL, meaning TEXT NOT NULL,"
+        " PRIMARY KEY (run, field)) WITHOUT ROWID;"
         "CREATE TABLE distributions (" WEFT__RUN_KEY ", name TEXT NOT NULL, value INTEGER NOT NULL,"
         " below INTEGER NOT NULL, count INTEGER NOT NULL, share REAL NOT NULL,"
         " PRIMARY KEY (run, name, value)) WITHOUT ROWID;"

@@ -93,6 +93,25 @@ static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
             d->packets_lost, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
 }
 
+static void print_ns(FILE *file, const char *what, const struct weft_histogram *h) {
+    char p50[TEXT], p99[TEXT], p999[TEXT];
+    weft_format_time(weft_histogram_quantile(h, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
+    weft_format_time(weft_histogram_quantile(h, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
+    weft_format_time(weft_histogram_quantile(h, 0.999) * WEFT_PS_PER_NS, p999, sizeof p999);
+    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s\n", what, p50, p99, p999);
+}
+
+static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
+    if (!d->rts) return;
+    print_ns(file, "from a packet's RTS to its CTS:", &d->clear_ns);
+    print_ns(file, "from its CTS until it is whole:", &d->fetch_ns);
+    fprintf(file,
+            "       packets announced before one in its RTS queue: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
+            "\n",
+            weft_histogram_quantile(&d->rts_packets, 0.5), weft_histogram_quantile(&d->rts_packets, 0.99),
+            weft_histogram_quantile(&d->rts_packets, 0.999));
+}
+
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
     char mean[TEXT], p50[TEXT], p99[TEXT], max[TEXT];
     if (unit.name)
@@ -256,6 +275,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     weft__report_te_table(file, run);
     if (run->outcome->dsf) print_dsf(file, run->outcome->dsf);
     if (run->outcome->tin) print_tin(file, run->outcome->tin);
+    if (run->outcome->tin) print_tin_packets(file, run->outcome->tin);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

@@ -18,7 +18,7 @@ static const struct weft_param run_rows[] = {
     WEFT_BOOL(struct weft_run_conf, count_flows, "count_flows", "off",
               "count the queue pairs whose data each link between switches carries: collisions; costs some speed"),
     WEFT_BOOL(struct weft_run_conf, round_trips, "round_trips", "off",
-              "measure round trips of data between NICs, one at a time of each queue pair"),
+              "measure round trips of data between NICs, one at a time of each queue pair; with TiNs always"),
     WEFT_BYTES(struct weft_run_conf, flow_bytes_min, "count_flows_from", "1B", "1B", "100TB",
                "with count_flows: a queue pair counts on a link once it has sent so many bytes of data frames over it"),
     WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",

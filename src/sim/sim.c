@@ -380,7 +380,7 @@ static void collect_flows(struct weft__network *net) {
 }
 
 static void start_round_trips(struct weft__network *net) {
-    if (!net->scenario->run.round_trips) return;
+    if (!net->scenario->run.round_trips && !net->cliques) return; // what the fabric of a Clique is measured by
     uint32_t workers = net->engine.conf.workers;
     net->round_trips = weft_arena_alloc(net->arena_qp, workers, sizeof *net->round_trips);
     for (uint32_t k = 0; k < workers; k++)

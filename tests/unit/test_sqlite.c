@@ -76,12 +76,12 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(
-        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-        "admission\nbalance\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_meaning\ncounters\ndcbx\ndcbx_"
-        "differences\ndistributions\ndrops\ndsf\n"
-        "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
-        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
+    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+                "admission\naquila\nbalance\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_"
+                "meaning\ncounters\ndcbx\ndcbx_"
+                "differences\ndistributions\ndrops\ndsf\n"
+                "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
+                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
@@ -133,6 +133,21 @@ static void of_a_fabric(void **state) {
                 "2|cell_hops|34\n2|voq_bytes_max|4158");
     expect_rows(f->dir, "SELECT * FROM distributions",
                 "2|fabric_cells|0|1|6|0.75\n2|fabric_cells|32|40|2|1.0\n2|voq_ns|7|8|1|1.0");
+}
+
+/// Likewise of a Clique; hops are exact.
+static void of_a_clique(void **state) {
+    struct fixture *f = *state;
+    static struct weft_tin_outcome tin = {
+        .cell_hops = 9, .rts_packets_max = 3, .cells = {2, 1, 1, 5}, .hops = {[1] = 3, [2] = 1, [15] = 4}};
+    tin.clear_ns.count[weft_histogram_bucket(1000)] = 2;
+    f->sample[0].outcome.tin = &tin;
+    write_results(f, f->dir);
+    f->sample[0].outcome.tin = NULL;
+    expect_rows(f->dir, "SELECT run, field, value FROM aquila WHERE value > 0 ORDER BY field",
+                "1|cell_hops|9\n1|cells_ctd|1\n1|cells_cts|1\n1|cells_data|5\n1|cells_rts|2\n1|rts_packets_max|3");
+    expect_rows(f->dir, "SELECT * FROM distributions",
+                "1|clear_ns|896|1024|2|1.0\n1|hops|1|2|3|0.375\n1|hops|2|3|1|0.5\n1|hops|15|16|4|1.0");
 }
 
 static void ports_counters_series(void **state) {
@@ -230,6 +245,7 @@ int main(void) {
         T(what_was_run),
         T(flows_and_groups),
         T(of_a_fabric),
+        T(of_a_clique),
         T(ports_counters_series),
         T(queries_of_the_docs),
         T(replaces_and_makes_folders),
