@@ -98,6 +98,7 @@ static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, 
             weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, part);
             p->bytes = (uint16_t)part;
             p->dst = weft__cell_dst(v->to, in->self, index++);
+            in->counts.cells_unreachable += weft__cell_count(p);
             if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, in->lanes.port[0], p, WEFT_DROP_NO_ROUTE);
             continue;
         }

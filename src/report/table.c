@@ -58,14 +58,16 @@ static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
     weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
     weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
     fprintf(file,
-            "DSF    %s cell-hops; %" PRIu64 " cells and %" PRIu64 " packets lost; VOQ wait p50 %s, p99 %s\n"
+            "DSF    %s cell-hops; VOQ wait p50 %s, p99 %s\n"
+            "       cells lost: %" PRIu64 " on links, %" PRIu64 " at full FIFOs, %" PRIu64 " without a lane, %" PRIu64
+            " too late; packets given up: %" PRIu64 "\n"
             "       cells before a cell at fabric nodes: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
             ", max %" PRIu64 "\n"
             "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly; packets begun ahead of "
             "turn: "
             "p99 %" PRIu64 ", max %" PRIu64 "\n",
-            weft__text_count(hops, (double)d->cell_hops), d->cells_lost + d->cells_dropped + d->cells_unreachable,
-            d->packets_lost, p50, p99, weft_histogram_quantile(&d->fabric_cells, 0.5),
+            weft__text_count(hops, (double)d->cell_hops), p50, p99, d->cells_lost, d->cells_dropped,
+            d->cells_unreachable, d->cells_late, d->packets_lost, weft_histogram_quantile(&d->fabric_cells, 0.5),
             weft_histogram_quantile(&d->fabric_cells, 0.99), weft_histogram_quantile(&d->fabric_cells, 0.999),
             weft_histogram_quantile(&d->fabric_cells, 1), voq, egress, reassembly,
             weft_histogram_quantile(&d->reassembly_packets, 0.99), d->reassembly_packets_max);

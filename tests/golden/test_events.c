@@ -473,7 +473,7 @@ static const char cut[] = FUNNEL "host: {cc: none, timeout: never}\n"
 static void what_a_failed_link_leads_to_comes_in_order(void **state) {
     struct run r = run_once(cut);
     struct weft_outcome *o = record(&r, cut);
-    uint64_t packets[WEFT_DROPS] = {0}, bytes[WEFT_DROPS] = {0}, cells = 0;
+    uint64_t packets[WEFT_DROPS] = {0}, bytes[WEFT_DROPS] = {0}, cells = 0, unreachable = 0;
     weft_time_ps given_up = WEFT_TIME_NEVER, purged = WEFT_TIME_NEVER;
     for (uint32_t id = 1; id <= o->recorded; id++) {
         const struct weft_event *e = at(o, id);
@@ -484,7 +484,7 @@ static void what_a_failed_link_leads_to_comes_in_order(void **state) {
         }
         if (e->kind == WEFT_EVENT_CELLS_LOST) {
             bytes[e->detail] += e->value;
-            if (e->detail != WEFT_DROP_NO_ROUTE) cells += e->more;
+            *(e->detail == WEFT_DROP_NO_ROUTE ? &unreachable : &cells) += e->more;
             if (e->detail == WEFT_DROP_LINK_DOWN) assert_int_equal(at(o, e->cause)->kind, WEFT_EVENT_LINK_DOWN);
         }
         if (e->kind != WEFT_EVENT_DROPPED) continue;
@@ -501,6 +501,7 @@ static void what_a_failed_link_leads_to_comes_in_order(void **state) {
     }
     const struct weft_dsf_outcome *dsf = o->dsf;
     assert_int_equal(cells, dsf->cells_lost + dsf->cells_dropped + dsf->cells_late);
+    assert_int_equal(unreachable, dsf->cells_unreachable);
     assert_int_equal(packets[WEFT_DROP_REASSEMBLY], dsf->packets_lost);
     assert_int_equal(count(o, WEFT_EVENT_VOQ_PURGED, NULL), dsf->voqs_purged);
     // Its first cells came before the link failed; credits come no longer from then on.
