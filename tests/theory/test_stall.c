@@ -160,12 +160,28 @@ static void a_port_that_is_paused_is_named(void **state) {
     run_free(&r);
 }
 
+// The only request is lost on a link that is back before anybody notices, and is not repeated for a second.
+static void a_lost_request_is_named(void **state) {
+    struct run r = run_once(
+        "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: x, role: switch, box: "
+        "dsf_interface}, {name: a, role: switch, box: dsf_interface}, {name: hx, role: host}, {name: ha, role: host}], "
+        "links: [{from: hx, to: x, rate: 400Gbps}, {from: ha, to: a, rate: 400Gbps}, {from: x, to: fn, rate: 400Gbps}, "
+        "{from: a, to: fn, rate: 400Gbps}]}\n"
+        "host: {cc: none, timeout: never}\ninterface_node: {credit_watchdog: never, request_refresh: 1s}\n"
+        "events: [{at: 100ns, link: x--fn, state: down}, {at: 3us, link: x--fn, state: up}]\n"
+        "workload: [{kind: flow, src: ha, dst: hx, size: 4KB}]\nrun: {stall: 1ms}\n");
+    assert_int_equal(r.status, WEFT_ERROR_STALL);
+    assert_non_null(strstr(r.outcome->stall, "  a for x/0 priority 3: "));
+    assert_non_null(strstr(r.outcome->stall, "; that port is free, so requests or credits were lost\n"));
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlock_is_found_and_named),          cmocka_unit_test(no_deadlock_without_pfc),
         cmocka_unit_test(program_exits_4_and_prints_the_cycle), cmocka_unit_test(slow_is_not_stalled),
         cmocka_unit_test(a_dead_flow_does_not_end_others),      cmocka_unit_test(a_queue_without_credits_is_named),
-        cmocka_unit_test(a_port_that_is_paused_is_named),
+        cmocka_unit_test(a_port_that_is_paused_is_named),       cmocka_unit_test(a_lost_request_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
