@@ -24,7 +24,7 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
     bool xoff, leaves = weft__in_is_outside(in, p->dst);
     if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, in->self, &at)) at.in = WEFT_NONE;
     uint32_t to = at.in;
-    if (to == WEFT_NONE || (to != in->self && !weft__spray_to(&in->spray, w->now_ps, to)->n)) {
+    if (to == WEFT_NONE || !weft__in_has_way(in, w->now_ps, to)) {
         weft__ether_drop(&in->ether, w, p, in_port, WEFT_DROP_NO_ROUTE);
         return;
     }

@@ -156,6 +156,11 @@ static inline bool weft__in_is_outside(const struct weft__in *in, uint32_t host)
     return __builtin_expect(in->outside != NULL, 0) && in->outside->fabric_of_host[host] != in->outside->fabric;
 }
 
+/// Whether a lane leads to the interface node `to`. Asked in the order of times.
+static inline bool weft__in_has_way(struct weft__in *in, weft_time_ps now, uint32_t to) {
+    return to == in->self || weft__spray_to(&in->spray, now, to)->n;
+}
+
 struct weft__in_setup {
     const struct weft_interface_conf *conf;
     const struct weft_switch_conf *ethernet;

@@ -24,6 +24,7 @@ void weft__in_send_control(struct weft__in *in, struct weft__worker *w, struct w
     w->tally.injected_bytes += cell->bytes;
     if (out == WEFT_NONE) {
         weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, cell->bytes);
+        in->counts.cells_unreachable++;
         if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, in->lanes.port[0], cell, WEFT_DROP_NO_ROUTE);
         return;
     }
@@ -177,11 +178,12 @@ static bool takes_turn(const struct weft__in *in, struct weft__credit_flow *flow
     return true;
 }
 
-/// The next VOQ of the priority that is to have a credit; WEFT_NONE if none of those asked wants this turn.
-static uint32_t next_in_ring(struct weft__in *in, struct weft__in_port *port, uint32_t priority) {
+/// The next VOQ of the priority that is to have a credit; WEFT_NONE if none of those asked wants this turn. One that no
+/// lane leads to leaves the ring like one that is satisfied: if it can be reached again, it repeats its request.
+static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint32_t priority) {
     for (uint32_t first = WEFT_NONE; port->ring_mask >> priority & 1;) {
         uint32_t *tail = &port->ring[priority], f = in->flow[*tail].next;
-        if (in->flow[f].state == WEFT__VOQ_SATISFIED) {
+        if (in->flow[f].state == WEFT__VOQ_SATISFIED || !weft__in_has_way(in, now, in->flow[f].from)) {
             ring_pop(in, port, priority);
             continue;
         }
@@ -204,7 +206,7 @@ void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__w
     uint8_t mask = grantable(in, w->now_ps, k);
     if (mask) {
         uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
-        uint32_t f = next_in_ring(in, port, priority);
+        uint32_t f = next_in_ring(in, w->now_ps, port, priority);
         bool slow = in->ether.port[k].queue[priority].bytes > in->conf->egress_slow_bytes;
         port->next_credit_ps = w->now_ps + (slow ? port->slow_credit_ps : port->credit_ps);
         if (in->throttle_ps) in->throttled_until_ps = w->now_ps + in->throttle_ps;

@@ -199,7 +199,7 @@ uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, u
 
 /// At the end of a run.
 static bool has_way(const struct weft__network *net, struct weft__in *in, uint32_t to) {
-    return weft__spray_to(&in->spray, net->outcome->sim_time_ps, to)->n;
+    return weft__in_has_way(in, net->outcome->sim_time_ps, to);
 }
 
 static void in_each_starved(const struct weft__network *net, uint32_t node,
@@ -212,8 +212,7 @@ static void in_each_starved(const struct weft__network *net, uint32_t node,
         struct weft__starved s = {
             .node = node,
             .port = weft__dsf_ethernet_port(net->topology, to, v->port),
-            .cut = v->to != in->self &&
-                   (!has_way(net, in, v->to) || !has_way(net, weft__network_state(net, to), in->self)),
+            .cut = !has_way(net, in, v->to) || !has_way(net, weft__network_state(net, to), in->self),
             .priority = v->priority,
             .packets = v->fifo.n,
             .bytes = v->bytes,

@@ -213,6 +213,64 @@ static void watchdog_empties_a_voq(void **state) {
     run_free(&r);
 }
 
+/// Two interface nodes send by one lane each to a fabric node that has one lane to the third, at which there are two
+/// hosts; so credits are no limit.
+#define FORK                                                                                                           \
+    "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: x, role: switch, box: "          \
+    "dsf_interface}, {name: a, role: switch, box: dsf_interface}, {name: b, role: switch, box: dsf_interface}, "       \
+    "{name: hx, role: host}, {name: hy, role: host}, {name: ha, role: host}, {name: hb, role: host}], links: ["        \
+    "{from: hx, to: x, rate: 400Gbps}, {from: hy, to: x, rate: 400Gbps}, {from: ha, to: a, rate: 400Gbps}, "           \
+    "{from: hb, to: b, rate: 400Gbps}, {from: x, to: fn, rate: %s}, {from: a, to: fn, rate: %s}, "                     \
+    "{from: b, to: fn, rate: %s}]}\n"                                                                                  \
+    "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"
+
+/// The cells of two packets of 4096 B come in step by two lanes and leave by one; those of b 14 B of time later, as
+/// its credit stood behind that of a. Each packet is 16 full cells and one of 4184 - 16 x 256 + 12 = 100 B. When the
+/// pair j of cells comes, 2 j cells have come before and j have left: the first waits for j, the second for j + 1 less
+/// the 14 B. The last ones wait for 17 cells less 100 B, and less 14 B. Those that wait for `mark` or more are marked.
+/// Requests take time of the lane, too, so that the second of pair mark - 1 may or may not be.
+static void cells_are_marked_at_the_depth(void **state) {
+    static const uint32_t marks[] = {1, 2, 7, 15, 16, 17};
+    const uint32_t cell = 268;
+    for (uint32_t i = 0; i < 6; i++) {
+        uint32_t depth = marks[i] * cell, expected = 17 * cell - 100 >= depth;
+        expected += 17 * cell - 14 >= depth;
+        for (uint32_t j = 0; j < 16; j++) {
+            expected += j * cell >= depth;
+            expected += (j + 1) * cell - 14 >= depth;
+        }
+        struct run r = RUN(run_text,
+                           FORK "fabric_node: {mark: %u}\n"
+                                "workload: [{kind: flow, src: ha, dst: hx, size: 4096B}, "
+                                "{kind: flow, src: hb, dst: hy, size: 4096B}]\n",
+                           "100Gbps", "100Gbps", "100Gbps", marks[i]);
+        run_assert_complete(&r);
+        const struct weft_dsf_outcome *d = r.outcome->dsf;
+        assert_in_range(d->cells_marked, expected, expected + 1);
+        uint64_t deep = 0; // exact below 32
+        for (uint32_t k = marks[i]; k < WEFT_HISTOGRAM; k++)
+            deep += d->fabric_cells.count[k];
+        assert_int_equal(d->cells_marked, deep);
+        run_free(&r);
+    }
+}
+
+/// A port grants nothing to a source that no lane leads to. Once both ends know that the lane is down, a repeats its
+/// request each 100 us in vain; a port that granted would add 14 B each 78 ns, 350 KB. When the lane is back the flow
+/// goes on by the next request.
+static void no_credits_for_a_source_that_is_cut_off(void **state) {
+    struct run r = RUN(run_text,
+                       FORK "host: {cc: none, timeout: 10ms}\n"
+                            "control: {reachability: {cycle: 10us, watchdog: 20us}}\n"
+                            "events: [{at: 20us, link: a--fn, state: down}, {at: 2ms, link: a--fn, state: up}]\n"
+                            "workload: [{kind: flow, src: ha, dst: hx, size: 2MB}]\n",
+                       "800Gbps", "800Gbps", "800Gbps");
+    run_assert_complete(&r);
+    // Besides, what a had credits for when it learned of it, and ACKs.
+    assert_in_range(r.outcome->drop_bytes[WEFT_DROP_NO_ROUTE], 19 * 14, 100000);
+    run_free(&r);
+}
+
 /// An interface node pauses its NICs before it would have to drop.
 static void nics_are_paused_in_time(void **state) {
     struct run r = RUN(run_text, "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
@@ -261,6 +319,8 @@ int main(void) {
         cmocka_unit_test(failed_lanes_are_left),
         cmocka_unit_test(few_lanes_leave_packets_in_voqs),
         cmocka_unit_test(watchdog_empties_a_voq),
+        cmocka_unit_test(cells_are_marked_at_the_depth),
+        cmocka_unit_test(no_credits_for_a_source_that_is_cut_off),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
     };
