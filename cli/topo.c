@@ -58,7 +58,7 @@ static void print_lines(const struct weft_topology_summary *s) {
 }
 
 static void print_figures(const struct weft_topology *t, const struct weft_network_info *network,
-                          const struct weft_topology_summary *s) {
+                          const struct weft_topology_summary *s, bool cells) {
     uint32_t half_hosts = network->hosts / 2, at[4] = {0, half_hosts - 1, half_hosts, network->hosts - 1};
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
@@ -80,6 +80,9 @@ static void print_figures(const struct weft_topology *t, const struct weft_netwo
         printf("paths      %.12g shortest between hosts of different switches\n", s->paths_max);
     printf("round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
     printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
+    if (!cells) return;
+    printf("           in a Clique: processing, and for RTS, CTS and data each processing, fall-through, bytes at the\n"
+           "           endpoint's rate, and for each GNet link fall-through, link, cable, and between pods FEC\n");
 }
 
 /// Machines alike, as they follow one another: "32 server (backend 8, frontend 1)".
@@ -114,7 +117,7 @@ static void print_text(const struct topo_view *v) {
         if (n->wiring) printf("wiring %s\n", n->wiring);
         print_layers(&v->summary[i]);
         print_lines(&v->summary[i]);
-        print_figures(t, n, &v->summary[i]);
+        print_figures(t, n, &v->summary[i], v->cells);
         topo_print_dsf(v, n);
         topo_print_cliques(v, n);
     }
@@ -130,8 +133,25 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
 }
 
 static weft_time_ps processing_of(enum weft_node_box box, const struct weft_device_conf *conf) {
+    if (box == WEFT_BOX_TIN) return weft_tin_crossing_ps(&conf->tin);
     if (box == WEFT_BOX_DSF_INTERFACE) return conf->interface_node.processing_ps;
     return box == WEFT_BOX_DSF_FABRIC ? conf->fabric_node.processing_ps : conf->sw.processing_ps;
+}
+
+/// What GNet links and TiNs cost, or NULL if there is no TiN.
+static const struct weft_cell_costs *cell_costs(const struct weft_topology *t, const struct weft_device_conf **device,
+                                                const weft_time_ps *processing, struct weft_arena *arena) {
+    struct weft_cell_costs *costs = weft_arena_alloc(arena, 1, sizeof *costs);
+    weft_time_ps *link = weft_arena_alloc(arena, t->links, sizeof *link);
+    *costs = (struct weft_cell_costs){.tin_ps = processing, .link_ps = link};
+    for (uint32_t l = 0; l < t->links; l++) {
+        uint32_t from = t->port[t->link[l].port[0]].node, to = t->port[t->link[l].port[1]].node;
+        if (t->node[from].box != WEFT_BOX_TIN || t->node[to].box != WEFT_BOX_TIN) continue;
+        bool global = t->node[from].cluster != t->node[to].cluster;
+        link[l] = weft_tin_link_ps(&device[to]->tin, &t->link[l], global);
+        if (!costs->tables) costs->tables = &device[from]->tin.gnet;
+    }
+    return costs->tables ? costs : NULL;
 }
 
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
@@ -149,7 +169,8 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
     for (uint32_t sw = 0; sw < t->switches; sw++)
         processing[sw] = processing_of(t->node[t->switch_node[sw]].box, device[t->switch_node[sw]]);
-    struct topo_view view = {s, t, weft_topology_summarise(t, processing, s->arena)};
+    const struct weft_cell_costs *cells = cell_costs(t, device, processing, s->arena);
+    struct topo_view view = {s, t, weft_topology_summarise(t, processing, cells, s->arena), cells};
     if (o->json)
         topo_print_json(stdout, &view);
     else

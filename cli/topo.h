@@ -13,6 +13,7 @@ struct topo_view {
     const struct weft_scenario *scenario;
     const struct weft_topology *topology;
     const struct weft_topology_summary *summary; ///< of each network
+    const struct weft_cell_costs *cells;         ///< NULL: no TiNs
 };
 
 /// The way of every queue pair of the scenario's flows, and the links on which ways of different flows meet.

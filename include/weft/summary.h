@@ -38,12 +38,19 @@ struct weft_topology_summary {
     weft_time_ps rtt_min_ps, rtt_max_ps; ///< see weft_topology_summarise
 };
 
+/// What cells of Cliques take, for the round trips of packets that cross them.
+struct weft_cell_costs {
+    const weft_time_ps *tin_ps;  ///< [switches] of a TiN: what a packet takes that comes and leaves there
+    const weft_time_ps *link_ps; ///< [links] of a GNet link: what one more link on its way adds to that
+    const struct weft_gnet_conf *tables;
+};
+
 /// Figures of each network (t->networks of them) with all links up. `processing_ps`: fixed delay by switch index. A
 /// round trip is a minimum frame (64 bytes) there and back along one shortest path of the empty network: for every link
 /// its delay and 72 byte times (preamble and frame), for every switch its processing. Host processing is not in it.
-/// Result in `arena`.
+/// Within a Clique ways are those of its tables' minimal sets, with what `cells` says. Result in `arena`.
 struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
-                                                      struct weft_arena *arena);
+                                                      const struct weft_cell_costs *cells, struct weft_arena *arena);
 
 /// DSF nodes of one layer name: "down" and "up" are fabric lanes to lower and to other tiers, of a node.
 struct weft_dsf_layer {

@@ -75,4 +75,10 @@ struct weft_tin_conf {
 };
 extern const struct weft_param_table weft_tin_table;
 
+/// What a frame of 64 bytes takes that meets no other, from its header at the TiN where it comes in to its last cell at
+/// the TiN where it leaves: processing, and three cells (RTS, CTS, data) one after the other, if it leaves where it
+/// came; and what each GNet link between adds to that.
+weft_time_ps weft_tin_crossing_ps(const struct weft_tin_conf *conf);
+weft_time_ps weft_tin_link_ps(const struct weft_tin_conf *conf, const struct weft_link_info *link, bool global);
+
 #endif

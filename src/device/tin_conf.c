@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters of a TiN. Those with a section are the paper's (Gibson et al., NSDI 2022); the others are assumed.
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "weft/tin.h"
@@ -78,3 +79,25 @@ static const char *check(const void *conf, char *text, size_t size) {
     return text;
 }
 const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, check);
+
+/// Bytes of a frame's cells: RTS, CTS, and data without the Ethernet header and FCS (18 B).
+static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN, WEFT_FRAME_MIN - 18 + WEFT_GNET_HEADER};
+enum { CELLS = sizeof cells / sizeof *cells };
+
+static weft_time_ps cell_ps(uint32_t bytes, weft_rate_bps rate, double overhead) {
+    return (weft_time_ps)ceil(8.0 * bytes * (double)WEFT_PS_PER_S / (double)rate * (1 + overhead) - 1e-6);
+}
+
+weft_time_ps weft_tin_crossing_ps(const struct weft_tin_conf *conf) {
+    weft_time_ps sum = conf->processing_ps;
+    for (uint32_t i = 0; i < CELLS; i++)
+        sum += conf->processing_ps + conf->fall_through_ps + cell_ps(cells[i], conf->endpoint_rate_bps, 0);
+    return sum;
+}
+
+weft_time_ps weft_tin_link_ps(const struct weft_tin_conf *conf, const struct weft_link_info *link, bool global) {
+    weft_time_ps sum = CELLS * (conf->link_ps + conf->fall_through_ps + link->delay_ps + (global ? conf->fec_ps : 0));
+    for (uint32_t i = 0; i < CELLS && global; i++)
+        sum += cell_ps(cells[i], link->rate_bps, conf->fec_overhead) - cell_ps(cells[i], link->rate_bps, 0);
+    return sum;
+}

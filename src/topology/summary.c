@@ -6,6 +6,7 @@
 
 #include "topology/flow.h"
 #include "topology/graph.h"
+#include "weft/gnet_routes.h"
 #include "weft/packet.h"
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
@@ -152,9 +153,12 @@ struct walk {
     const struct weft_topology *t;
     struct weft__graph graph;
     const weft_time_ps *processing_ps;
-    weft_time_ps *cost_ps; ///< [link]
-    struct edge *edge;     ///< [switch]
+    const struct weft_cell_costs *cells; ///< NULL: not told
+    weft_time_ps *cost_ps;               ///< [link]
+    struct edge *edge;                   ///< [switch]
     uint32_t *hops, *order;
+    const struct weft_dragonflies *cliques; ///< NULL: none, or not told
+    uint32_t *clique_of;                    ///< [switch] or WEFT_NONE; NULL: none
     struct reach {
         weft_time_ps low, high; ///< from the first switch to here, both included, over shortest paths
         double paths;
@@ -182,8 +186,13 @@ static void note_host(struct edge *e, weft_time_ps cost) {
     }
 }
 
-static void walk_init(struct walk *w, const struct weft_topology *t, const weft_time_ps *processing_ps) {
-    *w = (struct walk){.t = t, .processing_ps = processing_ps};
+static bool is_gnet(const struct weft_topology *t, uint32_t link) {
+    return weft_topology_link_is_fabric(t, link) && t->node[t->port[t->link[link].port[0]].node].box == WEFT_BOX_TIN;
+}
+
+static void walk_init(struct walk *w, const struct weft_topology *t, const weft_time_ps *processing_ps,
+                      const struct weft_cell_costs *cells) {
+    *w = (struct walk){.t = t, .processing_ps = processing_ps, .cells = cells};
     weft__graph_init(&w->graph, t, NULL);
     w->cost_ps = weft_memory_new(KIND, t->links, sizeof *w->cost_ps);
     w->edge = weft_memory_new(KIND, t->switches, sizeof *w->edge);
@@ -191,7 +200,7 @@ static void walk_init(struct walk *w, const struct weft_topology *t, const weft_
     w->order = weft_memory_new(KIND, t->switches, sizeof *w->order);
     w->reach = weft_memory_new(KIND, t->switches, sizeof *w->reach);
     for (uint32_t l = 0; l < t->links; l++)
-        w->cost_ps[l] = link_cost(&t->link[l]);
+        w->cost_ps[l] = cells && is_gnet(t, l) ? cells->link_ps[l] : link_cost(&t->link[l]);
     for (uint32_t s = 0; s < t->switches; s++)
         w->edge[s].low[0] = w->edge[s].low[1] = WEFT_TIME_NEVER;
     for (uint32_t h = 0; h < t->hosts; h++) {
@@ -216,13 +225,12 @@ static struct reach reach_of(const struct walk *w, uint32_t s) {
         const struct weft__arc *arc = &w->graph.arc[a];
         if (w->hops[arc->to] != nearer) continue;
         const struct reach *from = &w->reach[arc->to];
-        weft_time_ps low = from->low + w->cost_ps[arc->link], high = from->high + w->cost_ps[arc->link];
+        weft_time_ps here = w->cells && is_gnet(w->t, arc->link) ? 0 : w->processing_ps[s];
+        weft_time_ps low = from->low + w->cost_ps[arc->link] + here, high = from->high + w->cost_ps[arc->link] + here;
         if (low < r.low) r.low = low;
         if (high > r.high) r.high = high;
         r.paths += from->paths;
     }
-    r.low += w->processing_ps[s];
-    r.high += w->processing_ps[s];
     return r;
 }
 
@@ -230,6 +238,11 @@ static void note_pair(struct weft_topology_summary *s, uint32_t hops, weft_time_
     if (hops + 2 > s->diameter_links) s->diameter_links = hops + 2;
     if (2 * low < s->rtt_min_ps) s->rtt_min_ps = 2 * low;
     if (2 * high > s->rtt_max_ps) s->rtt_max_ps = 2 * high;
+}
+
+static void note_paths(struct weft_topology_summary *s, double paths) {
+    if (s->paths_min <= 0 || paths < s->paths_min) s->paths_min = paths;
+    if (paths > s->paths_max) s->paths_max = paths;
 }
 
 static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t source) {
@@ -242,11 +255,67 @@ static void walk_from(struct weft_topology_summary *s, struct walk *w, uint32_t 
         uint32_t sw = w->order[i];
         const struct edge *to = &w->edge[sw];
         struct reach r = w->reach[sw] = reach_of(w, sw);
-        if (!to->hosts) continue;
+        if (!to->hosts ||
+            (w->clique_of && w->clique_of[source] != WEFT_NONE && w->clique_of[sw] == w->clique_of[source]))
+            continue;
         note_pair(s, w->hops[sw], r.low + from->low[0] + to->low[0], r.high + from->high[0] + to->high[0]);
-        if (s->paths_min <= 0 || r.paths < s->paths_min) s->paths_min = r.paths;
-        if (r.paths > s->paths_max) s->paths_max = r.paths;
+        note_paths(s, r.paths);
     }
+}
+
+// --- Cliques ------------------------------------------------------------------------------------------------------
+
+/// Ways between two TiNs by minimal sets: links, and what they cost.
+struct ways {
+    uint32_t links;
+    struct reach reach;
+};
+
+static struct ways find_ways(const struct walk *w, const struct weft_gnet_routes *r, uint32_t x, uint32_t input,
+                             uint32_t vc, uint32_t dst) {
+    struct ways ways = {0, {.low = WEFT_TIME_NEVER}};
+    if (x == dst) return (struct ways){0, {0, 0, 1}};
+    const struct weft_tin *tin = &r->f->tin[x];
+    uint64_t ports = weft_gnet_at(r, x, (enum weft_gnet_input)input, vc, dst)->minimal;
+    for (; ports; ports &= ports - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(ports), to = tin->peer[k];
+        const struct weft_port_info *port = weft_topology_port(w->t, tin->node, k);
+        uint32_t there = port->peer - w->t->node[r->f->tin[to].node].port0;
+        struct ways on =
+            find_ways(w, r, to, r->f->tin[to].input[there], weft_gnet_next_vc((enum weft_gnet_input)input, vc), dst);
+        weft_time_ps cost = w->cells->link_ps[port->link];
+        if (on.links + 1 > ways.links) ways.links = on.links + 1;
+        if (on.reach.low + cost < ways.reach.low) ways.reach.low = on.reach.low + cost;
+        if (on.reach.high + cost > ways.reach.high) ways.reach.high = on.reach.high + cost;
+        ways.reach.paths += on.reach.paths;
+    }
+    return ways;
+}
+
+static void walk_clique(struct weft_topology_summary *s, struct walk *w, const struct weft_dragonfly *f) {
+    struct weft_gnet_routes *routes = weft_gnet_routes_new(w->t, f, w->cells->tables, NULL);
+    for (uint32_t x = 0; x < f->tins; x++) {
+        uint32_t from = w->t->node[f->tin[x].node].index;
+        if (!w->edge[from].hosts) continue;
+        for (uint32_t d = 0; d < f->tins; d++) {
+            uint32_t to = w->t->node[f->tin[d].node].index;
+            if (x == d || !w->edge[to].hosts) continue;
+            struct ways ways = find_ways(w, routes, x, WEFT_GNET_TERMINAL, 0, d);
+            weft_time_ps ends = w->cells->tin_ps[from];
+            note_pair(s, ways.links, ways.reach.low + ends + w->edge[from].low[0] + w->edge[to].low[0],
+                      ways.reach.high + ends + w->edge[from].high[0] + w->edge[to].high[0]);
+            note_paths(s, ways.reach.paths);
+        }
+    }
+    weft_gnet_routes_free(routes);
+}
+
+static void find_cliques(struct walk *w, struct weft_arena *arena) {
+    w->cliques = weft_dragonflies_new(w->t, arena);
+    if (!w->cliques->n) return;
+    w->clique_of = weft_arena_alloc(arena, w->t->switches, sizeof *w->clique_of);
+    for (uint32_t i = 0; i < w->t->switches; i++)
+        w->clique_of[i] = w->cliques->fabric_of_node[w->t->switch_node[i]];
 }
 
 static void summarise(struct weft_topology_summary *s, struct walk *w, const struct weft_network_info *network,
@@ -260,13 +329,17 @@ static void summarise(struct weft_topology_summary *s, struct walk *w, const str
     s->rtt_min_ps = WEFT_TIME_NEVER;
     for (uint32_t i = 0; i < network->switches; i++)
         if (w->edge[network->switch0 + i].hosts) walk_from(s, w, network->switch0 + i);
+    for (uint32_t f = 0; w->cliques && f < w->cliques->n; f++)
+        if (w->cliques->fabric[f].tin[0].node - network->node0 < network->nodes)
+            walk_clique(s, w, &w->cliques->fabric[f]);
 }
 
 struct weft_topology_summary *weft_topology_summarise(const struct weft_topology *t, const weft_time_ps *processing_ps,
-                                                      struct weft_arena *arena) {
+                                                      const struct weft_cell_costs *cells, struct weft_arena *arena) {
     struct weft_topology_summary *s = weft_arena_alloc(arena, t->networks, sizeof *s);
     struct walk w;
-    walk_init(&w, t, processing_ps);
+    walk_init(&w, t, processing_ps, cells);
+    if (cells) find_cliques(&w, arena);
     for (uint32_t i = 0; i < t->networks; i++)
         summarise(&s[i], &w, &t->network[i], arena);
     walk_deinit(&w);

@@ -95,11 +95,11 @@ static void figures_of_each(void **state) {
         processing[i] = 300000;
     struct built both, one;
     good(&both, two);
-    const struct weft_topology_summary *s = weft_topology_summarise(both.t, processing, both.arena);
+    const struct weft_topology_summary *s = weft_topology_summarise(both.t, processing, NULL, both.arena);
     for (unsigned i = 0; i < 2; i++) {
         good(&one, alone[i]);
         assert_string_equal(one.t->network[0].name, "");
-        const struct weft_topology_summary *own = weft_topology_summarise(one.t, processing, one.arena);
+        const struct weft_topology_summary *own = weft_topology_summarise(one.t, processing, NULL, one.arena);
         assert_int_equal(s[i].bisection_bps, own->bisection_bps);
         assert_int_equal(s[i].half_bps, own->half_bps);
         assert_int_equal(s[i].diameter_links, own->diameter_links);
@@ -228,7 +228,7 @@ static void a_data_centre(void **state) {
             }
     assert_int_equal(t->link[weft_topology_find_link(t, "fsw-0--ssw-1")].rate_bps, UINT64_C(400000000000));
     weft_time_ps processing[64] = {0};
-    const struct weft_topology_summary *s = weft_topology_summarise(t, processing, b.arena);
+    const struct weft_topology_summary *s = weft_topology_summarise(t, processing, NULL, b.arena);
     assert_int_equal(s->diameter_links, 6);
     assert_true(s->paths_max == 8); // 4 planes of 2
     built_free(&b);

@@ -22,7 +22,7 @@ static struct weft_topology_summary *summarise(struct built *b, const char *text
     weft_time_ps *delay = weft_arena_alloc(b->arena, b->t->switches, sizeof *delay);
     for (uint32_t s = 0; s < b->t->switches; s++)
         delay[s] = processing;
-    return weft_topology_summarise(b->t, delay, b->arena);
+    return weft_topology_summarise(b->t, delay, NULL, b->arena);
 }
 
 static void assert_real(double value, double wanted) {

@@ -108,6 +108,24 @@ static void scheduled_fabrics(void **state) {
     json_decref(root);
 }
 
+/// A frame of 64 B crosses a Clique as RTS, CTS and data, 16, 16 and 54 B, one after the other: tests/theory/
+/// test_aquila_run.c has a packet alone take the same parts. At the spine it is a frame like any other.
+static void round_trips_of_cells(void **state) {
+    (void)state;
+    assert_int_equal(topo("topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, "
+                          "global_parallel: 4, local_ports: 6, global_ports: 2}",
+                          "--json"),
+                     0);
+    json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    json_t *round_trip = json_object_get(root, "round_trip");
+    int64_t ends = 2 * (5000 + 72 * 160) + 50000 + 3 * (50000 + 20000) + (16 + 16 + 54) * 320;
+    int64_t local = 3 * (20000 + 20000 + 2000), global = 3 * (20000 + 20000 + 100000 + 30000) + 2 * 308 + 1037;
+    assert_int_equal(integer(round_trip, "min_ps"), 2 * (ends + local));
+    assert_int_equal(integer(round_trip, "max_ps"), 2 * (ends + 2 * local + global));
+    json_decref(root);
+}
+
 static void text_and_dot(void **state) {
     (void)state;
     assert_int_equal(topo("topology: clos3", ""), 0);
@@ -165,8 +183,12 @@ static void clique(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json),   cmocka_unit_test(text_and_dot),          cmocka_unit_test(scheduled_fabrics),
-        cmocka_unit_test(clique), cmocka_unit_test(variants_and_mistakes),
+        cmocka_unit_test(json),
+        cmocka_unit_test(text_and_dot),
+        cmocka_unit_test(scheduled_fabrics),
+        cmocka_unit_test(round_trips_of_cells),
+        cmocka_unit_test(clique),
+        cmocka_unit_test(variants_and_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
