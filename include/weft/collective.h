@@ -63,7 +63,7 @@ struct weft_collective_common {
         WEFT_RATE(T, common.copy_rate_bps, "copy_rate", "0bps", "0bps", "100Tbps",                                     \
                   "at which a lane copies and reduces; 0: never the bottleneck")
 
-/// What a lane of a rank sends in all its steps, to one rank.
+/// What a lane of a rank sends in all its steps to one rank.
 struct weft_sent {
     uint32_t peer, channel;
     weft_bytes bytes; ///< 0: nothing
@@ -77,8 +77,9 @@ struct weft_collective_ops {
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);
     void (*step)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step);
-    /// Optional: the sum over all steps of a lane that sends to one rank only, without looking at each.
-    struct weft_sent (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);
+    /// Optional: the sums over all steps of a lane that sends to few ranks, without looking at each; how many ranks.
+    uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]);
     /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
 };

@@ -45,6 +45,14 @@ static struct turn turn_of(uint32_t n, uint32_t at, uint64_t j, uint64_t turns, 
     return (struct turn){(uint32_t)((at + 2 * (uint64_t)n - to_sum - j) % n), j > 0, j + 1 < turns};
 }
 
+static uint32_t next_on_rail(struct stages s, uint32_t rank) {
+    return (rank + s.g) % (s.g * s.m);
+}
+
+static uint32_t next_in_server(struct stages s, uint32_t rank) {
+    return rank / s.g * s.g + (rank % s.g + 1) % s.g;
+}
+
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
@@ -70,16 +78,42 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
         ret_step->own = !gather || !turn.recv;
         ret_step->keep = gather ? turn.recv : !turn.send;
     }
-    uint32_t previous = rail ? (server + s.m - 1) % s.m * s.g + number : server * s.g + (number + s.g - 1) % s.g;
-    uint32_t next = rail ? (server + 1) % s.m * s.g + number : server * s.g + (number + 1) % s.g;
-    if (turn.recv) ret_step->recv[0] = previous;
-    if (turn.send) ret_step->send[0] = next;
+    if (turn.recv)
+        ret_step->recv[0] = rail ? (server + s.m - 1) % s.m * s.g + number : server * s.g + (number + s.g - 1) % s.g;
+    if (turn.send) ret_step->send[0] = rail ? next_on_rail(s, rank) : next_in_server(s, rank);
     ret_step->offset = channel.start;
     weft__loops_piece(&channel.loops, &at, part * s.m + block, ret_step);
 }
 
+/// Of a ring of n in which the caller is `at` each stage sends all parts but one: what comes back to where it began.
+/// Two stages in a server are two rings; a rail is one that goes round twice.
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    const struct conf *c = conf;
+    struct stages s = stages_of(shape);
+    struct weft__loops loops = weft__channel_of(&c->common, shape, lane, shape->bytes, shape->ranks).loops;
+    uint32_t server = rank / s.g, number = rank % s.g, own = number * s.m, n = 0;
+    if (s.g > 1)
+        ret_sent[n++] = (struct weft_sent){
+            .peer = next_in_server(s, rank),
+            .channel = lane,
+            .bytes = 2 * loops.bytes - weft__loops_blocks(&loops, own, s.m) -
+                     weft__loops_blocks(&loops, (number + 1) % s.g * s.m, s.m),
+            .message_bytes_max = weft__loops_slice_max(&loops, 0, loops.blocks),
+        };
+    if (s.m > 1)
+        ret_sent[n++] = (struct weft_sent){
+            .peer = next_on_rail(s, rank),
+            .channel = lane,
+            .bytes = 2 * weft__loops_blocks(&loops, own, s.m) - weft__loops_blocks(&loops, own + server, 1) -
+                     weft__loops_blocks(&loops, own + (server + 1) % s.m, 1),
+            .message_bytes_max = weft__loops_slice_max(&loops, own, s.m),
+        };
+    return n;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_all_reduce_hierarchical = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -38,19 +38,20 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
 }
 
 /// Every block twice, but for the two that the last two of 2 n steps would send: there are no such steps.
-static struct weft_sent sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank,
-                             uint32_t lane) {
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
     const struct conf *c = conf;
     uint32_t n = shape->ranks;
     struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, n);
-    if (n == 1) return (struct weft_sent){.peer = WEFT_NONE};
-    return (struct weft_sent){
+    if (n == 1) return 0;
+    *ret_sent = (struct weft_sent){
         .peer = ring.next,
         .channel = lane,
-        .bytes = 2 * ring.loops.bytes - weft__loops_block(&ring.loops, ring.position) -
-                 weft__loops_block(&ring.loops, (ring.position + 1) % n),
-        .message_bytes_max = weft__loops_slice_max(&ring.loops),
+        .bytes = 2 * ring.loops.bytes - weft__loops_blocks(&ring.loops, ring.position, 1) -
+                 weft__loops_blocks(&ring.loops, (ring.position + 1) % n, 1),
+        .message_bytes_max = weft__loops_slice_max(&ring.loops, 0, n),
     };
+    return 1;
 }
 
 static const struct weft_collective_ops ops = {

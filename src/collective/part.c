@@ -91,16 +91,22 @@ void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_
     ret_step->bytes = weft__part(bytes, at->slice + UINT64_C(1), at->slices) - from;
 }
 
-weft_bytes weft__loops_block(const struct weft__loops *loops, uint32_t block) {
-    if (!loops->loops) return 0;
-    weft_bytes full = loops->loop_bytes / loops->blocks, last = last_bytes(loops);
-    return (loops->loops - 1) * full + weft__part(last, block + UINT64_C(1), loops->blocks) -
-           weft__part(last, block, loops->blocks);
+/// In the last loop.
+static weft_bytes last_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+    weft_bytes last = last_bytes(loops);
+    return weft__part(last, block + (uint64_t)n, loops->blocks) - weft__part(last, block, loops->blocks);
 }
 
-weft_bytes weft__loops_slice_max(const struct weft__loops *loops) {
+weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n) {
     if (!loops->loops) return 0;
-    weft_bytes last = divide_up(divide_up(last_bytes(loops), loops->blocks), last_slices(loops));
+    weft_bytes full = loops->loop_bytes / loops->blocks;
+    return (loops->loops - 1) * full * n + last_blocks(loops, block, n);
+}
+
+weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+    if (!loops->loops) return 0;
+    weft_bytes largest = divide_up(last_blocks(loops, block, n), n); // blocks differ by a byte at most
+    weft_bytes last = divide_up(largest, last_slices(loops));
     weft_bytes full = divide_up(loops->loop_bytes / loops->blocks, full_slices(loops));
     return loops->loops > 1 && full > last ? full : last;
 }

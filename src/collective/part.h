@@ -33,9 +33,9 @@ struct weft__loops weft__loops_of(const struct weft_collective_common *common, w
 /// Steps (slices counted) if a loop has `per_loop` of them.
 uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop);
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index);
-/// Bytes of block `block` in all loops together, and of its largest slice.
-weft_bytes weft__loops_block(const struct weft__loops *loops, uint32_t block);
-weft_bytes weft__loops_slice_max(const struct weft__loops *loops);
+/// Bytes of n blocks from `block` on in all loops together, and of their largest slice.
+weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n);
+weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n);
 /// The slice of block `block`: adds where it begins to ret_step->offset, and sets its bytes.
 void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
                        struct weft_step *ret_step);

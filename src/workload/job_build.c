@@ -294,10 +294,13 @@ static void walk_op(const struct walked *w) {
             walk_lane(w, number, lane);
             continue;
         }
-        struct weft_sent sent = op->ops->sent(op->conf, &op->shape, number, lane);
-        if (!sent.bytes) continue;
-        note_channel(w, sent.channel);
-        note_sent(w, sent.peer, sent.channel, sent.bytes, sent.message_bytes_max);
+        struct weft_sent sent[WEFT_STEP_PEERS];
+        uint32_t peers = op->ops->sent(op->conf, &op->shape, number, lane, sent);
+        for (uint32_t k = 0; k < peers; k++) {
+            if (!sent[k].bytes) continue;
+            note_channel(w, sent[k].channel);
+            note_sent(w, sent[k].peer, sent[k].channel, sent[k].bytes, sent[k].message_bytes_max);
+        }
     }
 }
 
