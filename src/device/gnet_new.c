@@ -32,23 +32,31 @@ static void init_ranks(struct weft__gnet *g) {
     }
 }
 
-static bool init_endpoints(struct weft__gnet *g, uint8_t rate) {
+/// Ports are numbered from 0: those of links as they are, and endpoints between and behind them.
+static uint32_t count_ports(const struct weft__gnet *g) {
+    uint64_t endpoints = g->conf->ip_endpoints + g->conf->rma_endpoints + g->conf->control_endpoints, port = 0;
+    for (; endpoints; port++)
+        endpoints -= port >= WEFT__GNET_PORTS || !(g->links >> port & 1);
+    uint32_t links = g->links ? 64 - (uint32_t)__builtin_clzll(g->links) : 0;
+    return port > links ? (uint32_t)port : links;
+}
+
+static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
     const uint64_t wanted[] = {g->conf->ip_endpoints, g->conf->rma_endpoints, g->conf->control_endpoints};
     uint32_t port = 0, n = 0;
     for (uint32_t kind = 0; kind < 3; kind++) {
         g->first[kind] = (uint8_t)n;
         g->n[kind] = (uint8_t)wanted[kind];
         for (uint32_t k = 0; k < wanted[kind]; k++, port++) {
-            while (port < WEFT__GNET_PORTS && g->links >> port & 1)
+            while (g->links >> port & 1)
                 port++;
-            if (port == WEFT__GNET_PORTS) return false;
             g->endpoint[n++] = (uint8_t)port;
             g->endpoints |= bit(port);
-            g->in[port].cross = g->out[port].cross = rate;
+            g->in[port].cross = rate;
+            g->out[port].cross = rate & 15u;
             g->out[port].room = UINT32_MAX;
         }
     }
-    return true;
 }
 
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup) {
@@ -61,16 +69,20 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .self = (uint16_t)setup->self,
         .pod = setup->tin->pod,
         .key0 = setup->key0,
-        .pool = setup->pool,
         .links = setup->tin->local | setup->tin->global,
         .lag_ps = setup->conf->fall_through_ps + setup->conf->processing_ps,
         .random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_SPRAY),
     };
-    g->in = weft__arena_lines(setup->arena, WEFT__GNET_PORTS, sizeof *g->in);
-    g->out = weft__arena_lines(setup->arena, WEFT__GNET_PORTS, sizeof *g->out);
+    uint32_t ports = count_ports(g);
+    if (ports > WEFT__GNET_PORTS) return false;
+    g->in = weft__arena_lines(setup->arena, ports, sizeof *g->in);
+    g->out = weft__arena_lines(setup->arena, ports, sizeof *g->out);
+    g->due = weft__arena_lines(setup->arena, 1, sizeof *g->due);
+    g->due->word[1] = UINT64_MAX;
+    g->due->first = g->due->end = 1;
     g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
     memcpy(g->times, setup->times, sizeof g->times);
-    for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
+    for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;
         g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
         g->in[port].back = is_link ? setup->tin->back[port] : 0;
@@ -78,20 +90,35 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     }
     weft__gnet_use_tables(g, 0);
     init_ranks(g);
-    return init_endpoints(g, setup->endpoint_rate);
+    init_endpoints(g, setup->endpoint_rate);
+    return true;
+}
+
+void weft__gnet_deinit(struct weft__gnet *g) {
+    weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.slot, g->cells.capacity * sizeof *g->cells.slot);
+}
+
+void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
+    uint32_t capacity = cells->capacity ? 2 * cells->capacity : 16;
+    cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, cells->capacity * sizeof *cells->slot,
+                                     capacity * sizeof *cells->slot);
+    cells->capacity = capacity;
+    if (!cells->n) cells->slot[cells->n++] = (struct weft_packet){0}; // nobody's
 }
 
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link) {
     struct weft__gnet_in *in = &g->in[port];
     struct weft__gnet_out *out = &g->out[port];
     weft_bytes fifo = link->global ? g->conf->global_fifo_bytes : g->conf->local_fifo_bytes;
-    in->rate = out->rate = link->rate;
-    in->cross = out->cross = link->cross;
+    in->rate = link->rate;
+    in->cross = link->cross;
+    out->rate = link->rate & 15u;
+    out->cross = link->cross & 15u;
     in->peer_node = out->peer_node = link->peer_node;
-    in->peer_port = out->peer_port = link->peer_port;
+    in->peer_port = out->peer_port = (uint8_t)link->peer_port;
     in->peer_worker = out->peer_worker = (uint8_t)link->peer_worker;
     in->credit_delay_ps = link->credit_delay_ps;
-    in->fifo_units = (uint32_t)(fifo / WEFT_GNET_CREDIT_UNIT);
+    in->fifo_units = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
     in->batch_units = (uint16_t)(in->fifo_units * g->conf->credit_batch);
     if (!in->batch_units) in->batch_units = 1;
     out->delay_ps = link->delay_ps;
@@ -102,18 +129,24 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
         out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
+static void each_of(const struct weft__gnet_cells *cells, uint32_t last,
+                    void (*on_cell)(void *context, const struct weft_packet *), void *context) {
+    for (uint32_t slot = last; last;) {
+        slot = cells->slot[slot].node;
+        on_cell(context, &cells->slot[slot]);
+        if (slot == last) return;
+    }
+}
+
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
                      void *context) {
-    const struct weft_packet *p;
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
         const struct weft__gnet_in *in = &g->in[port];
         const struct weft__gnet_out *out = &g->out[port];
         for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-            for (struct weft__fifo_cursor c = weft__fifo_begin(&in->vc[vc].fifo); (p = weft__fifo_next(&c));)
-                on_cell(context, p);
-            for (struct weft__fifo_cursor c = weft__fifo_begin(&out->fifo[vc]); (p = weft__fifo_next(&c));)
-                on_cell(context, p);
+            each_of(&g->cells, in->vc[vc].last, on_cell, context);
+            each_of(&g->cells, out->last[vc], on_cell, context);
         }
         if (g->endpoints & g->busy_out & bit(port)) on_cell(context, &out->cell);
     }
@@ -134,6 +167,6 @@ void weft__gnet_finish(struct weft__gnet *g) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
         uint64_t fifo = (uint64_t)g->in[port].units_max * WEFT_GNET_CREDIT_UNIT;
         if (fifo > g->counts.fifo_bytes_max) g->counts.fifo_bytes_max = fifo;
-        if (g->out[port].bytes_max > g->counts.output_bytes_max) g->counts.output_bytes_max = g->out[port].bytes_max;
+        if (g->bytes_max[port] > g->counts.output_bytes_max) g->counts.output_bytes_max = g->bytes_max[port];
     }
 }

@@ -32,7 +32,7 @@ static uint32_t find_endpoint(struct weft__gnet *g, const struct weft_packet *ce
     uint32_t first = g->arrival_turn[kind]++;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];
-        if (!(g->busy_out & bit(o)) && !g->out[o].wanted) return o;
+        if (!(g->busy_out & bit(o)) && !g->out[o].requests) return o;
     }
     return endpoint[first % n];
 }

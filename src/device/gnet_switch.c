@@ -55,7 +55,7 @@ static inline bool is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t 
 static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
     if (g->crossing_armed & bit(i)) return;
     g->crossing_armed |= bit(i);
-    weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_CROSSED + i, g->in[i].busy_until_ps);
+    weft__gnet_due_set(g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
 }
 
 // --- credits ------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
     const struct weft__gnet_out *out = &g->out[o];
     if (!(out->queued & out->creditable) || g->sending_armed & bit(o)) return;
     g->sending_armed |= bit(o);
-    weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_SENT + o, out->busy_until_ps);
+    weft__gnet_due_set(g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
 }
 
 /// The link is free; the cell's first bit goes at `start`.
@@ -145,9 +145,9 @@ static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     }
     uint16_t *depth = &g->depth[vc][o];
     cell->time_ps = start;
-    weft__fifo_push(&out->fifo[vc], g->pool, cell);
+    weft__gnet_cells_push(&g->cells, &out->last[vc], cell);
     *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
-    if (*depth > out->bytes_max) out->bytes_max = *depth;
+    if (*depth > g->bytes_max[o]) g->bytes_max[o] = *depth;
     out->queued |= 1u << vc;
     if ((weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
@@ -163,7 +163,7 @@ static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uin
         }
     if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
         out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
-        out->turn_bytes = g->weight[out->turn] * WEFT_GNET_CELL_MAX;
+        out->turn_bytes = (int16_t)(g->weight[out->turn] * WEFT_GNET_CELL_MAX);
     }
     return out->turn;
 }
@@ -178,17 +178,17 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     uint32_t vc = pick(g, out, ready), wire;
     uint16_t *depth = &g->depth[vc][o];
     struct weft_packet cell;
-    weft__fifo_pop(&out->fifo[vc], g->pool, &cell);
+    weft__gnet_cells_pop(&g->cells, &out->last[vc], &cell);
     wire = weft__gnet_wire(&cell);
-    if (!out->fifo[vc].n) out->queued &= ~(1u << vc);
+    if (!out->last[vc]) out->queued &= ~(1u << vc);
     *depth = (uint16_t)(*depth - wire);
-    out->turn_bytes -= (int32_t)wire;
+    out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
     transmit(g, w, out, vc, &cell, cell.time_ps > w->now_ps ? cell.time_ps : w->now_ps);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
     out->room |= 1u << vc;
-    if (out->wanted & 1u << vc) match(node, g, w, bit(o));
+    if (out->requests) match(node, g, w, bit(o));
 }
 
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
@@ -232,7 +232,7 @@ static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     g->busy_out |= bit(o);
     if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
     if (!goes) out->cell = *cell;
-    if (in->waiting || out->wanted || !goes) await_crossing(node, g, i);
+    if (in->waiting || out->requests || !goes) await_crossing(node, g, i);
     if (!goes) return;
     weft_time_ps sending = time_of(g, out->rate, wire);
     leave(node, g, w, o, out_vc, cell, now + lag + (time > sending ? time - sending : 0));
@@ -244,35 +244,41 @@ static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, ui
     q->out = (uint8_t)o;
     q->out_vc = (uint8_t)out_vc;
     g->in[i].waiting |= 1u << vc;
-    g->out[o].request[out_vc] |= bit(i);
-    g->out[o].wanted |= 1u << out_vc;
+    g->out[o].requests |= bit(i);
+}
+
+/// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
+static inline uint32_t requesting(const struct weft__gnet_in *in, uint32_t o, uint32_t room, uint32_t *ret_fit) {
+    uint32_t all = 0, fit = 0;
+    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
+        uint32_t is_for = in->vc[vc].out == o;
+        all |= is_for << vc;
+        fit |= (is_for & room >> in->vc[vc].out_vc) << vc;
+    }
+    *ret_fit = fit;
+    return all;
 }
 
 static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
     struct weft__gnet_in *in = &g->in[i];
-    const struct weft__gnet_queue *q = &in->vc[vc];
-    struct weft__gnet_out *out = &g->out[q->out];
+    uint32_t o = in->vc[vc].out, fit;
     in->waiting &= ~(1u << vc);
-    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
-        const struct weft__gnet_queue *other = &in->vc[__builtin_ctz(vcs)];
-        if (other->out == q->out && other->out_vc == q->out_vc) return;
-    }
-    out->request[q->out_vc] &= ~bit(i);
-    if (!out->request[q->out_vc]) out->wanted &= ~(1u << q->out_vc);
+    if (!requesting(in, o, 0, &fit)) g->out[o].requests &= ~bit(i);
 }
 
 static void pop(struct weft__gnet *g, uint32_t i, uint32_t vc, struct weft_packet *ret_cell) {
     struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    weft__fifo_pop(&q->fifo, g->pool, ret_cell);
-    q->units -= units_of(weft__gnet_wire(ret_cell));
+    weft__gnet_cells_pop(&g->cells, &q->last, ret_cell);
+    q->units = (uint16_t)(q->units - units_of(weft__gnet_wire(ret_cell)));
 }
 
 /// Whoever is first now in the FIFO requests.
 static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t o, out_vc;
-    while (in->vc[vc].fifo.n) {
-        if (weft__gnet_route(g, w->now_ps, i, weft__fifo_head(&in->vc[vc].fifo), NULL, &o, &out_vc)) {
+    while (in->vc[vc].last) {
+        if (weft__gnet_route(g, w->now_ps, i, weft__gnet_cells_head(&g->cells, in->vc[vc].last), NULL, &o, &out_vc)) {
             add_request(g, i, vc, o, out_vc);
             return;
         }
@@ -286,15 +292,12 @@ static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t
 /// Input i and output o are matched.
 static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t fit = 0, room = g->out[o].room;
-    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
-        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        if (in->vc[vc].out == o && room >> in->vc[vc].out_vc & 1) fit |= 1u << vc;
-    }
+    uint32_t fit, all = requesting(in, o, g->out[o].room, &fit);
     uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
     in->vc_at = (uint8_t)(vc + 1);
     struct weft_packet cell;
-    take_request_back(g, i, vc);
+    in->waiting &= ~(1u << vc);
+    if (all == 1u << vc) g->out[o].requests &= ~bit(i);
     pop(g, i, vc, &cell);
     request_first(g, w, i, vc);
     cross(node, g, w, i, vc, o, out_vc, &cell);
@@ -303,10 +306,14 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
 /// Inputs that output o may be matched to.
 static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
-    uint64_t inputs = 0;
-    for (uint32_t vcs = out->wanted & out->room; vcs; vcs &= vcs - 1)
-        inputs |= out->request[__builtin_ctz(vcs)];
-    return inputs & ~g->busy_in;
+    uint64_t inputs = out->requests & ~g->busy_in;
+    if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
+    for (uint64_t left = inputs; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
+        requesting(&g->in[i], o, out->room, &fit);
+        if (!fit) inputs &= ~bit(i);
+    }
+    return inputs;
 }
 
 /// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move in the first
@@ -319,7 +326,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint64_t requests = 0;
             if (is_out_busy(g, w->now_ps, o)) {
-                if (g->out[o].wanted) await_crossing(node, g, g->out[o].crossing_from);
+                if (g->out[o].requests) await_crossing(node, g, g->out[o].crossing_from);
             } else {
                 requests = requests_of(g, o);
             }
@@ -385,8 +392,8 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         return;
     }
     struct weft__gnet_queue *q = &in->vc[vc];
-    weft__fifo_push(&q->fifo, g->pool, cell);
-    q->units += units;
+    weft__gnet_cells_push(&g->cells, &q->last, cell);
+    q->units = (uint16_t)(q->units + units);
     if (q->units > in->units_max) in->units_max = q->units;
     assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
     if (!is_first) return;
@@ -432,9 +439,9 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        while (out->fifo[vc].n) {
+        while (out->last[vc]) {
             struct weft_packet cell;
-            weft__fifo_pop(&out->fifo[vc], g->pool, &cell);
+            weft__gnet_cells_pop(&g->cells, &out->last[vc], &cell);
             lose(g, w, &cell, WEFT_DROP_LINK_DOWN);
         }
         g->depth[vc][o] = 0;
@@ -453,7 +460,7 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     }
 }
 
-static void on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
     weft_time_ps next = WEFT_TIME_NEVER;
     uint64_t down = 0, wanted = 0;
     for (uint64_t left = g->links; left; left &= left - 1) {
@@ -467,15 +474,14 @@ static void on_fault(struct weft__node *node, struct weft__gnet *g, struct weft_
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
         wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
     match(node, g, w, wanted);
-    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0 + WEFT__GNET_KEY_FAULT, next);
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0, next);
 }
 
-void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
-    if (key < WEFT__GNET_KEY_SENT)
-        on_crossed(node, g, w, key - WEFT__GNET_KEY_CROSSED);
-    else if (key < WEFT__GNET_KEY_FAULT) {
-        g->sending_armed &= ~bit(key - WEFT__GNET_KEY_SENT);
-        serve(node, g, w, key - WEFT__GNET_KEY_SENT);
-    } else
-        on_fault(node, g, w);
+void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
+    if (key < WEFT__GNET_SENT) {
+        on_crossed(node, g, w, key - WEFT__GNET_CROSSED);
+        return;
+    }
+    g->sending_armed &= ~bit(key - WEFT__GNET_SENT);
+    serve(node, g, w, key - WEFT__GNET_SENT);
 }

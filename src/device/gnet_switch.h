@@ -20,10 +20,55 @@ struct weft__gnet_times {
     uint32_t ps[WEFT_GNET_CELL_MAX + 1];
 };
 
+/// Cells that wait in a TiN, in FIFOs: each is a ring of slots, known by the slot of its last cell (0: it is empty); a
+/// cell's `node` is the slot of the next, the last one's that of the first. So little is touched but cells that wait.
+struct weft__gnet_cells {
+    struct weft_packet *slot;
+    uint32_t n, capacity;
+    uint32_t free; ///< the first of those used before; 0: none
+};
+
+void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
+
+static inline const struct weft_packet *weft__gnet_cells_head(const struct weft__gnet_cells *cells, uint32_t last) {
+    return &cells->slot[cells->slot[last].node];
+}
+
+static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, uint32_t *last,
+                                         const struct weft_packet *cell) {
+    uint32_t slot = cells->free;
+    if (slot) {
+        cells->free = cells->slot[slot].node;
+    } else {
+        if (__builtin_expect(cells->n == cells->capacity, 0)) weft__gnet_cells_grow(cells);
+        slot = cells->n++;
+    }
+    struct weft_packet *kept = &cells->slot[slot], *before = &cells->slot[*last];
+    *kept = *cell;
+    kept->node = slot;
+    if (*last) {
+        kept->node = before->node;
+        before->node = slot;
+    }
+    *last = slot;
+}
+
+static inline void weft__gnet_cells_pop(struct weft__gnet_cells *cells, uint32_t *last, struct weft_packet *ret_cell) {
+    uint32_t slot = cells->slot[*last].node;
+    struct weft_packet *cell = &cells->slot[slot];
+    *ret_cell = *cell;
+    if (slot == *last)
+        *last = 0;
+    else
+        cells->slot[*last].node = ret_cell->node;
+    cell->node = cells->free;
+    cells->free = slot;
+}
+
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
 struct weft__gnet_queue {
-    struct weft__fifo fifo;
-    uint32_t units;
+    uint32_t last;  ///< see weft__gnet_cells
+    uint16_t units; ///< of links only
     uint8_t out, out_vc;
 };
 
@@ -35,40 +80,75 @@ struct weft__gnet_in {
     uint32_t waiting;   ///< VCs with cells
     uint32_t owing;     ///< VCs with credits not yet returned
     uint32_t peer_node; ///< of credits
-    uint16_t peer_port;
-    uint16_t batch_units;
-    uint8_t peer_worker;
+    uint16_t batch_units, fifo_units, units_max;
+    uint8_t peer_port, peer_worker;
     uint8_t crossing_to;      ///< output of the cell that is crossing, or was the last to
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
     uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
     _Alignas(64) uint16_t owed[WEFT_GNET_VCS]; ///< units of credits
     struct weft__gnet_queue vc[WEFT_GNET_VCS];
-    uint32_t fifo_units, units_max;
 };
 _Static_assert(offsetof(struct weft__gnet_in, vc) == 128, "two lines");
 
 struct weft__gnet_out {
     weft_time_ps busy_until_ps, delay_ps;
-    uint32_t wanted;                   ///< VCs that some input requests
+    uint64_t tx_cells, tx_bytes;
+    uint64_t requests;                 ///< inputs with a cell that requests it
     uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
     uint32_t peer_node;
-    uint16_t peer_port;
-    uint8_t peer_worker;
-    uint8_t crossing_from; ///< input of the cell that is crossing, or was the last to
-    uint8_t grant_at;      ///< iSLIP: the pointer over inputs
-    uint8_t turn;          ///< VC whose turn it is
-    uint8_t rate, cross;   ///< as of an input
-    int32_t turn_bytes;    ///< that VC `turn` may still send
-    uint64_t tx_cells, tx_bytes;
-    _Alignas(64) int16_t credits[WEFT_GNET_VCS]; ///< for the FIFO at the far end
-    struct weft__fifo fifo[WEFT_GNET_VCS];       ///< cells that have crossed
-    uint64_t request[WEFT_GNET_VCS];             ///< inputs that request the VC
-    weft_time_ps starved_ps[WEFT_GNET_VCS];      ///< since when its first cell has lacked credits; 0: it does not
+    uint8_t peer_port, peer_worker;
+    uint8_t crossing_from;       ///< input of the cell that is crossing, or was the last to
+    uint8_t grant_at;            ///< iSLIP: the pointer over inputs
+    uint8_t turn;                ///< VC whose turn it is
+    uint8_t rate : 4, cross : 4; ///< as of an input
+    int16_t turn_bytes;          ///< that VC `turn` may still send
+    union {
+        int16_t credits[WEFT_GNET_VCS]; ///< for the FIFO at the far end
+        struct weft_packet cell;        ///< crossing to an endpoint
+    };
+    uint32_t last[WEFT_GNET_VCS]; ///< cells that have crossed, see weft__gnet_cells
+    // rarely
+    weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when its first cell has lacked credits; 0: it does not
     struct weft__port_faults *faults;
-    struct weft_packet cell; ///< crossing to an endpoint
-    uint16_t bytes_max;
 };
-_Static_assert(offsetof(struct weft__gnet_out, fifo) == 128, "two lines");
+_Static_assert(offsetof(struct weft__gnet_out, credits) == 64, "a line");
+_Static_assert(offsetof(struct weft__gnet_out, last) == 128, "two lines");
+
+/// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
+enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
+struct weft__gnet_due {
+    uint32_t first, end;                ///< of those that are set; word[end] is UINT64_MAX
+    uint64_t word[2 * WEFT__GNET_DUES]; ///< before the first is one that is over, or 0
+};
+
+/// Moves them to the front, where the cache has them.
+static inline void weft__gnet_due_settle(struct weft__gnet_due *d) {
+    uint32_t n = 1;
+    if (d->first == 1) return;
+    for (uint32_t i = d->first; i <= d->end; i++)
+        d->word[n++] = d->word[i];
+    d->first = 1;
+    d->end = n - 1;
+}
+
+static inline void weft__gnet_due_set(struct weft__gnet_due *d, uint32_t key, weft_time_ps time) {
+    uint64_t word = time << WEFT__GNET_DUE_BITS | key;
+    if (__builtin_expect(d->end == 2 * WEFT__GNET_DUES - 1, 0)) weft__gnet_due_settle(d);
+    uint32_t i = d->end++;
+    d->word[d->end] = UINT64_MAX;
+    for (; d->word[i - 1] > word; i--)
+        d->word[i] = d->word[i - 1];
+    d->word[i] = word;
+}
+
+/// The time of the soonest; later than any, if there is none.
+static inline weft_time_ps weft__gnet_due_next(const struct weft__gnet_due *d) {
+    return d->word[d->first] >> WEFT__GNET_DUE_BITS;
+}
+
+static inline uint32_t weft__gnet_due_pop(struct weft__gnet_due *d) {
+    return (uint32_t)d->word[d->first++] & (WEFT__GNET_DUES - 1);
+}
 
 /// Tables of a Clique, each in force from a time on; the first from 0.
 struct weft__gnet_tables {
@@ -86,6 +166,7 @@ struct weft__gnet {
     uint64_t down;                          ///< outputs whose link has failed
     uint64_t links, endpoints;              ///< ports of each kind
     uint64_t faulty;                        ///< outputs whose link may lose cells
+    struct weft__gnet_due *due;
     // the tables in force
     weft_time_ps change_ps; ///< until then
     const uint16_t *set_of;
@@ -93,16 +174,17 @@ struct weft__gnet {
     const uint16_t *column_of, *pod_of, *place_of;
     uint32_t columns;
     uint16_t self, pod;
-    struct weft__gnet_in *in;            ///< [64]
-    struct weft__gnet_out *out;          ///< [64]
+    struct weft__gnet_in *in;            ///< [ports]
+    struct weft__gnet_out *out;          ///< [ports]
     uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait
+    struct weft__gnet_cells cells;
     const struct weft_tin_conf *conf;
-    uint8_t input[WEFT__GNET_PORTS]; ///< enum weft_gnet_input of a port
-    struct weft_packet_pool *pool;
-    struct weft_random random; ///< of ways
-    weft_time_ps lag_ps;       ///< of cells that endpoints inject
+    uint8_t input[WEFT__GNET_PORTS];      ///< enum weft_gnet_input of a port
+    uint16_t bytes_max[WEFT__GNET_PORTS]; ///< of a VC at an output
+    struct weft_random random;            ///< of ways
+    weft_time_ps lag_ps;                  ///< of cells that endpoints inject
     const struct weft__gnet_times *times[WEFT__GNET_RATES];
-    uint32_t key0;                      ///< its timers are key0 + enum weft__gnet_key
+    uint32_t key0;                      ///< the key of the timer for failures of links
     uint32_t strict[WEFT__GNET_RANKS];  ///< VCs of each strict rank
     uint8_t weight[WEFT_GNET_VCS];      ///< within it
     uint32_t turn[3], arrival_turn[3];  ///< of endpoints that send, and receive: IP, 1RMA, control
@@ -119,13 +201,8 @@ struct weft__gnet {
 
 enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
 
-/// Timer keys, from key0.
-enum weft__gnet_key {
-    WEFT__GNET_KEY_CROSSED = 0,             ///< + input
-    WEFT__GNET_KEY_SENT = WEFT__GNET_PORTS, ///< + output
-    WEFT__GNET_KEY_FAULT = 2 * WEFT__GNET_PORTS,
-    WEFT__GNET_KEYS
-};
+/// Keys of ports' timers.
+enum { WEFT__GNET_CROSSED = 0, WEFT__GNET_SENT = WEFT__GNET_PORTS }; ///< + input, + output
 
 /// A cell came over a link, at port `port`; cell->time_ps: its head. `set`: its ways, as weft__gnet_find has found
 /// them.
@@ -134,7 +211,10 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
 /// Credits came for the output `port`.
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                            const struct weft_packet *record, uint32_t port);
-void weft__gnet_on_timer(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
+/// A port's timer is due.
+void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
+/// The timer key0: links fail, or come back.
+void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
 
 /// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
 /// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag
@@ -168,11 +248,11 @@ struct weft__gnet_setup {
     uint8_t endpoint_rate;
     uint32_t self, who, key0;
     uint64_t seed;
-    struct weft_packet_pool *pool;
     struct weft_arena *arena;
 };
 /// on_cell is the caller's to set. False: more ports and endpoints than it can have.
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
+void weft__gnet_deinit(struct weft__gnet *g);
 
 struct weft__gnet_link {
     uint8_t rate, cross; ///< of the link and of the crossbar, in the table of rates

@@ -92,8 +92,8 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         weft__tin_rma_on_timer(node, tin->rma, w, key);
         return;
     }
-    if (__builtin_expect(key >= tin->gnet.key0, 1)) {
-        weft__gnet_on_timer(node, &tin->gnet, w, key - tin->gnet.key0);
+    if (key == tin->gnet.key0) {
+        weft__gnet_on_fault(node, &tin->gnet, w);
         return;
     }
     uint32_t k = key / WEFT__ETHER_KEYS_A_PORT, what = key % WEFT__ETHER_KEYS_A_PORT;
@@ -111,17 +111,18 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
 }
 
-static void fetch_timer(const void *state, uint32_t key) {
-    const struct weft__tin *tin = state;
-    const struct weft__gnet *g = &tin->gnet;
-    if (key < g->key0) return;
-    key -= g->key0;
-    if (key < WEFT__GNET_KEY_SENT) {
-        __builtin_prefetch(&g->in[key]);
-    } else if (key < WEFT__GNET_KEY_FAULT) {
-        const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_KEY_SENT];
-        __builtin_prefetch(out);
-        __builtin_prefetch(out->credits);
+/// The ports whose timers are due.
+static void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
+    const struct weft__gnet_due *d = g->due;
+    for (uint32_t i = d->first; d->word[i] >> WEFT__GNET_DUE_BITS < end; i++) {
+        uint32_t key = (uint32_t)d->word[i] & (WEFT__GNET_DUES - 1);
+        if (key < WEFT__GNET_SENT) {
+            __builtin_prefetch(&g->in[key]);
+        } else {
+            const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
+            __builtin_prefetch(out);
+            __builtin_prefetch(out->credits);
+        }
     }
 }
 
@@ -143,7 +144,7 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         const uint16_t *entry = weft__gnet_entry(g, p, slot);
         if (entry) __builtin_prefetch(entry);
     }
-    weft__timers_fetch(node, end, fetch_timer);
+    fetch_due(g, end);
 }
 
 /// The ways of cells, from the tables; which one is chosen in its turn.
@@ -166,7 +167,33 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                     weft_time_ps end) {
-    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+    struct weft__tin *tin = node->state;
+    struct weft__gnet *g = &tin->gnet;
+    const struct weft__arrival *last = arrival + n;
+    uint64_t timers = 0;
+    for (;;) {
+        weft_time_ps due = weft__gnet_due_next(g->due), timer = weft__timers_next(&node->timers);
+        if (arrival < last && arrival->packet->time_ps <= due && arrival->packet->time_ps <= timer) {
+            w->now_ps = arrival->packet->time_ps;
+            on_packet(node, w, arrival->packet, arrival->word);
+            arrival++;
+            continue;
+        }
+        if (timer < due || (timer == due && node->timers.heap[0].key < g->key0)) {
+            if (timer >= end) break;
+            w->now_ps = timer;
+            on_timer(node, w, weft__timers_pop(&node->timers));
+        } else {
+            if (due >= end) break;
+            w->now_ps = due;
+            weft__gnet_on_due(node, g, w, weft__gnet_due_pop(g->due));
+        }
+        timers++;
+    }
+    w->tally.events += n + timers;
+    if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+    weft__gnet_due_settle(g->due);
+    node->due_ps = g->due->first < g->due->end ? weft__gnet_due_next(g->due) : WEFT_TIME_NEVER;
 }
 
 const struct weft__node_ops weft__tin_ops = {.fetch = tin_fetch, .prepare = tin_prepare, .run = tin_run};
@@ -234,7 +261,6 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .who = setup->who,
         .key0 = weft__tin_key(tin, WEFT__TIN_KEYS),
         .seed = setup->seed,
-        .pool = setup->pool,
         .arena = setup->arena,
     };
     bool fits = weft__gnet_init(&tin->gnet, &gnet);
@@ -245,7 +271,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
             weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
     node->ops = &weft__tin_ops;
     node->state = tin;
-    uint32_t keys = tin->gnet.key0 + WEFT__GNET_KEYS;
+    uint32_t keys = tin->gnet.key0 + 1;
     if (setup->rma) {
         struct weft__tin_rma_setup rma = *setup->rma;
         rma.conf = &setup->conf->rma;
@@ -260,7 +286,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     weft__timers_init(&node->timers, keys);
     if (tin->rma) weft__tin_rma_start(node, tin->rma);
     weft__ether_start(&tin->ether, node, setup->lldp);
-    weft__timer_set(&node->timers, tin->gnet.key0 + WEFT__GNET_KEY_FAULT, 0); // to find the first failure of a link
+    weft__timer_set(&node->timers, tin->gnet.key0, 0); // to find the first failure of a link
     if (tin->sampled) weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), 0);
     return tin;
 }
@@ -308,6 +334,7 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
 }
 
 void weft__tin_deinit(struct weft__tin *tin) {
+    weft__gnet_deinit(&tin->gnet);
     if (tin->rma) weft__tin_rma_deinit(tin->rma);
     weft_memory_free(WEFT_MEMORY_QUEUE, tin->packet, tin->packet_capacity * sizeof *tin->packet);
     weft_memory_free(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetch_capacity * sizeof *tin->fetch);

@@ -45,6 +45,10 @@ enum { SPINS = 4096 }; ///< at the barrier, while every worker has a processor o
 enum { CROWDED_NS = 1000000, CROWDED_WINDOWS = 1024 }; ///< a yield as long: others want the processor; so long to sleep
 #define NO_WINDOW UINT64_MAX
 
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 // --- logs ---------------------------------------------------------------------------------------------------------
 
 void weft__log_grow(struct weft__worker *w, struct weft__log *log) {
@@ -171,7 +175,7 @@ static void far_advance(struct weft__worker *w) {
 
 /// Notes when to visit a node again for its earliest timer.
 static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint32_t local) {
-    weft_time_ps t = weft__timers_next(&node->timers);
+    weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
     node->wake_ps = t;
     uint64_t window = t >> w->shift;
@@ -386,10 +390,6 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
 }
 
 // --- all windows --------------------------------------------------------------------------------------------------
-
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
 
 /// The next window in which this worker knows of work for anybody.
 static uint64_t next_window(const struct weft__worker *w) {
@@ -610,7 +610,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     if (!e->conf.workers) e->conf.workers = 1;
     e->node = weft_memory_new(WEFT_MEMORY_SWITCH, conf->nodes, sizeof *e->node);
     for (uint32_t i = 0; i < conf->nodes; i++)
-        e->node[i].wake_ps = WEFT_TIME_NEVER;
+        e->node[i].wake_ps = e->node[i].due_ps = WEFT_TIME_NEVER;
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
     // Spinning pays only while every worker has a processor of its own.

@@ -48,6 +48,7 @@ struct weft__node {
     const struct weft__node_ops *ops;
     void *state;
     struct weft__timers timers;
+    weft_time_ps due_ps;  ///< the soonest of the timers that the node keeps itself
     weft_time_ps wake_ps; ///< for which the engine has noted to visit this node
 };
 

@@ -236,7 +236,7 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
         struct weft_counters *counters = &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES];
         counters->tx_packets = out->tx_cells;
         counters->tx_bytes = out->tx_bytes;
-        counters->queue_bytes_max = out->bytes_max;
+        counters->queue_bytes_max = tin->gnet.bytes_max[k];
     }
 }
 
