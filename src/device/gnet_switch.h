@@ -271,4 +271,16 @@ void weft__gnet_finish(struct weft__gnet *g);
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
                      void *context);
 
+// gnet_view.c: who waits for whom
+struct weft__gnet_wait {
+    weft_bytes bytes;
+    weft_time_ps since_ps;
+};
+/// Whether cells of a VC wait at an output because the FIFO at the far end has no room.
+bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait);
+/// Whether the first cell of a FIFO waits for room at an output with a link, and in which VC there.
+bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, uint32_t *ret_out, uint32_t *ret_vc);
+/// Whether an endpoint's cell has a way to a TiN, by the tables in force and the links that are up here.
+bool weft__gnet_leads_to(const struct weft__gnet *g, uint32_t to);
+
 #endif

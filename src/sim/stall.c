@@ -2,15 +2,28 @@
 // Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
 // its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
 // deadlock. A virtual output queue may wait for credits that never come.
-#include "sim/box.h"
+#include "sim/stall.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/box.h"
 #include "weft/memory.h"
 
 enum { LINES_MAX = 16 };
+
+bool weft__stall_line(struct weft__stall_list *list) {
+    if (list->lines == LINES_MAX) {
+        list->more++;
+        return false;
+    }
+    if (!list->lines++) fprintf(list->text, "%s:\n", list->title);
+    return true;
+}
+
+void weft__stall_end(const struct weft__stall_list *list) {
+    if (list->more) fprintf(list->text, "  and %u more\n", list->more);
+}
 
 /// Vertex: port * 8 + priority, of an egress.
 struct edges {
@@ -118,16 +131,12 @@ static void say_cycle(FILE *text, const struct edges *e, struct weft_arena *aren
 
 static void say_paused(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    uint32_t lines = 0, more = 0;
+    struct weft__stall_list list = {.text = text, .title = "paused with packets waiting"};
     for (uint32_t i = 0; i < t->ports; i++) {
         const struct weft__port *port = weft__network_port(net, i);
         for (uint32_t p = 0; port && p < WEFT_PRIORITIES; p++) {
             if (!(port->paused >> p & 1) || !port->queue[p].bytes) continue;
-            if (lines == LINES_MAX) {
-                more++;
-                continue;
-            }
-            if (!lines++) fprintf(text, "paused with packets waiting:\n");
+            if (!weft__stall_line(&list)) continue;
             char name[160], peer[128], bytes[32], time[32];
             name_vertex(t, i * WEFT_PRIORITIES + p, name, sizeof name);
             weft_topology_port_name(t, t->port[i].peer, peer, sizeof peer);
@@ -136,13 +145,12 @@ static void say_paused(FILE *text, const struct weft__network *net) {
             fprintf(text, "  %s: %s waiting, paused by %s for %s\n", name, bytes, peer, time);
         }
     }
-    if (more) fprintf(text, "  and %u more\n", more);
+    weft__stall_end(&list);
 }
 
 struct starved {
-    FILE *text;
+    struct weft__stall_list list;
     const struct weft__network *net;
-    uint32_t lines, more;
 };
 
 /// Why a port gives no credit.
@@ -165,32 +173,28 @@ static void say_why(FILE *text, const struct weft__network *net, const struct we
 static void say_starved_one(void *context, const struct weft__starved *q) {
     struct starved *s = context;
     const struct weft_topology *t = s->net->topology;
-    if (s->lines == LINES_MAX) {
-        s->more++;
-        return;
-    }
-    if (!s->lines++) fprintf(s->text, "virtual output queues that wait for credits:\n");
+    if (!weft__stall_line(&s->list)) return;
     char port[128], bytes[32], time[32];
     weft_topology_port_name(t, q->port, port, sizeof port);
     weft_format_bytes(q->bytes, bytes, sizeof bytes);
     weft_format_time(s->net->outcome->sim_time_ps - q->since_ps, time, sizeof time);
-    fprintf(s->text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s", t->node[q->node].name, port,
-            q->priority, q->packets, bytes, time);
-    say_why(s->text, s->net, q);
+    fprintf(s->list.text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s", t->node[q->node].name,
+            port, q->priority, q->packets, bytes, time);
+    say_why(s->list.text, s->net, q);
 }
 
 static void say_starved(FILE *text, const struct weft__network *net) {
-    struct starved s = {.text = text, .net = net};
+    struct starved s = {.list = {.text = text, .title = "virtual output queues that wait for credits"}, .net = net};
     for (uint32_t node = 0; node < net->topology->nodes; node++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[node]);
         if (box->each_starved) box->each_starved(net, node, say_starved_one, &s);
     }
-    if (s.more) fprintf(text, "  and %u more\n", s.more);
+    weft__stall_end(&s.list);
 }
 
 static void say_flows(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    uint32_t lines = 0, more = 0;
+    struct weft__stall_list list = {.text = text, .title = "queue pairs that have not finished"};
     for (uint32_t i = 0; i < net->qps; i++) {
         const struct weft__qp_conf *qp = &net->qp[i];
         const struct weft__qp_sender *s = &net->hosts.sender[i];
@@ -199,15 +203,11 @@ static void say_flows(FILE *text, const struct weft__network *net) {
         bool started = read ? net->hosts.receiver[i].progress_ps != WEFT_TIME_NEVER : s->started;
         uint32_t all = read ? qp->packets : s->posted;
         if (!started || (got == all && (read || s->una == all))) continue;
-        if (lines == LINES_MAX) {
-            more++;
-            continue;
-        }
-        if (!lines++) fprintf(text, "queue pairs that have not finished:\n");
+        if (!weft__stall_line(&list)) continue;
         fprintf(text, "  %s -> %s (flow %u): %u of %u packets received, %u sent, %u acknowledged\n",
                 t->node[t->host[qp->src]].name, t->node[t->host[qp->dst]].name, qp->flow, got, all, s->highest, s->una);
     }
-    if (more) fprintf(text, "  and %u more\n", more);
+    weft__stall_end(&list);
 }
 
 char *weft__network_explain_stall(const struct weft__network *net) {
@@ -225,6 +225,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     say_cycle(text, &edges, arena);
     say_paused(text, net);
     say_starved(text, net);
+    if (net->cliques) weft__stall_say_cliques(text, net);
     say_flows(text, net);
     fclose(text);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);

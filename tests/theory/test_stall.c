@@ -176,12 +176,61 @@ static void a_lost_request_is_named(void **state) {
     run_free(&r);
 }
 
+// --- Cliques ------------------------------------------------------------------------------------------------------
+
+#define CLIQUE                                                                                                         \
+    "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, global_parallel: 4, "        \
+    "local_ports: 6, global_ports: 2}\n"                                                                               \
+    "run: {stall: 1ms}\n"
+#define CUT_OFF /* tin-11 */                                                                                           \
+    "events: [{at: 20us, link: tin-11/0, state: down}, {at: 20us, link: tin-11/1, state: down}, {at: 20us, link: "     \
+    "tin-11/2, state: down}, {at: 20us, link: tin-11/3, state: down}, {at: 20us, link: tin-11/4, state: down}, "       \
+    "{at: 20us, link: tin-11/5, state: down}, {at: 20us, link: tin-11/6, state: down}, {at: 20us, link: tin-11/7, "    \
+    "state: down}]\n"
+
+static void assert_says(const struct run *r, const char *text) {
+    assert_int_equal(r->status, WEFT_ERROR_STALL);
+    if (!strstr(r->outcome->stall, text)) fail_msg("no '%s' in\n%s", text, r->outcome->stall);
+}
+
+// A host takes nothing more: RTSs at its TiN wait for a CTS, and it is said that the port is paused.
+static void an_rts_queue_without_cts_is_named(void **state) {
+    struct run r = run_once(CLIQUE "devices: [{match: host-11, host: {drain_rate: 1bps, rx_xoff: 10KB, rx_xon: 5KB}}]\n"
+                                   "host: {timeout: never}\n"
+                                   "workload: [{kind: incast, sources: host-0..7, dst: host-11, size: 100KB}]\n");
+    assert_says(&r, "RTS queues that wait for a CTS:\n  tin-11/8 priority 3: ");
+    assert_says(&r, "; that port is paused by host-11/0\n");
+    assert_null(strstr(r.outcome->stall, "credit cycle"));
+    run_free(&r);
+}
+
+// Nothing leads to a TiN any more: who still announces packets to it is named.
+static void packets_without_cts_are_named(void **state) {
+    struct run r = run_once(CLIQUE CUT_OFF "host: {timeout: 1ms}\ntin: {rts_timeout: 100ms}\n"
+                                           "workload: [{kind: flow, src: host-0, dst: host-11, size: 1MB}]\n");
+    assert_says(&r, "packets that wait at their ingress:\n  tin-0: ");
+    assert_says(&r, " announced to tin-11, the first for ");
+    assert_says(&r, ", without a CTS; no way leads there\n");
+    run_free(&r);
+}
+
+// Operations of 1RMA on its host are named by client and server, with what they wait for.
+static void operations_without_answer_are_named(void **state) {
+    struct run r = run_once(CLIQUE CUT_OFF "workload: [{kind: rma, transport: 1rma, clients: host-0, servers: host-11, "
+                                           "rate: 1000000, duration: 100us}]\n");
+    assert_says(&r, "operations of 1RMA that are not complete:\n  host-0 -> host-11: ");
+    assert_says(&r, " wait for their pace; no way leads there\n");
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deadlock_is_found_and_named),          cmocka_unit_test(no_deadlock_without_pfc),
         cmocka_unit_test(program_exits_4_and_prints_the_cycle), cmocka_unit_test(slow_is_not_stalled),
         cmocka_unit_test(a_dead_flow_does_not_end_others),      cmocka_unit_test(a_queue_without_credits_is_named),
         cmocka_unit_test(a_port_that_is_paused_is_named),       cmocka_unit_test(a_lost_request_is_named),
+        cmocka_unit_test(an_rts_queue_without_cts_is_named),    cmocka_unit_test(packets_without_cts_are_named),
+        cmocka_unit_test(operations_without_answer_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
