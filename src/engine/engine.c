@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
-#include <sched.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "weft/memory.h"
 
@@ -16,6 +15,7 @@ struct weft__report {
     uint64_t started, finished;
     weft_time_ps progress_ps;
     struct weft__engine_progress so_far;
+    uint32_t events; ///< in the last window
     bool interrupt;
     _Alignas(64) char apart[64]; ///< no two workers write one cache line
 };
@@ -40,9 +40,7 @@ struct weft__active {
 enum { PORT_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
-enum { MANY = 128 };   ///< packets for a node
-enum { SPINS = 4096 }; ///< at the barrier, while every worker has a processor of its own
-enum { CROWDED_NS = 1000000, CROWDED_WINDOWS = 1024 }; ///< a yield as long: others want the processor; so long to sleep
+enum { MANY = 128 }; ///< packets for a node
 #define NO_WINDOW UINT64_MAX
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -406,6 +404,8 @@ static uint64_t next_window(const struct weft__worker *w) {
 static void publish(struct weft__worker *w) {
     const struct weft__engine *e = w->engine;
     const struct weft__tally *t = &w->tally;
+    uint32_t events = (uint32_t)(t->events - w->events);
+    w->events = t->events;
     e->report[w->parity * e->conf.workers + w->id] = (struct weft__report){
         .next_window = next_window(w),
         .under_way_bytes = (int64_t)(t->injected_bytes - t->delivered_bytes - t->dropped_bytes) - t->lldp_bytes,
@@ -413,51 +413,9 @@ static void publish(struct weft__worker *w) {
         .finished = t->finished,
         .progress_ps = t->progress_ps,
         .so_far = {.packet_hops = t->packet_hops, .payload_bytes = t->payload_bytes, .flows_done = t->flows_done},
+        .events = events,
         .interrupt = w->id == 0 && e->conf.interrupt && *e->conf.interrupt,
     };
-}
-
-static void barrier_sleep(struct weft__engine *e, uint32_t turn) {
-    pthread_mutex_lock(&e->barrier_lock);
-    atomic_fetch_add(&e->barrier_sleepers, 1);
-    while (atomic_load(&e->barrier_turn) == turn)
-        pthread_cond_wait(&e->barrier_passed, &e->barrier_lock);
-    atomic_fetch_sub(&e->barrier_sleepers, 1);
-    pthread_mutex_unlock(&e->barrier_lock);
-}
-
-/// Spins, then yields the processor, which is cheap as long as it goes to the other workers. On a machine with other
-/// work it goes to that for a whole slice of time, window by window; a worker that this happens to sleeps for a while
-/// of windows, as a sleeper who is woken goes first.
-static void barrier_wait(struct weft__worker *w, struct weft__engine *e, uint32_t turn) {
-    for (uint32_t spins = 0; spins < e->spins; spins++)
-        if (atomic_load_explicit(&e->barrier_turn, memory_order_acquire) != turn) return;
-    if (w->crowded) {
-        w->crowded--;
-        barrier_sleep(e, turn);
-        return;
-    }
-    while (atomic_load_explicit(&e->barrier_turn, memory_order_acquire) == turn) {
-        uint64_t begun_ns = wall_ns();
-        sched_yield();
-        if (wall_ns() - begun_ns > CROWDED_NS) w->crowded = CROWDED_WINDOWS;
-    }
-}
-
-static void barrier(struct weft__worker *w) {
-    struct weft__engine *e = w->engine;
-    uint32_t turn = atomic_load_explicit(&e->barrier_turn, memory_order_relaxed);
-    if (atomic_fetch_sub_explicit(&e->barrier_left, 1, memory_order_acq_rel) > 1) {
-        barrier_wait(w, e, turn);
-        return;
-    }
-    atomic_store_explicit(&e->barrier_left, e->conf.workers, memory_order_relaxed);
-    // In this order, as whoever goes to sleep is counted first and then looks.
-    atomic_store(&e->barrier_turn, turn + 1);
-    if (!atomic_load(&e->barrier_sleepers)) return;
-    pthread_mutex_lock(&e->barrier_lock);
-    pthread_cond_broadcast(&e->barrier_passed);
-    pthread_mutex_unlock(&e->barrier_lock);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
@@ -501,38 +459,65 @@ static void take_back(struct weft__worker *w) {
         log_clear(w, &w->log[to * WEFT__RING + slot]);
 }
 
+/// Tells how much each worker had to do in the last window.
+static void note_load(struct weft__engine *e, uint32_t parity) {
+    uint32_t events[WEFT__WORKERS_MAX];
+    for (uint32_t k = 0; k < e->conf.workers; k++)
+        events[k] = e->report[parity * e->conf.workers + k].events;
+    weft__threads_note(&e->threads, events);
+}
+
+/// A slot must be taken back by its writer before it is read again: never a jump by whole turns of the ring.
+static uint64_t window_after(uint64_t previous, uint64_t next) {
+    return previous != NO_WINDOW && (next - previous) % WEFT__RING == 0 ? next - 1 : next;
+}
+
+static void run_worker(struct weft__worker *w, uint64_t window, uint64_t *begun) {
+    w->parity ^= 1;
+    take_back(w);
+    for (uint32_t to = 0; to < w->engine->conf.workers; to++)
+        log_clear(w, &w->far[w->parity][to]);
+    w->far_sent_ps = WEFT_TIME_NEVER;
+    w->window = window;
+    w->previous = window;
+    far_advance(w);
+    weft__bits_clear(w->written, (uint32_t)(window % WEFT__RING));
+    run_window(w, begun);
+}
+
+struct thread {
+    struct weft__thread own;
+    struct weft__engine *engine;
+};
+
+/// What a thread does: window by window, the workers that are its own while as many threads as now are at it.
 static void *work(void *context) {
-    struct weft__worker *w = context;
-    struct weft__engine *e = w->engine;
+    struct thread *t = context;
+    struct weft__engine *e = t->engine;
     uint64_t windows = 0, begun = 0;
     for (;;) {
-        publish(w);
-        barrier(w);
-        charge(w, WEFT_PHASE_WAIT, &begun);
-        struct weft__report all = sum_reports(e, w->parity);
+        for (uint32_t k = t->own.first; k < t->own.end; k++)
+            publish(&e->worker[k]);
+        if (!weft__threads_meet(&t->own)) break;
+        struct weft__worker *first = &e->worker[t->own.first];
+        charge(first, WEFT_PHASE_WAIT, &begun);
+        struct weft__report all = sum_reports(e, first->parity);
         enum weft_end end;
         if (is_over(e, &all, &end)) {
-            if (w->id == 0) e->end = end;
+            if (t->own.id) break;
+            e->end = end;
+            e->windows = windows;
+            weft__threads_end(&e->threads);
             break;
         }
-        // A slot must be taken back by its writer before it is read again: never jump by whole turns of the ring.
-        uint64_t window = all.next_window;
-        if (w->previous != NO_WINDOW && (window - w->previous) % WEFT__RING == 0) window--;
-        w->parity ^= 1;
-        take_back(w);
-        for (uint32_t to = 0; to < e->conf.workers; to++)
-            log_clear(w, &w->far[w->parity][to]);
-        w->far_sent_ps = WEFT_TIME_NEVER;
-        w->window = window;
-        w->previous = window;
-        far_advance(w);
-        weft__bits_clear(w->written, (uint32_t)(window % WEFT__RING));
-        run_window(w, &begun);
+        if (t->own.id == 0) note_load(e, first->parity);
+        uint64_t window = window_after(first->previous, all.next_window);
+        for (uint32_t k = t->own.first; k < t->own.end; k++)
+            run_worker(&e->worker[k], window, &begun);
         windows++;
-        if (w->id == 0 && e->conf.on_progress && windows % 64 == 0)
-            e->conf.on_progress(e->conf.context, &all.so_far, window << w->shift);
+        if (t->own.id == 0 && e->conf.on_progress && windows % 64 == 0)
+            e->conf.on_progress(e->conf.context, &all.so_far, window << first->shift);
     }
-    if (w->id == 0) e->windows = windows;
     return NULL;
 }
 
@@ -542,15 +527,18 @@ void weft__engine_run(struct weft__engine *e) {
         for (uint32_t i = 0; i < w->n; i++)
             schedule_wake(w, &e->node[w->first + i], i);
     }
-    pthread_t thread[WEFT__WORKERS_MAX];
-    for (uint32_t k = 1; k < e->conf.workers; k++)
-        if (pthread_create(&thread[k], NULL, work, &e->worker[k])) {
+    struct thread thread[WEFT__THREADS_MAX];
+    pthread_t handle[WEFT__THREADS_MAX];
+    for (uint32_t j = 0; j < e->threads.n; j++) {
+        thread[j] = (struct thread){.engine = e, .own = weft__threads_begin(&e->threads, j)};
+        if (j && pthread_create(&handle[j], NULL, work, &thread[j])) {
             fprintf(stderr, "weft: cannot start a thread\n");
             _Exit(1);
         }
-    work(&e->worker[0]);
-    for (uint32_t k = 1; k < e->conf.workers; k++)
-        pthread_join(thread[k], NULL);
+    }
+    work(&thread[0]);
+    for (uint32_t j = 1; j < e->threads.n; j++)
+        pthread_join(handle[j], NULL);
 }
 
 // --- init, deinit, sums -------------------------------------------------------------------------------------------
@@ -613,13 +601,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
         e->node[i].wake_ps = e->node[i].due_ps = WEFT_TIME_NEVER;
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
-    // Spinning pays only while every worker has a processor of its own.
-    e->spins = sysconf(_SC_NPROCESSORS_ONLN) >= (long)e->conf.workers ? SPINS : 0;
-    atomic_init(&e->barrier_left, e->conf.workers);
-    atomic_init(&e->barrier_turn, 0);
-    atomic_init(&e->barrier_sleepers, 0);
-    pthread_mutex_init(&e->barrier_lock, NULL);
-    pthread_cond_init(&e->barrier_passed, NULL);
+    weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
 
     uint64_t total = 0, sum = 0;
     for (uint32_t i = 0; i < conf->nodes; i++)
@@ -635,8 +617,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
 }
 
 void weft__engine_deinit(struct weft__engine *e) {
-    pthread_cond_destroy(&e->barrier_passed);
-    pthread_mutex_destroy(&e->barrier_lock);
+    weft__threads_deinit(&e->threads);
     for (uint32_t i = 0; i < e->conf.nodes; i++)
         weft__timers_deinit(&e->node[i].timers);
     for (uint32_t k = 0; k < e->conf.workers; k++)

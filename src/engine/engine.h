@@ -6,18 +6,18 @@
 // timers; packets by port, a pause frame after data; timers by key. Windows without work are skipped. Packets and
 // timers beyond the ring of windows wait in heaps.
 //
-// Between workers (threads) packets travel in logs: log[from][to][window]. In a window a worker appends only to logs of
-// later windows and reads only those of this one, so one barrier a window is all the synchronisation there is.
+// Each worker has a contiguous part of the nodes. Between workers packets travel in logs: log[from][to][window]. In a
+// window a worker appends only to logs of later windows and reads only those of this one, so workers can be run by as
+// many threads, or by fewer, and one barrier a window is all the synchronisation there is (threads.h).
 #ifndef WEFT_ENGINE_H
 #define WEFT_ENGINE_H
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 
 #include "base/bits.h"
 #include "base/fifo.h"
 #include "base/timers.h"
+#include "engine/threads.h"
 #include "weft/outcome.h"
 
 struct weft__worker;
@@ -55,7 +55,14 @@ struct weft__node {
 enum {
     WEFT__RING = 256,          ///< windows ahead that are kept apart
     WEFT__BLOCK_PACKETS = 512, ///< 16 KiB
-    WEFT__WORKERS_MAX = 64,
+    WEFT__WORKERS_MAX = WEFT__THREADS_MAX,
+/// What it costs two threads to meet after a window, in events (assumed: of 100 ns, on a quiet machine). The thread
+/// sanitizer is to see all threads at work.
+#ifdef __SANITIZE_THREAD__
+    WEFT__MEETING_EVENTS = 0,
+#else
+    WEFT__MEETING_EVENTS = 16,
+#endif
 };
 
 /// Packets from one worker to another for one window.
@@ -100,13 +107,13 @@ struct weft__worker {
     uint32_t first, n; ///< its nodes
     uint64_t *wake;    ///< [slot * words + word]: nodes to visit
     uint32_t words;
-    uint32_t crowded; ///< windows for which to sleep at the barrier, as other programs want the processor
     struct weft_packet **free_block;
     uint32_t free_blocks, free_capacity;
     struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
     struct weft__far_wake *far_wake;     ///< heap
     uint32_t far_packets, far_packets_capacity, far_wakes, far_wakes_capacity;
     uint64_t previous; ///< window whose logs are to be taken back
+    uint64_t events;   ///< up to the last window
     // scratch for gathering a window
     struct weft__arrival *arrival; ///< by node, then in each node's order
     uint32_t gathered_capacity, many_capacity;
@@ -128,6 +135,7 @@ struct weft__engine_progress {
 
 struct weft__engine_conf {
     uint32_t nodes, workers;
+    uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
     weft_time_ps lookahead_ps;
     weft_time_ps until_ps;
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
@@ -145,10 +153,7 @@ struct weft__engine {
     struct weft__node *node;
     struct weft__worker *worker;
     struct weft__report *report; ///< [parity * workers + worker]
-    atomic_uint barrier_left, barrier_turn, barrier_sleepers;
-    uint32_t spins; ///< at the barrier, before the processor is given away
-    pthread_mutex_t barrier_lock;
-    pthread_cond_t barrier_passed;
+    struct weft__threads threads;
     uint64_t windows;
     enum weft_end end;
 };

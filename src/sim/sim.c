@@ -327,6 +327,7 @@ static void on_progress(void *context, const struct weft__engine_progress *so_fa
 static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
     const struct weft_topology *t = net->topology;
     struct weft__engine_conf conf = {
+        .meeting_events = WEFT__MEETING_EVENTS,
         .nodes = t->nodes + (net->te != NULL),
         .workers = options->threads,
         .lookahead_ps = calc_lookahead(net),

@@ -107,11 +107,12 @@ struct result {
     weft_bytes in_flight, under_way;
 };
 
-static struct result run(uint32_t workers, weft_time_ps until) {
+static struct result run_with(uint32_t workers, uint32_t meeting_events, weft_time_ps until) {
     struct weft__engine engine;
     struct weft__engine_conf conf = {
         .nodes = NODES,
         .workers = workers,
+        .meeting_events = meeting_events,
         .lookahead_ps = LOOKAHEAD,
         .until_ps = until,
         .stall_ps = WEFT_TIME_NEVER,
@@ -147,15 +148,20 @@ static struct result run(uint32_t workers, weft_time_ps until) {
     return r;
 }
 
+static struct result run(uint32_t workers, weft_time_ps until) {
+    return run_with(workers, 0, until);
+}
+
 static void same_history_for_any_number_of_workers(void **state) {
     const weft_time_ps until = UINT64_C(40) * WEFT_PS_PER_MS;
     struct result one = run(1, until);
     assert_true(one.events > 5000);
     assert_int_equal(one.end, WEFT_END_UNTIL);
     assert_true(one.last_ps < until);
-    static const uint32_t workers[] = {2, 3, 8};
-    for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
-        struct result many = run(workers[i], until);
+    // With a thread a worker, and with threads that come and go.
+    static const uint32_t with[][2] = {{2, 0}, {3, 0}, {8, 0}, {2, 1}, {3, 1}, {8, 16}};
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        struct result many = run_with(with[i][0], with[i][1], until);
         assert_true(many.history == one.history);
         assert_int_equal(many.events, one.events);
         assert_int_equal(many.windows, one.windows);

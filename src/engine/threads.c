@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/threads.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPINS = 4096,           ///< while every thread has a processor of its own
+    LOAD_WINDOWS = 64,      ///< from choice to choice
+    CROWDED_NS = 1000000,   ///< a yield as long: others want the processor
+    CROWDED_WINDOWS = 1024, ///< so long to sleep
+    CROWDED_FOR_NS = 250000000,
+    FIRST_TURN = 1 << 8,
+    CROWDED_PRICE = 64, ///< times that of a quiet machine: two wake-ups by the kernel instead of two cache lines
+};
+
+static uint64_t wall_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+// --- how many -----------------------------------------------------------------------------------------------------
+
+/// Threads of a level.
+static uint32_t threads_of(const struct weft__threads *all, uint32_t level) {
+    return UINT32_C(1) << level < all->n ? UINT32_C(1) << level : all->n;
+}
+
+/// The first worker of thread `id` of `active`; those of thread id + 1 begin where its own end.
+static uint32_t first_worker(const struct weft__threads *all, uint32_t id, uint32_t active) {
+    return id * all->workers / active;
+}
+
+static uint32_t active_of(unsigned long long turn) {
+    return (uint32_t)(turn & 0xff);
+}
+
+static uint32_t levels_of(const struct weft__threads *all) {
+    uint32_t levels = 1;
+    while (threads_of(all, levels - 1) < all->n)
+        levels++;
+    return levels;
+}
+
+uint32_t weft__calc_thread_level(const struct weft__load *load, uint32_t levels, uint32_t now, uint64_t price) {
+    uint32_t best = now;
+    uint64_t cost_now = load->busiest[now] + now * price * load->windows, cost_best = cost_now;
+    for (uint32_t l = 0; l < levels; l++) {
+        uint64_t cost = load->busiest[l] + l * price * load->windows;
+        if (cost >= cost_best) continue;
+        best = l;
+        cost_best = cost;
+    }
+    return cost_best * 5 < cost_now * 4 ? best : now;
+}
+
+void weft__threads_note(struct weft__threads *all, const uint32_t *events) {
+    if (all->n == 1 || !all->price) return;
+    uint32_t levels = levels_of(all);
+    for (uint32_t l = 0; l < levels; l++) {
+        uint32_t active = threads_of(all, l);
+        uint64_t busiest = 0;
+        for (uint32_t j = 0, k = 0; j < active; j++) {
+            uint64_t sum = 0;
+            for (uint32_t end = first_worker(all, j + 1, active); k < end; k++)
+                sum += events[k];
+            if (sum > busiest) busiest = sum;
+        }
+        all->load.busiest[l] += busiest;
+    }
+    if (++all->load.windows < LOAD_WINDOWS) return;
+    uint64_t crowded = atomic_load_explicit(&all->crowded_ns, memory_order_relaxed), price = all->price;
+    if (crowded && wall_ns() - crowded < CROWDED_FOR_NS) price *= CROWDED_PRICE;
+    all->level = weft__calc_thread_level(&all->load, levels, all->level, price);
+    for (uint32_t l = 0; l < levels; l++) // half of what is known now counts in the next choice
+        all->load.busiest[l] /= 2;
+    all->load.windows /= 2;
+}
+
+// --- the barrier --------------------------------------------------------------------------------------------------
+
+static void sleep_at_barrier(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    pthread_mutex_lock(&all->lock);
+    atomic_fetch_add(&all->sleepers, 1);
+    while (atomic_load(&all->turn) == t->turn)
+        pthread_cond_wait(&all->passed, &all->lock);
+    atomic_fetch_sub(&all->sleepers, 1);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/// Spins, then yields the processor, which is cheap as long as it goes to the other threads. On a machine with other
+/// work it goes to that for a whole slice of time, window by window; a thread that this happens to sleeps for a while
+/// of windows, as a sleeper who is woken goes first.
+static void wait_at_barrier(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    for (uint32_t spins = 0; spins < all->spins; spins++)
+        if (atomic_load_explicit(&all->turn, memory_order_acquire) != t->turn) return;
+    if (t->crowded) {
+        t->crowded--;
+        sleep_at_barrier(t);
+        return;
+    }
+    while (atomic_load_explicit(&all->turn, memory_order_acquire) == t->turn) {
+        uint64_t begun_ns = wall_ns();
+        sched_yield();
+        uint64_t now_ns = wall_ns();
+        if (now_ns - begun_ns <= CROWDED_NS) continue;
+        t->crowded = CROWDED_WINDOWS;
+        atomic_store_explicit(&all->crowded_ns, now_ns, memory_order_relaxed);
+    }
+}
+
+static void wake(struct weft__threads *all, pthread_cond_t *condition) {
+    pthread_mutex_lock(&all->lock);
+    pthread_cond_broadcast(condition);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/// Sleeps until the thread is wanted, or the run is over.
+static bool stand_by(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    pthread_mutex_lock(&all->lock);
+    while ((t->turn = atomic_load(&all->turn), active_of(t->turn)) <= t->id && active_of(t->turn))
+        pthread_cond_wait(&all->wanted, &all->lock);
+    pthread_mutex_unlock(&all->lock);
+    return active_of(t->turn) > 0;
+}
+
+/// The last to come lets the others go: to the next window, with as many threads as thread 0 has said.
+static void pass(struct weft__threads *all, unsigned long long turn) {
+    uint32_t active = threads_of(all, all->level);
+    atomic_store_explicit(&all->left, active, memory_order_relaxed);
+    // In this order, as whoever goes to sleep is counted first and then looks.
+    atomic_store(&all->turn, ((turn >> 8) + 1) << 8 | active);
+    if (atomic_load(&all->sleepers)) wake(all, &all->passed);
+    if (active > active_of(turn)) wake(all, &all->wanted);
+}
+
+/// Notes which workers are the thread's with as many threads as its turn says.
+static void take_share(struct weft__thread *t) {
+    t->first = first_worker(t->all, t->id, active_of(t->turn));
+    t->end = first_worker(t->all, t->id + 1, active_of(t->turn));
+}
+
+struct weft__thread weft__threads_begin(struct weft__threads *all, uint32_t id) {
+    struct weft__thread t = {.all = all, .id = id, .turn = FIRST_TURN | all->n};
+    take_share(&t);
+    return t;
+}
+
+bool weft__threads_meet(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    if (active_of(t->turn) == 1 && all->level == 0) return true;
+    if (atomic_fetch_sub_explicit(&all->left, 1, memory_order_acq_rel) > 1)
+        wait_at_barrier(t);
+    else
+        pass(all, t->turn);
+    t->turn = atomic_load_explicit(&all->turn, memory_order_acquire);
+    if (active_of(t->turn) <= t->id && !stand_by(t)) return false;
+    take_share(t);
+    return true;
+}
+
+void weft__threads_end(struct weft__threads *all) {
+    atomic_store(&all->turn, 0);
+    wake(all, &all->wanted);
+}
+
+// --- init, deinit -------------------------------------------------------------------------------------------------
+
+void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price) {
+    memset(all, 0, sizeof *all);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    all->workers = all->n = workers;
+    all->price = price;
+    // A thread without a processor of its own only has the others wait for it.
+    if (price && processors > 0 && (unsigned long)processors < workers) all->n = (uint32_t)processors;
+    all->spins = processors >= (long)all->n ? SPINS : 0;
+    all->level = levels_of(all) - 1;
+    atomic_init(&all->turn, FIRST_TURN | all->n);
+    atomic_init(&all->left, all->n);
+    atomic_init(&all->sleepers, 0);
+    atomic_init(&all->crowded_ns, 0);
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->passed, NULL);
+    pthread_cond_init(&all->wanted, NULL);
+}
+
+void weft__threads_deinit(struct weft__threads *all) {
+    pthread_cond_destroy(&all->wanted);
+    pthread_cond_destroy(&all->passed);
+    pthread_mutex_destroy(&all->lock);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of the engine: how many of them a load is worth, and that every worker is run once a window, by one thread,
+// while their number goes up and down.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/threads.h"
+
+enum { WORKERS = 5, PHASE = 200, PHASES = 12, WINDOWS = PHASE * PHASES };
+
+static uint32_t level(uint64_t one, uint64_t two, uint64_t all, uint32_t now) {
+    struct weft__load load = {.busiest = {one * 64, two * 64, all * 64}, .windows = 64};
+    return weft__calc_thread_level(&load, 3, now, 16);
+}
+
+/// Costs are busiest + 16 a level: what the test says beside each.
+static void as_many_as_the_load_is_worth(void **state) {
+    assert_int_equal(level(10, 5, 3, 2), 0);         // 10, 21, 35
+    assert_int_equal(level(60, 30, 15, 0), 1);       // 60, 46, 47
+    assert_int_equal(level(1000, 500, 250, 0), 2);   // 1000, 516, 282
+    assert_int_equal(level(1000, 1000, 1000, 2), 2); // 1000, 1016, 1032: all at one worker, and not worth a change
+    assert_int_equal(level(100, 100, 100, 2), 0);    // 100, 116, 132
+}
+
+static void a_change_must_be_worth_it(void **state) {
+    assert_int_equal(level(50, 25, 25, 0), 0); // 50, 41: not by a fifth
+    assert_int_equal(level(50, 25, 25, 1), 1);
+    assert_int_equal(level(55, 27, 27, 0), 1); // 55, 43
+    assert_int_equal(level(44, 22, 22, 1), 1); // 44, 38
+    assert_int_equal(level(20, 10, 10, 1), 0); // 20, 26
+}
+
+struct team {
+    struct weft__threads all;
+    uint32_t windows[WORKERS]; ///< run, by whichever thread
+    uint32_t least, most;      ///< workers that thread 0 ran in a window, after the first phases
+};
+
+struct member {
+    struct weft__thread own;
+    struct team *team;
+};
+
+/// Every other phase has work for all.
+static void note(struct weft__threads *all, uint32_t window) {
+    uint32_t events[WORKERS];
+    for (uint32_t k = 0; k < WORKERS; k++)
+        events[k] = window / PHASE % 2 ? 1000000 : k == 2;
+    weft__threads_note(all, events);
+}
+
+static void *run(void *context) {
+    struct member *m = context;
+    struct team *t = m->team;
+    for (uint32_t window = 0;; window++) {
+        if (!weft__threads_meet(&m->own)) break;
+        if (t->windows[m->own.first] == WINDOWS) {
+            if (m->own.id == 0) weft__threads_end(&t->all);
+            break;
+        }
+        for (uint32_t k = m->own.first; k < m->own.end; k++)
+            t->windows[k]++;
+        if (m->own.id) continue;
+        uint32_t share = m->own.end - m->own.first;
+        if (share < t->least) t->least = share;
+        if (share > t->most) t->most = share;
+        note(&t->all, window);
+    }
+    return NULL;
+}
+
+static void each_worker_is_run_once_a_window(void **state) {
+    struct team team = {.least = WORKERS};
+    weft__threads_init(&team.all, WORKERS, 16);
+    uint32_t n = team.all.n; // of them have a processor
+    struct member member[WORKERS];
+    pthread_t handle[WORKERS];
+    for (uint32_t j = 0; j < n; j++) {
+        member[j] = (struct member){.team = &team, .own = weft__threads_begin(&team.all, j)};
+        if (j) assert_int_equal(pthread_create(&handle[j], NULL, run, &member[j]), 0);
+    }
+    run(&member[0]);
+    for (uint32_t j = 1; j < n; j++)
+        pthread_join(handle[j], NULL);
+    for (uint32_t k = 0; k < WORKERS; k++)
+        assert_int_equal(team.windows[k], WINDOWS);
+    assert_int_equal(team.least, WORKERS / n); // all threads at work
+    assert_int_equal(team.most, WORKERS);      // one thread ran all
+    weft__threads_deinit(&team.all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_as_the_load_is_worth),
+        cmocka_unit_test(a_change_must_be_worth_it),
+        cmocka_unit_test(each_worker_is_run_once_a_window),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
