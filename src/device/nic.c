@@ -48,27 +48,26 @@ static weft_time_ps timeout_after(const struct weft__nic *nic, weft_time_ps time
 
 // --- sender -------------------------------------------------------------------------------------------------------
 
-static void ring_push(struct weft__nic *nic, uint32_t qp) {
-    struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    uint32_t priority = nic->hosts->qp[qp].priority, tail = nic->backlog[priority].ready_tail;
-    s->ready = true;
-    if (tail == WEFT_NONE) {
-        s->ready_next = qp;
-    } else {
-        s->ready_next = nic->hosts->sender[tail].ready_next;
-        nic->hosts->sender[tail].ready_next = qp;
-    }
-    nic->backlog[priority].ready_tail = qp;
+static void ready_push(struct weft__nic *nic, uint32_t qp) {
+    uint32_t priority = nic->hosts->qp[qp].priority;
+    struct weft__nic_backlog *backlog = &nic->backlog[priority];
+    nic->hosts->sender[qp].ready = true;
+    if (backlog->ready == WEFT_NONE)
+        backlog->ready = qp;
+    else
+        nic->hosts->sender[backlog->ready_last].ready_next = qp;
+    backlog->ready_last = qp;
     nic->ready_mask |= (uint8_t)(1u << priority);
 }
 
-static uint32_t ring_pop(struct weft__nic *nic, uint32_t priority) {
-    uint32_t tail = nic->backlog[priority].ready_tail, qp = nic->hosts->sender[tail].ready_next;
-    if (qp == tail) {
-        nic->backlog[priority].ready_tail = WEFT_NONE;
+static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
+    struct weft__nic_backlog *backlog = &nic->backlog[priority];
+    uint32_t qp = backlog->ready;
+    if (qp == backlog->ready_last) {
+        backlog->ready = WEFT_NONE;
         nic->ready_mask &= (uint8_t) ~(1u << priority);
     } else {
-        nic->hosts->sender[tail].ready_next = nic->hosts->sender[qp].ready_next;
+        backlog->ready = nic->hosts->sender[qp].ready_next;
     }
     nic->hosts->sender[qp].ready = false;
     return qp;
@@ -79,7 +78,7 @@ static bool may_send(const struct weft__qp_conf *conf, const struct weft__qp_sen
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
 }
 
-/// Puts a queue pair that may send where it belongs: into the ring, or to sleep until its pace allows.
+/// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
 static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[qp];
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
@@ -88,7 +87,7 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
     if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->hosts->hold[qp].until_ps > at)
         at = nic->hosts->hold[qp].until_ps;
     if (at <= free_ps)
-        ring_push(nic, qp);
+        ready_push(nic, qp);
     else
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
 }
@@ -195,9 +194,9 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
     else
         s->highest = s->next + 1;
     if (s->next == s->una) s->progress_ps = w->now_ps; // nothing was outstanding
-    if (!s->sample_ps) {
-        s->sample_psn = s->next;
-        s->sample_ps = w->now_ps;
+    if (!s->sampling) {
+        s->sampling = w->now_ps > 0; // not what leaves at the very beginning
+        nic->hosts->sample[qp] = (struct weft__qp_sample){.sent_ps = w->now_ps, .psn = s->next};
     }
     s->next++;
     if (conf->verb != WEFT_VERB_READ &&
@@ -254,7 +253,7 @@ static void acknowledged(struct weft__node *node, struct weft__nic *nic, struct 
     if (again && s->next > psn) {
         tell_cc(node, nic, w, qp, nic->cc->on_loss, 0, 0);
         s->next = psn;
-        s->sample_ps = 0;
+        s->sampling = false;
     }
     if (__builtin_expect(conf->packets == WEFT__MESSAGES, 0) && newly && weft__message_acked(node, nic, w, qp)) {
         finish_connection(node, nic, w, qp);
@@ -285,7 +284,7 @@ static void on_read_request(struct weft__node *node, struct weft__nic *nic, stru
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
     if (!s->started) start_sender(node, nic, w, qp);
     s->next = s->una = psn;
-    s->sample_ps = 0;
+    s->sampling = false;
     schedule(node, nic, qp, w->now_ps);
     kick(node, nic, w);
 }
@@ -398,7 +397,7 @@ static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const 
     uint32_t payload = conf->packets == WEFT__MESSAGES ? weft__message_payload(p) : weft__qp_payload(conf, p->psn);
     w->tally.delivered_bytes += p->bytes;
     w->tally.payload_bytes += payload;
-    nic->hosts->outcome[conf->flow].delivered_bytes += payload;
+    nic->hosts->receiver[p->qp].delivered_bytes += payload;
     nic->hosts->receiver[p->qp].progress_ps = w->now_ps;
     progress(w);
 }
@@ -552,15 +551,15 @@ static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now
     if (weft__timer_at(&node->timers, WEFT__KEY_TX) != at) weft__timer_set(&node->timers, WEFT__KEY_TX, at);
 }
 
-/// Queue pairs that may not send any more leave the rings when it is their turn: those that were told to pause, and
+/// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
 /// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
 static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
     while (nic->ready_mask >> priority & 1) {
-        uint32_t qp = nic->hosts->sender[nic->backlog[priority].ready_tail].ready_next;
+        uint32_t qp = nic->backlog[priority].ready;
         const struct weft__qp_sender *s = &nic->hosts->sender[qp];
         bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->hosts->hold[qp].until_ps > now;
         if (!held && may_send(&nic->hosts->qp[qp], s)) return;
-        ring_pop(nic, priority);
+        ready_pop(nic, priority);
         if (held) schedule(node, nic, qp, now);
     }
 }
@@ -583,7 +582,7 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
         w->tally.injected_bytes += p.bytes;
         weft__port_send(&nic->port, w, &p);
     } else {
-        send_data(node, nic, w, ring_pop(nic, priority));
+        send_data(node, nic, w, ready_pop(nic, priority));
     }
     if (nic->scheduler->on_sent)
         nic->scheduler->on_sent(&nic->port.scheduler, nic->conf->scheduler.conf, priority,
@@ -652,7 +651,7 @@ static void on_work(struct weft__node *node, struct weft__nic *nic, struct weft_
 void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                         uint32_t padding, bool last) {
     uint32_t flow = nic->hosts->qp[qp].flow;
-    nic->hosts->outcome[flow].delivered_bytes -= padding;
+    nic->hosts->receiver[qp].delivered_bytes -= padding;
     w->tally.payload_bytes -= padding;
     for (uint32_t k = 0; last && k < nic->hosts->flow[flow].qps; k++)
         finish_receiver(node, nic, w, qp + k);

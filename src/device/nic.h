@@ -23,16 +23,22 @@ struct weft__qp_conf {
 /// At the data's sender.
 struct weft__qp_sender {
     uint32_t next, una, highest; ///< PSN to send, first unacknowledged, first never sent
-    uint32_t ready_next;         ///< in the ring of queue pairs that may send
-    bool started, ready, done;
-    uint8_t timeouts; ///< in a row, at most 255
-    uint32_t posted;  ///< PSN that what there is to send ends at; grows if the queue pair carries messages
+    uint32_t ready_next;         ///< in the list of queue pairs that may send
+    bool started : 1, ready : 1, done : 1;
+    bool sampling : 1; ///< an RTT sample is under way
+    uint8_t timeouts;  ///< in a row, at most 255
+    uint32_t posted;   ///< PSN that what there is to send ends at; grows if the queue pair carries messages
     weft_rate_bps rate_bps;
     weft_time_ps next_send_ps, progress_ps;
     weft_bytes window_bytes;
-    uint32_t sample_psn;    ///< its acknowledgement gives the next RTT sample
-    weft_time_ps sample_ps; ///< when it was sent; 0: none under way
     void *cc;
+};
+_Static_assert(sizeof(struct weft__qp_sender) == 64, "a cache line");
+
+/// Likewise, once a round trip.
+struct weft__qp_sample {
+    weft_time_ps sent_ps;
+    uint32_t psn; ///< its acknowledgement gives the next RTT sample
 };
 
 /// At the data's sender, told to pause by source flow control; apart from the pace.
@@ -43,11 +49,13 @@ struct weft__qp_hold {
 /// At the data's receiver.
 struct weft__qp_receiver {
     uint32_t expected;
-    uint32_t unacked;        ///< packets since the last ACK
-    bool nak_sent, notified; ///< notified: a CNP was sent
-    bool marked;             ///< a marked packet came since the last CNP
+    uint16_t unacked;                ///< packets since the last ACK
+    bool nak_sent : 1, notified : 1; ///< notified: a CNP was sent
+    bool marked : 1;                 ///< a marked packet came since the last CNP
     weft_time_ps cnp_ps, progress_ps;
+    weft_bytes delivered_bytes;
 };
+_Static_assert(sizeof(struct weft__qp_receiver) == 32, "two to a cache line");
 
 /// At a data's receiver that accepts packets out of order; see nic_reorder.c.
 struct weft__qp_reorder {
@@ -63,6 +71,7 @@ struct weft__nic;
 struct weft__hosts {
     const struct weft__qp_conf *qp;
     struct weft__qp_sender *sender;
+    struct weft__qp_sample *sample;
     struct weft__qp_receiver *receiver;
     const struct weft__programs *programs; ///< NULL: there is no job
     struct weft__carrier *carrier;         ///< of a queue pair that carries messages; NULL: there is no job
@@ -88,8 +97,8 @@ struct weft__nic {
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 2 to 4: what waits to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
-        struct weft__fifo control; ///< ACK, NAK, CNP, READ requests
-        uint32_t ready_tail;       ///< ring of queue pairs that may send, WEFT_NONE: empty
+        struct weft__fifo control;  ///< ACK, NAK, CNP, READ requests
+        uint32_t ready, ready_last; ///< list of queue pairs that may send, WEFT_NONE: empty
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
@@ -200,9 +209,9 @@ uint32_t weft__reorder_next(struct weft__qp_reorder *r, const struct weft_host_c
 /// What the acknowledgement of what is below psn measures: from when a packet left until now. 0: nothing.
 static inline weft_time_ps weft__nic_round_trip(struct weft__nic *nic, uint32_t qp, uint32_t psn, weft_time_ps now) {
     struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    if (!s->sample_ps || psn <= s->sample_psn) return 0;
-    weft_time_ps time = now - s->sample_ps;
-    s->sample_ps = 0;
+    if (!s->sampling || psn <= nic->hosts->sample[qp].psn) return 0;
+    weft_time_ps time = now - nic->hosts->sample[qp].sent_ps;
+    s->sampling = false;
     if (__builtin_expect(nic->round_trips != NULL, 0))
         weft__histogram_add(&nic->round_trips[nic->hosts->qp[qp].priority], time);
     return time;

@@ -4,7 +4,9 @@
 
 static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
     if (weft_packet_is_local(p)) return;
-    __builtin_prefetch(&nic->hosts->qp[p->qp]);
+    const struct weft__qp_conf *qp = &nic->hosts->qp[p->qp];
+    __builtin_prefetch(qp);
+    __builtin_prefetch(&qp->verb);
     if (p->kind == WEFT_PACKET_DATA)
         __builtin_prefetch(&nic->hosts->receiver[p->qp]);
     else
@@ -35,16 +37,15 @@ static inline void prepare_timer(const void *state, uint32_t key) {
     for (uint32_t mask = weft__nic_backlog(nic); mask; mask &= mask - 1) {
         const struct weft__nic_backlog *waiting = &nic->backlog[__builtin_ctz(mask)];
         weft__fifo_fetch(&waiting->control);
-        if (waiting->ready_tail != WEFT_NONE) __builtin_prefetch(&nic->hosts->sender[waiting->ready_tail]);
+        if (waiting->ready == WEFT_NONE) continue;
+        __builtin_prefetch(&nic->hosts->sender[waiting->ready]);
+        __builtin_prefetch(&nic->hosts->qp[waiting->ready]);
     }
 }
 
 /// What only the queue pair knows.
 static inline void prepare_packet(const struct weft__nic *nic, const struct weft_packet *p) {
-    if (p->kind == WEFT_PACKET_DATA)
-        __builtin_prefetch(&nic->hosts->outcome[nic->hosts->qp[p->qp].flow]);
-    else if (p->kind == WEFT_PACKET_ACK)
-        __builtin_prefetch(nic->hosts->sender[p->qp].cc);
+    if (p->kind == WEFT_PACKET_ACK) __builtin_prefetch(nic->hosts->sender[p->qp].cc);
 }
 
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {

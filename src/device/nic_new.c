@@ -19,7 +19,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->sampled = setup->sampled;
     nic->sample_interval_ps = setup->sample_interval_ps;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
-        nic->backlog[p].ready_tail = WEFT_NONE;
+        nic->backlog[p].ready = WEFT_NONE;
 
     if (setup->events_max) {
         nic->trace = weft__trace_new(setup->node, setup->port0, 1, setup->events_max, NULL, 0, setup->arena);
@@ -56,6 +56,10 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     weft__port_finish(&nic->port, now);
+    for (uint32_t k = 0; k < nic->receives; k++) {
+        uint32_t qp = nic->receive_qp[k];
+        nic->hosts->outcome[nic->hosts->qp[qp].flow].delivered_bytes += nic->hosts->receiver[qp].delivered_bytes;
+    }
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
     weft__nic_finish_holds(nic, now);

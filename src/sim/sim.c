@@ -218,7 +218,7 @@ static void make_queue_pairs(struct weft__network *net) {
         net->qps += f->qps < f->bytes ? f->qps : (uint32_t)f->bytes; // a queue pair carries at least a byte
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
-    struct weft__qp_sender *sender = weft_arena_alloc(arena, net->qps, sizeof *sender);
+    struct weft__qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
     const uint64_t *before = weft__qps_before(w, arena);
     uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
     uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
@@ -259,7 +259,8 @@ static void make_queue_pairs(struct weft__network *net) {
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .sender = sender,
-        .receiver = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_receiver)),
+        .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_sample)),
+        .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft__qp_receiver)),
         .hold = net->sfc_pause_ps ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
         .reorder = make_reorder(net),
         .flow = w->flow,
