@@ -83,17 +83,20 @@ static void refresh(struct weft__ether *e, struct weft__node *node, struct weft_
     if (port->pending) weft__ether_kick(e, node, w, k);
 }
 
-void weft__ether_send_local(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
-    struct weft__port *port = &e->port[k];
+static void set_timer(struct weft__node *node, uint32_t what, uint32_t k, weft_time_ps at) {
+    if (at == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, weft__ether_key(what, k));
+    else
+        weft__timer_set(&node->timers, weft__ether_key(what, k), at);
+}
+
+void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
+                            struct weft__node *node, struct weft__worker *w, uint32_t k) {
     if (!(port->pending & WEFT__PENDING_PFC)) {
         weft__lldp_send(port, w);
         return;
     }
-    weft_time_ps again = weft__port_send_pause(port, w, &e->conf->pfc, WEFT_NONE);
-    if (again == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, weft__ether_key(WEFT__ETHER_KEY_REFRESH, k));
-    else
-        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_REFRESH, k), again);
+    set_timer(node, WEFT__ETHER_KEY_REFRESH, k, weft__port_send_pause(port, w, pfc, host));
 }
 
 // --- output queues ------------------------------------------------------------------------------------------------
@@ -128,7 +131,7 @@ void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct wef
     }
     if (port->busy_until_ps <= w->now_ps) {
         if (port->pending)
-            weft__ether_send_local(e, node, w, k);
+            weft__ether_send_local(port, &e->conf->pfc, WEFT_NONE, node, w, k);
         else
             serve(e, node, w, k);
     }
@@ -230,20 +233,23 @@ static void set_lossless(struct weft__ether *e, struct weft__node *node, struct 
     if (e->ops->on_pauses) e->ops->on_pauses(node, w, k);
 }
 
+uint8_t weft__ether_watch(struct weft__port *port, const struct weft_pfc_conf *pfc, struct weft__node *node,
+                          struct weft__worker *w, uint32_t k, uint8_t ready, uint8_t *ret_ended) {
+    weft_time_ps next;
+    uint8_t begun = weft__port_watchdog(port, pfc, w->now_ps, ready, ret_ended, &next);
+    set_timer(node, WEFT__ETHER_KEY_WATCHDOG, k, next);
+    return begun;
+}
+
 void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
     uint8_t ended;
-    weft_time_ps next;
-    uint8_t begun = weft__port_watchdog(&e->port[k], &e->conf->pfc, w->now_ps, ready(e, node, k), &ended, &next);
+    uint8_t begun = weft__ether_watch(&e->port[k], &e->conf->pfc, node, w, k, ready(e, node, k), &ended);
     if (begun && e->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         if (e->queues)
             purge(e, node, w, k, begun);
         else
             e->ops->purge(node, w, k, begun);
     }
-    if (next == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, weft__ether_key(WEFT__ETHER_KEY_WATCHDOG, k));
-    else
-        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_WATCHDOG, k), next);
     if (begun || ended) weft__ether_kick(e, node, w, k);
 }
 

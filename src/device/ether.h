@@ -132,11 +132,13 @@ void weft__ether_on_local(struct weft__ether *e, struct weft__node *node, struct
 static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, struct weft__port *port, weft_time_ps now,
                                            uint8_t ready) {
     uint8_t paused = weft__port_paused(port, now);
-    if (pfc->watchdog_action == WEFT_PFC_WATCHDOG_FORWARD) paused &= (uint8_t)~port->storm;
+    if (pfc->watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~port->storm;
     return ready & (uint8_t)~paused;
 }
-/// Sends what goes to the neighbour and no further: pause frames before LLDP. The port must be free.
-void weft__ether_send_local(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
+/// Sends what goes to the neighbour and no further: pause frames before LLDP. The port must be free. `host`: whose it
+/// is.
+void weft__ether_send_local(struct weft__port *port, const struct weft_pfc_conf *pfc, uint32_t host,
+                            struct weft__node *node, struct weft__worker *w, uint32_t k);
 /// Arms the port's timer for the next moment at which it could send what is `ready`, or what is pending.
 static inline void weft__ether_arm(const struct weft__port *port, struct weft__node *node, weft_time_ps now, uint32_t k,
                                    uint8_t ready) {
@@ -156,6 +158,10 @@ void weft__ether_each(const struct weft__ether *e,
 
 // --- otherwise ----------------------------------------------------------------------------------------------------
 
+/// The watchdog of one port, whose priorities `ready` have something to send: those whose storm has begun. Sets its
+/// timer.
+uint8_t weft__ether_watch(struct weft__port *port, const struct weft_pfc_conf *pfc, struct weft__node *node,
+                          struct weft__worker *w, uint32_t k, uint8_t ready, uint8_t *ret_ended);
 /// After a pause came, or when its timer fires.
 void weft__ether_watchdog(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k);
 /// A timer of port `k`, below WEFT__ETHER_KEY_OWN.

@@ -543,14 +543,6 @@ static void on_drain(struct weft__node *node, struct weft__nic *nic, struct weft
 
 // --- the port -----------------------------------------------------------------------------------------------------
 
-static void arm(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
-    if (!weft__nic_backlog(nic) && !nic->port.pending) return;
-    weft_time_ps at = nic->port.busy_until_ps;
-    if (at <= now)
-        at = weft__port_pause_end(&nic->port, weft__nic_backlog(nic)); // free, so all that could go is paused
-    if (weft__timer_at(&node->timers, WEFT__KEY_TX) != at) weft__timer_set(&node->timers, WEFT__KEY_TX, at);
-}
-
 /// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
 /// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
 static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
@@ -567,9 +559,7 @@ static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_
 static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1)
         skip_idle(node, nic, w->now_ps, (uint32_t)__builtin_ctz(bits));
-    uint8_t paused = weft__port_paused(&nic->port, w->now_ps);
-    if (nic->conf->pfc.watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~nic->port.storm;
-    uint8_t mask = weft__nic_backlog(nic) & (uint8_t)~paused;
+    uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
     if (!mask) return;
     bool choice = mask & (mask - 1) || nic->scheduler->on_sent; // what is charged must also be granted
     uint32_t priority = choice ? nic->scheduler->pick(&nic->port.scheduler, nic->conf->scheduler.conf, mask)
@@ -589,37 +579,19 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
                                 (uint32_t)(nic->port.queue[priority].tx_bytes - before) + WEFT_WIRE_OVERHEAD);
 }
 
-/// What goes to the neighbour and no further: pause frames before LLDP.
-static void send_local(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
-    if (!(nic->port.pending & WEFT__PENDING_PFC)) {
-        weft__lldp_send(&nic->port, w);
-        return;
-    }
-    weft_time_ps refresh = weft__port_send_pause(&nic->port, w, &nic->conf->pfc, nic->host);
-    if (refresh == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, WEFT__KEY_REFRESH);
-    else
-        weft__timer_set(&node->timers, WEFT__KEY_REFRESH, refresh);
-}
-
 static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps) {
         if (nic->port.pending)
-            send_local(node, nic, w);
+            weft__ether_send_local(&nic->port, &nic->conf->pfc, nic->host, node, w, 0);
         else
             serve(node, nic, w);
     }
-    arm(node, nic, w->now_ps);
+    weft__ether_arm(&nic->port, node, w->now_ps, 0, weft__nic_backlog(nic));
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint8_t ended;
-    weft_time_ps next;
-    weft__port_watchdog(&nic->port, &nic->conf->pfc, w->now_ps, weft__nic_backlog(nic), &ended, &next);
-    if (next == WEFT_TIME_NEVER)
-        weft__timer_cancel(&node->timers, WEFT__KEY_WATCHDOG);
-    else
-        weft__timer_set(&node->timers, WEFT__KEY_WATCHDOG, next);
+    weft__ether_watch(&nic->port, &nic->conf->pfc, node, w, 0, weft__nic_backlog(nic), &ended);
     kick(node, nic, w);
 }
 
@@ -683,7 +655,7 @@ static void set_lossless(struct weft__node *node, struct weft__nic *nic, struct 
 
 static void on_lldp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (weft__lldp_on_timer(&nic->port, w->now_ps)) set_lossless(node, nic, w);
-    weft__lldp_set_timer(&nic->port, &node->timers, WEFT__KEY_LLDP);
+    weft__lldp_set_timer(&nic->port, &node->timers, WEFT__ETHER_KEY_LLDP);
     if (nic->port.pending) kick(node, nic, w);
 }
 
@@ -700,7 +672,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
     }
     if (p->kind == WEFT_PACKET_LLDP) {
         if (weft__lldp_on_frame(&nic->port, w, p)) set_lossless(node, nic, w);
-        if (nic->port.lldp) weft__lldp_set_timer(&nic->port, &node->timers, WEFT__KEY_LLDP);
+        if (nic->port.lldp) weft__lldp_set_timer(&nic->port, &node->timers, WEFT__ETHER_KEY_LLDP);
         return;
     }
     w->tally.delivered_bytes += p->bytes;
@@ -760,10 +732,10 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
     switch (key) {
-    case WEFT__KEY_TX:
+    case WEFT__ETHER_KEY_TX:
         kick(node, nic, w);
         break;
-    case WEFT__KEY_REFRESH:
+    case WEFT__ETHER_KEY_REFRESH:
         nic->port.pending |= nic->port.pfc_told;
         kick(node, nic, w);
         break;
@@ -773,10 +745,10 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     case WEFT__KEY_SAMPLE:
         on_sample(node, nic, w);
         break;
-    case WEFT__KEY_WATCHDOG:
+    case WEFT__ETHER_KEY_WATCHDOG:
         on_watchdog(node, nic, w);
         break;
-    case WEFT__KEY_LLDP:
+    case WEFT__ETHER_KEY_LLDP:
         on_lldp_timer(node, nic, w);
         break;
     case WEFT__KEY_WORK:

@@ -4,7 +4,7 @@
 #define WEFT_DEVICE_NIC_H
 
 #include "base/histogram.h"
-#include "device/port.h"
+#include "device/ether.h"
 #include "weft/cc.h"
 
 #define WEFT__MESSAGES UINT32_MAX
@@ -115,17 +115,14 @@ struct weft__nic {
     struct weft__fifo work; ///< work requests that it has not taken up; see nic_work.c
 };
 
-/// Timer keys: some of the NIC, then two a sending and one a receiving queue pair.
+/// Timer keys: those of an Ethernet port, some of the NIC, then three a sending and one a receiving queue pair.
 enum {
-    WEFT__KEY_TX,
-    WEFT__KEY_REFRESH,
-    WEFT__KEY_DRAIN,
+    WEFT__KEY_DRAIN = WEFT__ETHER_KEY_OWN,
     WEFT__KEY_SAMPLE,
-    WEFT__KEY_WATCHDOG,
-    WEFT__KEY_LLDP,
     WEFT__KEY_WORK,
-    WEFT__KEY_QPS
+    WEFT__KEY_QPS = WEFT__ETHER_KEYS_A_PORT
 };
+_Static_assert(WEFT__KEY_WORK < WEFT__KEY_QPS, "keys of the NIC's one port");
 
 /// The timers of a queue pair, by its number among those that the NIC sends, or receives.
 enum { WEFT__SENDER_KEYS = 3 };

@@ -18,7 +18,7 @@ static inline void fetch_packet(const struct weft__nic *nic, const struct weft_p
 
 static inline void fetch_timer(const void *state, uint32_t key) {
     const struct weft__nic *nic = state;
-    if (key != WEFT__KEY_TX) return;
+    if (key != WEFT__ETHER_KEY_TX) return;
     __builtin_prefetch(&nic->port);
     for (uint32_t mask = weft__nic_backlog(nic); mask; mask &= mask - 1)
         __builtin_prefetch(&nic->backlog[__builtin_ctz(mask)]);
@@ -33,7 +33,7 @@ void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *
 /// What will be sent when the port's timer is due.
 static inline void prepare_timer(const void *state, uint32_t key) {
     const struct weft__nic *nic = state;
-    if (key != WEFT__KEY_TX) return;
+    if (key != WEFT__ETHER_KEY_TX) return;
     for (uint32_t mask = weft__nic_backlog(nic); mask; mask &= mask - 1) {
         const struct weft__nic_backlog *waiting = &nic->backlog[__builtin_ctz(mask)];
         weft__fifo_fetch(&waiting->control);

@@ -39,7 +39,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     if (nic->gpu) weft__gpu_start(node, nic);
     if (nic->rma) weft__rma_host_start(node, nic);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
-    if (setup->lldp) weft__timer_set(&node->timers, WEFT__KEY_LLDP, 0);
+    if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
         if (qp->verb != WEFT_VERB_READ)

@@ -106,7 +106,7 @@ static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__
     if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
     if (port->busy_until_ps <= w->now_ps) {
         if (port->pending)
-            weft__ether_send_local(&sw->ether, node, w, out);
+            weft__ether_send_local(port, &sw->conf->pfc, WEFT_NONE, node, w, out);
         else if (sw->arbitrated)
             sw->arbitrate = true;
         else
