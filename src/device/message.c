@@ -25,25 +25,6 @@ static const struct weft__programs *programs_of(const struct weft__nic *nic) {
     return nic->hosts->programs;
 }
 
-static struct weft__sending *sending_of(const struct weft__nic *nic, uint32_t connection, struct weft__program **ret) {
-    const struct weft__programs *all = programs_of(nic);
-    const struct weft__wire *wire = &all->wire[connection];
-    *ret = &all->program[wire->src_program];
-    return &(*ret)->sending[wire->at_src];
-}
-
-static struct weft__receiving *receiving_of(const struct weft__nic *nic, uint32_t connection,
-                                            struct weft__program **ret) {
-    const struct weft__programs *all = programs_of(nic);
-    const struct weft__wire *wire = &all->wire[connection];
-    *ret = &all->program[wire->dst_program];
-    return &(*ret)->receiving[wire->at_dst];
-}
-
-static uint32_t connection_of_qp(const struct weft__nic *nic, uint32_t qp) {
-    return programs_of(nic)->of_flow[nic->hosts->qp[qp].flow];
-}
-
 // --- parts --------------------------------------------------------------------------------------------------------
 
 /// Which of a connection's queue pairs has part k of message m.
@@ -143,24 +124,23 @@ void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct
     struct weft_packet p;
     weft__fifo_pop(&nic->gpu->in, nic->pool, &p);
     if (nic->gpu->in.n) weft__timer_set(&node->timers, nic->gpu->key0, weft__fifo_head(&nic->gpu->in)->time_ps);
-    struct weft__at at = {node, nic, w, NULL};
-    wake_receiving(&at, receiving_of(nic, p.qp, &at.p), 1);
+    struct weft__receiving *r = programs_of(nic)->wire[p.qp].receiving;
+    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, 1);
 }
 
 void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                          const struct weft_packet *packet) {
     struct weft__gpu *gpu = nic->gpu;
-    struct weft__at at = {node, nic, w, NULL};
+    const struct weft__wire *wire = &programs_of(nic)->wire[packet->qp];
     if (packet->flags == LOCAL_CREDIT) {
-        struct weft__sending *s = sending_of(nic, packet->qp, &at.p);
+        struct weft__sending *s = wire->sending;
         s->granted++;
-        wake_sending(&at, s);
+        wake_sending(&(struct weft__at){node, nic, w, s->program}, s);
         return;
     }
-    receiving_of(nic, packet->qp, &at.p);
     struct weft_packet p = *packet;
     weft_time_ps start = gpu->in_free_ps > w->now_ps ? gpu->in_free_ps : w->now_ps;
-    p.time_ps = gpu->in_free_ps = start + local_time(at.p->job, p.psn);
+    p.time_ps = gpu->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
     if (!gpu->in.n) weft__timer_set(&node->timers, gpu->key0, p.time_ps);
     weft__fifo_push(&gpu->in, nic->pool, &p);
 }
@@ -224,8 +204,7 @@ static const struct weft__span *find_span(const struct weft__sending *s, uint32_
 
 /// The next part, or back to an earlier one.
 static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint32_t qp, uint32_t psn) {
-    struct weft__program *program;
-    const struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &program);
+    const struct weft__sending *s = nic->hosts->carrier[qp].sending;
     const struct weft__span *span = find_span(s, qp - s->qp, psn);
     assert(span && span->psn_end <= nic->hosts->sender[qp].posted);
     nic->hosts->carrier[qp].now = *span;
@@ -251,13 +230,12 @@ void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struc
         weft__rma_arrived(node, nic, w, qp);
         return;
     }
-    struct weft__at at = {node, nic, w, NULL};
-    struct weft__receiving *r = receiving_of(nic, connection_of_qp(nic, qp), &at.p);
+    struct weft__receiving *r = programs_of(nic)->receiving[qp];
     uint32_t messages = 0;
     r->came[qp - r->qp]++;
     while (has_come(r, r->arrived + messages))
         messages++;
-    wake_receiving(&at, r, messages);
+    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, messages);
 }
 
 static bool is_acked(const struct weft__nic *nic, const struct weft__sending *s, uint32_t m) {
@@ -276,8 +254,8 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft__carrier *carrier = &nic->hosts->carrier[qp];
     uint32_t una = nic->hosts->sender[qp].una;
     if (una < carrier->part_end) return false;
-    struct weft__at at = {node, nic, w, NULL};
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
+    struct weft__sending *s = nic->hosts->carrier[qp].sending;
+    struct weft__at at = {node, nic, w, s->program};
     uint32_t before = s->acked;
     for (; s->acked < s->posted && is_acked(nic, s, s->acked); s->acked++) {
         s->left_bytes -= message_bytes(s, s->acked);
@@ -291,8 +269,8 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
 
 void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                            uint32_t granted) {
-    struct weft__at at = {node, nic, w, NULL};
-    struct weft__sending *s = sending_of(nic, connection_of_qp(nic, qp), &at.p);
+    struct weft__sending *s = nic->hosts->carrier[qp].sending;
+    struct weft__at at = {node, nic, w, s->program};
     const weft_time_ps *granted_ps = programs_of(nic)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
     for (; s->granted < granted; s->granted++)
@@ -325,13 +303,12 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
 }
 
 void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    struct weft__program *program;
-    struct weft__receiving *r = receiving_of(nic, connection_of_qp(nic, qp), &program);
+    struct weft__receiving *r = programs_of(nic)->receiving[qp];
     bool moved = r->arrived != r->arrived_before;
     r->arrived_before = r->arrived;
     r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;
     if (!r->left_bytes) return;
     uint32_t granted = r->consumed + r->slots;
     if (moved || r->arrived != r->consumed) granted = 0; // nothing to repeat
-    weft__nic_grant(node, nic, w, qp, granted, (uint32_t)program->job->cts_priority, r->doublings);
+    weft__nic_grant(node, nic, w, qp, granted, (uint32_t)r->program->job->cts_priority, r->doublings);
 }

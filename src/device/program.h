@@ -17,10 +17,12 @@ struct weft__carrier {
     struct weft__span now; ///< the part being sent
     uint32_t psn_end;      ///< of all that was filled
     uint32_t part_end;     ///< ACKs below it complete no part; 0: not known
+    struct weft__sending *sending;
 };
 
 /// A connection at its sender. Messages are numbered from 0; all counts are of messages.
 struct weft__sending {
+    struct weft__program *program;
     uint32_t connection;
     uint32_t qp;      ///< the first; WEFT_NONE: within the server
     uint16_t qps;     ///< that follow one another
@@ -39,6 +41,7 @@ struct weft__sending {
 
 /// A connection at its receiver.
 struct weft__receiving {
+    struct weft__program *program;
     uint32_t connection;
     uint32_t qp; ///< as of the sender
     uint16_t qps, parts;
@@ -101,8 +104,8 @@ struct weft__program {
 
 /// What both ends know of a connection.
 struct weft__wire {
-    uint32_t src_program, dst_program;
-    uint32_t at_src, at_dst;  ///< among the sender's sendings, the receiver's receivings
+    struct weft__sending *sending;
+    struct weft__receiving *receiving;
     weft_time_ps *granted_ps; ///< of message m: [m % slots]; set before its clear-to-send leaves, read when it has come
 };
 
@@ -110,10 +113,10 @@ struct weft__wire {
 struct weft__programs {
     uint32_t n;
     struct weft__program *program;
-    struct weft__wire *wire;    ///< of a connection
-    uint32_t *of_flow;          ///< flow -> connection
-    const uint32_t *node;       ///< of a host
-    struct weft__waits **waits; ///< [job * workers + worker]; NULL: nothing goes over the network there
+    struct weft__wire *wire;            ///< of a connection
+    struct weft__receiving **receiving; ///< of a queue pair that carries messages
+    const uint32_t *node;               ///< of a host
+    struct weft__waits **waits;         ///< [job * workers + worker]; NULL: nothing goes over the network there
 };
 
 /// What a host has for its programs; NULL in the NIC of others.

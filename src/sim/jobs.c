@@ -73,6 +73,7 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
         bool local = c->flow == WEFT_NONE;
         uint16_t qps = qps_of(b, c), parts = job->split ? qps : 1;
         p->sending[k] = (struct weft__sending){
+            .program = p,
             .connection = connection0 + i,
             .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
             .qps = qps,
@@ -86,11 +87,11 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .peer = c->dst,
             .channel = c->channel,
         };
-        b->all->wire[connection0 + i].src_program = program0 + c->src;
-        b->all->wire[connection0 + i].at_src = k;
+        b->all->wire[connection0 + i].sending = &p->sending[k];
         if (!local && !job->unadmitted)
             b->all->wire[connection0 + i].granted_ps = weft_arena_alloc(b->arena, c->slots, sizeof(weft_time_ps));
-        if (!local) b->all->of_flow[c->flow] = connection0 + i;
+        for (uint32_t q = p->sending[k].qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
+            b->net->hosts.carrier[q].sending = &p->sending[k];
     }
 }
 
@@ -110,6 +111,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
             const struct weft_connection *c = list[i + k].c;
             uint16_t qps = qps_of(b, c);
             p->receiving[k] = (struct weft__receiving){
+                .program = p,
                 .connection = list[i + k].connection,
                 .qp = c->flow == WEFT_NONE ? WEFT_NONE : qp_of_flow[c->flow],
                 .qps = qps,
@@ -121,8 +123,9 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .peer = c->src,
                 .channel = c->channel,
             };
-            b->all->wire[list[i + k].connection].dst_program = program0 + c->dst;
-            b->all->wire[list[i + k].connection].at_dst = k;
+            b->all->wire[list[i + k].connection].receiving = &p->receiving[k];
+            for (uint32_t q = p->receiving[k].qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
+                b->all->receiving[q] = &p->receiving[k];
         }
     }
     weft_memory_free(WEFT_MEMORY_QP, list, job->connections * sizeof *list);
@@ -170,7 +173,8 @@ struct weft__programs *weft__jobs_new(struct weft__network *net) {
     }
     b.all->program = weft_arena_alloc(b.arena, b.all->n, sizeof *b.all->program);
     b.all->wire = weft_arena_alloc(b.arena, connections, sizeof *b.all->wire);
-    b.all->of_flow = weft_arena_alloc(b.arena, w->flows, sizeof *b.all->of_flow);
+    b.all->receiving = weft_arena_alloc(b.arena, net->qps, sizeof *b.all->receiving);
+    net->hosts.carrier = weft_arena_alloc(b.arena, net->qps, sizeof *net->hosts.carrier);
     b.all->node = net->topology->host;
     uint32_t *qp_of_flow = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *qp_of_flow);
     for (uint32_t q = net->qps; q-- > 0;)

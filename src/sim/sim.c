@@ -269,7 +269,6 @@ static void make_queue_pairs(struct weft__network *net) {
         .qps_unacked = unacked,
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
-    if (net->programs) net->hosts.carrier = weft_arena_alloc(net->arena_qp, net->qps, sizeof *net->hosts.carrier);
     net->rma = weft__rma_new(net);
 }
 
