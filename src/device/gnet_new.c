@@ -53,7 +53,7 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
             g->endpoint[n++] = (uint8_t)port;
             g->endpoints |= bit(port);
             g->in[port].cross = rate;
-            g->out[port].cross = rate & 15u;
+            g->out[port].cross = rate;
             g->out[port].room = UINT32_MAX;
         }
     }
@@ -77,9 +77,9 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     if (ports > WEFT__GNET_PORTS) return false;
     g->in = weft__arena_lines(setup->arena, ports, sizeof *g->in);
     g->out = weft__arena_lines(setup->arena, ports, sizeof *g->out);
-    g->due = weft__arena_lines(setup->arena, 1, sizeof *g->due);
-    g->due->word[1] = UINT64_MAX;
-    g->due->first = g->due->end = 1;
+    g->due.word[1] = UINT64_MAX;
+    g->due.first = g->due.end = 1;
+    g->random_next = weft_random_u64(&g->random);
     g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
     memcpy(g->times, setup->times, sizeof g->times);
     for (uint32_t port = 0; port < ports; port++) {
@@ -112,8 +112,8 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     weft_bytes fifo = link->global ? g->conf->global_fifo_bytes : g->conf->local_fifo_bytes;
     in->rate = link->rate;
     in->cross = link->cross;
-    out->rate = link->rate & 15u;
-    out->cross = link->cross & 15u;
+    out->rate = link->rate;
+    out->cross = link->cross;
     in->peer_node = out->peer_node = link->peer_node;
     in->peer_port = out->peer_port = (uint8_t)link->peer_port;
     in->peer_worker = out->peer_worker = (uint8_t)link->peer_worker;
@@ -126,16 +126,13 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     if (link->faults) g->faulty |= bit(port);
     out->room = out->creditable = UINT32_MAX;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
-        out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
+        out->vc[vc].credits = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
-static void each_of(const struct weft__gnet_cells *cells, uint32_t last,
+static void each_of(const struct weft__gnet_cells *cells, const struct weft__gnet_fifo *fifo,
                     void (*on_cell)(void *context, const struct weft_packet *), void *context) {
-    for (uint32_t slot = last; last;) {
-        slot = cells->slot[slot].node;
+    for (uint32_t slot = fifo->head; slot; slot = cells->slot[slot].node)
         on_cell(context, &cells->slot[slot]);
-        if (slot == last) return;
-    }
 }
 
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
@@ -145,8 +142,8 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         const struct weft__gnet_in *in = &g->in[port];
         const struct weft__gnet_out *out = &g->out[port];
         for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-            each_of(&g->cells, in->vc[vc].last, on_cell, context);
-            each_of(&g->cells, out->last[vc], on_cell, context);
+            each_of(&g->cells, &in->vc[vc].fifo, on_cell, context);
+            if (out->queued >> vc & 1) each_of(&g->cells, &out->vc[vc].fifo, on_cell, context);
         }
         if (g->endpoints & g->busy_out & bit(port)) on_cell(context, &out->cell);
     }

@@ -51,7 +51,8 @@ static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, 
     const struct weft_tin_conf *conf = g->conf;
     uint32_t best = WEFT_NONE, n = (uint32_t)__builtin_popcountll(minimal), m = (uint32_t)__builtin_popcountll(others);
     if (n == 1 && !m) return (uint32_t)__builtin_ctzll(minimal);
-    uint64_t least = UINT64_MAX, random = weft_random_u64(&g->random);
+    uint64_t least = UINT64_MAX, random = g->random_next;
+    g->random_next = weft_random_u64(&g->random); // nobody waits for it
     for (uint32_t k = 0; n && k < conf->minimal_choices && least; k++, random = random >> 12 | random << 52) {
         uint32_t o = draw(minimal, n, random);
         if (depth(g, o, vc) >= least) continue;
@@ -88,6 +89,12 @@ static bool escape(struct weft__gnet *g, const struct weft_packet *cell, uint64_
     return true;
 }
 
+/// Numbers of sets in other tables mean nothing.
+static void forget_sets(struct weft__gnet *g) {
+    for (uint32_t slot = 1; slot < g->cells.n; slot++)
+        g->cells.slot[slot].port = WEFT__GNET_SET_UNKNOWN;
+}
+
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     const struct weft__gnet_tables *t = g->tables;
     while (g->epoch < t->n && t->from_ps[g->epoch] <= now)
@@ -95,8 +102,11 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     g->change_ps = g->epoch < t->n ? t->from_ps[g->epoch] : WEFT_TIME_NEVER;
     g->set_of = g->routes->tin[g->self].set_of;
     g->set = g->routes->tin[g->self].set;
-    g->columns = g->routes->columns;
+    g->sets = g->routes->tin[g->self].sets;
+    if (g->sets > WEFT__GNET_SET_UNKNOWN) g->sets = WEFT__GNET_SET_UNKNOWN;
+    g->columns = (uint16_t)g->routes->columns;
     g->column_of = g->routes->column_of;
+    forget_sets(g);
 }
 
 bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,

@@ -43,19 +43,19 @@ static inline bool is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i
     if (!(g->busy_in & bit(i))) return false;
     if (g->crossing_armed & bit(i) || g->in[i].busy_until_ps > now) return true;
     g->busy_in &= ~bit(i); // nobody waited for that
-    g->busy_out &= ~bit(g->in[i].crossing_to);
+    g->busy_out &= ~bit(g->crossing_to[i]);
     return false;
 }
 
 static inline bool is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
-    return g->busy_out & bit(o) && is_in_busy(g, now, g->out[o].crossing_from);
+    return g->busy_out & bit(o) && is_in_busy(g, now, g->crossing_from[o]);
 }
 
 /// Somebody waits for the end of what is crossing from input i.
 static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
     if (g->crossing_armed & bit(i)) return;
     g->crossing_armed |= bit(i);
-    weft__gnet_due_set(g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
+    weft__gnet_due_set(&g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
 }
 
 // --- credits ------------------------------------------------------------------------------------------------------
@@ -63,20 +63,21 @@ static inline void await_crossing(struct weft__node *node, struct weft__gnet *g,
 /// A cell has left a FIFO by `when`.
 static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
                       uint32_t units, weft_time_ps when) {
-    in->owed[vc] = (uint16_t)(in->owed[vc] + units);
+    struct weft__gnet_queue *q = &in->vc[vc];
+    q->owed = (uint16_t)(q->owed + units);
     in->owing |= 1u << vc;
-    if (in->owed[vc] < in->batch_units) return;
+    if (q->owed < in->batch_units) return;
     weft_time_ps arrival = when + in->credit_delay_ps;
     struct weft_packet *p = weft__send(w, in->peer_worker, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
-    weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
-    in->owed[vc] = 0;
+    weft__gnet_put_credit(p, 0, vc, q->owed);
+    q->owed = 0;
     in->owing &= ~(1u << vc);
     for (uint32_t k = 1; k < WEFT__GNET_CREDITS && in->owing; k++) {
         uint32_t other = (uint32_t)__builtin_ctz(in->owing);
-        weft__gnet_put_credit(p, k, other, in->owed[other]);
-        in->owed[other] = 0;
+        weft__gnet_put_credit(p, k, other, in->vc[other].owed);
+        in->vc[other].owed = 0;
         in->owing &= in->owing - 1;
     }
     g->counts.credit_records++;
@@ -97,7 +98,7 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
     const struct weft__gnet_out *out = &g->out[o];
     if (!(out->queued & out->creditable) || g->sending_armed & bit(o)) return;
     g->sending_armed |= bit(o);
-    weft__gnet_due_set(g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
+    weft__gnet_due_set(&g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
 }
 
 /// The link is free; the cell's first bit goes at `start`.
@@ -116,8 +117,9 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
             return;
         }
     }
-    out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
-    if (out->credits[vc] < CELL_UNITS) out->creditable &= ~(1u << vc);
+    struct weft__gnet_out_queue *q = &out->vc[vc];
+    q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
+    if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
     *p = *cell;
@@ -145,7 +147,7 @@ static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     }
     uint16_t *depth = &g->depth[vc][o];
     cell->time_ps = start;
-    weft__gnet_cells_push(&g->cells, &out->last[vc], cell);
+    weft__gnet_cells_push(&g->cells, &out->vc[vc].fifo, cell);
     *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
     if (*depth > g->bytes_max[o]) g->bytes_max[o] = *depth;
     out->queued |= 1u << vc;
@@ -178,9 +180,9 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     uint32_t vc = pick(g, out, ready), wire;
     uint16_t *depth = &g->depth[vc][o];
     struct weft_packet cell;
-    weft__gnet_cells_pop(&g->cells, &out->last[vc], &cell);
+    weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
     wire = weft__gnet_wire(&cell);
-    if (!out->last[vc]) out->queued &= ~(1u << vc);
+    if (!out->vc[vc].fifo.head) out->queued &= ~(1u << vc);
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
     transmit(g, w, out, vc, &cell, cell.time_ps > w->now_ps ? cell.time_ps : w->now_ps);
@@ -198,8 +200,9 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         uint32_t credit = weft__gnet_credit(record, k);
         if (!credit) break;
         uint32_t vc = weft__gnet_credit_vc(credit);
-        out->credits[vc] = (int16_t)(out->credits[vc] + (int16_t)weft__gnet_credit_units(credit));
-        if (out->credits[vc] < CELL_UNITS || out->creditable & 1u << vc) continue;
+        struct weft__gnet_out_queue *q = &out->vc[vc];
+        q->credits = (int16_t)(q->credits + (int16_t)weft__gnet_credit_units(credit));
+        if (q->credits < CELL_UNITS || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
         if (!out->starved_ps[vc]) continue;
         g->counts.credit_stall_ps += w->now_ps - out->starved_ps[vc];
@@ -226,8 +229,8 @@ static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
     if (!goes) time += lag;
     in->busy_until_ps = now + time;
-    in->crossing_to = (uint8_t)o;
-    out->crossing_from = (uint8_t)i;
+    g->crossing_to[i] = (uint8_t)o;
+    g->crossing_from[o] = (uint8_t)i;
     g->busy_in |= bit(i);
     g->busy_out |= bit(o);
     if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
@@ -269,7 +272,7 @@ static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
 
 static void pop(struct weft__gnet *g, uint32_t i, uint32_t vc, struct weft_packet *ret_cell) {
     struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    weft__gnet_cells_pop(&g->cells, &q->last, ret_cell);
+    weft__gnet_cells_pop(&g->cells, &q->fifo, ret_cell);
     q->units = (uint16_t)(q->units - units_of(weft__gnet_wire(ret_cell)));
 }
 
@@ -277,8 +280,10 @@ static void pop(struct weft__gnet *g, uint32_t i, uint32_t vc, struct weft_packe
 static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t o, out_vc;
-    while (in->vc[vc].last) {
-        if (weft__gnet_route(g, w->now_ps, i, weft__gnet_cells_head(&g->cells, in->vc[vc].last), NULL, &o, &out_vc)) {
+    for (uint32_t head; (head = in->vc[vc].fifo.head) != 0;) {
+        const struct weft_packet *first = &g->cells.slot[head];
+        const struct weft_gnet_set *set = first->port == WEFT__GNET_SET_UNKNOWN ? NULL : &g->set[first->port];
+        if (weft__gnet_route(g, w->now_ps, i, first, set, &o, &out_vc)) {
             add_request(g, i, vc, o, out_vc);
             return;
         }
@@ -326,7 +331,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint64_t requests = 0;
             if (is_out_busy(g, w->now_ps, o)) {
-                if (g->out[o].requests) await_crossing(node, g, g->out[o].crossing_from);
+                if (g->out[o].requests) await_crossing(node, g, g->crossing_from[o]);
             } else {
                 requests = requests_of(g, o);
             }
@@ -362,7 +367,7 @@ static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
 
 /// What was crossing from input i has crossed.
 static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
-    uint32_t o = g->in[i].crossing_to;
+    uint32_t o = g->crossing_to[i];
     g->crossing_armed &= ~bit(i);
     g->busy_in &= ~bit(i);
     g->busy_out &= ~bit(o);
@@ -392,14 +397,15 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         return;
     }
     struct weft__gnet_queue *q = &in->vc[vc];
-    weft__gnet_cells_push(&g->cells, &q->last, cell);
+    cell->port = weft__gnet_number_of(g, set);
+    weft__gnet_cells_push(&g->cells, &q->fifo, cell);
     q->units = (uint16_t)(q->units + units);
     if (q->units > in->units_max) in->units_max = q->units;
     assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
     if (!is_first) return;
     add_request(g, i, vc, o, out_vc);
     if (in_busy) await_crossing(node, g, i);
-    if (out_busy) await_crossing(node, g, g->out[o].crossing_from);
+    if (out_busy) await_crossing(node, g, g->crossing_from[o]);
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
@@ -439,9 +445,9 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        while (out->last[vc]) {
+        while (out->vc[vc].fifo.head) {
             struct weft_packet cell;
-            weft__gnet_cells_pop(&g->cells, &out->last[vc], &cell);
+            weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
             lose(g, w, &cell, WEFT_DROP_LINK_DOWN);
         }
         g->depth[vc][o] = 0;

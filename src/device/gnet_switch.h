@@ -20,21 +20,21 @@ struct weft__gnet_times {
     uint32_t ps[WEFT_GNET_CELL_MAX + 1];
 };
 
-/// Cells that wait in a TiN, in FIFOs: each is a ring of slots, known by the slot of its last cell (0: it is empty); a
-/// cell's `node` is the slot of the next, the last one's that of the first. So little is touched but cells that wait.
+/// Cells that wait in a TiN: slots, each in a FIFO or free. So little is touched but cells that wait. Of a cell in a
+/// FIFO `node` is the slot of the next; `port` the number of its ways in the tables, if they are known.
 struct weft__gnet_cells {
-    struct weft_packet *slot;
+    struct weft_packet *slot; ///< 0 is nobody's
     uint32_t n, capacity;
     uint32_t free; ///< the first of those used before; 0: none
 };
+struct weft__gnet_fifo {
+    uint32_t head, last; ///< slots; head 0: it is empty
+};
+enum { WEFT__GNET_SET_UNKNOWN = 0xffff };
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
 
-static inline const struct weft_packet *weft__gnet_cells_head(const struct weft__gnet_cells *cells, uint32_t last) {
-    return &cells->slot[cells->slot[last].node];
-}
-
-static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, uint32_t *last,
+static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo,
                                          const struct weft_packet *cell) {
     uint32_t slot = cells->free;
     if (slot) {
@@ -43,36 +43,34 @@ static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, uint32_
         if (__builtin_expect(cells->n == cells->capacity, 0)) weft__gnet_cells_grow(cells);
         slot = cells->n++;
     }
-    struct weft_packet *kept = &cells->slot[slot], *before = &cells->slot[*last];
+    struct weft_packet *kept = &cells->slot[slot];
     *kept = *cell;
-    kept->node = slot;
-    if (*last) {
-        kept->node = before->node;
-        before->node = slot;
-    }
-    *last = slot;
+    kept->node = 0;
+    if (fifo->head)
+        cells->slot[fifo->last].node = slot;
+    else
+        fifo->head = slot;
+    fifo->last = slot;
 }
 
-static inline void weft__gnet_cells_pop(struct weft__gnet_cells *cells, uint32_t *last, struct weft_packet *ret_cell) {
-    uint32_t slot = cells->slot[*last].node;
+static inline void weft__gnet_cells_pop(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo,
+                                        struct weft_packet *ret_cell) {
+    uint32_t slot = fifo->head;
     struct weft_packet *cell = &cells->slot[slot];
     *ret_cell = *cell;
-    if (slot == *last)
-        *last = 0;
-    else
-        cells->slot[*last].node = ret_cell->node;
+    fifo->head = cell->node;
     cell->node = cells->free;
     cells->free = slot;
 }
 
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
 struct weft__gnet_queue {
-    uint32_t last;  ///< see weft__gnet_cells
-    uint16_t units; ///< of links only
+    struct weft__gnet_fifo fifo;
+    uint16_t units, owed; ///< of links: in the FIFO; of credits
     uint8_t out, out_vc;
 };
 
-/// What a cell that meets no other needs is in the first two lines, here and in an output.
+/// What a cell that meets no other needs is in the first line and that of its VC, here and in an output.
 struct weft__gnet_in {
     weft_time_ps busy_until_ps; ///< a cell is crossing
     weft_time_ps credit_delay_ps;
@@ -82,13 +80,18 @@ struct weft__gnet_in {
     uint32_t peer_node; ///< of credits
     uint16_t batch_units, fifo_units, units_max;
     uint8_t peer_port, peer_worker;
-    uint8_t crossing_to;      ///< output of the cell that is crossing, or was the last to
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
     uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
-    _Alignas(64) uint16_t owed[WEFT_GNET_VCS]; ///< units of credits
-    struct weft__gnet_queue vc[WEFT_GNET_VCS];
+    _Alignas(64) struct weft__gnet_queue vc[WEFT_GNET_VCS];
 };
-_Static_assert(offsetof(struct weft__gnet_in, vc) == 128, "two lines");
+_Static_assert(sizeof(struct weft__gnet_queue) == 16 && offsetof(struct weft__gnet_in, vc) == 64, "lines");
+
+/// A VC at an output: cells that have crossed.
+struct weft__gnet_out_queue {
+    struct weft__gnet_fifo fifo;
+    int16_t credits; ///< for the FIFO at the far end
+    uint16_t unused[3];
+};
 
 struct weft__gnet_out {
     weft_time_ps busy_until_ps, delay_ps;
@@ -97,22 +100,19 @@ struct weft__gnet_out {
     uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
     uint32_t peer_node;
     uint8_t peer_port, peer_worker;
-    uint8_t crossing_from;       ///< input of the cell that is crossing, or was the last to
-    uint8_t grant_at;            ///< iSLIP: the pointer over inputs
-    uint8_t turn;                ///< VC whose turn it is
-    uint8_t rate : 4, cross : 4; ///< as of an input
-    int16_t turn_bytes;          ///< that VC `turn` may still send
+    uint8_t grant_at;    ///< iSLIP: the pointer over inputs
+    uint8_t turn;        ///< VC whose turn it is
+    uint8_t rate, cross; ///< as of an input
+    int16_t turn_bytes;  ///< that VC `turn` may still send
     union {
-        int16_t credits[WEFT_GNET_VCS]; ///< for the FIFO at the far end
-        struct weft_packet cell;        ///< crossing to an endpoint
+        struct weft__gnet_out_queue vc[WEFT_GNET_VCS];
+        struct weft_packet cell; ///< crossing to an endpoint, which has no queues
     };
-    uint32_t last[WEFT_GNET_VCS]; ///< cells that have crossed, see weft__gnet_cells
     // rarely
-    weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when its first cell has lacked credits; 0: it does not
+    weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
     struct weft__port_faults *faults;
 };
-_Static_assert(offsetof(struct weft__gnet_out, credits) == 64, "a line");
-_Static_assert(offsetof(struct weft__gnet_out, last) == 128, "two lines");
+_Static_assert(sizeof(struct weft__gnet_out_queue) == 16 && offsetof(struct weft__gnet_out, vc) == 64, "lines");
 
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
@@ -158,31 +158,40 @@ struct weft__gnet_tables {
     const uint16_t *pod_of, *place_of; ///< [tins]
 };
 
-enum { WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+enum {
+    WEFT__GNET_HEAD_LINES = 6,
+    WEFT__GNET_CELL_LINES = 6,
+    WEFT__GNET_RATES = 16,
+    WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1
+};
 
 struct weft__gnet {
+    // what `fetch` needs, WEFT__GNET_HEAD_LINES
     uint64_t busy_in, busy_out;             ///< may be out of date where nobody waits
     uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
     uint64_t down;                          ///< outputs whose link has failed
     uint64_t links, endpoints;              ///< ports of each kind
     uint64_t faulty;                        ///< outputs whose link may lose cells
-    struct weft__gnet_due *due;
-    // the tables in force
-    weft_time_ps change_ps; ///< until then
-    const uint16_t *set_of;
+    struct weft__gnet_in *in;               ///< [ports]
+    struct weft__gnet_out *out;             ///< [ports]
+    uint16_t (*depth)[WEFT__GNET_PORTS];    ///< [VC][output] bytes that wait
+    const uint16_t *set_of, *column_of;     ///< of the tables in force
+    const uint16_t *pod_of, *place_of;
+    uint16_t columns, self, pod;
+    uint8_t input[WEFT__GNET_PORTS];       ///< enum weft_gnet_input of a port
+    uint8_t crossing_to[WEFT__GNET_PORTS]; ///< output of the cell that is crossing from an input, or was the last to
+    struct weft__gnet_due due;
+    // every cell
+    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
+    weft_time_ps change_ps;                  ///< until then the tables are in force
     const struct weft_gnet_set *set;
-    const uint16_t *column_of, *pod_of, *place_of;
-    uint32_t columns;
-    uint16_t self, pod;
-    struct weft__gnet_in *in;            ///< [ports]
-    struct weft__gnet_out *out;          ///< [ports]
-    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait
+    uint32_t sets;
     struct weft__gnet_cells cells;
     const struct weft_tin_conf *conf;
-    uint8_t input[WEFT__GNET_PORTS];      ///< enum weft_gnet_input of a port
-    uint16_t bytes_max[WEFT__GNET_PORTS]; ///< of a VC at an output
-    struct weft_random random;            ///< of ways
     weft_time_ps lag_ps;                  ///< of cells that endpoints inject
+    struct weft_random random;            ///< of ways
+    uint64_t random_next;                 ///< drawn before it is needed
+    uint16_t bytes_max[WEFT__GNET_PORTS]; ///< of a VC at an output
     const struct weft__gnet_times *times[WEFT__GNET_RATES];
     uint32_t key0;                      ///< the key of the timer for failures of links
     uint32_t strict[WEFT__GNET_RANKS];  ///< VCs of each strict rank
@@ -235,6 +244,11 @@ static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const
     uint32_t column = g->pod_of[to] == g->pod ? g->place_of[to] : g->column_of[to];
     uint32_t row = g->input[port] * (uint32_t)WEFT_GNET_ROUTING_VCS + vc % WEFT_GNET_ROUTING_VCS;
     return &g->set_of[row * g->columns + column];
+}
+/// Its number in the tables in force, if it is in them.
+static inline uint16_t weft__gnet_number_of(const struct weft__gnet *g, const struct weft_gnet_set *set) {
+    uintptr_t at = ((uintptr_t)set - (uintptr_t)g->set) / sizeof *set;
+    return at < g->sets ? (uint16_t)at : (uint16_t)WEFT__GNET_SET_UNKNOWN;
 }
 /// The same for all packets of a queue pair that go the same way.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);

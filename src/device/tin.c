@@ -59,17 +59,20 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
         weft__tin_on_clear(node, tin, w, cell);
 }
 
+static inline bool is_gnet(const struct weft__gnet *g, const struct weft_packet *p) {
+    return p->port < WEFT__GNET_PORTS && g->links >> p->port & 1;
+}
+
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__tin *tin = node->state;
-    uint16_t slot = tin->slot[p->port];
-    if (__builtin_expect(!(slot & WEFT__TIN_ETHERNET), 1)) {
+    if (__builtin_expect(is_gnet(&tin->gnet, p), 1)) {
         if (p->kind == WEFT_PACKET_GNET_CREDIT)
-            weft__gnet_on_credits(node, &tin->gnet, w, p, slot);
+            weft__gnet_on_credits(node, &tin->gnet, w, p, p->port);
         else
-            weft__gnet_on_cell(node, &tin->gnet, w, p, slot, (const struct weft_gnet_set *)(uintptr_t)word);
+            weft__gnet_on_cell(node, &tin->gnet, w, p, p->port, (const struct weft_gnet_set *)(uintptr_t)word);
         return;
     }
-    p->port = slot & (uint16_t)~WEFT__TIN_ETHERNET;
+    p->port = tin->slot[p->port] & (uint16_t)~WEFT__TIN_ETHERNET;
     if (weft_packet_is_local(p)) {
         tin->gnet.counts.punted += p->kind == WEFT_PACKET_LLDP;
         weft__ether_on_local(&tin->ether, node, w, p);
@@ -111,17 +114,67 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
 }
 
-/// The ports whose timers are due.
-static void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
-    const struct weft__gnet_due *d = g->due;
-    for (uint32_t i = d->first; d->word[i] >> WEFT__GNET_DUE_BITS < end; i++) {
-        uint32_t key = (uint32_t)d->word[i] & (WEFT__GNET_DUES - 1);
+/// What the timers will touch that are due, as far as is known.
+static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
+    const struct weft__gnet_due *d = &g->due;
+    for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
         if (key < WEFT__GNET_SENT) {
+            const struct weft__gnet_out *out = &g->out[g->crossing_to[key]];
             __builtin_prefetch(&g->in[key]);
+            __builtin_prefetch(out);
+            __builtin_prefetch(&out->cell);
+        } else {
+            __builtin_prefetch(&g->out[key - WEFT__GNET_SENT]);
+        }
+    }
+}
+
+/// What that leads to: cells that wait, and their VCs.
+static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
+    const struct weft__gnet_due *d = &g->due;
+    for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
+        if (key < WEFT__GNET_SENT) {
+            for (uint32_t vcs = g->in[key].waiting; vcs; vcs &= vcs - 1)
+                __builtin_prefetch(&g->in[key].vc[__builtin_ctz(vcs)]);
+            for (uint64_t left = g->out[g->crossing_to[key]].requests; left; left &= left - 1)
+                __builtin_prefetch(&g->in[__builtin_ctzll(left)]);
         } else {
             const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
+            for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1)
+                __builtin_prefetch(&out->vc[__builtin_ctz(vcs)]);
+        }
+    }
+}
+
+/// And, as the node is about to be run, the cells themselves and where they are likely to go.
+static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
+    const struct weft__gnet_due *d = &g->due;
+    for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
+        if (key < WEFT__GNET_SENT) {
+            for (uint32_t vcs = g->in[key].waiting; vcs; vcs &= vcs - 1) {
+                const struct weft__gnet_queue *q = &g->in[key].vc[__builtin_ctz(vcs)];
+                __builtin_prefetch(&g->cells.slot[q->fifo.head]);
+                __builtin_prefetch(&g->out[q->out]);
+            }
+        } else {
+            const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
+            for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1)
+                __builtin_prefetch(&g->cells.slot[out->vc[__builtin_ctz(vcs)].fifo.head]);
+        }
+    }
+}
+
+static inline void follow_cells(const struct weft__gnet *g, const struct weft__arrival *arrival, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_gnet_set *set = (const struct weft_gnet_set *)(uintptr_t)arrival[i].word;
+        if (!set) continue;
+        for (uint64_t left = set->minimal; left; left &= left - 1) {
+            const struct weft__gnet_out *out = &g->out[__builtin_ctzll(left)];
             __builtin_prefetch(out);
-            __builtin_prefetch(out->credits);
+            __builtin_prefetch(&out->vc[weft__gnet_vc(arrival[i].packet)]);
         }
     }
 }
@@ -132,19 +185,22 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
     const struct weft__gnet *g = &tin->gnet;
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        uint16_t slot = tin->slot[p->port];
-        if (slot & WEFT__TIN_ETHERNET) continue;
+        if (!is_gnet(g, p)) continue;
         if (p->kind == WEFT_PACKET_GNET_CREDIT) {
-            __builtin_prefetch(&g->out[slot]);
-            __builtin_prefetch(g->out[slot].credits);
+            const struct weft__gnet_out *out = &g->out[p->port];
+            __builtin_prefetch(out);
+            __builtin_prefetch(&out->vc[weft__gnet_credit_vc(weft__gnet_credit(p, 0))]);
             continue;
         }
-        __builtin_prefetch(&g->in[slot]);
-        __builtin_prefetch(g->in[slot].owed);
-        const uint16_t *entry = weft__gnet_entry(g, p, slot);
+        const struct weft__gnet_in *in = &g->in[p->port];
+        __builtin_prefetch(in);
+        __builtin_prefetch(&in->vc[weft__gnet_vc(p)]);
+        const uint16_t *entry = weft__gnet_entry(g, p, p->port);
         if (entry) __builtin_prefetch(entry);
     }
     fetch_due(g, end);
+    for (uint32_t line = 0; line < WEFT__GNET_CELL_LINES; line++)
+        __builtin_prefetch((const char *)g + offsetof(struct weft__gnet, crossing_from) + (size_t)line * 64);
 }
 
 /// The ways of cells, from the tables; which one is chosen in its turn.
@@ -153,16 +209,17 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
     const struct weft__gnet *g = &tin->gnet;
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        uint16_t slot = tin->slot[p->port];
         arrival[i].word = 0;
-        if (slot & WEFT__TIN_ETHERNET || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
-        const uint16_t *entry = weft__gnet_entry(g, p, slot);
+        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        const uint16_t *entry = weft__gnet_entry(g, p, p->port);
         if (!entry) continue;
         const struct weft_gnet_set *set = &g->set[*entry];
         __builtin_prefetch(set);
-        __builtin_prefetch(g->depth[weft__gnet_vc(p)]);
+        __builtin_prefetch(g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
         arrival[i].word = (uintptr_t)set;
     }
+    prepare_due(g, end);
+    __builtin_prefetch(&g->cells.slot[g->cells.free]);
 }
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
@@ -171,8 +228,10 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     struct weft__gnet *g = &tin->gnet;
     const struct weft__arrival *last = arrival + n;
     uint64_t timers = 0;
+    follow_due(g, end);
+    follow_cells(g, arrival, n);
     for (;;) {
-        weft_time_ps due = weft__gnet_due_next(g->due), timer = weft__timers_next(&node->timers);
+        weft_time_ps due = weft__gnet_due_next(&g->due), timer = weft__timers_next(&node->timers);
         if (arrival < last && arrival->packet->time_ps <= due && arrival->packet->time_ps <= timer) {
             w->now_ps = arrival->packet->time_ps;
             on_packet(node, w, arrival->packet, arrival->word);
@@ -186,17 +245,18 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
         } else {
             if (due >= end) break;
             w->now_ps = due;
-            weft__gnet_on_due(node, g, w, weft__gnet_due_pop(g->due));
+            weft__gnet_on_due(node, g, w, weft__gnet_due_pop(&g->due));
         }
         timers++;
     }
     w->tally.events += n + timers;
     if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
-    weft__gnet_due_settle(g->due);
-    node->due_ps = g->due->first < g->due->end ? weft__gnet_due_next(g->due) : WEFT_TIME_NEVER;
+    weft__gnet_due_settle(&g->due);
+    node->due_ps = g->due.first < g->due.end ? weft__gnet_due_next(&g->due) : WEFT_TIME_NEVER;
 }
 
-const struct weft__node_ops weft__tin_ops = {.fetch = tin_fetch, .prepare = tin_prepare, .run = tin_run};
+const struct weft__node_ops weft__tin_ops = {
+    .fetch = tin_fetch, .prepare = tin_prepare, .run = tin_run, .head_lines = WEFT__GNET_HEAD_LINES};
 
 // --- making -------------------------------------------------------------------------------------------------------
 

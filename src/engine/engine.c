@@ -334,6 +334,8 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
         const struct weft__node *node = &first[w->active[a + AHEAD_STATE].node];
         __builtin_prefetch(node->state);
         __builtin_prefetch((const char *)node->state + 64);
+        for (uint32_t line = 2; line < node->ops->head_lines; line++)
+            __builtin_prefetch((const char *)node->state + (size_t)line * 64);
         __builtin_prefetch(node->timers.heap);
     }
     if (a + AHEAD_PACKETS < actives) {

@@ -42,6 +42,7 @@ struct weft__node_ops {
     /// Runs the node to `end`; weft__node_run is its loop.
     void (*run)(struct weft__node *node, struct weft__worker *worker, const struct weft__arrival *arrival, uint32_t n,
                 weft_time_ps end);
+    uint32_t head_lines; ///< of its state that `fetch` needs: so many cache lines (two are fetched at any rate)
 };
 
 struct weft__node {
