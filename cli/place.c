@@ -133,12 +133,16 @@ static const char *time_text(double time_ps, char text[TEXT]) {
     return text;
 }
 
+static const char *plural(uint32_t n) {
+    return n == 1 ? "" : "s";
+}
+
 static void print_text(const struct place *p) {
     const struct weft_place_problem *q = p->job->places;
-    printf("job %s: %" PRIu32 " ranks on %" PRIu32 " servers of %" PRIu64 "; free are %" PRIu32 " servers, in %" PRIu32
-           " racks of %" PRIu32 " zones\n",
-           p->s.workload->group[p->job->group], p->job->ranks, q->units, p->job->server.gpus, q->slots, q->racks,
-           q->zones);
+    printf("job %s: %" PRIu32 " ranks on %" PRIu32 " server%s of %" PRIu64 "; free: %" PRIu32 " server%s, in %" PRIu32
+           " rack%s of %" PRIu32 " zone%s\n",
+           p->s.workload->group[p->job->group], p->job->ranks, q->units, plural(q->units), p->job->server.gpus,
+           q->slots, plural(q->slots), q->racks, plural(q->racks), q->zones, plural(q->zones));
     printf("an iteration sends %s between servers\n\n", bytes_text(p->result[0].cost.bytes, (char[TEXT]){0}));
     printf("%-12s %5s %5s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", "racks", "between racks", "share",
            "between zones", "share", "busiest zone", simulate ? "    iteration      exposed" : "");

@@ -26,9 +26,9 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     weft_format_bytes(c->chunk_bytes, chunk, sizeof chunk);
     weft_format_bytes(c->slice_bytes, slice, sizeof slice);
     snprintf(text, size,
-             "a chunk of %s is %" PRIu64 " slices of %s and a connection has %" PRIu64
-             " slots: expected one more than slices, or ranks wait for one another for ever",
-             chunk, slices, slice, c->slots);
+             "a chunk of %s is %" PRIu64 " slice%s of %s and a connection has %" PRIu64
+             " slot%s: expected one more than slices, or ranks wait for one another for ever",
+             chunk, slices, slices == 1 ? "" : "s", slice, c->slots, c->slots == 1 ? "" : "s");
     return text;
 }
 

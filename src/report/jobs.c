@@ -76,8 +76,9 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
         if (isfinite(s.exposed_ps)) weft_format_time((weft_time_ps)s.exposed_ps, exposed, sizeof exposed);
         fprintf(file,
                 "\njob %s: %" PRIu32 " ranks, %" PRIu32 " of %" PRIu32
-                " iterations done; one takes %s (longest %s), of which %s is waiting for communication\n",
-                s.name, s.ranks, s.finished, run->workload->job[k].iterations, mean, most, exposed);
+                " iteration%s done; one takes %s (longest %s), of which %s is waiting for communication\n",
+                s.name, s.ranks, s.finished, run->workload->job[k].iterations,
+                run->workload->job[k].iterations == 1 ? "" : "s", mean, most, exposed);
         print_collectives(file, run, k);
         weft__report_admission_table(file, run, k);
     }

@@ -8,9 +8,11 @@
 #include "generator.h"
 #include "job.h"
 #include "weft/memory.h"
+#include "weft/outcome.h"
 
 enum { COMMUNICATORS_MAX = 256 };
 #define CONNECTIONS_MAX (UINT64_C(1) << 24)
+#define RESULTS_BYTES_MAX 4e9
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
 static const struct weft_param server_rows[] = {
@@ -380,6 +382,19 @@ static enum weft_status check_channels(const struct weft_job *job, struct weft_p
                           channels, job->channel_cost, 1. / channels);
 }
 
+/// What is noted of every operation of every iteration must fit: at each rank three times, and of all ranks together.
+static enum weft_status check_results(const struct weft_job *job, const struct weft__job_common *common,
+                                      struct weft_place place, struct weft_error *ret_error) {
+    uint64_t a_rank = 3 * sizeof(weft_time_ps), all = sizeof(struct weft_op_outcome);
+    double bytes = (double)(job->ranks * a_rank + all) * ((double)job->ops + 1) * job->iterations;
+    if (bytes <= RESULTS_BYTES_MAX) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "group '%s': %" PRIu32 " iterations of %" PRIu32 " operations at %" PRIu32
+                          " ranks have times of %.3g GB to be noted; expected at most %.3g GB: fewer iterations, or "
+                          "fewer times of an operation",
+                          common->group, job->iterations, job->ops, job->ranks, bytes * 1e-9, RESULTS_BYTES_MAX * 1e-9);
+}
+
 static void add_job(struct weft_workload *w, const struct weft_job *job) {
     struct weft_job *jobs = weft_arena_alloc(w->arena, w->jobs + 1, sizeof *jobs);
     if (w->jobs) memcpy(jobs, w->job, w->jobs * sizeof *jobs);
@@ -405,6 +420,7 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);
     if (!status) status = add_flows(common, place, topology, job, w, ret_error);
+    if (!status) status = check_results(job, common, place, ret_error);
     if (!status) add_job(w, job);
     return status;
 }
