@@ -47,6 +47,7 @@ static void print_type(const struct weft_param *row) {
                                         [WEFT_PARAM_BOOL] = "true or false",
                                         [WEFT_PARAM_CHOICE] = "",
                                         [WEFT_PARAM_TEXT] = "text",
+                                        [WEFT_PARAM_PROSE] = "text",
                                         [WEFT_PARAM_PRIORITIES] = "priorities",
                                         [WEFT_PARAM_WEIGHTS] = "weight, or one for each priority",
                                         [WEFT_PARAM_DSCP_MAP] = "map of code points to priorities",

@@ -104,6 +104,7 @@ static void type_of(struct weft__json *j, const struct weft_param *row) {
         weft__json_end_array(j);
         return;
     case WEFT_PARAM_TEXT:
+    case WEFT_PARAM_PROSE:
     case WEFT_PARAM_PRIORITIES:
     case WEFT_PARAM_WEIGHTS:
         scalar_or_list(j);

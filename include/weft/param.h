@@ -24,7 +24,8 @@ enum weft_param_type {
     WEFT_PARAM_REAL,       ///< double.             "0.00390625", "1/256", "1%"; no unit
     WEFT_PARAM_BOOL,       ///< bool.               true | false | on | off | yes | no
     WEFT_PARAM_CHOICE,     ///< uint32_t index into `choices`
-    WEFT_PARAM_TEXT,       ///< const char * in the arena. A YAML list of texts is joined with ","
+    WEFT_PARAM_TEXT,       ///< const char * in the arena, of one line. A YAML list of texts is joined with ","
+    WEFT_PARAM_PROSE,      ///< likewise, of several lines perhaps
     WEFT_PARAM_PRIORITIES, ///< uint8_t bit mask.   [3, 4] or "3,4" or "0-6" or all or none
     WEFT_PARAM_WEIGHTS,    ///< uint64_t[8], one a priority. [1,1,1,4,1,1,1,1]; a single number stands for all eight
     WEFT_PARAM_DSCP_MAP,   ///< uint8_t[64] -> priority. {24: 3, 48: 7}; unnamed code points get the class dscp >> 3
@@ -74,6 +75,7 @@ struct weft_model_conf {
 #define WEFT_REAL(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_REAL, dflt, lo, hi, help)
 #define WEFT_BOOL(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_BOOL, dflt, NULL, NULL, help)
 #define WEFT_TEXT(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_TEXT, dflt, NULL, NULL, help)
+#define WEFT_PROSE(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_PROSE, dflt, NULL, NULL, help)
 #define WEFT_PRIORITY_SET(T, field, key, dflt, help)                                                                   \
     WEFT__ROW(T, field, key, WEFT_PARAM_PRIORITIES, dflt, NULL, NULL, help)
 #define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_WEIGHTS, dflt, lo, hi, help)

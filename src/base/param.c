@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tree.h"
 #include "base/units.h"
 
 enum { WHY_MAX = 512, DSCPS = 64 };
@@ -53,6 +54,7 @@ const char *weft__param_expected(const struct weft_param *row) {
     case WEFT_PARAM_CHOICE:
         return "a name";
     case WEFT_PARAM_TEXT:
+    case WEFT_PARAM_PROSE:
         return "a text or a list of texts";
     case WEFT_PARAM_PRIORITIES:
         return "priorities 0 to 7 such as [3, 4], \"0-6\", all or none";
@@ -229,6 +231,7 @@ static bool parse_value(struct parse *p) {
     case WEFT_PARAM_CHOICE:
         return parse_choice(p, p->field);
     case WEFT_PARAM_TEXT:
+    case WEFT_PARAM_PROSE:
         *(const char **)p->field = weft_arena_text(p->arena, p->text);
         return true;
     case WEFT_PARAM_PRIORITIES:
@@ -249,6 +252,10 @@ enum weft_status weft__param_parse_at(const struct weft_param *row, const char *
                                       const char *path, void *conf, struct weft_arena *arena,
                                       struct weft_error *ret_error) {
     void *field = (char *)conf + row->offset;
+    int control = weft__text_control(text, row->type == WEFT_PARAM_PROSE);
+    if (control)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%s: the control character 0x%02x is in it; expected text without", path, control);
     if (row->type == WEFT_PARAM_MODEL) {
         struct weft_tree name = {.type = WEFT_TREE_TEXT, .place = place, .text = text};
         return weft__model_load_at((enum weft_model_kind)row->model_kind, NULL, &name, path, field, arena, ret_error);
@@ -307,6 +314,7 @@ int weft_param_format(const struct weft_param *row, const void *conf, char *text
     case WEFT_PARAM_CHOICE:
         return snprintf(text, size, "%s", row->choices[*(const uint32_t *)field]);
     case WEFT_PARAM_TEXT:
+    case WEFT_PARAM_PROSE:
         return snprintf(text, size, "%s", *(const char *const *)field);
     case WEFT_PARAM_PRIORITIES:
         return format_priorities(*(const uint8_t *)field, text, size);

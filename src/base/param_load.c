@@ -30,7 +30,8 @@ static const char *type_name(enum weft_tree_type type) {
 }
 
 static bool takes_list(const struct weft_param *row) {
-    return row->type == WEFT_PARAM_TEXT || row->type == WEFT_PARAM_PRIORITIES || row->type == WEFT_PARAM_WEIGHTS;
+    return row->type == WEFT_PARAM_TEXT || row->type == WEFT_PARAM_PROSE || row->type == WEFT_PARAM_PRIORITIES ||
+           row->type == WEFT_PARAM_WEIGHTS;
 }
 
 /// [a, b] as "a,b" and {a: x} as "a:x". False if a member is not a text.

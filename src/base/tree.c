@@ -8,6 +8,15 @@
 
 #include "base/tree.h"
 
+int weft__text_control(const char *text, bool lines) {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (lines && (*c == '\n' || *c == '\t')) continue;
+        if (*c < 0x20 || *c == 0x7f) return *c;
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return c[1]; // U+0080 to U+009F
+    }
+    return 0;
+}
+
 const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key) {
     if (!tree || tree->type != WEFT_TREE_MAP) return NULL;
     for (uint32_t i = 0; i < tree->n; i++)

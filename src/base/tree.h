@@ -16,6 +16,10 @@
 enum weft_status weft__tree_parse_value(const char *name, const char *text, struct weft_arena *arena,
                                         struct weft_tree **ret_tree, struct weft_error *ret_error);
 
+/// The first control character (ISO 6429, C0 and C1) of a text in UTF-8, which tables, names of files and terminals
+/// would not bear; 0: none. `lines`: tabs and ends of lines are none.
+int weft__text_control(const char *text, bool lines);
+
 /// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX; an error names `path`.
 struct weft__text {
     char *text;

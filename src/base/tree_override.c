@@ -88,6 +88,10 @@ static enum weft_status split_path(struct override *o, const struct weft_tree *o
     char *path = weft_arena_text(o->arena, over->key);
     const char *part[WEFT__TREE_DEPTH_MAX] = {0};
     uint32_t parts = 0;
+    int control = weft__text_control(path, false);
+    if (control)
+        return weft_error_set(o->error, WEFT_ERROR_INPUT, over->key_place,
+                              "a path with the control character 0x%02x; expected one without", control);
     for (char *s = path, *dot; s; s = dot ? dot + 1 : NULL) {
         dot = strchr(s, '.');
         if (dot) *dot = 0;

@@ -169,6 +169,8 @@ static enum weft_status on_scalar(struct reader *r, struct fy_event *event, stru
     bool null = is_null(event->scalar.value, text);
     if (key_is_due(r)) {
         if (null) return FAIL(r, place, "a key is missing before \":\"");
+        int control = weft__text_control(text, false);
+        if (control) return FAIL(r, place, "a key with the control character 0x%02x; expected one without", control);
         r->frame[r->depth - 1].key = text;
         r->frame[r->depth - 1].key_place = place;
     }

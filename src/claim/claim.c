@@ -11,12 +11,13 @@
 enum { CLAIMS_MAX = 1024 };
 
 static const struct weft_param claim_rows[] = {
-    WEFT_TEXT(struct weft_claim, text, "text", NULL, "what is claimed, in words; quoted from the source if it has one"),
-    WEFT_TEXT(struct weft_claim, source, "source", "", "who says so, and where"),
-    WEFT_TEXT(struct weft_claim, that, "that", NULL,
-              "the same in figures: pfc+sfc.victims.fct.mean < pfc.victims.fct.mean * 90%"),
+    WEFT_PROSE(struct weft_claim, text, "text", NULL,
+               "what is claimed, in words; quoted from the source if it has one"),
+    WEFT_PROSE(struct weft_claim, source, "source", "", "who says so, and where"),
+    WEFT_PROSE(struct weft_claim, that, "that", NULL,
+               "the same in figures: pfc+sfc.victims.fct.mean < pfc.victims.fct.mean * 90%"),
     WEFT_BOOL(struct weft_claim, expected, "expected", "yes", "no: known not to hold; needs a reason"),
-    WEFT_TEXT(struct weft_claim, reason, "reason", "", "why it is not expected to hold"),
+    WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold"),
     WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"),
 };
 

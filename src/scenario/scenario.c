@@ -15,7 +15,7 @@ static const char *const sections[] = {"topology",    "events", "switch",  "host
                                        "capture",     "base",   "cases",   "variants", "claims", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
-    WEFT_TEXT(struct weft__scenario_head, about, "about", "", "what it shows"),
+    WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
 };
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);

@@ -72,6 +72,10 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
                               "a zero byte; expected the name of a host, in text");
     ret_line->host = weft_arena_format(arena, "%.*s", (int)n, r->at);
+    int control = weft__text_control(ret_line->host, false);
+    if (control)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->here,
+                              "the control character 0x%02x; expected the name of a host without", control);
     skip(r, n);
     skip_blanks(r);
     ret_line->gpu_place = r->here;
