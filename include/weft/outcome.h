@@ -3,6 +3,7 @@
 #ifndef WEFT_OUTCOME_H
 #define WEFT_OUTCOME_H
 
+#include "weft/cell_path.h"
 #include "weft/dsf_outcome.h"
 #include "weft/event.h"
 #include "weft/links.h"
@@ -185,6 +186,7 @@ struct weft_outcome {
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
     struct weft_dsf_outcome *dsf;                                          ///< NULL: there is no DSF box
     struct weft_tin_outcome *tin;                                          ///< NULL: there is no TiN
+    struct weft_cell_paths *cells;                                         ///< traced ones; NULL: there is no TiN
     const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority

@@ -21,6 +21,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_PHASE,            ///< when a device's periodic messages are sent
     WEFT_RANDOM_PLACEMENT = 32,   ///< order of servers; which are occupied
     WEFT_RANDOM_SPRAY,            ///< of cells over the links of a DSF box
+    WEFT_RANDOM_CELL_TRACE = 36,  ///< which cells of a TiN are traced
     WEFT_RANDOM_RMA_ARRIVAL = 40, ///< of operations at a client
     WEFT_RANDOM_RMA_SERVER,       ///< whom it asks
 };

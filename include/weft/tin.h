@@ -70,6 +70,7 @@ struct weft_tin_conf {
     weft_bytes egress_bytes;    ///< of a port: asked for, in reassembly, or waiting to leave
     weft_bytes ctd_bytes;       ///< an RTS that finds more in its queue is answered by CTD
     weft_time_ps reassembly_timeout_ps, rts_timeout_ps;
+    uint64_t trace, trace_kept; ///< one in so many cells; notes of a TiN
     struct weft_gnet_conf gnet; ///< tables
     struct weft_tin_rma_conf rma;
 };

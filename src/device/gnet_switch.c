@@ -83,8 +83,11 @@ static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft_
     g->counts.credit_records++;
 }
 
+/// The first cell of a VC at an input, or if it has `crossed` at an output.
 static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct weft__worker *w,
-                                                 const struct weft_packet *cell, enum weft_drop reason) {
+                                                 const struct weft_packet *cell, enum weft_drop reason, bool crossed,
+                                                 uint32_t port, uint32_t vc) {
+    if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, w->now_ps, crossed, port, vc, (uint8_t)reason);
     weft__count_lost_bytes(w, reason, cell->bytes);
     if (reason == WEFT_DROP_NO_ROUTE)
         g->counts.cells_unroutable++;
@@ -113,7 +116,7 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
         weft_time_ps at = start;
         enum weft_drop loss = weft__faults_loss(out->faults, wire, start, start + time, &at);
         if (loss != WEFT_DROPS) {
-            lose(g, w, cell, loss);
+            lose(g, w, cell, loss, true, (uint32_t)(out - g->out), vc);
             return;
         }
     }
@@ -121,6 +124,8 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
     q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
     if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0))
+        weft__gnet_trace_leave(g->tracer, start, (uint32_t)(out - g->out), vc, arrival);
     struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
     *p = *cell;
     p->time_ps = arrival;
@@ -235,6 +240,7 @@ static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     g->busy_out |= bit(o);
     if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
     if (!goes) out->cell = *cell;
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || out->requests || !goes) await_crossing(node, g, i);
     if (!goes) return;
     weft_time_ps sending = time_of(g, out->rate, wire);
@@ -289,7 +295,7 @@ static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t
         }
         struct weft_packet cell;
         pop(g, i, vc, &cell);
-        lose(g, w, &cell, WEFT_DROP_NO_ROUTE);
+        lose(g, w, &cell, WEFT_DROP_NO_ROUTE, false, i, vc);
         if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
     }
 }
@@ -376,6 +382,8 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     if (ends_here) cell = g->out[o].cell;
     match(node, g, w, bit(o) | wanted_by(g, i));
     if (!ends_here) return;
+    if (__builtin_expect(weft__gnet_is_traced(&cell), 0))
+        weft__gnet_trace_leave(g->tracer, w->now_ps, o, weft__gnet_vc(&cell), WEFT_TIME_NEVER);
     g->counts.hops[weft__gnet_hops(&cell)]++;
     g->on_cell(node, w, &cell, o);
 }
@@ -387,7 +395,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     uint32_t units = units_of(weft__gnet_wire(cell)), o = 0, out_vc = 0;
     bool is_first = !(in->waiting >> vc & 1);
     if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, set, &o, &out_vc)) {
-        lose(g, w, cell, WEFT_DROP_NO_ROUTE);
+        lose(g, w, cell, WEFT_DROP_NO_ROUTE, false, i, vc);
         if (is_link(in)) give_back(g, w, in, vc, units, w->now_ps);
         return;
     }
@@ -410,12 +418,16 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                         uint32_t port, const struct weft_gnet_set *set) {
-    if (__builtin_expect(weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX, 0)) {
-        lose(g, w, cell, WEFT_DROP_GNET_HOPS);
-        give_back(g, w, &g->in[port], weft__gnet_vc(cell), units_of(weft__gnet_wire(cell)), w->now_ps);
-        return;
+    uint32_t vc = weft__gnet_vc(cell);
+    if (__builtin_expect((uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX, 0)) { // or it is traced
+        if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
+        if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
+            lose(g, w, cell, WEFT_DROP_GNET_HOPS, false, port, vc);
+            give_back(g, w, &g->in[port], vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+            return;
+        }
     }
-    enter(node, g, w, port, weft__gnet_vc(cell), cell, set);
+    enter(node, g, w, port, vc, cell, set);
 }
 
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
@@ -425,7 +437,9 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     weft__gnet_set_vc(cell, vc);
     cell->time_ps = w->now_ps;
     g->counts.cells[weft__gnet_type(cell)]++;
-    enter(node, g, w, g->endpoint[g->first[endpoint] + k % g->n[endpoint]], vc, cell, NULL);
+    uint32_t port = g->endpoint[g->first[endpoint] + k % g->n[endpoint]];
+    if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
+    enter(node, g, w, port, vc, cell, NULL);
 }
 
 // --- failures -----------------------------------------------------------------------------------------------------
@@ -448,7 +462,7 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
         while (out->vc[vc].fifo.head) {
             struct weft_packet cell;
             weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
-            lose(g, w, &cell, WEFT_DROP_LINK_DOWN);
+            lose(g, w, &cell, WEFT_DROP_LINK_DOWN, true, o, vc);
         }
         g->depth[vc][o] = 0;
         out->starved_ps[vc] = 0;

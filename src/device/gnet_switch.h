@@ -7,7 +7,7 @@
 #ifndef WEFT_DEVICE_GNET_SWITCH_H
 #define WEFT_DEVICE_GNET_SWITCH_H
 
-#include "device/gnet_cell.h"
+#include "device/gnet_trace.h"
 #include "device/port.h"
 #include "weft/gnet_routes.h"
 #include "weft/random.h"
@@ -205,6 +205,7 @@ struct weft__gnet {
     const struct weft_gnet_routes *routes;
     uint32_t epoch; ///< the next of them
     const struct weft_tin *tin;
+    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
     struct weft_tin_outcome counts;
 };
 

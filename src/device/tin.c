@@ -326,6 +326,11 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     bool fits = weft__gnet_init(&tin->gnet, &gnet);
     assert(fits); // weft_simulation_check has seen to it
     tin->gnet.on_cell = on_cell;
+    if (setup->traces) {
+        tin->gnet.tracer = weft_arena_alloc(setup->arena, 1, sizeof *tin->gnet.tracer);
+        weft__gnet_tracer_init(tin->gnet.tracer, setup->conf->trace, setup->conf->trace_kept, setup->node, setup->seed,
+                               setup->who);
+    }
     if (setup->events_max)
         tin->trace =
             weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
@@ -385,6 +390,7 @@ static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *
 
 void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum) {
     weft__gnet_finish(&tin->gnet);
+    if (tin->gnet.tracer) weft__gnet_trace_finish(tin->gnet.tracer);
     weft__ether_finish(&tin->ether, now);
     if (tin->rma) {
         tin->gnet.counts.cells_late += tin->rma->late;
@@ -394,6 +400,7 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
 }
 
 void weft__tin_deinit(struct weft__tin *tin) {
+    if (tin->gnet.tracer) weft__gnet_tracer_deinit(tin->gnet.tracer);
     weft__gnet_deinit(&tin->gnet);
     if (tin->rma) weft__tin_rma_deinit(tin->rma);
     weft_memory_free(WEFT_MEMORY_QUEUE, tin->packet, tin->packet_capacity * sizeof *tin->packet);

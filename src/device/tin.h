@@ -121,6 +121,7 @@ struct weft__tin_setup {
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
     uint8_t endpoint_rate;
     uint32_t self, who, node_ports;
+    bool traces; ///< cells are traced in its Clique
     const bool *sampled;
     weft_time_ps sample_interval_ps;
     uint64_t seed;

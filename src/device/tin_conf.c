@@ -61,6 +61,10 @@ static const struct weft_param rows[] = {
               "a packet that was asked for and is not whole is given up after this time (assumed)"),
     WEFT_TIME(T, rts_timeout_ps, "rts_timeout", "10ms", "10us", "1s",
               "a packet that was announced and not asked for is discarded after this time (assumed)"),
+    WEFT_UINT(T, trace, "trace", "0", "0", "1000000000",
+              "one in so many cells that its endpoints send is traced, on the average (section 6); 0: none"),
+    WEFT_UINT(T, trace_kept, "trace_kept", "100000", "1", "100000000",
+              "notes on traced cells that a TiN keeps, the first ones (assumed)"),
     WEFT_SECTION(T, rma, "rma", &weft_tin_rma_table, "remote memory access, 1RMA"),
     WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of ways; those of a Clique's first TiN count"),
 };

@@ -210,7 +210,29 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_end_object(j);
 }
 
-static void write_tin(struct weft__json *j, const struct weft_outcome *o) {
+static void write_traced(struct weft__json *j, const struct weft_run *run) {
+    const struct weft_cell_paths *p = run->outcome->cells;
+    weft__json_key(j, "traced");
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "cells", p->cells);
+    weft__json_key_u64(j, "arrived", p->arrived);
+    weft__json_key_u64(j, "lost", p->lost);
+    weft__json_key_u64(j, "under_way", p->under_way);
+    weft__json_key_u64(j, "unknown", p->unknown);
+    weft__json_key_u64(j, "unnoted", p->unnoted);
+    weft__json_key_u64(j, "astray", p->astray);
+    weft__json_key(j, "suspect");
+    if (p->suspect == WEFT_NONE)
+        weft__json_null(j);
+    else
+        weft__json_string(j, run->topology->node[p->suspect].name);
+    weft__json_key_u64(j, "suspicions", p->suspicions);
+    write_quantiles(j, "hop_ns", &p->hop_ns);
+    weft__json_end_object(j);
+}
+
+static void write_tin(struct weft__json *j, const struct weft_run *run) {
+    const struct weft_outcome *o = run->outcome;
     const struct weft_tin_outcome *d = o->tin;
     uint32_t type = 0;
     weft__json_key(j, "aquila");
@@ -234,6 +256,7 @@ static void write_tin(struct weft__json *j, const struct weft_outcome *o) {
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         weft__json_u64(j, d->hops[h]);
     weft__json_end_array(j);
+    write_traced(j, run);
     weft__json_end_object(j);
 }
 
@@ -261,7 +284,7 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     weft__report_balance_json(j, run);
     weft__report_te_json(j, run);
     if (run->outcome->dsf) write_dsf(j, run->outcome);
-    if (run->outcome->tin) write_tin(j, run->outcome);
+    if (run->outcome->tin) write_tin(j, run);
     write_conservation(j, run->outcome);
     if (run->outcome->links) {
         weft__json_key(j, "links");

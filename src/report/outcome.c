@@ -7,6 +7,18 @@ const char *const weft_phase_names[WEFT_PHASE_COUNT] = {
 #undef X
 };
 
+const char *const weft_cell_way_names[WEFT_CELL_WAY_COUNT] = {
+#define X(e, name) name,
+    WEFT_CELL_WAYS(X)
+#undef X
+};
+
+const char *const weft_cell_end_names[WEFT_CELL_END_COUNT] = {
+#define X(e, name) name,
+    WEFT_CELL_ENDS(X)
+#undef X
+};
+
 const char *const weft_drop_names[WEFT_DROPS] = {
 #define X(e, name, help) [WEFT_DROP_##e] = name,
     WEFT_DROP_REASONS(X)
@@ -53,6 +65,10 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
         if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = weft_arena_alloc(arena, 1, sizeof *o->dsf);
     for (uint32_t n = 0; n < topology->nodes && !o->tin; n++)
         if (topology->node[n].box == WEFT_BOX_TIN) o->tin = weft_arena_alloc(arena, 1, sizeof *o->tin);
+    if (o->tin) {
+        o->cells = weft_arena_alloc(arena, 1, sizeof *o->cells);
+        o->cells->suspect = WEFT_NONE;
+    }
     o->ports = topology->ports;
     o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);
     return o;

@@ -348,6 +348,50 @@ static void write_aquila(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+/// The name of a TiN's port; NULL: an endpoint.
+static const char *port_of(const struct weft_topology *t, uint32_t node, uint32_t port, char *name, size_t size) {
+    if (port == WEFT_CELL_ENDPOINT) return NULL;
+    weft_topology_port_name(t, t->node[node].port0 + port, name, size);
+    return name;
+}
+
+static void write_cell_hops(struct writer *w, sqlite3_stmt *s, uint64_t cell, const struct weft_cell_path *path) {
+    const struct weft_topology *t = w->run->topology;
+    for (uint32_t k = 0; k < path->hops; k++) {
+        const struct weft_cell_hop *h = &w->run->outcome->cells->hop[path->hop0 + k];
+        char in[256], out[256];
+        insert(w, s, "iittiitiit", cell, (uint64_t)k, t->node[h->node].name,
+               port_of(t, h->node, h->port_in, in, sizeof in), (uint64_t)h->vc_in, h->in_ps,
+               port_of(t, h->node, h->port_out, out, sizeof out), (uint64_t)h->vc_out, h->out_ps,
+               weft_cell_way_names[h->way]);
+    }
+}
+
+static void write_cells(struct writer *w) {
+    static const char *const types[] = {
+#define X(name, help) #name,
+        WEFT_TIN_CELLS(X)
+#undef X
+    };
+    const struct weft_topology *t = w->run->topology;
+    const struct weft_cell_paths *p = w->run->outcome->cells;
+    if (!p) return;
+    sqlite3_stmt *paths = prepare(w, "INSERT INTO cell_traces VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    sqlite3_stmt *hops = prepare(w, "INSERT INTO cell_hops VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+    for (uint64_t i = 0; i < p->cells; i++) {
+        const struct weft_cell_path *path = &p->path[i];
+        const struct weft_cell_hop *first = &p->hop[path->hop0], *last = &first[path->hops - 1];
+        insert(w, paths, "itittiiititt", i, types[first->type], (uint64_t)first->wire, t->node[first->node].name,
+               t->node[path->to].name, or_null(first->qp, WEFT_NONE), first->in_ps, last->out_ps,
+               weft_cell_end_names[path->end], (uint64_t)path->hops - 1,
+               path->end == WEFT_CELL_END_LOST ? weft_drop_names[path->drop] : NULL,
+               path->suspect == WEFT_NONE ? NULL : t->node[path->suspect].name);
+        write_cell_hops(w, hops, i, path);
+    }
+    sqlite3_finalize(paths);
+    sqlite3_finalize(hops);
+}
+
 static void write_pfc_layers(struct writer *w) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t n;
@@ -543,6 +587,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_te(w);
         write_dsf(w);
         write_aquila(w);
+        write_cells(w);
         write_series(w);
         write_events(w);
         write_pauses(w);

@@ -114,6 +114,20 @@ static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
             weft_histogram_quantile(&d->rts_packets, 0.999));
 }
 
+/// Only where cells were traced.
+static void print_traced(FILE *file, const struct weft_run *run) {
+    const struct weft_cell_paths *p = run->outcome->cells;
+    if (!p->cells) return;
+    fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " under way",
+            p->cells, p->arrived, p->lost, p->under_way);
+    if (p->unknown) fprintf(file, ", of %" PRIu64 " notes are missing", p->unknown);
+    if (p->astray)
+        fprintf(file, "; %" PRIu64 " astray, %s is to blame for %" PRIu64, p->astray,
+                run->topology->node[p->suspect].name, p->suspicions);
+    putc('\n', file);
+    print_ns(file, "of these, at a TiN:", &p->hop_ns);
+}
+
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
     char mean[TEXT], p50[TEXT], p99[TEXT], max[TEXT];
     if (unit.name)
@@ -278,6 +292,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     if (run->outcome->dsf) print_dsf(file, run->outcome->dsf);
     if (run->outcome->tin) print_tin(file, run->outcome->tin);
     if (run->outcome->tin) print_tin_packets(file, run->outcome->tin);
+    if (run->outcome->cells) print_traced(file, run);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

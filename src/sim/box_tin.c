@@ -124,6 +124,8 @@ enum weft_status weft__cliques_new(const struct weft__network *net, struct weft_
     if (!shape->n) return WEFT_OK;
     struct weft__cliques *cliques = *ret_cliques = weft_arena_alloc(arena, 1, sizeof *cliques);
     cliques->shape = shape;
+    for (uint32_t n = 0; n < net->topology->nodes; n++)
+        cliques->traces |= net->topology->node[n].box == WEFT_BOX_TIN && conf_of(net, n)->trace;
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
     for (uint32_t f = 0; f < shape->n; f++) {
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
@@ -164,6 +166,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .seed = net->scenario->run.seed,
         .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
         .lldp = net->device[node]->dcbx.enabled,
+        .traces = net->cliques->traces,
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,

@@ -431,6 +431,7 @@ static void collect(struct weft__network *net) {
     weft__te_collect(net->te, o);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
+    if (net->cliques && net->cliques->traces) weft__cell_paths_collect(net);
     o->digest = weft_outcome_digest(o);
 }
 

@@ -16,6 +16,7 @@ struct weft__cliques {
     const struct weft__gnet_times *times[WEFT__GNET_RATES]; ///< of cells at each rate
     uint8_t *rate_of_port, *cross_of_port;                  ///< [ports] of GNet links, and of the crossbar at them
     uint8_t *rate_of_endpoint;                              ///< [nodes]
+    bool traces;                                            ///< a TiN marks cells
 };
 
 /// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
@@ -26,6 +27,8 @@ enum weft_status weft__cliques_new(const struct weft__network *net, struct weft_
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
                           const struct weft_dragonflies *shape, uint32_t fabric, const bool *down, uint32_t epochs,
                           struct weft_arena *arena);
+/// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
+void weft__cell_paths_collect(struct weft__network *net);
 void weft__cliques_free(struct weft__cliques *cliques);
 
 #endif

@@ -76,12 +76,13 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-                "admission\naquila\nbalance\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_"
-                "meaning\ncounters\ndcbx\ndcbx_"
-                "differences\ndistributions\ndrops\ndsf\n"
-                "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
-                "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
+    expect_rows(
+        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        "admission\naquila\nbalance\ncell_hops\ncell_traces\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_"
+        "meaning\ncounters\ndcbx\ndcbx_"
+        "differences\ndistributions\ndrops\ndsf\n"
+        "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
+        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
 }
 
 static void what_was_run(void **state) {
@@ -148,6 +149,45 @@ static void of_a_clique(void **state) {
                 "1|cell_hops|9\n1|cells_ctd|1\n1|cells_cts|1\n1|cells_data|5\n1|cells_rts|2\n1|rts_packets_max|3");
     expect_rows(f->dir, "SELECT * FROM distributions",
                 "1|clear_ns|896|1024|2|1.0\n1|hops|1|2|3|0.375\n1|hops|2|3|1|0.5\n1|hops|15|16|4|1.0");
+}
+
+/// A traced cell that a TiN sent astray, and another loses.
+static void traced_cells(void **state) {
+    struct fixture *f = *state;
+    struct weft_cell_hop hop[] = {
+        {.in_ps = 10,
+         .out_ps = 30,
+         .next_ps = 70,
+         .node = 3,
+         .qp = 5,
+         .port_in = WEFT_CELL_ENDPOINT,
+         .port_out = 2,
+         .wire = 160,
+         .vc_in = 6,
+         .vc_out = 7,
+         .type = 3,
+         .way = WEFT_CELL_WAY_ASTRAY},
+        {.in_ps = 70,
+         .out_ps = 75,
+         .node = 1,
+         .qp = 5,
+         .port_out = WEFT_CELL_ENDPOINT,
+         .vc_in = 7,
+         .vc_out = 7,
+         .hops = 1,
+         .type = 3,
+         .end = WEFT_CELL_END_LOST,
+         .drop = WEFT_DROP_NO_ROUTE},
+    };
+    struct weft_cell_path path = {
+        .hops = 2, .to = 0, .suspect = 3, .end = WEFT_CELL_END_LOST, .drop = WEFT_DROP_NO_ROUTE};
+    struct weft_cell_paths paths = {.cells = 1, .path = &path, .hop = hop};
+    f->sample[0].outcome.cells = &paths;
+    write_results(f, f->dir);
+    f->sample[0].outcome.cells = NULL;
+    expect_rows(f->dir, "SELECT * FROM cell_traces", "1|0|data|160|leaf-0|host-0|5|10|75|lost|1|no_route|leaf-0");
+    expect_rows(f->dir, "SELECT * FROM cell_hops",
+                "1|0|0|leaf-0|NULL|6|10|leaf-0/2|7|30|astray\n1|0|1|host-1|host-1/0|7|70|NULL|7|75|none");
 }
 
 static void ports_counters_series(void **state) {
@@ -246,6 +286,7 @@ int main(void) {
         T(flows_and_groups),
         T(of_a_fabric),
         T(of_a_clique),
+        T(traced_cells),
         T(ports_counters_series),
         T(queries_of_the_docs),
         T(replaces_and_makes_folders),
