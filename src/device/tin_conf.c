@@ -42,8 +42,9 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, nonminimal_choices, "nonminimal_choices", "3", "0", "24", "and others (section 3.2)"),
     WEFT_UINT(T, nonminimal_weight, "nonminimal_weight", "2", "1", "16",
               "a way that is not minimal counts its queue so often (assumed)"),
-    WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "160B", "0B", "60KB",
-               "and this is added (assumed: a cell)"),
+    WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "960B", "0B", "60KB",
+               "and this is added (assumed: six cells, less than what an output's queue of a VC holds; with one, full "
+               "Cliques leave minimal ways to each other's harm)"),
     WEFT_TIME(T, processing_ps, "processing", "50ns", "0ns", "1ms",
               "from a packet or a cell at an endpoint to the cell that it causes (assumed)"),
     WEFT_PRIORITY_SET(T, low_latency, "low_latency", "none",
