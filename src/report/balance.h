@@ -7,7 +7,7 @@
 
 /// Balance; collisions and load if the run was asked for them.
 void weft__report_balance_table(FILE *file, const struct weft_run *run);
-/// The keys "balance", "collisions", "load" and their objects.
+/// The keys "pfc_layers", "balance", "collisions", "load" and their objects.
 void weft__report_balance_json(struct weft__json *j, const struct weft_run *run);
 
 #endif

@@ -162,26 +162,6 @@ static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
     weft__json_end_object(j);
 }
 
-static void write_pfc_layers(struct weft__json *j, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    uint32_t n;
-    const struct weft_pfc_layers *l = weft_report_pfc_layers(run, arena, &n);
-    weft__json_key(j, "pfc_layers");
-    weft__json_begin_object(j);
-    for (uint32_t i = 0; i < n; i++) {
-        weft__json_key(j, l[i].key);
-        weft__json_begin_object(j);
-        weft__json_key_u64(j, "frames", l[i].frames);
-        weft__json_key_u64(j, "ports", l[i].ports);
-        weft__json_key_u64(j, "paused_ports", l[i].paused_ports);
-        weft__json_key_u64(j, "paused_ps", l[i].paused_ps);
-        weft__json_key_u64(j, "paused_max_ps", l[i].paused_max_ps);
-        weft__json_end_object(j);
-    }
-    weft__json_end_object(j);
-    weft_arena_free(arena);
-}
-
 static void write_quantiles(struct weft__json *j, const char *key, const struct weft_histogram *h) {
     weft__json_key(j, key);
     weft__json_begin_object(j);
@@ -280,7 +260,6 @@ static void write_run(struct weft__json *j, const struct weft_run *run) {
     if (run->scenario->run.round_trips || run->outcome->tin) write_round_trips(j, run->outcome);
     write_flows(j, run);
     write_counters(j, run->outcome);
-    write_pfc_layers(j, run);
     weft__report_balance_json(j, run);
     weft__report_te_json(j, run);
     if (run->outcome->dsf) write_dsf(j, run->outcome);
