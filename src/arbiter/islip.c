@@ -94,12 +94,26 @@ static void accept_all(const struct islip_parts *p, uint32_t ports, uint32_t wor
     }
 }
 
+/// The only output that asks gets the first requester at or after its pointer.
+static void match_one(const struct islip_parts *p, uint32_t ports, uint32_t words, uint32_t out,
+                      const uint64_t *requests, uint16_t *ret_input) {
+    uint32_t in = weft__bits_next_without(requests + (size_t)out * words, NULL, words, p->grant[out]);
+    ret_input[out] = in == WEFT__BITS_NONE ? WEFT_ARBITER_NONE : (uint16_t)in;
+    if (in == WEFT__BITS_NONE) return;
+    p->grant[out] = (uint16_t)(in + 1 == ports ? 0 : in + 1);
+    p->accept[in] = (uint16_t)(out + 1 == ports ? 0 : out + 1);
+}
+
 static void islip_match(void *state, const void *conf, uint32_t ports, const uint64_t *outputs,
                         const uint64_t *requests, uint16_t *ret_input) {
     const struct islip_conf *c = conf;
     struct islip_state *s = state;
     struct islip_parts p = parts_of(s, ports);
-    uint32_t words = s->words;
+    uint32_t words = s->words, only = weft__bits_only(outputs, words);
+    if (only != WEFT__BITS_NONE) { // mostly, where inputs are not busy
+        match_one(&p, ports, words, only, requests, ret_input);
+        return;
+    }
     memset(s->set, 0, 3 * words * sizeof *s->set);
     for (uint32_t w = 0; w < words; w++)
         for (uint64_t rest = outputs[w]; rest; rest &= rest - 1)

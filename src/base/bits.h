@@ -30,6 +30,17 @@ static inline bool weft__bits_any(const uint64_t *set, uint32_t words) {
     return any;
 }
 
+/// The member if there is one and no other; else WEFT__BITS_NONE.
+static inline uint32_t weft__bits_only(const uint64_t *set, uint32_t words) {
+    uint32_t only = WEFT__BITS_NONE;
+    for (uint32_t w = 0; w < words; w++) {
+        if (!set[w]) continue;
+        if (only != WEFT__BITS_NONE || set[w] & (set[w] - 1)) return WEFT__BITS_NONE;
+        only = w * 64 + (uint32_t)__builtin_ctzll(set[w]);
+    }
+    return only;
+}
+
 /// The first member of `a` and not `b` at or after `from`, going round past the end; WEFT__BITS_NONE if there is none.
 /// b NULL: nothing is taken away.
 static inline uint32_t weft__bits_next_without(const uint64_t *a, const uint64_t *b, uint32_t words, uint32_t from) {

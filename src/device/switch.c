@@ -235,6 +235,22 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     return any; // asks again when an input is free
 }
 
+/// An input's timer is set if something can come of it: a frame waits there, or an output may find it free.
+static void arm_input(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t in) {
+    uint32_t key = weft__ether_key(WEFT__SWITCH_KEY_INPUT, in);
+    if (!weft__bits_has(sw->busy_inputs, in) || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
+    if (sw->input_until_ps[in] > now)
+        weft__timer_set(&node->timers, key, sw->input_until_ps[in]);
+    else
+        weft__bits_clear(sw->busy_inputs, in);
+}
+
+static void arm_inputs(struct weft__node *node, struct weft__switch *sw, weft_time_ps now) {
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->busy_inputs[k]; bits; bits &= bits - 1)
+            arm_input(node, sw, now, k * 64 + (uint32_t)__builtin_ctzll(bits));
+}
+
 static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
     struct weft_packet p;
     if (__builtin_expect(sw->passed != NULL, 0)) pass_over(sw, in, out);
@@ -244,7 +260,8 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
     if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
     weft__bits_set(sw->busy_inputs, in);
-    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_INPUT, in), w->now_ps + time);
+    sw->input_until_ps[in] = w->now_ps + time;
+    if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
     transmit(node, sw, w, &p, out);
     arm(node, sw, w->now_ps, out);
 }
@@ -268,11 +285,9 @@ static uint32_t collect_requests(struct weft__node *node, struct weft__switch *s
     return n;
 }
 
-static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
-    uint32_t asked = collect_requests(node, sw, w), crossed = 0;
-    if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
-    if (!asked) return;
-    sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests, sw->match);
+/// What was matched crosses, if its output is still free; how many.
+static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t crossed = 0;
     for (uint32_t k = 0; k < sw->words; k++)
         for (uint64_t bits = sw->requesting[k]; bits; bits &= bits - 1) {
             uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -284,7 +299,18 @@ static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct w
                 sw->arbitrate = true;
             }
         }
-    if (crossed == asked && !sw->passed) sw->unmatched = false;
+    return crossed;
+}
+
+static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t asked = collect_requests(node, sw, w);
+    if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
+    if (asked) {
+        sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests,
+                           sw->match);
+        if (cross_matched(node, sw, w) == asked && !sw->passed) sw->unmatched = false;
+    }
+    if (sw->unmatched) arm_inputs(node, sw, w->now_ps);
 }
 
 /// All that happens at this instant has happened: now it is decided who crosses the fabric.
@@ -429,7 +455,7 @@ static inline __attribute__((always_inline)) void forward(struct weft__node *nod
     if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
         weft__switch_judge_source(node, sw, w, p, out);
     if (sw->arbitrated) {
-        sw->queued[p->port]++;
+        if (!sw->queued[p->port]++) arm_input(node, sw, w->now_ps, p->port);
         weft__bits_set(sw->waiting, out);
     }
     if (free)

@@ -54,7 +54,8 @@ struct weft__switch {
     uint64_t *asleep;               ///< [words]: outputs that send, and will be woken when they have done so
     uint64_t *requesting;           ///< [words]: outputs that ask in this arbitration
     uint64_t *requests;             ///< [ports * words]
-    uint64_t *busy_inputs;          ///< [words]: with a frame on its way through the fabric
+    uint64_t *busy_inputs;          ///< [words]: with a frame on its way through the fabric, if anything waits there
+    weft_time_ps *input_until_ps;   ///< [ports]: so long it is on its way
     uint16_t *match;                ///< [ports]
     uint8_t *chosen;                ///< [ports]: priority
     uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is asked for

@@ -17,6 +17,7 @@ static void init_arbitration(struct weft__switch *sw, struct weft_arena *arena) 
     sw->requesting = weft_arena_alloc(arena, sw->words, sizeof *sw->requesting);
     sw->requests = weft_arena_alloc(arena, (size_t)sw->ports * sw->words, sizeof *sw->requests);
     sw->busy_inputs = weft_arena_alloc(arena, sw->words, sizeof *sw->busy_inputs);
+    sw->input_until_ps = weft_arena_alloc(arena, sw->ports, sizeof *sw->input_until_ps);
     sw->match = weft_arena_alloc(arena, sw->ports, sizeof *sw->match);
     sw->chosen = weft_arena_alloc(arena, sw->ports, sizeof *sw->chosen);
     if (!sw->conf->fabric_patience) return;
