@@ -108,10 +108,13 @@ static inline const struct weft_gnet_escape *weft_gnet_escape_at(const struct we
     return &own->escape[own->escape_of[phase * r->f->tins + dst]];
 }
 
-/// Bit number n of those set in a mask, from 0.
+/// Bit number n of those set in a mask, from 0. Of two it takes no loop, which could not be foreseen.
 static inline uint32_t weft_gnet_nth(uint64_t mask, uint32_t n) {
-    while (n--)
+    mask = n ? mask & (mask - 1) : mask;
+    while (__builtin_expect(n > 1, 0)) {
         mask &= mask - 1;
+        n--;
+    }
     return (uint32_t)__builtin_ctzll(mask);
 }
 

@@ -60,7 +60,9 @@ static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, 
         best = o;
     }
     bool is_minimal = true;
-    for (uint32_t k = 0; m && k < conf->nonminimal_choices; k++, random = random >> 12 | random << 52) {
+    // Others cannot win against less than what is added to theirs.
+    for (uint32_t k = 0; m && least > conf->nonminimal_bias_bytes && k < conf->nonminimal_choices;
+         k++, random = random >> 12 | random << 52) {
         uint32_t o = draw(others, m, random);
         uint64_t weighted = depth(g, o, vc) * conf->nonminimal_weight + conf->nonminimal_bias_bytes;
         if (weighted >= least) continue;

@@ -380,7 +380,8 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     bool ends_here = g->endpoints >> o & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
-    match(node, g, w, bit(o) | wanted_by(g, i));
+    uint64_t outs = wanted_by(g, i) | (g->out[o].requests ? bit(o) : 0);
+    if (outs) match(node, g, w, outs);
     if (!ends_here) return;
     if (__builtin_expect(weft__gnet_is_traced(&cell), 0))
         weft__gnet_trace_leave(g->tracer, w->now_ps, o, weft__gnet_vc(&cell), WEFT_TIME_NEVER);

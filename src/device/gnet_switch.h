@@ -124,7 +124,6 @@ struct weft__gnet_due {
 /// Moves them to the front, where the cache has them.
 static inline void weft__gnet_due_settle(struct weft__gnet_due *d) {
     uint32_t n = 1;
-    if (d->first == 1) return;
     for (uint32_t i = d->first; i <= d->end; i++)
         d->word[n++] = d->word[i];
     d->first = 1;
@@ -237,13 +236,12 @@ bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const
                       const struct weft_gnet_set *set, uint32_t *ret_out, uint32_t *ret_vc);
 /// Puts the tables in force that now are.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
-/// The table's entry for a cell at a port; NULL: it has come home, or escapes. See weft_gnet_at.
+/// The table's entry for a cell at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
 static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
                                                uint32_t port) {
-    uint32_t to = weft__gnet_to(cell), vc = weft__gnet_vc(cell);
-    if (to == g->self || vc >= WEFT_GNET_ESCAPE_VC) return NULL;
-    uint32_t column = g->pod_of[to] == g->pod ? g->place_of[to] : g->column_of[to];
-    uint32_t row = g->input[port] * (uint32_t)WEFT_GNET_ROUTING_VCS + vc % WEFT_GNET_ROUTING_VCS;
+    uint32_t to = weft__gnet_to(cell), place = g->place_of[to], away = g->column_of[to];
+    uint32_t column = g->pod_of[to] == g->pod ? place : away; // both are read, so that nothing is to be foreseen
+    uint32_t row = g->input[port] * (uint32_t)WEFT_GNET_ROUTING_VCS + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
     return &g->set_of[row * g->columns + column];
 }
 /// Its number in the tables in force, if it is in them.

@@ -130,20 +130,29 @@ static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-/// What that leads to: cells that wait, and their VCs.
+// Of cells that wait at a port the first VC's are fetched, and the last's, if it is another: to look at all of them
+// would take branches that cannot be foreseen.
+static inline uint32_t first_of(uint32_t vcs) {
+    return (uint32_t)__builtin_ctz(vcs | 1u << 31);
+}
+static inline uint32_t last_of(uint32_t vcs) {
+    return 31 - (uint32_t)__builtin_clz(vcs | 1);
+}
+
+/// What that leads to: the VCs of cells that wait, and who else wants an output.
 static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
         uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
         if (key < WEFT__GNET_SENT) {
-            for (uint32_t vcs = g->in[key].waiting; vcs; vcs &= vcs - 1)
-                __builtin_prefetch(&g->in[key].vc[__builtin_ctz(vcs)]);
-            for (uint64_t left = g->out[g->crossing_to[key]].requests; left; left &= left - 1)
-                __builtin_prefetch(&g->in[__builtin_ctzll(left)]);
+            const struct weft__gnet_in *in = &g->in[key];
+            uint64_t requests = g->out[g->crossing_to[key]].requests | 1;
+            __builtin_prefetch(&in->vc[first_of(in->waiting)]);
+            __builtin_prefetch(&g->in[63 - __builtin_clzll(requests)]);
         } else {
             const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1)
-                __builtin_prefetch(&out->vc[__builtin_ctz(vcs)]);
+            __builtin_prefetch(&out->vc[first_of(out->queued)]);
+            __builtin_prefetch(&out->vc[last_of(out->queued)]);
         }
     }
 }
@@ -154,15 +163,13 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
         uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
         if (key < WEFT__GNET_SENT) {
-            for (uint32_t vcs = g->in[key].waiting; vcs; vcs &= vcs - 1) {
-                const struct weft__gnet_queue *q = &g->in[key].vc[__builtin_ctz(vcs)];
-                __builtin_prefetch(&g->cells.slot[q->fifo.head]);
-                __builtin_prefetch(&g->out[q->out]);
-            }
+            const struct weft__gnet_queue *q = &g->in[key].vc[first_of(g->in[key].waiting)];
+            __builtin_prefetch(&g->cells.slot[q->fifo.head]);
+            __builtin_prefetch(&g->out[q->out]);
         } else {
             const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1)
-                __builtin_prefetch(&g->cells.slot[out->vc[__builtin_ctz(vcs)].fifo.head]);
+            __builtin_prefetch(&g->cells.slot[out->vc[first_of(out->queued)].fifo.head]);
+            __builtin_prefetch(&g->cells.slot[out->vc[last_of(out->queued)].fifo.head]);
         }
     }
 }
@@ -171,11 +178,13 @@ static inline void follow_cells(const struct weft__gnet *g, const struct weft__a
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_gnet_set *set = (const struct weft_gnet_set *)(uintptr_t)arrival[i].word;
         if (!set) continue;
-        for (uint64_t left = set->minimal; left; left &= left - 1) {
-            const struct weft__gnet_out *out = &g->out[__builtin_ctzll(left)];
-            __builtin_prefetch(out);
-            __builtin_prefetch(&out->vc[weft__gnet_vc(arrival[i].packet)]);
-        }
+        uint32_t vc = weft__gnet_vc(arrival[i].packet);
+        const struct weft__gnet_out *one = &g->out[__builtin_ctzll(set->minimal | UINT64_C(1) << 63)],
+                                    *other = &g->out[63 - __builtin_clzll(set->minimal | 1)];
+        __builtin_prefetch(one);
+        __builtin_prefetch(&one->vc[vc]);
+        __builtin_prefetch(other);
+        __builtin_prefetch(&other->vc[vc]);
     }
 }
 
@@ -195,8 +204,7 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         const struct weft__gnet_in *in = &g->in[p->port];
         __builtin_prefetch(in);
         __builtin_prefetch(&in->vc[weft__gnet_vc(p)]);
-        const uint16_t *entry = weft__gnet_entry(g, p, p->port);
-        if (entry) __builtin_prefetch(entry);
+        __builtin_prefetch(weft__gnet_entry(g, p, p->port));
     }
     fetch_due(g, end);
     for (uint32_t line = 0; line < WEFT__GNET_CELL_LINES; line++)
@@ -211,9 +219,7 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = 0;
         if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
-        const uint16_t *entry = weft__gnet_entry(g, p, p->port);
-        if (!entry) continue;
-        const struct weft_gnet_set *set = &g->set[*entry];
+        const struct weft_gnet_set *set = &g->set[*weft__gnet_entry(g, p, p->port)];
         __builtin_prefetch(set);
         __builtin_prefetch(g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
         arrival[i].word = (uintptr_t)set;
@@ -251,7 +257,7 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     }
     w->tally.events += n + timers;
     if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
-    weft__gnet_due_settle(&g->due);
+    if (g->due.first > 4) weft__gnet_due_settle(&g->due);
     node->due_ps = g->due.first < g->due.end ? weft__gnet_due_next(&g->due) : WEFT_TIME_NEVER;
 }
 
