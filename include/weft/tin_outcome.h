@@ -60,4 +60,25 @@ struct weft_tin_outcome {
     uint64_t cells[WEFT_TIN_CELL_TYPES]; ///< sent by endpoints, in the order of WEFT_TIN_CELLS
 };
 
+/// A TiN by itself.
+struct weft_tin_part {
+    uint32_t node;
+    struct weft_tin_outcome counts;
+};
+/// A port with a GNet link. X(field, meaning)
+#define WEFT_GNET_PORT_COUNTERS(X)                                                                                     \
+    X(cells, "sent")                                                                                                   \
+    X(bytes, "of these")                                                                                               \
+    X(output_bytes_max, "most in the queue of a VC")                                                                   \
+    X(fifo_bytes_max, "most in the FIFO of a VC, of what came by it")                                                  \
+    X(credit_stalls, "times that the first cell of a VC began to lack credits")                                        \
+    X(credit_stall_ps, "in all, ps")
+struct weft_gnet_port {
+    uint32_t port; ///< among all
+    bool global;   ///< to another pod
+#define X(field, help) uint64_t field;
+    WEFT_GNET_PORT_COUNTERS(X)
+#undef X
+};
+
 #endif

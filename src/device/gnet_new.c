@@ -162,8 +162,11 @@ weft_bytes weft__gnet_held(const struct weft__gnet *g) {
 void weft__gnet_finish(struct weft__gnet *g) {
     for (uint64_t left = g->links; left; left &= left - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
-        uint64_t fifo = (uint64_t)g->in[port].units_max * WEFT_GNET_CREDIT_UNIT;
-        if (fifo > g->counts.fifo_bytes_max) g->counts.fifo_bytes_max = fifo;
-        if (g->bytes_max[port] > g->counts.output_bytes_max) g->counts.output_bytes_max = g->bytes_max[port];
+        struct weft_gnet_port own = weft__gnet_port_counts(g, port);
+        if (own.fifo_bytes_max > g->counts.fifo_bytes_max) g->counts.fifo_bytes_max = own.fifo_bytes_max;
+        if (own.output_bytes_max > g->counts.output_bytes_max) g->counts.output_bytes_max = own.output_bytes_max;
+        g->counts.credit_stalls += own.credit_stalls;
+        g->counts.credit_stall_ps += own.credit_stall_ps;
+        g->counts.cell_hops += own.cells;
     }
 }

@@ -85,9 +85,10 @@ static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft_
 
 /// The first cell of a VC at an input, or if it has `crossed` at an output.
 static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct weft__worker *w,
-                                                 const struct weft_packet *cell, enum weft_drop reason, bool crossed,
-                                                 uint32_t port, uint32_t vc) {
-    if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, w->now_ps, crossed, port, vc, (uint8_t)reason);
+                                                 const struct weft_packet *cell, enum weft_drop reason, weft_time_ps at,
+                                                 bool crossed, uint32_t port, uint32_t vc) {
+    if (g->trace) weft__gnet_note_loss(g, at, port, cell, reason);
+    if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, at, crossed, port, vc, (uint8_t)reason);
     weft__count_lost_bytes(w, reason, cell->bytes);
     if (reason == WEFT_DROP_NO_ROUTE)
         g->counts.cells_unroutable++;
@@ -116,7 +117,7 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
         weft_time_ps at = start;
         enum weft_drop loss = weft__faults_loss(out->faults, wire, start, start + time, &at);
         if (loss != WEFT_DROPS) {
-            lose(g, w, cell, loss, true, (uint32_t)(out - g->out), vc);
+            lose(g, w, cell, loss, at, true, (uint32_t)(out - g->out), vc);
             return;
         }
     }
@@ -137,7 +138,7 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
 static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vc, weft_time_ps now) {
     if (!(out->queued & ~out->creditable & 1u << vc) || out->starved_ps[vc]) return;
     out->starved_ps[vc] = now;
-    g->counts.credit_stalls++;
+    g->stalls[out - g->out]++;
 }
 
 /// A cell has begun to cross to a link.
@@ -210,7 +211,7 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         if (q->credits < CELL_UNITS || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
         if (!out->starved_ps[vc]) continue;
-        g->counts.credit_stall_ps += w->now_ps - out->starved_ps[vc];
+        g->stall_ps[o] += w->now_ps - out->starved_ps[vc];
         out->starved_ps[vc] = 0;
     }
     if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o)))
@@ -295,7 +296,7 @@ static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t
         }
         struct weft_packet cell;
         pop(g, i, vc, &cell);
-        lose(g, w, &cell, WEFT_DROP_NO_ROUTE, false, i, vc);
+        lose(g, w, &cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
         if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
     }
 }
@@ -396,7 +397,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     uint32_t units = units_of(weft__gnet_wire(cell)), o = 0, out_vc = 0;
     bool is_first = !(in->waiting >> vc & 1);
     if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, set, &o, &out_vc)) {
-        lose(g, w, cell, WEFT_DROP_NO_ROUTE, false, i, vc);
+        lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
         if (is_link(in)) give_back(g, w, in, vc, units, w->now_ps);
         return;
     }
@@ -423,7 +424,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
     if (__builtin_expect((uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX, 0)) { // or it is traced
         if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
         if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
-            lose(g, w, cell, WEFT_DROP_GNET_HOPS, false, port, vc);
+            lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
             give_back(g, w, &g->in[port], vc, units_of(weft__gnet_wire(cell)), w->now_ps);
             return;
         }
@@ -463,7 +464,7 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
         while (out->vc[vc].fifo.head) {
             struct weft_packet cell;
             weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
-            lose(g, w, &cell, WEFT_DROP_LINK_DOWN, true, o, vc);
+            lose(g, w, &cell, WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
         }
         g->depth[vc][o] = 0;
         out->starved_ps[vc] = 0;

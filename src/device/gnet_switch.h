@@ -204,7 +204,10 @@ struct weft__gnet {
     const struct weft_gnet_routes *routes;
     uint32_t epoch; ///< the next of them
     const struct weft_tin *tin;
-    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
+    struct weft__gnet_tracer *tracer;  ///< NULL: no cell is traced
+    uint64_t stalls[WEFT__GNET_PORTS]; ///< of outputs: without credits
+    weft_time_ps stall_ps[WEFT__GNET_PORTS];
+    struct weft__trace *trace; ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
 
@@ -284,7 +287,15 @@ void weft__gnet_finish(struct weft__gnet *g);
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
                      void *context);
 
-// gnet_view.c: who waits for whom
+// gnet_view.c
+/// What a port with a link has counted; `port` and `global` are the caller's.
+struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port);
+/// Bytes in the queues of an output, and in the FIFOs of an input.
+weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
+weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
+/// A cell is lost at a port: an event.
+void weft__gnet_note_loss(const struct weft__gnet *g, weft_time_ps now, uint32_t port, const struct weft_packet *cell,
+                          enum weft_drop reason);
 struct weft__gnet_wait {
     weft_bytes bytes;
     weft_time_ps since_ps;

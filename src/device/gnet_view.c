@@ -1,6 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cell switch shows of itself when a run has ended.
+// What a cell switch shows of itself.
 #include "device/gnet_switch.h"
+
+struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port) {
+    return (struct weft_gnet_port){
+        .cells = g->out[port].tx_cells,
+        .bytes = g->out[port].tx_bytes,
+        .output_bytes_max = g->bytes_max[port],
+        .fifo_bytes_max = (uint64_t)g->in[port].units_max * WEFT_GNET_CREDIT_UNIT,
+        .credit_stalls = g->stalls[port],
+        .credit_stall_ps = g->stall_ps[port],
+    };
+}
+
+weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port) {
+    weft_bytes bytes = 0;
+    for (uint32_t vcs = g->out[port].queued; vcs; vcs &= vcs - 1)
+        bytes += g->depth[__builtin_ctz(vcs)][port];
+    return bytes;
+}
+
+weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port) {
+    weft_bytes bytes = 0;
+    for (uint32_t vcs = g->in[port].waiting; vcs; vcs &= vcs - 1)
+        bytes += (weft_bytes)g->in[port].vc[__builtin_ctz(vcs)].units * WEFT_GNET_CREDIT_UNIT;
+    return bytes;
+}
+
+void weft__gnet_note_loss(const struct weft__gnet *g, weft_time_ps now, uint32_t port, const struct weft_packet *cell,
+                          enum weft_drop reason) {
+    bool is_link = g->links >> port & 1;
+    enum weft__cell_type type = weft__gnet_type(cell);
+    if (!is_link && !g->links) return;
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_CELLS_LOST,
+        .port = is_link ? port : (uint32_t)__builtin_ctzll(g->links), // an endpoint's has no port of the node
+        .qp = type == WEFT__GNET_RTS || type == WEFT__GNET_DATA ? cell->qp : WEFT_NONE,
+        .reason = reason,
+        .bytes = cell->bytes,
+        .n = 1,
+    };
+    weft__trace_lost(g->trace, now, &loss, 0);
+}
 
 bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait) {
     const struct weft__gnet_out *out = &g->out[port];

@@ -274,17 +274,21 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
     return begun;
 }
 
+void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample) {
+    if (w->samples == w->samples_capacity) {
+        uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
+        w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
+                                       capacity * sizeof *w->sample);
+        w->samples_capacity = capacity;
+    }
+    w->sample[w->samples++] = *sample;
+}
+
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         uint64_t sent = port->queue[p].tx_bytes;
         if (!sent && !ingress_bytes[p] && !port->queue[p].bytes) continue;
-        if (w->samples == w->samples_capacity) {
-            uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
-            w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
-                                           capacity * sizeof *w->sample);
-            w->samples_capacity = capacity;
-        }
-        w->sample[w->samples++] = (struct weft_sample){
+        struct weft_sample sample = {
             .time_ps = w->now_ps,
             .port = port->id,
             .priority = p,
@@ -294,6 +298,7 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
             .paused = weft__port_paused(port, w->now_ps) >> p & 1,
             .flows = port->flows ? weft__port_flows_lately(port->flows, p) : 0,
         };
+        weft__sample_add(w, &sample);
         port->sampled_tx_bytes[p] = sent;
     }
 }

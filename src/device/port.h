@@ -204,6 +204,8 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
 uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
                             uint8_t *ret_ended, weft_time_ps *ret_next);
 
+/// A sample for the time series.
+void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
 /// Appends one sample a lossless or used priority.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
 /// Counts the queue pairs whose data this port sends, those with `bytes_min` at least.

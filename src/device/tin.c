@@ -82,10 +82,28 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
 }
 
+/// A GNet link has no priorities: all of it counts as priority 0.
+static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
+    uint64_t sent = tin->gnet.out[k].tx_bytes;
+    struct weft_sample sample = {
+        .time_ps = w->now_ps,
+        .port = tin->port0 + k,
+        .queue_bytes = weft__gnet_output_bytes(&tin->gnet, k),
+        .ingress_bytes = weft__gnet_fifo_bytes(&tin->gnet, k),
+        .tx_bytes = sent - tin->sampled_tx_bytes[k],
+    };
+    tin->sampled_tx_bytes[k] = sent;
+    if (sent || sample.queue_bytes || sample.ingress_bytes) weft__sample_add(w, &sample);
+}
+
 static void on_sample(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
-    for (uint32_t k = 0; k < tin->node_ports; k++)
-        if (tin->sampled[k] && tin->slot[k] & WEFT__TIN_ETHERNET)
+    for (uint32_t k = 0; k < tin->node_ports; k++) {
+        if (!tin->sampled[k]) continue;
+        if (tin->slot[k] & WEFT__TIN_ETHERNET)
             weft__ether_sample(&tin->ether, w, tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET);
+        else
+            sample_link(tin, w, k);
+    }
     weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), w->now_ps + tin->sample_interval_ps);
 }
 
@@ -298,7 +316,10 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->places = setup->places;
     tin->pool = setup->pool;
     tin->announced = tin->packet_free = tin->fetching = tin->fetch_free = (struct weft__tin_list){WEFT_NONE, WEFT_NONE};
+    tin->port0 = setup->port0;
     tin->sampled = setup->sampled;
+    if (setup->sampled)
+        tin->sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *tin->sampled_tx_bytes);
     tin->sample_interval_ps = setup->sample_interval_ps;
     struct weft__ether_setup ether = {
         .conf = setup->ethernet,
@@ -340,6 +361,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     if (setup->events_max)
         tin->trace =
             weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
+    tin->gnet.trace = tin->trace;
     node->ops = &weft__tin_ops;
     node->state = tin;
     uint32_t keys = tin->gnet.key0 + 1;

@@ -96,8 +96,9 @@ struct weft__tin {
     struct weft__tin_rma *rma; ///< NULL: no 1RMA
     // rarely
     struct weft__trace *trace;
-    uint32_t node_ports;
-    const bool *sampled; ///< [node_ports] or NULL
+    uint32_t node_ports, port0;
+    const bool *sampled;        ///< [node_ports] or NULL
+    uint64_t *sampled_tx_bytes; ///< [node_ports] of GNet links, up to the last sample; NULL if nothing is sampled
     weft_time_ps sample_interval_ps;
 };
 

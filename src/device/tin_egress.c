@@ -223,6 +223,18 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     else
         tin->fetch[before].next = f->next;
     if (port->tail[flow] == slot) port->tail[flow] = before;
+    if (tin->trace) {
+        struct weft__trace_loss loss = {
+            .kind = WEFT_EVENT_DROPPED,
+            .port = tin->ether.port[k].id - tin->trace->port0,
+            .priority = f->priority,
+            .qp = f->packet.qp,
+            .reason = WEFT_DROP_REASSEMBLY,
+            .bytes = f->packet.bytes,
+            .n = 1,
+        };
+        weft__trace_lost(tin->trace, w->now_ps, &loss, 0);
+    }
     w->tally.drops[WEFT_DROP_REASSEMBLY]++;
     weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, f->packet.bytes);
     tin->gnet.counts.packets_lost++;

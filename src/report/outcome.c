@@ -66,6 +66,8 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     for (uint32_t n = 0; n < topology->nodes && !o->tin; n++)
         if (topology->node[n].box == WEFT_BOX_TIN) o->tin = weft_arena_alloc(arena, 1, sizeof *o->tin);
     if (o->tin) {
+        o->tin_part = weft_arena_alloc(arena, topology->nodes, sizeof *o->tin_part);
+        o->gnet_port = weft_arena_alloc(arena, topology->ports, sizeof *o->gnet_port);
         o->cells = weft_arena_alloc(arena, 1, sizeof *o->cells);
         o->cells->suspect = WEFT_NONE;
     }

@@ -348,6 +348,39 @@ static void write_aquila(struct writer *w) {
     sqlite3_finalize(s);
 }
 
+/// Each TiN, and each port with a GNet link.
+static void write_tins(struct writer *w) {
+    const struct weft_outcome *o = w->run->outcome;
+    const struct weft_topology *t = w->run->topology;
+#define X(field, help) ",?"
+    sqlite3_stmt *s = prepare(w, "INSERT INTO tins VALUES (?,?,?" WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X) ")");
+#undef X
+    for (uint32_t i = 0; i < o->tins; i++) {
+        const struct weft_tin_outcome *c = &o->tin_part[i].counts;
+        const struct weft_node_info *node = &t->node[o->tin_part[i].node];
+#define X(field, help) "i"
+        static const char types[] = "ti" WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X);
+#undef X
+#define X(field, help) , c->field
+        insert(w, s, types, node->name, (uint64_t)node->cluster WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X));
+#undef X
+    }
+    sqlite3_finalize(s);
+#define X(field, help) ",?"
+    s = prepare(w, "INSERT INTO gnet_ports VALUES (?,?,?" WEFT_GNET_PORT_COUNTERS(X) ")");
+#undef X
+    for (uint32_t i = 0; i < o->gnet_ports; i++) {
+        const struct weft_gnet_port *p = &o->gnet_port[i];
+#define X(field, help) "i"
+        static const char types[] = "it" WEFT_GNET_PORT_COUNTERS(X);
+#undef X
+#define X(field, help) , p->field
+        insert(w, s, types, (uint64_t)p->port, p->global ? "global" : "local" WEFT_GNET_PORT_COUNTERS(X));
+#undef X
+    }
+    sqlite3_finalize(s);
+}
+
 /// The name of a TiN's port; NULL: an endpoint.
 static const char *port_of(const struct weft_topology *t, uint32_t node, uint32_t port, char *name, size_t size) {
     if (port == WEFT_CELL_ENDPOINT) return NULL;
@@ -587,6 +620,7 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
         write_te(w);
         write_dsf(w);
         write_aquila(w);
+        write_tins(w);
         write_cells(w);
         write_series(w);
         write_events(w);

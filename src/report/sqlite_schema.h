@@ -116,6 +116,16 @@ static const char weft__sqlite_schema[] =
         " PRIMARY KEY (run, field)) WITHOUT ROWID;"
         "CREATE TABLE aquila (" WEFT__RUN_KEY ", field TEXT NOT NULL, value INTEGER NOT NULL, meaning TEXT NOT NULL,"
         " PRIMARY KEY (run, field)) WITHOUT ROWID;"
+        "CREATE TABLE tins (" WEFT__RUN_KEY ", tin TEXT NOT NULL, pod INTEGER NOT NULL"
+#define X(field, help) ", " #field " INTEGER NOT NULL"
+    WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
+#undef X
+        ", PRIMARY KEY (run, tin)) WITHOUT ROWID;"
+        "CREATE TABLE gnet_ports (run INTEGER NOT NULL, port INTEGER NOT NULL, class TEXT NOT NULL"
+#define X(field, help) ", " #field " INTEGER NOT NULL"
+    WEFT_GNET_PORT_COUNTERS(X)
+#undef X
+        ", PRIMARY KEY (run, port), FOREIGN KEY (run, port) REFERENCES ports(run, port)) WITHOUT ROWID;"
         "CREATE TABLE cell_traces (" WEFT__RUN_KEY
         ", cell INTEGER NOT NULL, type TEXT NOT NULL, bytes INTEGER NOT NULL,"
         " src TEXT NOT NULL, dst TEXT NOT NULL, qp INTEGER, sent_ps INTEGER NOT NULL, end_ps INTEGER,"

@@ -232,14 +232,19 @@ static weft_bytes tin_held(const void *state) {
 static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     struct weft__tin *tin = weft__network_state(net, node);
     const struct weft_node_info *info = &net->topology->node[node];
-    weft__tin_finish(tin, now, net->outcome->tin);
+    struct weft_outcome *o = net->outcome;
+    weft__tin_finish(tin, now, o->tin);
+    o->tin_part[o->tins++] = (struct weft_tin_part){node, tin->gnet.counts};
     for (uint32_t k = 0; k < info->ports; k++) {
         if (tin->slot[k] & WEFT__TIN_ETHERNET) continue;
-        const struct weft__gnet_out *out = &tin->gnet.out[k];
-        struct weft_counters *counters = &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES];
-        counters->tx_packets = out->tx_cells;
-        counters->tx_bytes = out->tx_bytes;
-        counters->queue_bytes_max = tin->gnet.bytes_max[k];
+        struct weft_gnet_port *port = &o->gnet_port[o->gnet_ports++];
+        *port = weft__gnet_port_counts(&tin->gnet, k);
+        port->port = info->port0 + k;
+        port->global = tin->gnet.tin->global >> k & 1;
+        struct weft_counters *counters = &o->port[(size_t)port->port * WEFT_PRIORITIES];
+        counters->tx_packets = port->cells;
+        counters->tx_bytes = port->bytes;
+        counters->queue_bytes_max = port->output_bytes_max;
     }
 }
 

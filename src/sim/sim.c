@@ -406,7 +406,6 @@ static void collect(struct weft__network *net) {
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.packet_hops;
     if (net->dsf) o->dsf->cell_hops = sum.cell_hops;
-    if (net->cliques) o->tin->cell_hops = sum.cell_hops;
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;

@@ -81,8 +81,8 @@ static void is_sound(void **state) {
         "admission\naquila\nbalance\ncell_hops\ncell_traces\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_"
         "meaning\ncounters\ndcbx\ndcbx_"
         "differences\ndistributions\ndrops\ndsf\n"
-        "event_meaning\nevents\nflows\ngroups\niterations\njobs\n"
-        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte");
+        "event_meaning\nevents\nflows\ngnet_ports\ngroups\niterations\njobs\n"
+        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte\ntins");
 }
 
 static void what_was_run(void **state) {

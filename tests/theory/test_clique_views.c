@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is seen of a Clique from several sides is the same: its TiNs, its ports, its events and its samples add up to
+// its counters.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+/// Load, links that lose bits, one that fails.
+static const char lossy[] =
+    "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, global_parallel: 4, "
+    "local_ports: 6, global_ports: 2, bit_error_rate: 2e-6}\n"
+    "run: {detection: 10us, sample_interval: 1us}\nhost: {timeout: 200us}\n"
+    "events: [{at: 15us, link: tin-0--tin-1, state: down}, {at: 25us, link: tin-4--tin-5, state: down}]\n"
+    "workload: [{kind: poisson, load: 95%, size: 4096B, duration: 60us}]\n";
+
+static void tins_and_ports_add_up(void **state) {
+    struct run r = run_once(lossy);
+    const struct weft_outcome *o = r.outcome;
+    assert_int_equal(o->tins, 12);
+    assert_int_equal(o->gnet_ports, 12 * 8);
+    struct weft_tin_outcome sum = {0};
+    for (uint32_t i = 0; i < o->tins; i++) {
+        const struct weft_tin_outcome *one = &o->tin_part[i].counts;
+#define X(field, help) sum.field += one->field;
+        WEFT_TIN_COUNTERS(X)
+#undef X
+#define X(field, help) sum.field = one->field > sum.field ? one->field : sum.field;
+        WEFT_TIN_WATERMARKS(X)
+#undef X
+    }
+#define X(field, help) assert_int_equal(sum.field, o->tin->field);
+    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_WATERMARKS(X)
+#undef X
+    struct weft_gnet_port ports = {0};
+    uint32_t global = 0;
+    for (uint32_t i = 0; i < o->gnet_ports; i++) {
+        ports.cells += o->gnet_port[i].cells;
+        ports.credit_stalls += o->gnet_port[i].credit_stalls;
+        ports.credit_stall_ps += o->gnet_port[i].credit_stall_ps;
+        global += o->gnet_port[i].global;
+    }
+    assert_int_equal(global, 12 * 2);
+    assert_true(ports.cells > 0 && ports.credit_stalls > 0);
+    assert_int_equal(ports.cells, o->tin->cell_hops);
+    assert_int_equal(ports.credit_stalls, o->tin->credit_stalls);
+    assert_int_equal(ports.credit_stall_ps, o->tin->credit_stall_ps);
+    run_free(&r);
+}
+
+/// Every lost cell, and every packet given up, is in an event; cells lost as their link fails are its consequence.
+static void losses_are_events(void **state) {
+    struct run r = run_once(lossy);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        struct weft_outcome *o = run_recorded(&r, threads, lossy);
+        uint64_t cells = 0, given_up = 0, down = 0, caused = 0;
+        for (uint32_t i = 0; i < o->recorded; i++) {
+            const struct weft_event *e = &o->record[i];
+            if (e->kind == WEFT_EVENT_CELLS_LOST) {
+                cells += e->more;
+                if (e->detail == WEFT_DROP_LINK_DOWN) {
+                    down++;
+                    assert_true(e->cause > 0);
+                    assert_int_equal(o->record[e->cause - 1].kind, WEFT_EVENT_LINK_DOWN);
+                }
+            }
+            if (e->kind == WEFT_EVENT_DROPPED && e->detail == WEFT_DROP_REASSEMBLY) {
+                given_up += e->more;
+                caused += e->cause > 0;
+            }
+        }
+        assert_true(cells > 0 && down > 0 && given_up > 0 && caused > 0);
+        assert_int_equal(cells, o->tin->cells_lost + o->tin->cells_unroutable);
+        assert_int_equal(given_up, o->drops[WEFT_DROP_REASSEMBLY]);
+        weft_outcome_free(o);
+    }
+    run_free(&r);
+}
+
+/// What samples say that a GNet link has sent is what its port has, up to the last sample.
+static void links_are_sampled(void **state) {
+    struct run r = run_once(lossy);
+    const struct weft_outcome *o = r.outcome;
+    for (uint32_t i = 0; i < o->gnet_ports; i++) {
+        const struct weft_gnet_port *p = &o->gnet_port[i];
+        uint64_t bytes = 0, before = 0;
+        weft_time_ps last = 0;
+        for (uint64_t s = 0; s < o->samples; s++) {
+            const struct weft_sample *x = &o->sample[s];
+            if (x->port != p->port) continue;
+            assert_int_equal(x->priority, 0);
+            assert_true(x->queue_bytes <= 32 * p->output_bytes_max && x->ingress_bytes <= 32 * p->fifo_bytes_max);
+            bytes += x->tx_bytes;
+            // no faster than 25G, up to a cell that had just begun
+            if (last) assert_true(x->tx_bytes <= 3125 * (x->time_ps - last) / WEFT_PS_PER_US + 160);
+            last = x->time_ps;
+            before = bytes;
+        }
+        assert_true(before <= p->bytes);
+        if (p->bytes > 20000) assert_true(bytes * 2 > p->bytes);
+    }
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tins_and_ports_add_up),
+        cmocka_unit_test(losses_are_events),
+        cmocka_unit_test(links_are_sampled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
