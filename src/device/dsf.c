@@ -8,19 +8,11 @@
 
 // --- lanes --------------------------------------------------------------------------------------------------------
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
-
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
                          const struct weft__port_peer *peer, struct weft__port_faults *faults) {
-    uint64_t num = 8 * WEFT_PS_PER_S, divisor = gcd(num, link->rate_bps), wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
-    struct weft__lane_rate rate = {.byte_num = num / divisor, .byte_den = link->rate_bps / divisor};
+    uint64_t wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
+    struct weft__lane_rate rate = {0};
+    weft__byte_time(link->rate_bps, &rate.byte_num, &rate.byte_den);
     rate.cell_ps = wire * rate.byte_num / rate.byte_den;
     rate.cell_rem = (uint32_t)(wire * rate.byte_num % rate.byte_den);
     uint32_t r = 0;

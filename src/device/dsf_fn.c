@@ -104,7 +104,8 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     return fn;
 }
 
-weft_bytes weft__fn_held(const struct weft__fn *fn) {
+weft_bytes weft__fn_held(const void *state) {
+    const struct weft__fn *fn = state;
     return fn->llfc ? weft__lane_queues_held(&fn->llfc->queues) : 0; // else a cell in a FIFO is already on its way
 }
 

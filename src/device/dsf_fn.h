@@ -40,7 +40,7 @@ struct weft__fn_setup {
 extern const struct weft__node_ops weft__fn_ops;
 /// What it counted is added to the sum.
 void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
-weft_bytes weft__fn_held(const struct weft__fn *fn);
+weft_bytes weft__fn_held(const void *state);
 /// A cell is lost here, at this port.
 void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const struct weft_packet *cell, uint32_t port,
                    enum weft_drop reason, uint64_t *count);

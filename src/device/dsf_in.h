@@ -185,13 +185,13 @@ extern const struct weft__ether_ops weft__in_ether_ops;
 /// The caller connects ports and lanes, then calls weft__in_start. Initialises the node's timers.
 struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__node *node);
 /// What follows from the rates of ports and lanes.
-void weft__in_start(struct weft__in *in);
+void weft__in_start(void *state);
 /// Counters of its ports are filled in, and what it counted is added to the sum.
 void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outcome *sum);
-void weft__in_deinit(struct weft__in *in);
-weft_bytes weft__in_held(const struct weft__in *in);
+void weft__in_deinit(void *state);
+weft_bytes weft__in_held(const void *state);
 /// Packets that wait here for an Ethernet port of the same box; packet->port and `out` among all ports of the node.
-void weft__in_each_waiting(const struct weft__in *in,
+void weft__in_each_waiting(const void *state,
                            void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
 
 // dsf_in_voq.c: VOQs

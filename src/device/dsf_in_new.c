@@ -99,7 +99,8 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     return in;
 }
 
-void weft__in_start(struct weft__in *in) {
+void weft__in_start(void *state) {
+    struct weft__in *in = state;
     const struct weft_interface_conf *conf = in->conf;
     uint64_t inflight = 2;
     for (uint32_t k = 0; k < in->ether.ports; k++) {
@@ -157,7 +158,8 @@ static void add_bytes(void *context, const struct weft_packet *packet, uint32_t 
     *(weft_bytes *)context += packet->bytes;
 }
 
-weft_bytes weft__in_held(const struct weft__in *in) {
+weft_bytes weft__in_held(const void *state) {
+    const struct weft__in *in = state;
     weft_bytes bytes = 0;
     const struct weft_packet *p;
     for (uint32_t v = 0; v < in->voqs.n; v++)
@@ -171,7 +173,8 @@ weft_bytes weft__in_held(const struct weft__in *in) {
     return bytes;
 }
 
-void weft__in_deinit(struct weft__in *in) {
+void weft__in_deinit(void *state) {
+    struct weft__in *in = state;
     for (uint32_t i = 0; i < in->streams; i++)
         weft_memory_free(WEFT_MEMORY_QUEUE, in->stream[i].slot,
                          (in->stream[i].mask + 1) * sizeof(struct weft__assembly));
@@ -182,8 +185,9 @@ void weft__in_deinit(struct weft__in *in) {
     weft__numbers_deinit(&in->flows);
 }
 
-void weft__in_each_waiting(const struct weft__in *in,
+void weft__in_each_waiting(const void *state,
                            void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context) {
+    const struct weft__in *in = state;
     const struct weft_packet *p;
     for (uint32_t v = 0; v < in->voqs.n; v++)
         for (struct weft__fifo_cursor c = weft__fifo_begin(&in->voq[v].fifo); (p = weft__fifo_next(&c));) {

@@ -171,7 +171,7 @@ void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
-weft_bytes weft__nic_held(const struct weft__nic *nic);
+weft_bytes weft__nic_held(const void *state);
 
 /// Source flow control: a message came; what pauses lasted, into the outcome at the end of a run.
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p);

@@ -65,7 +65,8 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     weft__nic_finish_holds(nic, now);
 }
 
-weft_bytes weft__nic_held(const struct weft__nic *nic) {
+weft_bytes weft__nic_held(const void *state) {
+    const struct weft__nic *nic = state;
     weft_bytes bytes = 0;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         bytes += nic->received_bytes[p];

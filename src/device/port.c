@@ -8,24 +8,23 @@
 
 #include "weft/memory.h"
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t t = a % b;
-        a = b;
-        b = t;
+void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den) {
+    uint64_t num = 8 * WEFT_PS_PER_S, divisor = num, rest = rate;
+    while (rest) {
+        uint64_t t = divisor % rest;
+        divisor = rest;
+        rest = t;
     }
-    return a;
+    *ret_num = num / divisor;
+    *ret_den = rate / divisor;
 }
 
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
                      const struct weft__port_peer *peer, struct weft_counters *counters,
                      struct weft__port_faults *faults, struct weft__port_tap *tap) {
-    uint64_t num = 8 * WEFT_PS_PER_S, divisor = gcd(num, link->rate_bps);
     *port = (struct weft__port){
         .delay_data_ps = link->delay_ps + peer->processing_ps,
         .delay_pause_ps = link->delay_ps + peer->pause_reaction_ps,
-        .byte_num = num / divisor,
-        .byte_den = link->rate_bps / divisor,
         .peer_node = peer->node,
         .peer_port = peer->port,
         .peer_worker = (uint8_t)peer->worker,
@@ -36,6 +35,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .tap = tap,
         .id = id,
     };
+    weft__byte_time(link->rate_bps, &port->byte_num, &port->byte_den);
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 

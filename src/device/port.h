@@ -116,6 +116,9 @@ static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, si
     return (void *)((memory + 63) & ~(uintptr_t)63);
 }
 
+/// What a byte takes at a rate, in ps, as a fraction in lowest terms.
+void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den);
+
 /// Time that `bytes` take, rounded down; no carry.
 static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
     return port->byte_den == 1 ? bytes * port->byte_num

@@ -126,8 +126,8 @@ void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw,
 bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t out);
 
 /// Frees what the arena does not.
-void weft__switch_deinit(struct weft__switch *sw);
+void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
-weft_bytes weft__switch_held(const struct weft__switch *sw);
+weft_bytes weft__switch_held(const void *state);
 
 #endif

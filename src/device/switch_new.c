@@ -89,7 +89,8 @@ void weft__switch_finish(struct weft__switch *sw, weft_time_ps now) {
     weft__ether_finish(&sw->ether, now);
 }
 
-void weft__switch_deinit(struct weft__switch *sw) {
+void weft__switch_deinit(void *state) {
+    struct weft__switch *sw = state;
     weft__sfc_deinit(&sw->sfc);
 }
 
@@ -97,7 +98,8 @@ static void add_bytes(void *context, const struct weft_packet *packet, uint32_t 
     *(weft_bytes *)context += packet->bytes;
 }
 
-weft_bytes weft__switch_held(const struct weft__switch *sw) {
+weft_bytes weft__switch_held(const void *state) {
+    const struct weft__switch *sw = state;
     weft_bytes bytes = 0;
     sw->queueing->each(sw->queueing_state, add_bytes, &bytes);
     for (uint32_t port = 0; sw->deferred && port < sw->ports; port++)

@@ -390,7 +390,8 @@ static void add_bytes(void *context, const struct weft_packet *packet, uint32_t 
     *(weft_bytes *)context += packet->bytes;
 }
 
-weft_bytes weft__tin_held(const struct weft__tin *tin) {
+weft_bytes weft__tin_held(const void *state) {
+    const struct weft__tin *tin = state;
     weft_bytes bytes = weft__gnet_held(&tin->gnet) + tin->ingress_bytes;
     for (uint32_t f = 0; f < tin->fetches; f++)
         if (tin->fetch[f].used) bytes += tin->fetch[f].packet.bytes;
@@ -427,7 +428,8 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
     sum_up(sum, &tin->gnet.counts);
 }
 
-void weft__tin_deinit(struct weft__tin *tin) {
+void weft__tin_deinit(void *state) {
+    struct weft__tin *tin = state;
     if (tin->gnet.tracer) weft__gnet_tracer_deinit(tin->gnet.tracer);
     weft__gnet_deinit(&tin->gnet);
     if (tin->rma) weft__tin_rma_deinit(tin->rma);

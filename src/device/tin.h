@@ -137,8 +137,8 @@ extern const struct weft__node_ops weft__tin_ops;
 struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node);
 /// Counters of its ports are filled in, and what it counted is added to the sum.
 void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum);
-void weft__tin_deinit(struct weft__tin *tin);
-weft_bytes weft__tin_held(const struct weft__tin *tin);
+void weft__tin_deinit(void *state);
+weft_bytes weft__tin_held(const void *state);
 
 static inline void weft__tin_count_ns(struct weft_histogram *h, weft_time_ps time) {
     h->count[weft_histogram_bucket(time / WEFT_PS_PER_NS)]++;

@@ -26,7 +26,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .receives = qps->receive_first[h + 1] - qps->receive_first[h],
         .send_qp = &qps->send[qps->send_first[h]],
         .receive_qp = &qps->receive[qps->receive_first[h]],
-        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .pool = weft__network_pool(net, node),
         .gpu = net->gpu ? net->gpu[h] : NULL,
         .rma = weft__rma_host_of(net, h),
         .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, node)] : NULL,
@@ -62,10 +62,6 @@ static struct weft__trace *nic_trace(const void *state) {
     return ((const struct weft__nic *)state)->trace;
 }
 
-static weft_bytes nic_held(const void *state) {
-    return weft__nic_held(state);
-}
-
 static void nic_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     weft__nic_finish(weft__network_state(net, node), now);
 }
@@ -77,7 +73,7 @@ static const struct weft__box nic_box = {
     .reaction = nic_reaction,
     .pfc = nic_pfc,
     .trace = nic_trace,
-    .held = nic_held,
+    .held = weft__nic_held,
     .finish = nic_finish,
     .weight = 3,
 };
@@ -97,7 +93,7 @@ static void switch_make(struct weft__network *net, uint32_t node) {
         .seed = run->seed,
         .epoch = net->epoch,
         .epochs = net->epochs,
-        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .pool = weft__network_pool(net, node),
         .route_state = weft__route_state_new(t, node, conf, net->epoch[0].routes->edges, run->seed, net->arena_switch),
         .lldp = net->device[node]->dcbx.enabled,
         .sampled = weft__network_sampled(net, node, net->arena_switch),
@@ -125,7 +121,7 @@ struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *c
     };
 }
 
-static const struct weft_pfc_conf *switch_pfc(const struct weft_device_conf *conf) {
+const struct weft_pfc_conf *weft__switch_pfc(const struct weft_device_conf *conf) {
     return &conf->sw.pfc;
 }
 
@@ -133,16 +129,8 @@ static struct weft__trace *switch_trace(const void *state) {
     return ((const struct weft__switch *)state)->trace;
 }
 
-static weft_bytes switch_held(const void *state) {
-    return weft__switch_held(state);
-}
-
 static void switch_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     weft__switch_finish(weft__network_state(net, node), now);
-}
-
-static void switch_deinit(void *state) {
-    weft__switch_deinit(state);
 }
 
 static void switch_each_waiting(const void *state,
@@ -157,11 +145,11 @@ static const struct weft__box switch_box = {
     .make = switch_make,
     .port = switch_port,
     .reaction = weft__switch_reaction,
-    .pfc = switch_pfc,
+    .pfc = weft__switch_pfc,
     .trace = switch_trace,
-    .held = switch_held,
+    .held = weft__switch_held,
     .finish = switch_finish,
-    .deinit = switch_deinit,
+    .deinit = weft__switch_deinit,
     .each_waiting = switch_each_waiting,
     .port_weight = 2,
 };
@@ -181,4 +169,18 @@ const struct weft__box *weft__box_of(const struct weft_node_info *node) {
 
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port) {
     return weft__box_of(&t->node[t->port[port].node]);
+}
+
+struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port) {
+    const struct weft_topology *t = net->topology;
+    uint32_t peer = t->port[port].peer, node = t->port[peer].node;
+    struct weft__box_reaction reaction = weft__box_at(t, peer)->reaction(net->device[node], t, peer);
+    return (struct weft__port_peer){
+        .node = node,
+        .worker = weft__engine_worker_of(&net->engine, node),
+        .port = (uint16_t)(peer - t->node[node].port0),
+        .cut_through = reaction.cut_through,
+        .processing_ps = reaction.processing_ps,
+        .pause_reaction_ps = reaction.pause_ps,
+    };
 }

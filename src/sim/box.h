@@ -56,13 +56,23 @@ const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t por
 
 extern const struct weft__box weft__box_interface_node, weft__box_fabric_node; // box_dsf.c
 extern const struct weft__box weft__box_tin;                                   // box_tin.c
+// Of the Ethernet ports of all boxes but NICs.
 struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                                 uint32_t port);
+const struct weft_pfc_conf *weft__switch_pfc(const struct weft_device_conf *conf);
 
 /// The state of a node's device.
 static inline void *weft__network_state(const struct weft__network *net, uint32_t node) {
     return net->engine.node[node].state;
 }
+
+/// Of the node's worker.
+static inline struct weft_packet_pool *weft__network_pool(struct weft__network *net, uint32_t node) {
+    return &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool;
+}
+
+/// What is at the far end of a port's link, and how it acts on what comes.
+struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port);
 
 /// Which of a node's ports are sampled, in `arena`; NULL: none.
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);

@@ -81,15 +81,8 @@ void weft__dsf_free(struct weft__dsf *dsf) {
 /// The far end of a fabric link.
 static void connect_lane(struct weft__network *net, uint32_t port, struct weft__lanes *lanes, uint32_t lane) {
     const struct weft_topology *t = net->topology;
-    const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
-    struct weft__box_reaction reaction = weft__box_at(t, info->peer)->reaction(net->device[far->node], t, info->peer);
-    struct weft__port_peer peer = {
-        .node = far->node,
-        .worker = weft__engine_worker_of(&net->engine, far->node),
-        .port = (uint16_t)(info->peer - t->node[far->node].port0),
-        .cut_through = reaction.cut_through,
-        .processing_ps = reaction.processing_ps,
-    };
+    const struct weft_port_info *info = &t->port[port];
+    struct weft__port_peer peer = weft__network_peer(net, port);
     bool connected = weft__lanes_connect(lanes, lane, &t->link[info->link], &peer,
                                          weft__network_faults(net, port, net->arena_switch));
     assert(connected); // weft_simulation_check has seen to it
@@ -125,7 +118,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
         .sampled = weft__network_sampled(net, node, arena),
         .sample_interval_ps = net->scenario->run.sample_interval_ps,
         .seed = net->scenario->run.seed,
-        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .pool = weft__network_pool(net, node),
         .lldp = net->device[node]->dcbx.enabled,
         .llfc = net->dsf->llfc,
         .node = node,
@@ -147,10 +140,6 @@ static void in_connect(struct weft__network *net, uint32_t port) {
     connect_lane(net, port, &in->lanes, in->slot[port - net->topology->node[node].port0]);
 }
 
-static void in_start(void *state) {
-    weft__in_start(state);
-}
-
 static struct weft__box_reaction in_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                              uint32_t port) {
     if (!is_fabric(t, port)) return weft__switch_reaction(conf, t, port);
@@ -159,16 +148,8 @@ static struct weft__box_reaction in_reaction(const struct weft_device_conf *conf
         .processing_ps = processing, .pause_ps = processing, .frame_least_ps = calc_cell_least(t, port)};
 }
 
-static const struct weft_pfc_conf *in_pfc(const struct weft_device_conf *conf) {
-    return &conf->sw.pfc;
-}
-
 static struct weft__trace *in_trace(const void *state) {
     return ((const struct weft__in *)state)->trace;
-}
-
-static weft_bytes in_held(const void *state) {
-    return weft__in_held(state);
 }
 
 static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
@@ -179,15 +160,6 @@ static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now
         if (!(in->slot[k] & WEFT__IN_ETHERNET))
             weft__lane_finish(&in->lanes, &in->lanes.lane[in->slot[k]],
                               &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES]);
-}
-
-static void in_deinit(void *state) {
-    weft__in_deinit(state);
-}
-
-static void in_each_waiting(const void *state,
-                            void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context) {
-    weft__in_each_waiting(state, on_packet, context);
 }
 
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
@@ -227,14 +199,14 @@ const struct weft__box weft__box_interface_node = {
     .make = in_make,
     .port = in_port,
     .connect = in_connect,
-    .start = in_start,
+    .start = weft__in_start,
     .reaction = in_reaction,
-    .pfc = in_pfc,
+    .pfc = weft__switch_pfc,
     .trace = in_trace,
-    .held = in_held,
+    .held = weft__in_held,
     .finish = in_finish,
-    .deinit = in_deinit,
-    .each_waiting = in_each_waiting,
+    .deinit = weft__in_deinit,
+    .each_waiting = weft__in_each_waiting,
     .each_starved = in_each_starved,
     .port_weight = 2,
 };
@@ -254,7 +226,7 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
-        .pool = net->dsf->llfc ? &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool : NULL,
+        .pool = net->dsf->llfc ? weft__network_pool(net, node) : NULL,
         .arena = net->arena_switch,
     };
     weft__fn_new(&setup, &net->engine.node[node]);
@@ -285,10 +257,6 @@ static struct weft__trace *fn_trace(const void *state) {
     return ((const struct weft__fn *)state)->lanes.trace;
 }
 
-static weft_bytes fn_held(const void *state) {
-    return weft__fn_held(state);
-}
-
 static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     struct weft__fn *fn = weft__network_state(net, node);
     uint32_t port0 = net->topology->node[node].port0;
@@ -304,7 +272,7 @@ const struct weft__box weft__box_fabric_node = {
     .connect = fn_connect,
     .reaction = fn_reaction,
     .trace = fn_trace,
-    .held = fn_held,
+    .held = weft__fn_held,
     .finish = fn_finish,
     .port_weight = 2,
 };

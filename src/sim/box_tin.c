@@ -164,7 +164,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .sampled = weft__network_sampled(net, node, net->arena_switch),
         .sample_interval_ps = net->scenario->run.sample_interval_ps,
         .seed = net->scenario->run.seed,
-        .pool = &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool,
+        .pool = weft__network_pool(net, node),
         .lldp = net->device[node]->dcbx.enabled,
         .traces = net->cliques->traces,
         .node = node,
@@ -217,16 +217,8 @@ static struct weft__box_reaction tin_reaction(const struct weft_device_conf *con
     return reaction;
 }
 
-static const struct weft_pfc_conf *tin_pfc(const struct weft_device_conf *conf) {
-    return &conf->sw.pfc;
-}
-
 static struct weft__trace *tin_trace(const void *state) {
     return ((const struct weft__tin *)state)->trace;
-}
-
-static weft_bytes tin_held(const void *state) {
-    return weft__tin_held(state);
 }
 
 static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
@@ -248,20 +240,16 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
     }
 }
 
-static void tin_deinit(void *state) {
-    weft__tin_deinit(state);
-}
-
 const struct weft__box weft__box_tin = {
     .name = "TiN",
     .make = tin_make,
     .port = tin_port,
     .connect = tin_connect,
     .reaction = tin_reaction,
-    .pfc = tin_pfc,
+    .pfc = weft__switch_pfc,
     .trace = tin_trace,
-    .held = tin_held,
+    .held = weft__tin_held,
     .finish = tin_finish,
-    .deinit = tin_deinit,
+    .deinit = weft__tin_deinit,
     .port_weight = 2,
 };

@@ -116,15 +116,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     struct weft__port_tap *tap =
         net->capture ? weft__capture_tap(net->capture, port, weft__engine_worker_of(&net->engine, info->node), arena)
                      : NULL;
-    struct weft__box_reaction reaction = weft__box_at(t, info->peer)->reaction(net->device[far->node], t, info->peer);
-    struct weft__port_peer peer = {
-        .node = far->node,
-        .worker = weft__engine_worker_of(&net->engine, far->node),
-        .port = (uint16_t)(info->peer - t->node[far->node].port0),
-        .cut_through = reaction.cut_through,
-        .processing_ps = reaction.processing_ps,
-        .pause_reaction_ps = reaction.pause_ps,
-    };
+    struct weft__port_peer peer = weft__network_peer(net, port);
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
                     weft__network_faults(net, port, arena), tap);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
