@@ -33,8 +33,15 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
 
 /// How evenly the links from one layer of switches to another were used: bytes of frames sent. A ratio without bytes is
 /// NAN.
-enum weft_balance_direction { WEFT_BALANCE_UP, WEFT_BALANCE_DOWN, WEFT_BALANCE_ACROSS };
-extern const char *const weft_balance_directions[]; // "up", "down", "across"
+/// Of links between TiNs: local, within a pod, or global.
+enum weft_balance_direction {
+    WEFT_BALANCE_UP,
+    WEFT_BALANCE_DOWN,
+    WEFT_BALANCE_ACROSS,
+    WEFT_BALANCE_LOCAL,
+    WEFT_BALANCE_GLOBAL
+};
+extern const char *const weft_balance_directions[]; // "up", "down", "across", "local", "global"
 struct weft_balance {
     const char *key; ///< "leaf-spine"; within one layer also the direction, "switch-switch-up"
     const char *from, *to;

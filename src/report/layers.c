@@ -5,9 +5,11 @@
 
 enum { PAIRS_MAX = 64 };
 
-const char *const weft_balance_directions[] = {"up", "down", "across"};
+const char *const weft_balance_directions[] = {"up", "down", "across", "local", "global"};
 
 static enum weft_balance_direction direction_of(const struct weft_node_info *from, const struct weft_node_info *to) {
+    if (from->box == WEFT_BOX_TIN && to->box == WEFT_BOX_TIN)
+        return from->cluster == to->cluster ? WEFT_BALANCE_LOCAL : WEFT_BALANCE_GLOBAL;
     return to->tier > from->tier ? WEFT_BALANCE_UP : to->tier < from->tier ? WEFT_BALANCE_DOWN : WEFT_BALANCE_ACROSS;
 }
 
@@ -33,7 +35,7 @@ static const char *key_of(const struct weft__layer_pair *p, struct weft_arena *a
 static void sort_pairs(struct weft__layers *l, uint32_t ports) {
     struct weft__layer_pair sorted[PAIRS_MAX];
     uint32_t to[PAIRS_MAX], n = 0;
-    for (unsigned d = WEFT_BALANCE_UP; d <= WEFT_BALANCE_ACROSS; d++)
+    for (unsigned d = WEFT_BALANCE_UP; d <= WEFT_BALANCE_GLOBAL; d++)
         for (uint32_t i = 0; i < l->n; i++)
             if (l->pair[i].direction == d) {
                 to[i] = n;

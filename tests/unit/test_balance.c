@@ -157,10 +157,36 @@ static void pauses_add_up(void **state) {
     run_free(&r);
 }
 
+// 12 TiNs: 3 others of the pod by 2 links each, and 2 links to other pods. Two of 72 local ones have 300 and 60: of a
+// mean of 5 the busiest is 60 times; two of 24 global ones 40 each: 480 of 80, 12 times.
+static void links_of_tins_are_local_or_global(void **state) {
+    struct run r = run_once("topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
+                            "local_ports: 6, global_ports: 2}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB}]\n");
+    memset(r.outcome->port, 0, (size_t)r.outcome->ports * WEFT_PRIORITIES * sizeof *r.outcome->port);
+    set_bytes(&r, "tin-0/0", 300);
+    set_bytes(&r, "tin-5/1", 60);
+    set_bytes(&r, "tin-0/6", 40);
+    set_bytes(&r, "tin-7/7", 40);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_balance *b = balance_of(&r, arena, 2);
+    assert_string_equal(b[0].key, "tin-tin-local");
+    assert_int_equal(b[0].links, 72);
+    assert_int_equal(b[0].bytes, 360);
+    near(b[0].max_mean, 60);
+    assert_string_equal(b[1].key, "tin-tin-global");
+    assert_int_equal(b[1].links, 24);
+    assert_int_equal(b[1].idle, 22);
+    near(b[1].max_mean, 12);
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_leaves),
         cmocka_unit_test(extremes),
+        cmocka_unit_test(links_of_tins_are_local_or_global),
         cmocka_unit_test(pauses),
         cmocka_unit_test(pauses_add_up),
     };
