@@ -62,7 +62,7 @@ struct weft_gnet_escape {
 struct weft_gnet_tin_routes {
     uint16_t *set_of;                ///< [row * columns + column], see weft_gnet_at
     struct weft_gnet_set *set;       ///< 0: none
-    uint16_t *escape_of;             ///< [phase * tins + destination]
+    uint16_t *escape_of;             ///< [(2 * others + phase) * tins + destination]
     struct weft_gnet_escape *escape; ///< 0: none
     uint32_t sets, escapes;
 };
@@ -101,11 +101,12 @@ static inline uint32_t weft_gnet_next_vc(enum weft_gnet_input input, uint32_t vc
 }
 
 /// The ways out for a cell that has no candidate left, or that is on its escape already. `phase` 0: it has a routing VC
-/// or the first escape VC; 1: the second. From here on it stays with escape VCs.
+/// or the first escape VC; 1: the second. From here on it stays with escape VCs. The shortest, or `others`, if the
+/// links of all these have failed.
 static inline const struct weft_gnet_escape *weft_gnet_escape_at(const struct weft_gnet_routes *r, uint32_t tin,
-                                                                 uint32_t phase, uint32_t dst) {
+                                                                 uint32_t phase, bool others, uint32_t dst) {
     const struct weft_gnet_tin_routes *own = &r->tin[tin];
-    return &own->escape[own->escape_of[phase * r->f->tins + dst]];
+    return &own->escape[own->escape_of[((others ? 2 : 0) + phase) * r->f->tins + dst]];
 }
 
 /// Bit number n of those set in a mask, from 0. Of two it takes no loop, which could not be foreseen.

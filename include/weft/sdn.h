@@ -29,7 +29,7 @@ enum weft_sdn_what {
     WEFT_SDN_HEAL,    ///< it may connect again
     WEFT_SDN_REBOOT,  ///< firmware of a TiN starts again
     WEFT_SDN_CORRUPT, ///< an entry of a TiN becomes another
-    WEFT_SDN_DCN,     ///< a TiN's link to the datacenter network goes down or up
+    WEFT_SDN_DCN,     ///< a TiN's link to the datacenter network goes down or up; tin WEFT_NONE: something beyond it
 };
 struct weft_sdn_event {
     weft_time_ps time_ps;

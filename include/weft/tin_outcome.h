@@ -47,6 +47,21 @@
     X(data, "cells of IP packets")                                                                                     \
     X(req, "Req cells of 1RMA")                                                                                        \
     X(resp, "Resp cells of 1RMA")
+/// While the controller had not yet reacted to a failure or repair of links. X(field, meaning)
+#define WEFT_TIN_TRANSITION_COUNTERS(X)                                                                                \
+    X(cells_lost, "cells lost")                                                                                        \
+    X(escapes, "cells that took to the escape VCs")                                                                    \
+    X(packets, "packets that became whole")                                                                            \
+    X(packets_lost, "packets given up")                                                                                \
+    X(fetch_ps, "time from the CTS until the packet was whole, of all of them, ps")
+struct weft_tin_transition {
+    weft_time_ps from_ps, to_ps; ///< to: WEFT_TIME_NEVER: it never did
+    uint32_t down, up;           ///< links
+#define X(field, help) uint64_t field;
+    WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+    weft_time_ps fetch_max_ps;
+};
 enum { WEFT_TIN_HOPS = 16, WEFT_TIN_CELL_TYPES = 8 };
 struct weft_tin_outcome {
 #define X(field, help) uint64_t field;
@@ -56,8 +71,13 @@ struct weft_tin_outcome {
 #define X(field, help) struct weft_histogram field;
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
-    uint64_t hops[WEFT_TIN_HOPS];        ///< cells that came to an endpoint after so many links
-    uint64_t cells[WEFT_TIN_CELL_TYPES]; ///< sent by endpoints, in the order of WEFT_TIN_CELLS
+    uint64_t hops[WEFT_TIN_HOPS];           ///< cells that came to an endpoint after so many links
+    uint64_t cells[WEFT_TIN_CELL_TYPES];    ///< sent by endpoints, in the order of WEFT_TIN_CELLS
+    struct weft_tin_transition *transition; ///< by time, of all Cliques together
+    uint32_t transitions;
+    uint64_t table_changes; ///< entries of tables that the controller changed
+    bool walked;            ///< every write was followed by a walk through all tables
+    uint64_t holes;         ///< times that a write took two TiNs their way
 };
 
 /// A TiN by itself.

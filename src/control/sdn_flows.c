@@ -136,6 +136,7 @@ void weft__sdn_look(struct weft_sdn *s, weft_time_ps now) {
 
 void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op) {
     struct weft__sdn_session *e = &s->session[tin];
+    weft__sdn_note_write(s, now, tin, op);
     if (op.kind == WEFT__SDN_FLOW)
         *weft__sdn_entry(&s->tables, op.column, tin, op.row) = op.group;
     else if (op.kind == WEFT__SDN_EGRESS)
@@ -174,6 +175,8 @@ uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin) {
     for (uint32_t g = 1; g < e->presents; g++)
         if (!e->expected[g] && e->present[g])
             collect((struct weft__sdn_op){WEFT__SDN_GROUP_DEL, 0, 0, g, false}, &list, &n, &capacity);
+    if (e->egress != e->egress_sent)
+        collect((struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, e->egress_sent, false}, &list, &n, &capacity);
     uint32_t unsent = e->n - e->sent;
     for (uint32_t i = 0; i < unsent; i++)
         collect(e->op[e->sent + i], &list, &n, &capacity);

@@ -48,7 +48,9 @@ static void send(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
         for (uint32_t i = e->sent; i < e->sent + ops; i++) { // what will be there
             if (e->op[i].kind == WEFT__SDN_FLOW)
                 *weft__sdn_entry(&s->expected, e->op[i].column, tin, e->op[i].row) = e->op[i].group;
-            else if (e->op[i].kind != WEFT__SDN_EGRESS)
+            else if (e->op[i].kind == WEFT__SDN_EGRESS)
+                e->egress_sent = e->op[i].group;
+            else
                 e->expected[e->op[i].group] = e->op[i].kind == WEFT__SDN_GROUP_ADD;
         }
         e->sent += ops;
@@ -161,7 +163,7 @@ static void make_plan(struct weft_sdn *s) {
     struct weft_gnet_routes *routes = weft_gnet_routes_new(s->t, s->f, s->gnet, s->known);
     weft__sdn_plan_deinit(&s->plan);
     weft__sdn_plan(&s->plan, s->wiring, &s->columns, &s->groups, &s->meant, routes);
-    weft_gnet_routes_free(routes);
+    weft__sdn_note_plan(s, routes);
     if (s->conf->ordering != WEFT_SDN_SEQUENCED) weft__sdn_plan_flatten(&s->plan);
     for (uint32_t x = 0; x < s->f->tins; x++)
         weft__sdn_session_grow(s, x);
@@ -178,7 +180,10 @@ static void publish(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
     s->batch = batch <= s->plan.batches ? batch : 0;
     if (!s->batch) {
         s->now_outcome->done_ps = now - s->event_ps;
-        if (s->stale) gather(s, now);
+        if (s->stale)
+            gather(s, now);
+        else
+            weft__sdn_note_solved(s, now);
         return;
     }
     s->now_outcome->batches++;
@@ -229,6 +234,11 @@ static void on_report(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
     gather(s, now);
 }
 
+static void clear(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t column, uint32_t row) {
+    weft__sdn_note_write(s, now, tin, (struct weft__sdn_op){WEFT__SDN_FLOW, column, row, 0, false});
+    *weft__sdn_entry(&s->tables, column, tin, row) = 0;
+}
+
 static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
     lose_session(s, now, tin);
@@ -237,7 +247,7 @@ static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     if (s->conf->nsf) return;
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         for (uint32_t row = 0; row < s->tables.rows; row++)
-            if (weft__sdn_get(&s->tables, c, tin, row)) *weft__sdn_entry(&s->tables, c, tin, row) = 0;
+            if (weft__sdn_get(&s->tables, c, tin, row)) clear(s, now, tin, c, row);
     memset(e->present, 0, e->presents * sizeof *e->present);
     weft__sdn_look(s, now);
 }
@@ -251,6 +261,7 @@ static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
         is = weft__sdn_get(&s->tables, column, tin, row);
         uint32_t other = 1 + (uint32_t)weft_random_below(&s->random, groups);
         if (!is || other == is) continue;
+        weft__sdn_note_write(s, now, tin, (struct weft__sdn_op){WEFT__SDN_FLOW, column, row, other, false});
         *weft__sdn_entry(&s->tables, column, tin, row) = other;
         break;
     }
@@ -259,18 +270,18 @@ static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
 
 /// Four controllers of the datacenter, each for its share of the spines, agree on new egress paths; then every TiN's
 /// group of ways out is written.
-static void on_dcn(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e) {
-    s->egress_down += e->up ? 0 : 1;
-    s->egress_down -= e->up && s->egress_down ? 1 : 0;
+static void on_dcn(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e, uint32_t number) {
+    bool own = e->tin != WEFT_NONE;
+    s->egress_down += own && !e->up;
+    s->egress_down -= own && e->up && s->egress_down;
     s->now_outcome->messages += 2 + 2 * s->conf->shards;
     note(s, now + s->conf->detect_ps + s->conf->latency_ps + 2 * s->conf->nib_ps + s->conf->ibr_ps, DUE_EGRESS,
-         WEFT_NONE, 0);
+         WEFT_NONE, number);
 }
 
-static void on_egress(struct weft_sdn *s, weft_time_ps now) {
-    s->egress++;
+static void on_egress(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
     for (uint32_t x = 0; x < s->f->tins; x++) {
-        weft__sdn_queue(s, x, (struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, s->egress, false});
+        weft__sdn_queue(s, x, (struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, number + 1, false});
         send(s, now, x);
     }
 }
@@ -301,7 +312,7 @@ static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
         corrupt(s, now, e->tin);
         break;
     case WEFT_SDN_DCN:
-        on_dcn(s, now, e);
+        on_dcn(s, now, e, number);
         break;
     }
     s->now_outcome->restored_ps = 0;
@@ -362,7 +373,7 @@ static void act(struct weft_sdn *s, const struct weft__due *due) {
         send(s, now, tin);
         break;
     case DUE_EGRESS:
-        on_egress(s, now);
+        on_egress(s, now, due->what);
         break;
     }
 }
@@ -435,6 +446,7 @@ void weft_sdn_free(struct weft_sdn *s) {
         weft_memory_free(KIND, e->refs, e->presents * sizeof *e->refs);
         weft_memory_free(KIND, g->set, g->capacity * sizeof *g->set);
     }
+    weft__sdn_recorder_deinit(s);
     weft__sdn_plan_deinit(&s->plan);
     weft__sdn_tables_deinit(&s->meant);
     weft__sdn_tables_deinit(&s->expected);

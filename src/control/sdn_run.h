@@ -10,7 +10,7 @@
 enum weft__sdn_kind { WEFT__SDN_GROUP_ADD, WEFT__SDN_FLOW, WEFT__SDN_GROUP_DEL, WEFT__SDN_EGRESS };
 /// A write to a TiN.
 struct weft__sdn_op {
-    uint32_t kind, column, row, group; ///< row: of the programmed tables; EGRESS: group is a version
+    uint32_t kind, column, row, group; ///< row: of the programmed tables; EGRESS: group is the event's number + 1
     bool last;                         ///< of its RPC
 };
 
@@ -27,7 +27,32 @@ struct weft__sdn_session {
     bool *present, *expected;      ///< [groups capacity] in the TiN; once all that was sent is written
     uint32_t presents;             ///< their size
     uint32_t *refs;                ///< [presents] flows of the NIB that name the group
-    uint32_t egress;               ///< version of the egress paths
+    uint32_t egress, egress_sent;  ///< version of the egress paths: written; sent
+};
+
+/// What is written, for runs.
+struct weft__sdn_record {
+    weft_time_ps time_ps;
+    uint32_t tin;
+    struct weft__sdn_op op;
+};
+/// A solution that all TiNs have been programmed for, and nothing was reported meanwhile.
+struct weft__sdn_solved {
+    weft_time_ps time_ps;
+    struct weft_gnet_routes *routes;
+};
+struct weft__sdn_recorder {
+    struct weft__sdn_record *record;
+    uint32_t n, capacity;
+    struct weft__sdn_solved *solved;
+    uint32_t solveds, solved_capacity;
+    struct weft_gnet_routes *routes; ///< of the plan that is being made or programmed
+    struct weft__sdn_before {        ///< as a TiN was before the first write; NULL: nothing was written
+        uint32_t *entry;             ///< [columns * rows]
+        bool *present;               ///< [presents]
+        uint32_t presents;
+    } * before;       ///< [tins]
+    uint32_t columns; ///< then
 };
 
 struct weft_sdn {
@@ -49,10 +74,10 @@ struct weft_sdn {
     uint64_t *up_known, *up_real; ///< [tins] ports, of the plan; as they are
     // routing engine
     struct weft__sdn_plan plan;
-    uint32_t batch, waiting;                  ///< batch under way, 0: none; TiNs that it waits for
-    bool gathering, stale;                    ///< a computation is due; something was reported since the plan was made
-    uint32_t egress, egress_down, egress_all; ///< version of egress paths; TiNs without and with a link to the DCN
-    bool *programmed;                         ///< [tins] since the event
+    uint32_t batch, waiting;          ///< batch under way, 0: none; TiNs that it waits for
+    bool gathering, stale;            ///< a computation is due; something was reported since the plan was made
+    uint32_t egress_down, egress_all; ///< TiNs without and with a link to the DCN
+    bool *programmed;                 ///< [tins] since the event
     // what came of it
     struct weft_sdn_outcome *now_outcome, none;
     const struct weft_sdn_event *event;
@@ -63,6 +88,7 @@ struct weft_sdn {
     struct weft__sdn_walk walk;
     bool *arrives, *arrives_real, *scratch, **present; ///< [tins * tins] by destination; [tins]
     uint64_t lost_pairs;
+    struct weft__sdn_recorder *recorder; ///< NULL: nobody wants to know
 };
 
 /// Compares what was meant for a TiN with its registers and puts what differs before all else that is to be sent.
@@ -73,6 +99,14 @@ void weft__sdn_session_grow(struct weft_sdn *s, uint32_t tin);
 void weft__sdn_queue(struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op);
 /// The writes of a batch, for all TiNs, in the order that the flow manager gives them.
 void weft__sdn_sort_batch(struct weft_sdn *s, uint32_t first, uint32_t end);
+/// In the arena of `s`; to be freed with it. Before weft_sdn_run.
+struct weft__sdn_recorder *weft__sdn_record(struct weft_sdn *s);
+/// Something is about to be written.
+void weft__sdn_note_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op);
+/// A plan is made, and takes over the routes; it is programmed.
+void weft__sdn_note_plan(struct weft_sdn *s, struct weft_gnet_routes *routes);
+void weft__sdn_note_solved(struct weft_sdn *s, weft_time_ps now);
+void weft__sdn_recorder_deinit(struct weft_sdn *s);
 /// A write at a TiN takes effect.
 void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op);
 /// Walks anew, for all destinations; counts pairs that are lost.

@@ -59,6 +59,32 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
     }
 }
 
+/// The table that all TiNs begin with, by classes of ports; one that changes, by ports.
+static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *setup) {
+    const struct weft__gnet_tables *t = setup->tables;
+    const struct weft_clique_timeline *timeline = t->timeline;
+    const struct weft_gnet_tin_routes *first = &t->routes[0]->tin[setup->self];
+    g->own = timeline && timeline->tin[setup->self].set_of ? &timeline->tin[setup->self] : NULL;
+    g->set_of = g->own ? g->own->set_of : first->set_of;
+    g->set = g->own ? g->own->set : first->set;
+    g->sets = g->own ? g->own->sets : first->sets;
+    if (g->sets > WEFT__GNET_SET_UNKNOWN) g->sets = WEFT__GNET_SET_UNKNOWN;
+    g->columns = (uint16_t)(g->own ? timeline->columns : t->routes[0]->columns);
+    g->column_of = g->own ? timeline->column_of : t->routes[0]->column_of;
+    for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
+        uint32_t slot = g->links >> port & 1 ? port + 1 : 0; // terminals are one
+        g->row0[port] = (uint8_t)((g->own ? slot : g->input[port]) * WEFT_GNET_ROUTING_VCS);
+    }
+    if (timeline && timeline->transitions) {
+        g->transition = timeline->transition;
+        g->transitions = timeline->transitions;
+        g->seen = weft_arena_alloc(setup->arena, g->transitions, sizeof *g->seen);
+        g->counts.transition = g->seen;
+        g->counts.transitions = g->transitions;
+    }
+    weft__gnet_use_tables(g, 0);
+}
+
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup) {
     *g = (struct weft__gnet){
         .conf = setup->conf,
@@ -88,7 +114,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         g->in[port].back = is_link ? setup->tin->back[port] : 0;
         g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
     }
-    weft__gnet_use_tables(g, 0);
+    init_tables(g, setup);
     init_ranks(g);
     init_endpoints(g, setup->endpoint_rate);
     return true;

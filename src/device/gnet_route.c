@@ -2,8 +2,9 @@
 // The way of a cell through the cell switch (Gibson et al., NSDI 2022, section 3.2). The tables (weft/gnet_routes.h)
 // give ports by where it came in, its VC and its destination. Adaptive modes draw some minimal ways and some others and
 // compare the queues of the VC that the cell would have there; those that are not minimal are weighted. Deterministic
-// ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow
-// when the controller has seen to it. If no way is left the cell escapes, and stays with the escape VCs.
+// ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow,
+// entry by entry, when the controller has seen to it. If no way is left the cell escapes, and stays with the escape
+// VCs.
 #include "device/gnet_switch.h"
 
 static inline uint64_t bit(uint32_t i) {
@@ -77,21 +78,28 @@ static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, 
     return best;
 }
 
-/// By the escape VCs, towards the root of a tree of the Clique and away from it again.
-static bool escape(struct weft__gnet *g, const struct weft_packet *cell, uint64_t usable, uint32_t *ret_out,
+/// By the escape VCs, towards the root of a tree of the Clique and away from it again; if need be back to where it came
+/// from, which is another VC.
+static bool escape(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell, uint32_t *ret_out,
                    uint32_t *ret_vc) {
-    uint32_t vc = weft__gnet_vc(cell);
-    const struct weft_gnet_escape *e =
-        weft_gnet_escape_at(g->routes, g->self, vc == WEFT_GNET_ESCAPE_VC + 1, weft__gnet_to(cell));
-    uint64_t down = e->down & usable, ports = down ? down : e->up & usable;
+    uint32_t vc = weft__gnet_vc(cell), to = weft__gnet_to(cell), phase = vc == WEFT_GNET_ESCAPE_VC + 1;
+    uint64_t down = 0, ports = 0;
+    for (uint32_t others = 0; others < 2 && !ports; others++) {
+        const struct weft_gnet_escape *e = weft_gnet_escape_at(g->routes, g->self, phase, others, to);
+        down = e->down & ~g->down;
+        ports = down ? down : e->up & ~g->down;
+    }
     if (!ports) return false;
     *ret_out = weft_gnet_nth(ports, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports));
     *ret_vc = WEFT_GNET_ESCAPE_VC + (down != 0);
-    if (vc < WEFT_GNET_ESCAPE_VC) g->counts.escapes++;
+    if (vc >= WEFT_GNET_ESCAPE_VC) return true;
+    struct weft_tin_transition *seen = weft__gnet_transition(g, now);
+    g->counts.escapes++;
+    if (seen) seen->escapes++;
     return true;
 }
 
-/// Numbers of sets in other tables mean nothing.
+/// What waits looks for its ways anew.
 static void forget_sets(struct weft__gnet *g) {
     for (uint32_t slot = 1; slot < g->cells.n; slot++)
         g->cells.slot[slot].port = WEFT__GNET_SET_UNKNOWN;
@@ -102,13 +110,16 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     while (g->epoch < t->n && t->from_ps[g->epoch] <= now)
         g->routes = t->routes[g->epoch++];
     g->change_ps = g->epoch < t->n ? t->from_ps[g->epoch] : WEFT_TIME_NEVER;
-    g->set_of = g->routes->tin[g->self].set_of;
-    g->set = g->routes->tin[g->self].set;
-    g->sets = g->routes->tin[g->self].sets;
-    if (g->sets > WEFT__GNET_SET_UNKNOWN) g->sets = WEFT__GNET_SET_UNKNOWN;
-    g->columns = (uint16_t)g->routes->columns;
-    g->column_of = g->routes->column_of;
-    forget_sets(g);
+    const struct weft_clique_tin_timeline *own = g->own;
+    if (!own) return;
+    uint32_t before = g->changed;
+    for (; g->changed < own->changes && own->change[g->changed].time_ps <= now; g->changed++) {
+        const struct weft_clique_change *c = &own->change[g->changed];
+        own->set_of[c->row * g->columns + c->column] = c->set;
+    }
+    if (g->changed < own->changes && own->change[g->changed].time_ps < g->change_ps)
+        g->change_ps = own->change[g->changed].time_ps;
+    if (g->changed > before) forget_sets(g);
 }
 
 bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
@@ -124,12 +135,12 @@ bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const
         set = NULL;
     }
     uint64_t usable = ~(g->down | g->in[in].back);
-    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, cell, usable, ret_out, ret_vc);
+    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell, ret_out, ret_vc);
     if (!set) set = &g->set[*weft__gnet_entry(g, cell, in)];
     uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
     if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
-    if (__builtin_expect(!(minimal | others), 0)) return escape(g, cell, usable, ret_out, ret_vc);
+    if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell, ret_out, ret_vc);
     *ret_vc = weft_gnet_next_vc((enum weft_gnet_input)g->input[in], vc); // the next of the class is the next number
     if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
         uint64_t all = minimal | others;

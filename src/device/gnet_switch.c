@@ -89,11 +89,13 @@ static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct we
                                                  bool crossed, uint32_t port, uint32_t vc) {
     if (g->trace) weft__gnet_note_loss(g, at, port, cell, reason);
     if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, at, crossed, port, vc, (uint8_t)reason);
+    struct weft_tin_transition *seen = weft__gnet_transition(g, at);
     weft__count_lost_bytes(w, reason, cell->bytes);
     if (reason == WEFT_DROP_NO_ROUTE)
         g->counts.cells_unroutable++;
     else
         g->counts.cells_lost++;
+    if (seen) seen->cells_lost++;
 }
 
 // --- output -------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 
 #include "device/gnet_trace.h"
 #include "device/port.h"
-#include "weft/gnet_routes.h"
+#include "weft/clique_timeline.h"
 #include "weft/random.h"
 #include "weft/tin_outcome.h"
 
@@ -149,12 +149,14 @@ static inline uint32_t weft__gnet_due_pop(struct weft__gnet_due *d) {
     return (uint32_t)d->word[d->first++] & (WEFT__GNET_DUES - 1);
 }
 
-/// Tables of a Clique, each in force from a time on; the first from 0.
+/// Tables of a Clique. The first are those of all links up; what the controller then changes is in `timeline`. Of the
+/// others the ways of escape are in force, each from a time on.
 struct weft__gnet_tables {
     uint32_t n;
     const weft_time_ps *from_ps;
     const struct weft_gnet_routes *const *routes;
-    const uint16_t *pod_of, *place_of; ///< [tins]
+    const uint16_t *pod_of, *place_of;           ///< [tins]
+    const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
 };
 
 enum {
@@ -177,10 +179,11 @@ struct weft__gnet {
     const uint16_t *set_of, *column_of;     ///< of the tables in force
     const uint16_t *pod_of, *place_of;
     uint16_t columns, self, pod;
-    uint8_t input[WEFT__GNET_PORTS];       ///< enum weft_gnet_input of a port
+    uint8_t row0[WEFT__GNET_PORTS];        ///< first row of the table for cells that come by a port
     uint8_t crossing_to[WEFT__GNET_PORTS]; ///< output of the cell that is crossing from an input, or was the last to
     struct weft__gnet_due due;
     // every cell
+    uint8_t input[WEFT__GNET_PORTS];         ///< enum weft_gnet_input of a port
     uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
     weft_time_ps change_ps;                  ///< until then the tables are in force
     const struct weft_gnet_set *set;
@@ -201,8 +204,13 @@ struct weft__gnet {
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     const struct weft__gnet_tables *tables;
-    const struct weft_gnet_routes *routes;
-    uint32_t epoch; ///< the next of them
+    const struct weft_gnet_routes *routes;      ///< of which the ways of escape are in force
+    uint32_t epoch;                             ///< the next of them
+    uint32_t changed;                           ///< changes of the timeline that are in force
+    const struct weft_clique_tin_timeline *own; ///< NULL: its table does not change
+    const struct weft_clique_transition *transition;
+    struct weft_tin_transition *seen; ///< [transitions]
+    uint32_t transitions, transition_at;
     const struct weft_tin *tin;
     struct weft__gnet_tracer *tracer;  ///< NULL: no cell is traced
     uint64_t stalls[WEFT__GNET_PORTS]; ///< of outputs: without credits
@@ -244,8 +252,16 @@ static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const
                                                uint32_t port) {
     uint32_t to = weft__gnet_to(cell), place = g->place_of[to], away = g->column_of[to];
     uint32_t column = g->pod_of[to] == g->pod ? place : away; // both are read, so that nothing is to be foreseen
-    uint32_t row = g->input[port] * (uint32_t)WEFT_GNET_ROUTING_VCS + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
+    uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
     return &g->set_of[row * g->columns + column];
+}
+/// What is counted of the transition that is under way; NULL: there is none.
+static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gnet *g, weft_time_ps now) {
+    if (__builtin_expect(g->transition_at == g->transitions, 1)) return NULL;
+    while (g->transition_at < g->transitions && g->transition[g->transition_at].to_ps <= now)
+        g->transition_at++;
+    bool open = g->transition_at < g->transitions && g->transition[g->transition_at].from_ps <= now;
+    return open ? &g->seen[g->transition_at] : NULL;
 }
 /// Its number in the tables in force, if it is in them.
 static inline uint16_t weft__gnet_number_of(const struct weft__gnet *g, const struct weft_gnet_set *set) {

@@ -63,6 +63,10 @@ bool weft__gnet_leads_to(const struct weft__gnet *g, uint32_t to) {
     uint32_t column = g->pod_of[to] == g->pod ? g->place_of[to] : g->column_of[to];
     const struct weft_gnet_set *set =
         &g->set[g->set_of[(uint32_t)WEFT_GNET_TERMINAL * WEFT_GNET_ROUTING_VCS * g->columns + column]];
-    const struct weft_gnet_escape *e = weft_gnet_escape_at(g->routes, g->self, false, to);
-    return (set->minimal | set->nonminimal | e->up | e->down) & ~g->down;
+    uint64_t ports = set->minimal | set->nonminimal;
+    for (uint32_t others = 0; others < 2; others++) {
+        const struct weft_gnet_escape *e = weft_gnet_escape_at(g->routes, g->self, 0, others, to);
+        ports |= e->up | e->down;
+    }
+    return ports & ~g->down;
 }

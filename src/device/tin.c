@@ -233,10 +233,11 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
 static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__tin *tin = node->state;
     const struct weft__gnet *g = &tin->gnet;
+    bool changes = g->change_ps < end; // then they are looked up in their turn
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = 0;
-        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT || changes) continue;
         const struct weft_gnet_set *set = &g->set[*weft__gnet_entry(g, p, p->port)];
         __builtin_prefetch(set);
         __builtin_prefetch(g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
@@ -314,6 +315,8 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->conf = setup->conf;
     tin->hosts = setup->hosts;
     tin->places = setup->places;
+    tin->egress = setup->egress;
+    tin->egresses = setup->egresses;
     tin->pool = setup->pool;
     tin->announced = tin->packet_free = tin->fetching = tin->fetch_free = (struct weft__tin_list){WEFT_NONE, WEFT_NONE};
     tin->port0 = setup->port0;
@@ -400,7 +403,7 @@ weft_bytes weft__tin_held(const void *state) {
 }
 
 /// Adds what one TiN counted.
-static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *one) {
+static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *one, uint32_t transition0) {
 #define X(field, help) sum->field += one->field;
     WEFT_TIN_COUNTERS(X)
 #undef X
@@ -411,13 +414,20 @@ static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *
 #define X(field, help) weft_histogram_add(&sum->field, &one->field);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
+    for (uint32_t i = 0; i < one->transitions; i++) {
+        struct weft_tin_transition *to = &sum->transition[transition0 + i];
+#define X(field, help) to->field += one->transition[i].field;
+        WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+        if (one->transition[i].fetch_max_ps > to->fetch_max_ps) to->fetch_max_ps = one->transition[i].fetch_max_ps;
+    }
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         sum->hops[h] += one->hops[h];
     for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
         sum->cells[c] += one->cells[c];
 }
 
-void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum) {
+void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum, uint32_t transition0) {
     weft__gnet_finish(&tin->gnet);
     if (tin->gnet.tracer) weft__gnet_trace_finish(tin->gnet.tracer);
     weft__ether_finish(&tin->ether, now);
@@ -425,7 +435,9 @@ void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_o
         tin->gnet.counts.cells_late += tin->rma->late;
         tin->gnet.counts.rma_window_bytes_max = tin->rma->solicited_bytes_max;
     }
-    sum_up(sum, &tin->gnet.counts);
+    sum_up(sum, &tin->gnet.counts, transition0);
+    tin->gnet.counts.transitions = 0; // told
+    tin->gnet.counts.transition = NULL;
 }
 
 void weft__tin_deinit(void *state) {

@@ -71,8 +71,13 @@ struct weft__tin_places {
     const uint16_t *port_of_host;        ///< among the Ethernet ports of its TiN
     const uint16_t *port_out;            ///< [tins] the Ethernet port that leads out; WEFT_TIN_NONE: there is none
     const uint32_t *class_of_host;       ///< of hosts that are not in the Clique: those of a switch are alike
-    const struct weft__tin_exits *exits; ///< [epoch of weft__gnet_tables * classes + class]
+    const struct weft__tin_exits *exits; ///< [state * classes + class]; states: of the links, in their order
     uint32_t classes;
+};
+/// A TiN knows the exits of a state of the links from a time on; the first from the beginning.
+struct weft__tin_egress {
+    weft_time_ps from_ps;
+    uint32_t state;
 };
 
 struct weft__tin {
@@ -82,6 +87,8 @@ struct weft__tin {
     const struct weft_tin_conf *conf;
     const struct weft__hosts *hosts;
     const struct weft__tin_places *places;
+    const struct weft__tin_egress *egress; ///< [egresses] yet to come
+    uint32_t egresses, exit_state;
     struct weft__tin_port *port; ///< [ether.ports]
     struct weft_packet_pool *pool;
     // the ingress buffer
@@ -117,6 +124,8 @@ struct weft__tin_setup {
     const struct weft_switch_conf *ethernet;
     const struct weft__hosts *hosts;
     const struct weft__tin_places *places;
+    const struct weft__tin_egress *egress;
+    uint32_t egresses;
     const struct weft_tin *topology;
     const struct weft__gnet_tables *tables;
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
@@ -135,8 +144,8 @@ struct weft__tin_setup {
 extern const struct weft__node_ops weft__tin_ops;
 /// The caller connects ports and links. Initialises the node's timers.
 struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node);
-/// Counters of its ports are filled in, and what it counted is added to the sum.
-void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum);
+/// Counters of its ports are filled in, and what it counted is added to the sum; to its transitions from `transition0`.
+void weft__tin_finish(struct weft__tin *tin, weft_time_ps now, struct weft_tin_outcome *sum, uint32_t transition0);
 void weft__tin_deinit(void *state);
 weft_bytes weft__tin_held(const void *state);
 

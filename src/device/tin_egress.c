@@ -186,6 +186,15 @@ static void advance(struct weft__node *node, struct weft__tin *tin, struct weft_
     }
 }
 
+/// A packet became whole that long after it was asked for.
+static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft_time_ps took) {
+    struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, now);
+    if (__builtin_expect(!seen, 1)) return;
+    seen->packets++;
+    seen->fetch_ps += took;
+    if (took > seen->fetch_max_ps) seen->fetch_max_ps = took;
+}
+
 void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                        const struct weft_packet *cell) {
     uint32_t slot = weft__gnet_from(cell);
@@ -204,6 +213,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
     f->whole = true;
     weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
+    note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
     remove_from(tin, &tin->fetching, slot);
     tin->port[f->port].fetching_bytes -= f->bytes;
     uint32_t k = f->port, flow = f->flow;
@@ -237,7 +247,9 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     }
     w->tally.drops[WEFT_DROP_REASSEMBLY]++;
     weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, f->packet.bytes);
+    struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, w->now_ps);
     tin->gnet.counts.packets_lost++;
+    if (seen) seen->packets_lost++;
     port->fetching_bytes -= f->bytes;
     port->egress_bytes -= f->bytes;
     f->used = false;

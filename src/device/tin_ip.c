@@ -74,20 +74,19 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
 }
 
 /// One of the ways out, for all packets of a flow the same: what the paper calls WCMP, with equal weights.
-static uint32_t find_exit(const struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now) {
-    const struct weft__gnet_tables *tables = tin->gnet.tables;
+static uint32_t find_exit(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now) {
     const struct weft__tin_places *places = tin->places;
-    uint32_t epoch = tables->n - 1;
-    while (epoch && tables->from_ps[epoch] > now)
-        epoch--;
-    const struct weft__tin_exits *exits = &places->exits[epoch * places->classes + places->class_of_host[p->dst]];
+    for (; tin->egresses && tin->egress->from_ps <= now; tin->egresses--)
+        tin->exit_state = tin->egress++->state;
+    const struct weft__tin_exits *exits =
+        &places->exits[tin->exit_state * places->classes + places->class_of_host[p->dst]];
     uint64_t x = ((uint64_t)p->dst << 32 | (uint64_t)p->entropy << 16 | tin->gnet.self) * UINT64_C(0x9e3779b97f4a7c15);
     x ^= x >> 29;
     return exits->n ? exits->tin[(x * UINT64_C(0xbf58476d1ce4e5b9) >> 32) * exits->n >> 32] : WEFT_TIN_NONE;
 }
 
 /// Where the packet leaves the Clique; false: nowhere.
-static bool find_egress(const struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now, uint32_t *ret_to) {
+static bool find_egress(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now, uint32_t *ret_to) {
     *ret_to = tin->places->tin_of_host[p->dst];
     if (__builtin_expect(*ret_to == WEFT_TIN_NONE, 0)) *ret_to = find_exit(tin, p, now);
     return *ret_to != WEFT_TIN_NONE;

@@ -12,6 +12,7 @@
 #include "rma.h"
 #include "te.h"
 #include "totals.h"
+#include "transitions.h"
 
 static void key_time(struct weft__json *j, const char *key, double time_ps) {
     weft__json_key(j, key);
@@ -237,6 +238,7 @@ static void write_tin(struct weft__json *j, const struct weft_run *run) {
         weft__json_u64(j, d->hops[h]);
     weft__json_end_array(j);
     write_traced(j, run);
+    weft__report_transitions_json(j, d);
     weft__json_end_object(j);
 }
 

@@ -9,6 +9,7 @@
 #include "rma.h"
 #include "te.h"
 #include "text.h"
+#include "transitions.h"
 
 enum { TEXT = 64, PAUSED_PORTS = 5 };
 
@@ -293,6 +294,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     if (run->outcome->tin) print_tin(file, run->outcome->tin);
     if (run->outcome->tin) print_tin_packets(file, run->outcome->tin);
     if (run->outcome->cells) print_traced(file, run);
+    if (run->outcome->tin) weft__report_transitions(file, run->outcome->tin);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

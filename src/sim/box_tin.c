@@ -33,35 +33,6 @@ static void find_hosts(struct weft__clique *clique, const struct weft_topology *
     clique->places.port_of_host = port;
 }
 
-/// Tables for each state of the links, in force a detection time after it began, as routes; and the ways out.
-static void make_tables(const struct weft__network *net, struct weft__clique *clique,
-                        const struct weft_dragonflies *shape, uint32_t fabric) {
-    const struct weft_dragonfly *f = &shape->fabric[fabric];
-    const struct weft_topology *t = net->topology;
-    struct weft_arena *arena = net->arena_switch;
-    const struct weft_gnet_conf *conf = &conf_of(net, f->tin[0].node)->gnet;
-    size_t size = ((size_t)t->events + 1) * t->links * sizeof(bool);
-    bool *down = weft_memory_new(WEFT_MEMORY_ROUTES, size, 1), *now = down;
-    weft_time_ps *from = weft_arena_alloc(arena, t->events + 1, sizeof *from);
-    clique->routes = weft_arena_alloc(arena, t->events + 1, sizeof *clique->routes);
-    clique->routes[0] = weft_gnet_routes_new(t, f, conf, NULL);
-    uint32_t n = 1;
-    for (uint32_t i = 0; i < t->events; i++) {
-        if (!i || t->event[i - 1].time_ps != t->event[i].time_ps) {
-            memcpy(now + t->links, now, t->links * sizeof *now);
-            now += t->links;
-        }
-        now[t->event[i].link] = !t->event[i].up;
-        if (i + 1 < t->events && t->event[i + 1].time_ps == t->event[i].time_ps) continue;
-        from[n] = t->event[i].time_ps + net->scenario->run.detection_ps;
-        clique->routes[n++] = weft_gnet_routes_new(t, f, conf, now);
-    }
-    weft__tin_find_exits(&clique->places, t, shape, fabric, down, n, arena);
-    weft_memory_free(WEFT_MEMORY_ROUTES, down, size);
-    clique->tables = (struct weft__gnet_tables){
-        .n = n, .from_ps = from, .routes = (const struct weft_gnet_routes *const *)clique->routes};
-}
-
 /// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
 static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, double overhead, struct weft_arena *arena) {
     struct weft__gnet_times times;
@@ -129,7 +100,8 @@ enum weft_status weft__cliques_new(const struct weft__network *net, struct weft_
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
     for (uint32_t f = 0; f < shape->n; f++) {
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
-        make_tables(net, &cliques->clique[f], shape, f);
+        enum weft_status status = weft__clique_tables(net, &cliques->clique[f], shape, f, ret_error);
+        if (status) return status;
         find_pods(&cliques->clique[f], &shape->fabric[f], arena);
     }
     if (find_rates(net, cliques)) return WEFT_OK;
@@ -157,6 +129,8 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .hosts = &net->hosts,
         .places = &clique->places,
         .topology = &net->cliques->shape->fabric[net->cliques->shape->fabric_of_node[node]].tin[self],
+        .egress = clique->timeline ? clique->egress[self] : NULL,
+        .egresses = clique->timeline ? clique->timeline->tin[self].egresses : 0,
         .tables = &clique->tables,
         .self = self,
         .who = info->index,
@@ -225,7 +199,8 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
     struct weft__tin *tin = weft__network_state(net, node);
     const struct weft_node_info *info = &net->topology->node[node];
     struct weft_outcome *o = net->outcome;
-    weft__tin_finish(tin, now, o->tin);
+    const struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[node]];
+    weft__tin_finish(tin, now, o->tin, clique->transition0);
     o->tin_part[o->tins++] = (struct weft_tin_part){node, tin->gnet.counts};
     for (uint32_t k = 0; k < info->ports; k++) {
         if (tin->slot[k] & WEFT__TIN_ETHERNET) continue;

@@ -115,11 +115,12 @@ static enum weft_cell_way way_by(const struct weft_gnet_routes *r, uint32_t tin,
     const struct weft_tin *own = &r->f->tin[tin];
     bool sent = hop->port_in == WEFT_CELL_ENDPOINT;
     uint64_t port = UINT64_C(1) << hop->port_out;
-    if (!sent && own->back[hop->port_in] & port) return WEFT_CELL_WAY_ASTRAY;
-    if (hop->vc_out >= WEFT_GNET_ESCAPE_VC) {
-        const struct weft_gnet_escape *e = weft_gnet_escape_at(r, tin, hop->vc_in == WEFT_GNET_ESCAPE_VC + 1, hop->to);
-        return (e->up | e->down) & port ? WEFT_CELL_WAY_ESCAPE : WEFT_CELL_WAY_ASTRAY;
+    for (uint32_t others = 0; others < 2 && hop->vc_out >= WEFT_GNET_ESCAPE_VC; others++) {
+        const struct weft_gnet_escape *e =
+            weft_gnet_escape_at(r, tin, hop->vc_in == WEFT_GNET_ESCAPE_VC + 1, others, hop->to);
+        if ((e->up | e->down) & port) return WEFT_CELL_WAY_ESCAPE;
     }
+    if (hop->vc_out >= WEFT_GNET_ESCAPE_VC || (!sent && own->back[hop->port_in] & port)) return WEFT_CELL_WAY_ASTRAY;
     enum weft_gnet_input input = sent ? WEFT_GNET_TERMINAL : (enum weft_gnet_input)own->input[hop->port_in];
     const struct weft_gnet_set *set = weft_gnet_at(r, tin, input, hop->vc_in % WEFT_GNET_ROUTING_VCS, hop->to);
     if (set->minimal & port) return WEFT_CELL_WAY_MINIMAL;

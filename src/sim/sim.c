@@ -316,6 +316,14 @@ static void on_progress(void *context, const struct weft__engine_progress *so_fa
     watcher->options->on_progress(watcher->options->context, &watcher->progress);
 }
 
+/// When everybody has been told of the last failure or repair.
+static weft_time_ps calc_settled(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    weft_time_ps tins = weft__cliques_settled(net->cliques);
+    weft_time_ps others = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0;
+    return tins > others ? tins : others;
+}
+
 static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
     const struct weft_topology *t = net->topology;
     struct weft__engine_conf conf = {
@@ -325,7 +333,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .lookahead_ps = calc_lookahead(net),
         .until_ps = net->scenario->run.until_ps,
         .stall_ps = calc_patience(net),
-        .settled_ps = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0,
+        .settled_ps = calc_settled(net),
         .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
         .profile = options->profile,
         .interrupt = options->interrupt,
@@ -398,6 +406,7 @@ static void collect(struct weft__network *net) {
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.packet_hops;
     if (net->dsf) o->dsf->cell_hops = sum.cell_hops;
+    weft__cliques_tell(net);
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;

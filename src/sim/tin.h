@@ -12,7 +12,10 @@ struct weft__cliques {
         struct weft__gnet_tables tables;
         struct weft_gnet_routes **routes; ///< [tables.n]
         struct weft__tin_places places;
-    } * clique;                                             ///< [shape->n]
+        struct weft_clique_timeline *timeline; ///< NULL: nothing happens
+        struct weft__tin_egress **egress;      ///< [tins] its exits in time, timeline->tin[].egresses of them
+        uint32_t transition0;                  ///< of the outcome's
+    } * clique;                                ///< [shape->n]
     const struct weft__gnet_times *times[WEFT__GNET_RATES]; ///< of cells at each rate
     uint8_t *rate_of_port, *cross_of_port;                  ///< [ports] of GNet links, and of the crossbar at them
     uint8_t *rate_of_endpoint;                              ///< [nodes]
@@ -22,6 +25,14 @@ struct weft__cliques {
 /// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
 enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
                                    struct weft_error *ret_error);
+/// Tables, exits and what becomes of them in time.
+enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
+                                     const struct weft_dragonflies *shape, uint32_t fabric,
+                                     struct weft_error *ret_error);
+/// Into the outcome: what the controllers did; TiNs add what they saw of it.
+void weft__cliques_tell(struct weft__network *net);
+/// When the last table changes.
+weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques);
 /// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[epoch * links +
 /// link].
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,

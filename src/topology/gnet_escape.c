@@ -64,8 +64,9 @@ static void search(struct escape *e, uint32_t d) {
         filled = step_back(e, e->queue[i], filled);
 }
 
-/// Ports to states one nearer.
-static struct weft_gnet_escape nearer(const struct escape *e, uint32_t x, uint32_t phase) {
+/// Ports to states one nearer; with `others`, ports to all other states from which it is reached: as ways only go up
+/// and then down, none of them comes back.
+static struct weft_gnet_escape ways_on(const struct escape *e, uint32_t x, uint32_t phase, bool others) {
     const struct weft_dragonfly *f = e->b->f;
     struct weft_gnet_escape set = {0, 0};
     uint32_t here = e->distance[phase * f->tins + x];
@@ -74,7 +75,8 @@ static struct weft_gnet_escape nearer(const struct escape *e, uint32_t x, uint32
         uint32_t to = f->tin[x].peer[__builtin_ctzll(ports)];
         bool up = e->up[x] & ports & -ports;
         if (up && phase) continue;
-        if (e->distance[(up ? 0 : f->tins) + to] + 1u == here) *(up ? &set.up : &set.down) |= ports & -ports;
+        uint32_t there = e->distance[(up ? 0 : f->tins) + to];
+        if (there != UINT16_MAX && (there + 1 != here) == others) *(up ? &set.up : &set.down) |= ports & -ports;
     }
     return set;
 }
@@ -82,15 +84,15 @@ static struct weft_gnet_escape nearer(const struct escape *e, uint32_t x, uint32
 static void fill(struct escape *e) {
     const struct weft_dragonfly *f = e->b->f;
     for (uint32_t x = 0; x < f->tins; x++) {
-        e->b->r->tin[x].escape_of = weft_arena_alloc(e->b->r->arena, 2 * (size_t)f->tins, sizeof(uint16_t));
+        e->b->r->tin[x].escape_of = weft_arena_alloc(e->b->r->arena, 4 * (size_t)f->tins, sizeof(uint16_t));
         weft__gnet_sets_init(&e->b->sets[x]);
     }
     for (uint32_t d = 0; d < f->tins; d++) {
         search(e, d);
         for (uint32_t x = 0; x < f->tins; x++)
-            for (uint32_t phase = 0; phase < 2; phase++) {
-                struct weft_gnet_escape set = nearer(e, x, phase);
-                e->b->r->tin[x].escape_of[phase * f->tins + d] =
+            for (uint32_t row = 0; row < 4; row++) {
+                struct weft_gnet_escape set = ways_on(e, x, row % 2, row / 2);
+                e->b->r->tin[x].escape_of[row * f->tins + d] =
                     weft__gnet_sets_add(&e->b->sets[x], (struct weft_gnet_set){set.up, set.down});
             }
     }

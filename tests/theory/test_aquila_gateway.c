@@ -16,6 +16,11 @@
     "topology: {kind: dragonfly, pods: 4, tins: 4, gateways: 4, spines: 2, tors: 2, hosts_per_tor: 4}\n"               \
     "switch: {buffer: {kind: dynamic, total: 1GB, alpha: 2}}\n"
 
+/// A controller that takes microseconds, so that runs are short.
+#define FAST                                                                                                           \
+    "control: {sdn: {detect: 1us, latency: 100ns, nib: 100ns, settle: 1us, compute: 5us, rpc_overhead: 100ns, write: " \
+    "100ns, rate: 0, ibr: 5us}}\nrun: {stall: 5ms, detection: 10us}\n"
+
 static uint64_t sent(const struct run *r, const char *port) {
     uint64_t bytes = 0;
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
@@ -52,9 +57,8 @@ static void gateways_share(void **state) {
 /// A gateway has lost its Ethernet link, and this is known: all leave by the others, and nothing is lost.
 static void a_gateway_fails(void **state) {
     (void)state;
-    struct run r = RUN(run_once, JOINED "run: {detection: 10us}\n"
-                                        "events: [{at: 1us, link: tin-7--spine-1, state: down}]\n"
-                                        "workload: [{kind: permutation, size: 64KB, start: 200us}]\n");
+    struct run r = RUN(run_once, JOINED FAST "events: [{at: 1us, link: tin-7--spine-1, state: down}]\n"
+                                             "workload: [{kind: permutation, size: 64KB, start: 200us}]\n");
     run_assert_complete(&r);
     assert_int_equal(run_drops(&r), 0);
     assert_int_equal(sent(&r, "tin-7->spine-1"), 0);
@@ -66,8 +70,7 @@ static void a_gateway_fails(void **state) {
 static void no_gateway_is_left(void **state) {
     (void)state;
     struct run r =
-        RUN(run_once, JOINED
-            "run: {stall: 5ms, detection: 10us}\n"
+        RUN(run_once, JOINED FAST
             "events: [{at: 1us, link: tin-3--spine-0, state: down}, {at: 1us, link: tin-7--spine-1, state: down}, "
             "{at: 1us, link: tin-11--spine-0, state: down}, {at: 1us, link: tin-15--spine-1, state: down}]\n"
             "workload: [{kind: flow, src: host-0, dst: host-32, size: 4096B, start: 200us}, "

@@ -237,7 +237,7 @@ static void a_failed_link_is_gone_around(void **state) {
                        SMALL "events: [{at: 10us, link: tin-0->tin-11, state: down}, "
                              "{at: 120us, link: tin-0->tin-11, state: up}]\n"
                              "switch: {buffer: {kind: dynamic, total: 64MiB}}\nhost: {timeout: 200us}\n"
-                             "run: {detection: 50us}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
+                             "workload: [{kind: permutation, size: 200KB}]\n%s",
                        "");
     run_assert_complete(&r);
     const struct weft_outcome *o = r.outcome;

@@ -99,8 +99,9 @@ static uint32_t follow_all(struct channels *c, const struct weft_gnet_routes *r,
 /// Ways of escape from every TiN. Any routing VC may lead into them, and none of them leads back, so that their own
 /// dependencies are all there is to see.
 static void note_escapes(struct channels *c, const struct weft_gnet_routes *r, uint32_t tin, uint32_t dst) {
-    for (uint32_t phase = 0; phase < 2; phase++) {
-        const struct weft_gnet_escape *e = weft_gnet_escape_at(r, tin, phase, dst);
+    for (uint32_t row = 0; row < 4; row++) {
+        uint32_t phase = row % 2;
+        const struct weft_gnet_escape *e = weft_gnet_escape_at(r, tin, phase, row / 2, dst);
         if (phase) assert_false(e->up);
         for (uint64_t in = r->f->tin[tin].local | r->f->tin[tin].global; in; in &= in - 1) {
             uint32_t channel = (tin * 64 + (uint32_t)__builtin_ctzll(in)) * VCS + WEFT_GNET_ROUTING_VCS;

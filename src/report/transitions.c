@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transitions.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "weft/param.h"
+
+enum { TEXT = 32, TRANSITIONS_MAX = 8 };
+
+static void print_links(FILE *file, const struct weft_tin_transition *t) {
+    if (t->down) fprintf(file, "%" PRIu32 " link%s down", t->down, t->down > 1 ? "s" : "");
+    if (t->up) fprintf(file, "%s%" PRIu32 " up again", t->down ? ", " : t->up > 1 ? "links " : "link ", t->up);
+}
+
+static void print_transition(FILE *file, const struct weft_tin_transition *t) {
+    char at[TEXT], after[TEXT], mean[TEXT], max[TEXT];
+    weft_format_time(t->from_ps, at, sizeof at);
+    fprintf(file, "       at %s ", at);
+    print_links(file, t);
+    if (t->to_ps == WEFT_TIME_NEVER)
+        fprintf(file, ": tables never follow");
+    else
+        fprintf(file, ": tables follow within %s",
+                (weft_format_time(t->to_ps - t->from_ps, after, sizeof after), after));
+    fprintf(file, "; in that time %" PRIu64 " cells and %" PRIu64 " packets lost, %" PRIu64 " cells on escape VCs",
+            t->cells_lost, t->packets_lost, t->escapes);
+    if (t->packets) {
+        weft_format_time(t->fetch_ps / t->packets, mean, sizeof mean);
+        weft_format_time(t->fetch_max_ps, max, sizeof max);
+        fprintf(file, "; %" PRIu64 " packets whole after %s on average, %s at most", t->packets, mean, max);
+    }
+    putc('\n', file);
+}
+
+void weft__report_transitions(FILE *file, const struct weft_tin_outcome *o) {
+    for (uint32_t i = 0; i < o->transitions && i < TRANSITIONS_MAX; i++)
+        print_transition(file, &o->transition[i]);
+    if (o->transitions > TRANSITIONS_MAX)
+        fprintf(file, "       and %" PRIu32 " more times\n", o->transitions - TRANSITIONS_MAX);
+    if (!o->table_changes) return;
+    fprintf(file, "       controller: %" PRIu64 " entries of tables changed", o->table_changes);
+    if (o->walked) fprintf(file, "; black holes made by writes: %" PRIu64, o->holes);
+    putc('\n', file);
+}
+
+static void write_counters(struct weft__json *j, const struct weft_tin_transition *t) {
+#define X(field, help) weft__json_key_u64(j, #field, t->field);
+    WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+    weft__json_key_u64(j, "fetch_max_ps", t->fetch_max_ps);
+}
+
+/// All transitions in which links failed, or all in which they only came back.
+static void write_sum(struct weft__json *j, const char *key, const struct weft_tin_outcome *o, bool failures) {
+    struct weft_tin_transition sum = {0};
+    weft_time_ps longest = 0;
+    for (uint32_t i = 0; i < o->transitions; i++) {
+        const struct weft_tin_transition *t = &o->transition[i];
+        if ((t->down > 0) != failures) continue;
+        sum.down++;
+        if (t->to_ps == WEFT_TIME_NEVER || t->to_ps - t->from_ps > longest)
+            longest = t->to_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : t->to_ps - t->from_ps;
+#define X(field, help) sum.field += t->field;
+        WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+        if (t->fetch_max_ps > sum.fetch_max_ps) sum.fetch_max_ps = t->fetch_max_ps;
+    }
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "count", sum.down);
+    weft__json_key_real(j, "longest_ps", longest == WEFT_TIME_NEVER ? NAN : (double)longest);
+    write_counters(j, &sum);
+    weft__json_end_object(j);
+}
+
+void weft__report_transitions_json(struct weft__json *j, const struct weft_tin_outcome *o) {
+    weft__json_key_u64(j, "table_changes", o->table_changes);
+    weft__json_key_u64(j, "black_holes", o->holes);
+    weft__json_key(j, "transitions");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < o->transitions; i++) {
+        const struct weft_tin_transition *t = &o->transition[i];
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "at_ps", t->from_ps);
+        if (t->to_ps != WEFT_TIME_NEVER) weft__json_key_u64(j, "until_ps", t->to_ps);
+        weft__json_key_u64(j, "links_down", t->down);
+        weft__json_key_u64(j, "links_up", t->up);
+        write_counters(j, t);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+    write_sum(j, "failures", o, true);
+    write_sum(j, "repairs", o, false);
+}
