@@ -309,6 +309,18 @@ static uint32_t number_ports(struct weft__tin *tin, const struct weft__tin_setup
     return ports;
 }
 
+/// Thresholds are those of the AQM, of RTS queues. What code points frames have is known where they come in.
+static void record(struct weft__tin *tin, const struct weft__tin_setup *setup) {
+    const struct weft__ether *e = &tin->ether;
+    weft_bytes thresholds[WEFT_EVENT_THRESHOLDS];
+    if (e->aqm->thresholds) e->aqm->thresholds(e->conf->aqm.conf, thresholds);
+    tin->trace = weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max,
+                                 e->aqm->thresholds ? thresholds : NULL, e->conf->aqm_priorities, setup->arena);
+    for (uint32_t q = 0; q < tin->node_ports * WEFT_PRIORITIES; q++)
+        tin->trace->queue[q].dscps = UINT64_MAX;
+    tin->gnet.trace = tin->trace;
+}
+
 struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft__node *node) {
     struct weft__tin *tin = weft__arena_lines(setup->arena, 1, sizeof *tin);
     uint32_t ports = number_ports(tin, setup);
@@ -361,10 +373,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         weft__gnet_tracer_init(tin->gnet.tracer, setup->conf->trace, setup->conf->trace_kept, setup->node, setup->seed,
                                setup->who);
     }
-    if (setup->events_max)
-        tin->trace =
-            weft__trace_new(setup->node, setup->port0, tin->node_ports, setup->events_max, NULL, 0, setup->arena);
-    tin->gnet.trace = tin->trace;
+    if (setup->events_max) record(tin, setup);
     node->ops = &weft__tin_ops;
     node->state = tin;
     uint32_t keys = tin->gnet.key0 + 1;

@@ -28,6 +28,34 @@ static uint32_t host_of(const struct weft__tin *tin, const struct weft_packet *p
     return p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
 }
 
+// --- the record ---------------------------------------------------------------------------------------------------
+
+// For the record of a run: the queue whose thresholds are watched is that of RTSs.
+static uint32_t node_port(const struct weft__tin *tin, uint32_t k) {
+    return tin->ether.port[k].id - tin->trace->port0;
+}
+
+static __attribute__((cold, noinline)) void trace_announced(const struct weft__tin *tin, weft_time_ps now, uint32_t k,
+                                                            const struct weft_packet *rts) {
+    struct weft_packet p = {.qp = rts->qp, .kind = rts->kind, .priority = rts->priority};
+    bool paused = weft__port_paused(&tin->ether.port[k], now) >> rts->priority & 1;
+    weft__trace_enqueued(tin->trace, now, &p, node_port(tin, k), tin->port[k].rts_bytes[rts->priority], paused);
+}
+
+static __attribute__((cold, noinline)) void trace_given_up(const struct weft__tin *tin, weft_time_ps now,
+                                                           const struct weft__tin_fetch *f) {
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_DROPPED,
+        .port = node_port(tin, f->port),
+        .priority = f->priority,
+        .qp = f->packet.qp,
+        .reason = WEFT_DROP_REASSEMBLY,
+        .bytes = f->packet.bytes,
+        .n = 1,
+    };
+    weft__trace_lost(tin->trace, now, &loss, 0);
+}
+
 // --- asking -------------------------------------------------------------------------------------------------------
 
 static void answer(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
@@ -118,6 +146,8 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
         weft__fifo_pop(queue, tin->pool, &rts);
         weft__tin_count_ns(&tin->gnet.counts.rts_wait_ns, w->now_ps - rts.time_ps);
         port->rts_bytes[priority] -= bytes;
+        if (tin->trace)
+            weft__trace_dequeued(tin->trace, w->now_ps, node_port(tin, k), priority, port->rts_bytes[priority]);
         if (!queue->n) port->ready &= (uint8_t) ~(1u << priority);
         if (tin->ether.scheduler->on_sent)
             tin->ether.scheduler->on_sent(&port->scheduler, ethernet->scheduler.conf, priority,
@@ -144,6 +174,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
     weft__fifo_push(&port->rts[priority], tin->pool, &kept);
     port->ready |= (uint8_t)(1u << priority);
     port->rts_bytes[priority] += rts_bytes(rts);
+    if (tin->trace) trace_announced(tin, w->now_ps, k, rts);
     if (port->rts_bytes[priority] > counts->rts_bytes_max) counts->rts_bytes_max = port->rts_bytes[priority];
     if (port->rts[priority].n > counts->rts_packets_max) counts->rts_packets_max = port->rts[priority].n;
     weft__tin_grant(node, tin, w, k);
@@ -151,7 +182,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
 
 // --- what comes ---------------------------------------------------------------------------------------------------
 
-static void mark(struct weft__tin *tin, struct weft_packet *p, uint32_t k) {
+static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p, uint32_t k) {
     const struct weft__ether *e = &tin->ether;
     if (!(e->conf->aqm_priorities >> p->priority & 1) || p->ecn == WEFT_ECN_NOT_ECT) return;
     if (e->aqm->on_enqueue(e->conf->aqm.conf, tin->port[k].rts_bytes[p->priority], p->bytes, true,
@@ -160,6 +191,7 @@ static void mark(struct weft__tin *tin, struct weft_packet *p, uint32_t k) {
     p->ecn = WEFT_ECN_CE;
     tin->ether.port[k].counters[p->priority].ecn_marked++;
     tin->gnet.counts.marked++;
+    if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
 }
 
 /// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
@@ -172,7 +204,7 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     w->tally.injected_bytes += WEFT__TIN_L2_BYTES;
     tin->fetch[slot].used = false;
     append(tin, &tin->fetch_free, slot);
-    mark(tin, &p, k);
+    mark(tin, w->now_ps, &p, k);
     weft__ether_send(&tin->ether, node, w, &p, k);
 }
 
@@ -233,18 +265,7 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     else
         tin->fetch[before].next = f->next;
     if (port->tail[flow] == slot) port->tail[flow] = before;
-    if (tin->trace) {
-        struct weft__trace_loss loss = {
-            .kind = WEFT_EVENT_DROPPED,
-            .port = tin->ether.port[k].id - tin->trace->port0,
-            .priority = f->priority,
-            .qp = f->packet.qp,
-            .reason = WEFT_DROP_REASSEMBLY,
-            .bytes = f->packet.bytes,
-            .n = 1,
-        };
-        weft__trace_lost(tin->trace, w->now_ps, &loss, 0);
-    }
+    if (tin->trace) trace_given_up(tin, w->now_ps, f);
     w->tally.drops[WEFT_DROP_REASSEMBLY]++;
     weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, f->packet.bytes);
     struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, w->now_ps);

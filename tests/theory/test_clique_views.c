@@ -107,11 +107,37 @@ static void links_are_sampled(void **state) {
     run_free(&r);
 }
 
+/// Marks by the depth of an RTS queue have a story: the queue fills, marks, and every CNP goes back to that.
+static void marks_have_a_cause(void **state) {
+    struct run r = run_scenario("aquila/small.yaml", "marked", NULL);
+    const struct weft_outcome *o = r.outcome;
+    uint32_t port = weft_topology_find_port(r.topology, "tin-15->host-31");
+    uint64_t marked = 0, cnps = 0;
+    for (uint32_t i = 0; i < o->recorded; i++) {
+        const struct weft_event *e = &o->record[i];
+        if (e->kind == WEFT_EVENT_MARKING_BEGAN) {
+            assert_int_equal(e->port, port);
+            assert_int_equal(o->record[e->cause - 1].kind, WEFT_EVENT_QUEUE_ABOVE);
+        }
+        if (e->kind == WEFT_EVENT_MARKING_ENDED) marked += e->value;
+        if (e->kind != WEFT_EVENT_CNP_SENT) continue;
+        cnps++;
+        const struct weft_event *flow = &o->record[e->cause - 1];
+        assert_int_equal(flow->kind, WEFT_EVENT_FLOW_MARKED);
+        assert_int_equal(o->record[flow->cause - 1].kind, WEFT_EVENT_MARKING_BEGAN);
+    }
+    assert_true(marked > 0 && cnps > 0);
+    assert_int_equal(marked, o->tin->marked);
+    assert_int_equal(cnps, o->cnps);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tins_and_ports_add_up),
         cmocka_unit_test(losses_are_events),
         cmocka_unit_test(links_are_sampled),
+        cmocka_unit_test(marks_have_a_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
