@@ -16,4 +16,7 @@ uint32_t weft__workload_group(struct weft_workload *w, const char *name);
 /// The stream of `who` (a host) for entry number `entry` of the workload.
 struct weft_random weft__workload_stream(uint64_t seed, uint32_t entry, uint32_t who, enum weft_random_purpose purpose);
 
+/// For each of n hosts, n >= 2, another that no other host has.
+void weft__workload_derange(struct weft_random random, uint32_t *to, uint32_t n);
+
 #endif

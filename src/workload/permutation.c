@@ -43,10 +43,14 @@ static bool shuffle(struct weft_random *random, uint32_t *to, uint32_t n) {
     return true;
 }
 
+void weft__workload_derange(struct weft_random random, uint32_t *to, uint32_t n) {
+    while (!shuffle(&random, to, n))
+        ;
+}
+
 static void draw(const struct permutation_conf *c, struct weft_random random, uint32_t *to, uint32_t n) {
     if (c->mode == MODE_RANDOM) {
-        while (!shuffle(&random, to, n))
-            ;
+        weft__workload_derange(random, to, n);
     } else {
         for (uint32_t i = 0; i < n; i++)
             to[i] = (uint32_t)((i + c->shift) % n);

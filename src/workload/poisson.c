@@ -3,7 +3,8 @@
 // uniformly, or to one of `dst`. The load is payload over the rate of the host's own link: rate x load / (8 x mean
 // size) flows a second. Every host has streams of its own for gaps, sizes and destinations. Destinations are drawn by
 // the jump of a consistent hash (Lamping and Veach, arXiv 1406.2294), with random numbers for its hash: a host added at
-// the end changes no flow of the others but those that now go to it.
+// the end changes no flow of the others but those that now go to it. `pairs`: destinations are drawn once, a host for
+// each.
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct poisson_conf {
     struct weft_workload_common common;
     const char *hosts, *dst, *distribution;
     double load;
+    bool pairs;
     weft_rate_bps rate_bps;
     weft_time_ps duration_ps;
 };
@@ -22,6 +24,8 @@ static const struct weft_param poisson_rows[] = {
     WEFT_WORKLOAD_ROWS(struct poisson_conf),
     WEFT_TEXT(struct poisson_conf, hosts, "hosts", "*", "the hosts, at least 2 unless dst is given"),
     WEFT_TEXT(struct poisson_conf, dst, "dst", "", "hosts that receive; empty: the hosts among themselves"),
+    WEFT_BOOL(struct poisson_conf, pairs, "pairs", "false",
+              "every host sends to one other only, drawn at random, and receives from one only; not with dst"),
     WEFT_REAL(struct poisson_conf, load, "load", "0.3", "0.000001", "1",
               "payload that a host offers, as a part of the rate of its link"),
     WEFT_RATE(struct poisson_conf, rate_bps, "rate", "0bps", "0bps", "3.2Tbps",
@@ -47,6 +51,7 @@ static uint32_t jump(struct weft_random *random, uint64_t k, uint32_t n) {
 struct source {
     const uint32_t *host, *dst; ///< dst: NULL, or those that receive
     uint32_t hosts, dsts, position;
+    uint32_t partner; ///< the only one to send to; WEFT_NONE: all are
     double gap_ps;
     struct weft_random arrival, size, destination;
 };
@@ -61,8 +66,11 @@ static enum weft_status expand_host(const struct poisson_conf *c, struct weft_pl
         if (gap >= (double)(c->duration_ps - at)) break;
         at += (weft_time_ps)llround(gap);
         weft_bytes bytes = sizes->n ? weft__sizes_at(sizes, weft_random_unit(&s->size)) : c->common.size_bytes;
-        uint32_t to = jump(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
-        if (!s->dst) to += to >= s->position; // everyone but itself
+        uint32_t to = s->partner;
+        if (to == WEFT_NONE) {
+            to = jump(&s->destination, k, s->dst ? s->dsts : s->hosts - 1);
+            if (!s->dst) to += to >= s->position; // everyone but itself
+        }
         status = weft_workload_add(w, &c->common, place, s->host[s->position], s->dst ? s->dst[to] : s->host[to], bytes,
                                    c->common.start_ps + at, ret_error);
     }
@@ -76,13 +84,20 @@ static double gap_ps(const struct poisson_conf *c, const struct weft_topology *t
     return 8 * mean_bytes / bits_per_ps;
 }
 
+static enum weft_status check_pairs(const struct poisson_conf *c, struct weft_place place,
+                                    struct weft_error *ret_error) {
+    if (!c->pairs || !*c->dst) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "pairs with dst '%s'; expected one of them", c->dst);
+}
+
 static enum weft_status poisson_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                        uint64_t seed, uint32_t entry, struct weft_workload *w,
                                        struct weft_error *ret_error) {
     const struct poisson_conf *c = conf;
-    uint32_t *host, *dst = NULL, n, n_dst = 0;
+    uint32_t *host, *dst = NULL, *partner = NULL, n, n_dst = 0;
     struct weft__sizes sizes = {0};
-    enum weft_status status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
+    enum weft_status status = check_pairs(c, place, ret_error);
+    if (!status) status = weft_topology_select_hosts(topology, c->hosts, place, &host, &n, ret_error);
     if (!status && *c->dst) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (!status && strcmp(c->distribution, "fixed"))
         status = weft__sizes_load(c->distribution, place, w->arena, &sizes, ret_error);
@@ -94,6 +109,10 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
     for (uint32_t i = 0; i < n; i++)
         expected += (double)c->duration_ps / gap_ps(c, topology, host[i], mean);
     status = weft__workload_reserve(w, &c->common, place, expected < 1e18 ? (uint64_t)expected : UINT64_MAX, ret_error);
+    if (!status && c->pairs) {
+        partner = weft_arena_alloc(w->arena, n, sizeof *partner);
+        weft__workload_derange(weft__workload_stream(seed, entry, 0, WEFT_RANDOM_PLACEMENT), partner, n);
+    }
     for (uint32_t i = 0; i < n && !status; i++) {
         uint32_t who = dst ? i : host[i]; // with dst the same flows whichever network the two sides meet in
         struct source s = {
@@ -102,6 +121,7 @@ static enum weft_status poisson_expand(const void *conf, struct weft_place place
             .dst = dst,
             .dsts = n_dst,
             .position = i,
+            .partner = partner ? partner[i] : WEFT_NONE,
             .gap_ps = gap_ps(c, topology, host[i], mean),
             .arrival = weft__workload_stream(seed, entry, who, WEFT_RANDOM_ARRIVAL),
             .size = weft__workload_stream(seed, entry, who, WEFT_RANDOM_SIZE),

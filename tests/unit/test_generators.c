@@ -281,6 +281,25 @@ static void poisson_arrivals(void **state) {
     assert_true(fabs(square / (w->flows - 8) - 2) < 4 * sqrt(20.0 / w->flows));
 }
 
+/// Pairs: each host sends to one other and receives from one other, at the times at which it would send to any.
+static void poisson_pairs(void **state) {
+    struct fixture *f = *state;
+    struct weft_workload *w = good(f, "{kind: poisson, size: 10KB, load: 0.5, duration: 1ms, pairs: on}");
+    struct weft_workload *any = good(f, "{kind: poisson, size: 10KB, load: 0.5, duration: 1ms}");
+    uint32_t to[8], from[8];
+    assert_int_equal(w->flows, any->flows);
+    for (uint32_t h = 0; h < 8; h++)
+        to[h] = from[h] = WEFT_NONE;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        uint32_t src = w->flow[i].src, dst = w->flow[i].dst;
+        assert_true(src != dst && src == any->flow[i].src && w->flow[i].start_ps == any->flow[i].start_ps);
+        assert_true(to[src] == WEFT_NONE || to[src] == dst);
+        assert_true(from[dst] == WEFT_NONE || from[dst] == src);
+        to[src] = dst;
+        from[dst] = src;
+    }
+}
+
 /// WebSearch: mean 1711250 B and (from its points) standard deviation 3.97 MB. At load 1 for 10 ms, 8 hosts offer
 /// 8 * 250 MB in about 1169 flows.
 static void poisson_load(void **state) {
@@ -302,6 +321,7 @@ static void poisson_load(void **state) {
     for (unsigned i = 0; i < 3; i++)
         assert_in_range(to[i], 6667 - 410, 6667 + 410);
     bad(f, "{kind: poisson, hosts: host-0..1, dst: host-1}", "itself");
+    bad(f, "{kind: poisson, hosts: host-0..1, dst: host-5..6, pairs: on}", "pairs with dst");
 }
 
 /// A host more, at the end: flows of the others stay, but for those that now go to it.
@@ -383,6 +403,7 @@ int main(void) {
         T(repetitions_draw_anew),
         T(all_to_all),
         T(poisson_arrivals),
+        T(poisson_pairs),
         T(poisson_load),
         T(a_host_more_changes_no_draws),
         T(seeds_and_entries_have_streams_of_their_own),
