@@ -39,6 +39,9 @@ static inline uint32_t weft_gnet_vc(uint32_t class, uint32_t step) {
     return class * WEFT_GNET_ROUTING_VCS + step;
 }
 
+/// How often each way out of the Clique is taken that is nearest to a destination.
+enum weft_tin_exit_choice { WEFT_TIN_WCMP, WEFT_TIN_ECMP };
+
 struct weft_tin_conf {
     // the cell switch and its links
     weft_time_ps fall_through_ps;                   ///< of the cell switch
@@ -71,6 +74,9 @@ struct weft_tin_conf {
     weft_bytes ctd_bytes;       ///< an RTS that finds more in its queue is answered by CTD
     weft_time_ps reassembly_timeout_ps, rts_timeout_ps;
     uint64_t trace, trace_kept; ///< one in so many cells; notes of a TiN
+    // ways out of the Clique
+    uint32_t exits;             ///< enum weft_tin_exit_choice
+    uint64_t exit_entries;      ///< of a group of ways out
     struct weft_gnet_conf gnet; ///< tables
     struct weft_tin_rma_conf rma;
 };

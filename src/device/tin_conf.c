@@ -7,6 +7,7 @@
 #include "weft/tin.h"
 
 #define T struct weft_tin_conf
+static const char *const exit_choices[] = {"wcmp", "ecmp", NULL};
 static const struct weft_param rows[] = {
     WEFT_TIME(T, fall_through_ps, "fall_through", "20ns", "1ns", "1us", "of the cell switch (section 3.1)"),
     WEFT_TIME(T, link_ps, "link", "20ns", "1ns", "1us",
@@ -66,6 +67,11 @@ static const struct weft_param rows[] = {
               "one in so many cells that its endpoints send is traced, on the average (section 6); 0: none"),
     WEFT_UINT(T, trace_kept, "trace_kept", "100000", "1", "100000000",
               "notes on traced cells that a TiN keeps, the first ones (assumed)"),
+    WEFT_CHOICE(T, exits, "exits", "wcmp", exit_choices,
+                "ways out of the Clique: by the capacity that links leave them (section 3.3), or equally; those of a "
+                "Clique's first TiN count"),
+    WEFT_UINT(T, exit_entries, "exit_entries", "256", "1", "65536",
+              "of a group of ways out, so that weights are fractions of it; ways alike need one each (assumed)"),
     WEFT_SECTION(T, rma, "rma", &weft_tin_rma_table, "remote memory access, 1RMA"),
     WEFT_SECTION(T, gnet, "tables", &weft_gnet_table, "tables of ways; those of a Clique's first TiN count"),
 };

@@ -73,7 +73,7 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
                       weft_gnet_class(WEFT_GNET_KIND_RTS, weft__tin_level(tin, p->priority)));
 }
 
-/// One of the ways out, for all packets of a flow the same: what the paper calls WCMP, with equal weights.
+/// One of the ways out, for all packets of a flow the same, as often as its group names it: WCMP.
 static uint32_t find_exit(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now) {
     const struct weft__tin_places *places = tin->places;
     for (; tin->egresses && tin->egress->from_ps <= now; tin->egresses--)

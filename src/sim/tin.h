@@ -33,11 +33,11 @@ enum weft_status weft__clique_tables(const struct weft__network *net, struct wef
 void weft__cliques_tell(struct weft__network *net);
 /// When the last table changes.
 weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques);
-/// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[epoch * links +
+/// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[state * links +
 /// link].
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
-                          const struct weft_dragonflies *shape, uint32_t fabric, const bool *down, uint32_t epochs,
-                          struct weft_arena *arena);
+                          const struct weft_dragonflies *shape, uint32_t fabric, const struct weft_tin_conf *conf,
+                          const bool *down, uint32_t states, struct weft_arena *arena);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
 void weft__cliques_free(struct weft__cliques *cliques);

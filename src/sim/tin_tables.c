@@ -87,19 +87,19 @@ enum weft_status weft__clique_tables(const struct weft__network *net, struct wef
     const struct weft_topology *t = net->topology;
     const struct weft_dragonfly *f = &shape->fabric[fabric];
     const struct weft_scenario *scenario = net->scenario;
-    const struct weft_gnet_conf *conf = &net->device[f->tin[0].node]->tin.gnet;
+    const struct weft_tin_conf *conf = &net->device[f->tin[0].node]->tin;
     struct weft_arena *arena = net->arena_switch, *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft_control_event *given;
     uint32_t givens;
     enum weft_status status = weft_control_events_read(t, scenario->control_tree, &given, &givens, ret_error);
     if (!status) {
         struct states states = find_states(t, scratch);
-        weft__tin_find_exits(&clique->places, t, shape, fabric, states.down, states.n, arena);
+        weft__tin_find_exits(&clique->places, t, shape, fabric, conf, states.down, states.n, arena);
         const bool *changes = find_changes(&clique->places, t, &states, scratch);
-        clique->timeline = weft_clique_timeline_new(t, f, conf, &scenario->control.sdn, given, givens, changes,
+        clique->timeline = weft_clique_timeline_new(t, f, &conf->gnet, &scenario->control.sdn, given, givens, changes,
                                                     scenario->run.seed, arena);
         if (clique->timeline) find_egresses(clique, f, &states, arena);
-        take_tables(clique, weft_gnet_routes_new(t, f, conf, NULL), arena);
+        take_tables(clique, weft_gnet_routes_new(t, f, &conf->gnet, NULL), arena);
     }
     weft_arena_free(scratch);
     return status;

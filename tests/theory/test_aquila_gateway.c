@@ -2,6 +2,7 @@
 // A Clique and ordinary racks under one Ethernet spine (NSDI 2022, section 2): packets leave the Clique by TiNs whose
 // Ethernet port leads to the spine, and come in by these. Each run says too that bytes are conserved and that threads
 // change nothing (run.h).
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,21 +38,55 @@ static void everybody_is_reached(void **state) {
     run_free(&r);
 }
 
+/// Shares of what leaves by the four gateways, of 512 flows, within four deviations of a binomial distribution.
+static void assert_shares(const struct run *r, const double *share) {
+    static const char *const gateway[] = {"tin-3->spine-0", "tin-7->spine-1", "tin-11->spine-0", "tin-15->spine-1"};
+    uint64_t all = 0;
+    for (unsigned i = 0; i < 4; i++)
+        all += sent(r, gateway[i]);
+    for (unsigned i = 0; i < 4; i++) {
+        double flows = 512.0 * (double)sent(r, gateway[i]) / (double)all;
+        assert_true(fabs(flows - 512 * share[i]) <= 4 * sqrt(512 * share[i] * (1 - share[i])));
+    }
+}
+
 /// Flows out of the Clique are dealt to gateways by a hash: 32 hosts with 16 queue pairs, 512 to four gateways, within
 /// four deviations of 128 each: sqrt(512 x 1/4 x 3/4) = 9.8.
 static void gateways_share(void **state) {
     (void)state;
     struct run r = RUN(run_once, JOINED
                        "workload: [{kind: incast, size: 4096B, qps: 16, sources: \"host-0..31\", dst: host-32}]\n");
-    static const char *const gateway[] = {"tin-3->spine-0", "tin-7->spine-1", "tin-11->spine-0", "tin-15->spine-1"};
-    uint64_t all = 0;
-    for (unsigned i = 0; i < 4; i++)
-        all += sent(&r, gateway[i]);
-    for (unsigned i = 0; i < 4; i++) {
-        double flows = 512.0 * (double)sent(&r, gateway[i]) / (double)all;
-        assert_true(flows > 128 - 4 * 9.8 && flows < 128 + 4 * 9.8);
-    }
+    assert_shares(&r, (double[]){0.25, 0.25, 0.25, 0.25});
     run_free(&r);
+}
+
+/// Links that fail leave ways out that are not alike. tin-11's own: spine-0 has as much left towards the racks as
+/// spine-1, and one gateway instead of two, which is worth both. One of two links from spine-0 to the rack: what is
+/// left is for two gateways, which are worth half of the others. Without weights all ways that are left are alike.
+static void gateways_share_by_capacity(void **state) {
+    (void)state;
+    static const struct {
+        const char *keys, *event, *exits;
+        double share[4];
+    } cases[] = {
+        {"tor_parallel: 1", "tin-11--spine-0", "wcmp", {0.5, 0.25, 0, 0.25}},
+        {"tor_parallel: 1", "tin-11--spine-0", "ecmp", {1 / 3., 1 / 3., 0, 1 / 3.}},
+        {"tor_parallel: 2", "spine-0/2", "wcmp", {1 / 6., 1 / 3., 1 / 6., 1 / 3.}},
+        {"tor_parallel: 2", "spine-0/2", "ecmp", {0.25, 0.25, 0.25, 0.25}},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: dragonfly, pods: 4, tins: 4, gateways: 4, spines: 2, tors: 2, "
+                           "hosts_per_tor: 4, %s}\n"
+                           "switch: {buffer: {kind: dynamic, total: 1GB, alpha: 2}}\ntin: {exits: %s}\n" FAST
+                           "events: [{at: 1us, link: %s, state: down}]\n"
+                           "workload: [{kind: incast, size: 4096B, qps: 16, sources: \"host-0..31\", dst: host-32, "
+                           "start: 200us}]\n",
+                           cases[i].keys, cases[i].exits, cases[i].event);
+        run_assert_complete(&r);
+        assert_shares(&r, cases[i].share);
+        run_free(&r);
+    }
 }
 
 /// A gateway has lost its Ethernet link, and this is known: all leave by the others, and nothing is lost.
@@ -84,9 +119,8 @@ static void no_gateway_is_left(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_is_reached),
-        cmocka_unit_test(gateways_share),
-        cmocka_unit_test(a_gateway_fails),
+        cmocka_unit_test(everybody_is_reached),       cmocka_unit_test(gateways_share),
+        cmocka_unit_test(gateways_share_by_capacity), cmocka_unit_test(a_gateway_fails),
         cmocka_unit_test(no_gateway_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
