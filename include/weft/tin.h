@@ -74,6 +74,9 @@ struct weft_tin_conf {
     weft_bytes ctd_bytes;       ///< an RTS that finds more in its queue is answered by CTD
     weft_time_ps reassembly_timeout_ps, rts_timeout_ps;
     uint64_t trace, trace_kept; ///< one in so many cells; notes of a TiN
+    // the control processor
+    uint64_t punt_rate;    ///< frames a second that it takes
+    uint64_t punt_packets; ///< that wait for it, at most
     // ways out of the Clique
     uint32_t exits;             ///< enum weft_tin_exit_choice
     uint64_t exit_entries;      ///< of a group of ways out

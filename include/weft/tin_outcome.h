@@ -6,8 +6,12 @@
 #include "weft/dsf_outcome.h"
 #include "weft/tin.h"
 
-/// X(field, meaning)
-#define WEFT_TIN_COUNTERS(X)                                                                                           \
+/// X(field, meaning). What seldom happens comes last, and is not in the digest of runs without it.
+#define WEFT_TIN_COUNTERS(X) WEFT_TIN_ALWAYS(X) WEFT_TIN_OPTIONS(X)
+#define WEFT_TIN_OPTIONS(X)                                                                                            \
+    X(punts_refused, "and frames that would have been, beyond what it takes")                                          \
+    X(punts_missed, "and those that came while its firmware started again")
+#define WEFT_TIN_ALWAYS(X)                                                                                             \
     X(cell_hops, "cells of any kind over one link")                                                                    \
     X(cells_lost, "by links, or because of their hop count")                                                           \
     X(cells_unroutable, "without a way to their destination")                                                          \
@@ -22,7 +26,7 @@
     X(cts, "clear-to-sends")                                                                                           \
     X(ctd, "clear-to-drops: packets discarded at their ingress, not fetched")                                          \
     X(marked, "packets marked CE because of the depth of their RTS queue")                                             \
-    X(punted, "frames for the control processor: LLDP")                                                                \
+    X(punted, "frames for the control processor: LLDP, and packets without a way out")                                 \
     X(packets_lost, "given up: cells of theirs, or what asked for them, did not come")
 /// The most at any one. X(field, meaning)
 #define WEFT_TIN_WATERMARKS(X)                                                                                         \

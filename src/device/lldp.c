@@ -65,10 +65,14 @@ static bool takes_sfcm(const struct weft_dcbx *says) {
     return false;
 }
 
-bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
-    struct weft__lldp *l = port->lldp;
+void weft__lldp_ignore(struct weft__worker *w, const struct weft_packet *packet) {
     w->tally.delivered_bytes += packet->bytes;
     w->tally.lldp_bytes -= packet->bytes;
+}
+
+bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
+    struct weft__lldp *l = port->lldp;
+    weft__lldp_ignore(w, packet);
     if (!l) return false;
     const struct weft__lldp_frame *own = &l->frame[port->id], *peer = &l->frame[packet->psn];
     struct weft_lldpdu own_pdu, peer_pdu;

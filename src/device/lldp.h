@@ -33,6 +33,8 @@ void weft__lldp_set_timer(const struct weft__port *port, struct weft__timers *ti
 bool weft__lldp_on_timer(struct weft__port *port, weft_time_ps now);
 /// A frame came, perhaps to a port without LLDP. True likewise.
 bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet);
+/// A frame came that nobody has time for.
+void weft__lldp_ignore(struct weft__worker *w, const struct weft_packet *packet);
 /// Sends the pending frame; the port must be free.
 void weft__lldp_send(struct weft__port *port, struct weft__worker *w);
 

@@ -9,10 +9,12 @@
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, sections 3.1 to
 // 3.4. Differences: a host's NIC is a node of its own, behind a link (PCIe); classes of service are the eight
-// priorities; there is an RTS queue for each port and priority of the node, no port for the control processor; a flow
+// priorities; there is an RTS queue for each port and priority of the node, none for the control processor, which only
+// gets what is punted where it comes in; a flow
 // is told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without its bytes.
 #include "device/tin.h"
 
+#include "device/lldp.h"
 #include "weft/memory.h"
 
 // --- lists of slots ----------------------------------------------------------------------------------------------
@@ -74,8 +76,10 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
     p->port = tin->slot[p->port] & (uint16_t)~WEFT__TIN_ETHERNET;
     if (weft_packet_is_local(p)) {
-        tin->gnet.counts.punted += p->kind == WEFT_PACKET_LLDP;
-        weft__ether_on_local(&tin->ether, node, w, p);
+        if (p->kind != WEFT_PACKET_LLDP || weft__tin_punt(tin, w->now_ps))
+            weft__ether_on_local(&tin->ether, node, w, p);
+        else
+            weft__lldp_ignore(w, p);
     } else {
         p->priority = tin->ether.conf->dscp_map[p->dscp] & 7u;
         weft__tin_on_frame(node, tin, w, p);
@@ -329,6 +333,8 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->places = setup->places;
     tin->egress = setup->egress;
     tin->egresses = setup->egresses;
+    tin->absence = setup->absence;
+    tin->absences = setup->absences;
     tin->pool = setup->pool;
     tin->announced = tin->packet_free = tin->fetching = tin->fetch_free = (struct weft__tin_list){WEFT_NONE, WEFT_NONE};
     tin->port0 = setup->port0;

@@ -89,6 +89,9 @@ struct weft__tin {
     const struct weft__tin_places *places;
     const struct weft__tin_egress *egress; ///< [egresses] yet to come
     uint32_t egresses, exit_state;
+    const struct weft_clique_absence *absence; ///< [absences] of the control processor of this TiN or another
+    uint32_t absences;
+    weft_time_ps punts_until_ps; ///< the control processor has done what waits for it
     struct weft__tin_port *port; ///< [ether.ports]
     struct weft_packet_pool *pool;
     // the ingress buffer
@@ -126,6 +129,8 @@ struct weft__tin_setup {
     const struct weft__tin_places *places;
     const struct weft__tin_egress *egress;
     uint32_t egresses;
+    const struct weft_clique_absence *absence;
+    uint32_t absences;
     const struct weft_tin *topology;
     const struct weft__gnet_tables *tables;
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
@@ -159,6 +164,8 @@ static inline uint32_t weft__tin_level(const struct weft__tin *tin, uint32_t pri
 }
 
 // tin_ip.c: packets that enter
+/// A frame is for the control processor; whether it takes it.
+bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now);
 /// A frame's header came; p->port: the Ethernet port, of those.
 void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft_packet *p);
 /// The last bit of the frame at Ethernet port `k` has come.

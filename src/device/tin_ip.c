@@ -73,6 +73,24 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
                       weft_gnet_class(WEFT_GNET_KIND_RTS, weft__tin_level(tin, p->priority)));
 }
 
+bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now) {
+    weft_time_ps each = WEFT_PS_PER_S / tin->conf->punt_rate;
+    for (uint32_t i = 0; i < tin->absences; i++) {
+        const struct weft_clique_absence *a = &tin->absence[i];
+        if (a->tin != tin->gnet.self || now < a->from_ps || now >= a->to_ps) continue;
+        tin->gnet.counts.punts_missed++;
+        return false;
+    }
+    if (tin->punts_until_ps < now) tin->punts_until_ps = now;
+    if (tin->punts_until_ps - now >= tin->conf->punt_packets * each) {
+        tin->gnet.counts.punts_refused++;
+        return false;
+    }
+    tin->punts_until_ps += each;
+    tin->gnet.counts.punted++;
+    return true;
+}
+
 /// One of the ways out, for all packets of a flow the same, as often as its group names it: WCMP.
 static uint32_t find_exit(struct weft__tin *tin, const struct weft_packet *p, weft_time_ps now) {
     const struct weft__tin_places *places = tin->places;
@@ -96,6 +114,7 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
     uint32_t k = p->port, to;
     bool xoff;
     if (!find_egress(tin, p, w->now_ps, &to)) {
+        weft__tin_punt(tin, w->now_ps); // which knows no way either
         weft__ether_drop(&tin->ether, w, p, k, WEFT_DROP_NO_ROUTE);
         return;
     }

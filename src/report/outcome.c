@@ -155,8 +155,11 @@ static uint64_t mix_rma(uint64_t digest, const struct weft_rma_outcome *rma) {
 
 static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
 #define X(field, help) digest = mix(digest, tin->field);
-    WEFT_TIN_COUNTERS(X)
+    WEFT_TIN_ALWAYS(X)
     WEFT_TIN_WATERMARKS(X)
+#undef X
+#define X(field, help) digest = mix_used(digest, offsetof(struct weft_tin_outcome, field), tin->field);
+    WEFT_TIN_OPTIONS(X)
 #undef X
 #define X(field, help) digest = mix_histogram(digest, &tin->field);
     WEFT_TIN_HISTOGRAMS(X)

@@ -131,6 +131,8 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .topology = &net->cliques->shape->fabric[net->cliques->shape->fabric_of_node[node]].tin[self],
         .egress = clique->timeline ? clique->egress[self] : NULL,
         .egresses = clique->timeline ? clique->timeline->tin[self].egresses : 0,
+        .absence = clique->timeline ? clique->timeline->absence : NULL,
+        .absences = clique->timeline ? clique->timeline->absences : 0,
         .tables = &clique->tables,
         .self = self,
         .who = info->index,

@@ -103,12 +103,32 @@ static void without_nsf_tables_are_gone(void **state) {
     run_free(&r);
 }
 
+/// LLDP every 10 us at 24 hosts' ports, and the first at 0: a TiN's control processor takes so many a second, what is
+/// beyond that it refuses; while its firmware starts again, from 150 to 250 us, it takes none. Data have no part in it.
+static void the_control_processor_takes_what_it_can(void **state) {
+    struct run r = RUN(run_text,
+                       THIN FAST "  events: [{at: 151us, do: reboot, node: tin-1}]\n"
+                                 "dcbx: {enabled: true, interval: 10us}\ntin: {punt_rate: 50000, punt_queue: 4}\n",
+                       "sequenced", "on");
+    const struct weft_tin_outcome *o = r.outcome->tin;
+    run_assert_complete(&r);
+    assert_int_equal(run_drops(&r), 0);
+    assert_int_equal(o->cells_lost + o->escapes, 0);
+    assert_int_equal(o->punts_missed, 10); // of one host
+    // every other one, as 20 us are between two that it takes, and four more that wait
+    uint64_t frames = o->punted + o->punts_refused + o->punts_missed, each = frames / 24;
+    assert_in_range(o->punted, 24 * (each / 2) - 10, 24 * (each / 2 + 5));
+    assert_in_range(o->punts_refused, 24 * (each / 2 - 5) - 10, 24 * (each / 2));
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_follow_without_black_holes),
         cmocka_unit_test(without_order_there_are_black_holes),
         cmocka_unit_test(firmware_starts_again_without_loss),
         cmocka_unit_test(without_nsf_tables_are_gone),
+        cmocka_unit_test(the_control_processor_takes_what_it_can),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,7 @@ static void no_gateway_is_left(void **state) {
             "{kind: flow, src: host-1, dst: host-31, size: 4096B, start: 200us}]\n");
     assert_int_equal(r.status, WEFT_ERROR_STALL);
     assert_true(r.outcome->drops[WEFT_DROP_NO_ROUTE] > 0);
+    assert_int_equal(r.outcome->tin->punted + r.outcome->tin->punts_refused, r.outcome->drops[WEFT_DROP_NO_ROUTE]);
     assert_true(r.outcome->flow[0].end_ps == WEFT_TIME_NEVER);
     assert_true(run_fct(&r, 1) > 0); // within the Clique all is well
     run_free(&r);
