@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 enum {
-    SPINS = 4096,           ///< while every thread has a processor of its own
-    LOAD_WINDOWS = 64,      ///< from choice to choice
-    CROWDED_NS = 1000000,   ///< a yield as long: others want the processor
-    CROWDED_WINDOWS = 1024, ///< so long to sleep
-    CROWDED_FOR_NS = 250000000,
+    SPINS = 4096,                 ///< while every thread has a processor of its own
+    LOAD_WINDOWS = 64,            ///< from choice to choice
+    CROWDED_NS = 1000000,         ///< a yield as long: others want the processor
+    CROWDED_WINDOWS = 1024,       ///< so long to sleep
+    CROWDED_LEAST_NS = 250000000, ///< that it is so is believed so long, and twice as long if it was still so then
+    CROWDED_MOST_NS = 2000000000,
     FIRST_TURN = 1 << 8,
     CROWDED_PRICE = 64, ///< times that of a quiet machine: two wake-ups by the kernel instead of two cache lines
 };
@@ -57,6 +58,19 @@ uint32_t weft__calc_thread_level(const struct weft__load *load, uint32_t levels,
     return cost_best * 5 < cost_now * 4 ? best : now;
 }
 
+/// Whether a thread has had to wait for its processor since this was last asked.
+static bool is_crowded_anew(struct weft__threads *all) {
+    uint64_t seen = atomic_load_explicit(&all->crowded_ns, memory_order_relaxed);
+    if (seen == all->crowded_seen_ns) return false;
+    all->crowded_seen_ns = seen;
+    if (seen < all->crowded_until_ns) return false;
+    bool again = all->crowded_until_ns && seen - all->crowded_until_ns < all->crowded_for_ns;
+    all->crowded_for_ns = again ? all->crowded_for_ns * 2 : CROWDED_LEAST_NS;
+    if (all->crowded_for_ns > CROWDED_MOST_NS) all->crowded_for_ns = CROWDED_MOST_NS;
+    all->crowded_until_ns = seen + all->crowded_for_ns;
+    return true;
+}
+
 void weft__threads_note(struct weft__threads *all, const uint32_t *events) {
     if (all->n == 1 || !all->price) return;
     uint32_t levels = levels_of(all);
@@ -71,9 +85,10 @@ void weft__threads_note(struct weft__threads *all, const uint32_t *events) {
         }
         all->load.busiest[l] += busiest;
     }
-    if (++all->load.windows < LOAD_WINDOWS) return;
-    uint64_t crowded = atomic_load_explicit(&all->crowded_ns, memory_order_relaxed), price = all->price;
-    if (crowded && wall_ns() - crowded < CROWDED_FOR_NS) price *= CROWDED_PRICE;
+    bool crowded = is_crowded_anew(all);
+    if (++all->load.windows < LOAD_WINDOWS && !crowded) return;
+    uint64_t price = all->price;
+    if (wall_ns() < all->crowded_until_ns) price *= CROWDED_PRICE;
     all->level = weft__calc_thread_level(&all->load, levels, all->level, price);
     for (uint32_t l = 0; l < levels; l++) // half of what is known now counts in the next choice
         all->load.busiest[l] /= 2;
@@ -127,6 +142,7 @@ static bool stand_by(struct weft__thread *t) {
     while ((t->turn = atomic_load(&all->turn), active_of(t->turn)) <= t->id && active_of(t->turn))
         pthread_cond_wait(&all->wanted, &all->lock);
     pthread_mutex_unlock(&all->lock);
+    t->crowded = 0;
     return active_of(t->turn) > 0;
 }
 

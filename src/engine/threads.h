@@ -23,10 +23,12 @@ struct weft__load {
 };
 
 struct weft__threads {
-    uint32_t workers, n;    ///< n threads at most, of which 0 to active - 1 run windows
-    uint32_t price;         ///< of meeting, in events; 0: all threads run all windows
-    uint32_t level;         ///< thread 0's: of the next window
-    uint32_t spins;         ///< at the barrier, before the processor is given away
+    uint32_t workers, n; ///< n threads at most, of which 0 to active - 1 run windows
+    uint32_t price;      ///< of meeting, in events; 0: all threads run all windows
+    uint32_t level;      ///< thread 0's: of the next window
+    uint32_t spins;      ///< at the barrier, before the processor is given away
+    /// Thread 0's: until when others want the processors, for how long that was assumed, and by which sign.
+    uint64_t crowded_until_ns, crowded_for_ns, crowded_seen_ns;
     struct weft__load load; ///< thread 0's
     _Alignas(64)
         atomic_ullong turn;   ///< windows begun, and in its low byte how many threads run this one; 0 there: the end
