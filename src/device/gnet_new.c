@@ -18,20 +18,6 @@ void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, d
     }
 }
 
-/// Ranks and weights of VCs at outputs. Escape VCs come last.
-static void init_ranks(struct weft__gnet *g) {
-    const struct weft_tin_conf *conf = g->conf;
-    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-        uint32_t class = vc / WEFT_GNET_ROUTING_VCS, kind = class % WEFT_GNET_KINDS;
-        bool is_escape = vc >= WEFT_GNET_ESCAPE_VC,
-             is_low = !is_escape && class / WEFT_GNET_KINDS == WEFT_GNET_LOW_LATENCY;
-        bool solicits = !is_escape && kind != WEFT_GNET_KIND_DATA && kind != WEFT_GNET_KIND_RESP;
-        uint32_t rank = (conf->low_strict && !is_low ? 2u : 0u) + (conf->solicit_strict && !solicits ? 1u : 0u);
-        g->strict[rank] |= 1u << vc;
-        g->weight[vc] = is_low ? (uint8_t)conf->low_weight : 1;
-    }
-}
-
 /// Ports are numbered from 0: those of links as they are, and endpoints between and behind them.
 static uint32_t count_ports(const struct weft__gnet *g) {
     uint64_t endpoints = g->conf->ip_endpoints + g->conf->rma_endpoints + g->conf->control_endpoints, port = 0;
@@ -67,8 +53,8 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
     g->own = timeline && timeline->tin[setup->self].set_of ? &timeline->tin[setup->self] : NULL;
     g->set_of = g->own ? g->own->set_of : first->set_of;
     g->set = g->own ? g->own->set : first->set;
-    g->sets = g->own ? g->own->sets : first->sets;
-    if (g->sets > WEFT__GNET_SET_UNKNOWN) g->sets = WEFT__GNET_SET_UNKNOWN;
+    uint32_t sets = g->own ? g->own->sets : first->sets;
+    g->sets = (uint16_t)(sets < WEFT__GNET_SET_UNKNOWN ? sets : (uint32_t)WEFT__GNET_SET_UNKNOWN);
     g->columns = (uint16_t)(g->own ? timeline->columns : t->routes[0]->columns);
     g->column_of = g->own ? timeline->column_of : t->routes[0]->column_of;
     for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
@@ -90,6 +76,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .conf = setup->conf,
         .tin = setup->tin,
         .tables = setup->tables,
+        .times = setup->times,
         .pod_of = setup->tables->pod_of,
         .place_of = setup->tables->place_of,
         .self = (uint16_t)setup->self,
@@ -107,7 +94,6 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     g->due.first = g->due.end = 1;
     g->random_next = weft_random_u64(&g->random);
     g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
-    memcpy(g->times, setup->times, sizeof g->times);
     for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;
         g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
@@ -115,7 +101,6 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
     }
     init_tables(g, setup);
-    init_ranks(g);
     init_endpoints(g, setup->endpoint_rate);
     return true;
 }

@@ -60,13 +60,9 @@ static inline void await_crossing(struct weft__node *node, struct weft__gnet *g,
 
 // --- credits ------------------------------------------------------------------------------------------------------
 
-/// A cell has left a FIFO by `when`.
-static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
-                      uint32_t units, weft_time_ps when) {
+static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
+                                                   struct weft__gnet_in *in, uint32_t vc, weft_time_ps when) {
     struct weft__gnet_queue *q = &in->vc[vc];
-    q->owed = (uint16_t)(q->owed + units);
-    in->owing |= 1u << vc;
-    if (q->owed < in->batch_units) return;
     weft_time_ps arrival = when + in->credit_delay_ps;
     struct weft_packet *p = weft__send(w, in->peer_worker, arrival);
     *p = (struct weft_packet){
@@ -81,6 +77,15 @@ static void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft_
         in->owing &= in->owing - 1;
     }
     g->counts.credit_records++;
+}
+
+/// A cell has left a FIFO by `when`.
+static inline void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
+                             uint32_t units, weft_time_ps when) {
+    struct weft__gnet_queue *q = &in->vc[vc];
+    q->owed = (uint16_t)(q->owed + units);
+    in->owing |= 1u << vc;
+    if (q->owed >= in->batch_units) send_credits(g, w, in, vc, when);
 }
 
 /// The first cell of a VC at an input, or if it has `crossed` at an output.
@@ -157,23 +162,26 @@ static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     cell->time_ps = start;
     weft__gnet_cells_push(&g->cells, &out->vc[vc].fifo, cell);
     *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
-    if (*depth > g->bytes_max[o]) g->bytes_max[o] = *depth;
+    if (*depth > out->vc[vc].bytes_max) out->vc[vc].bytes_max = *depth;
     out->queued |= 1u << vc;
     if ((weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
 }
 
-/// Which of these VCs goes next.
+/// VCs of a kind, in both levels, and of the low-latency level. Escape VCs are of no kind, and bulk.
+#define OF_KIND(kind) ((7u << WEFT_GNET_ROUTING_VCS * (kind)) * (1u + (1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS)))
+#define LOW ((1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS) - 1)
+#define SOLICIT (OF_KIND(WEFT_GNET_KIND_RTS) | OF_KIND(WEFT_GNET_KIND_CTS) | OF_KIND(WEFT_GNET_KIND_REQ))
+
+/// Which of these VCs goes next: by strict ranks, then in turns, weighted.
 static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
-    for (uint32_t level = 0; level < WEFT__GNET_RANKS; level++)
-        if (vcs & g->strict[level]) {
-            vcs &= g->strict[level];
-            break;
-        }
+    if (g->conf->low_strict && vcs & LOW) vcs &= LOW;
+    if (g->conf->solicit_strict && vcs & SOLICIT) vcs &= SOLICIT;
     if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
         out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
-        out->turn_bytes = (int16_t)(g->weight[out->turn] * WEFT_GNET_CELL_MAX);
+        uint32_t weight = LOW >> out->turn & 1 ? (uint32_t)g->conf->low_weight : 1;
+        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX);
     }
     return out->turn;
 }

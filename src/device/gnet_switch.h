@@ -13,7 +13,7 @@
 #include "weft/random.h"
 #include "weft/tin_outcome.h"
 
-enum { WEFT__GNET_PORTS = 64, WEFT__GNET_RANKS = 4 };
+enum { WEFT__GNET_PORTS = 64 };
 
 /// Times of cells at one rate, by size, rounded up.
 struct weft__gnet_times {
@@ -89,8 +89,9 @@ _Static_assert(sizeof(struct weft__gnet_queue) == 16 && offsetof(struct weft__gn
 /// A VC at an output: cells that have crossed.
 struct weft__gnet_out_queue {
     struct weft__gnet_fifo fifo;
-    int16_t credits; ///< for the FIFO at the far end
-    uint16_t unused[3];
+    int16_t credits;    ///< for the FIFO at the far end
+    uint16_t bytes_max; ///< its watermark
+    uint16_t unused[2];
 };
 
 struct weft__gnet_out {
@@ -159,50 +160,46 @@ struct weft__gnet_tables {
     const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
 };
 
-enum {
-    WEFT__GNET_HEAD_LINES = 6,
-    WEFT__GNET_CELL_LINES = 6,
-    WEFT__GNET_RATES = 16,
-    WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1
-};
+enum { WEFT__GNET_HEAD_LINES = 11, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
-    // what `fetch` needs, WEFT__GNET_HEAD_LINES
+    // what every visit needs, in WEFT__GNET_HEAD_LINES
     uint64_t busy_in, busy_out;             ///< may be out of date where nobody waits
     uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
     uint64_t down;                          ///< outputs whose link has failed
     uint64_t links, endpoints;              ///< ports of each kind
     uint64_t faulty;                        ///< outputs whose link may lose cells
-    struct weft__gnet_in *in;               ///< [ports]
-    struct weft__gnet_out *out;             ///< [ports]
-    uint16_t (*depth)[WEFT__GNET_PORTS];    ///< [VC][output] bytes that wait
-    const uint16_t *set_of, *column_of;     ///< of the tables in force
+
+    struct weft__gnet_in *in;            ///< [ports]
+    struct weft__gnet_out *out;          ///< [ports]
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait
+    const uint16_t *set_of, *column_of;  ///< of the tables in force
     const uint16_t *pod_of, *place_of;
-    uint16_t columns, self, pod;
-    uint8_t row0[WEFT__GNET_PORTS];        ///< first row of the table for cells that come by a port
-    uint8_t crossing_to[WEFT__GNET_PORTS]; ///< output of the cell that is crossing from an input, or was the last to
-    struct weft__gnet_due due;
-    // every cell
-    uint8_t input[WEFT__GNET_PORTS];         ///< enum weft_gnet_input of a port
-    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
-    weft_time_ps change_ps;                  ///< until then the tables are in force
     const struct weft_gnet_set *set;
-    uint32_t sets;
+
     struct weft__gnet_cells cells;
     const struct weft_tin_conf *conf;
-    weft_time_ps lag_ps;                  ///< of cells that endpoints inject
-    struct weft_random random;            ///< of ways
-    uint64_t random_next;                 ///< drawn before it is needed
-    uint16_t bytes_max[WEFT__GNET_PORTS]; ///< of a VC at an output
-    const struct weft__gnet_times *times[WEFT__GNET_RATES];
-    uint32_t key0;                      ///< the key of the timer for failures of links
-    uint32_t strict[WEFT__GNET_RANKS];  ///< VCs of each strict rank
-    uint8_t weight[WEFT_GNET_VCS];      ///< within it
-    uint32_t turn[3], arrival_turn[3];  ///< of endpoints that send, and receive: IP, 1RMA, control
-    uint8_t first[3], n[3];             ///< of each kind, in `endpoint`
-    uint8_t endpoint[WEFT__GNET_PORTS]; ///< ports
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
+    weft_time_ps change_ps;                      ///< until then the tables are in force
+    weft_time_ps lag_ps;                         ///< of cells that endpoints inject
+    uint16_t columns, sets, self, pod;
+
+    struct weft_random random; ///< of ways
+    uint64_t random_next;      ///< drawn before it is needed
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
+    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
+
+    uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
+    uint8_t first[3], n[3];                  ///< of each kind, in `endpoint`
+    uint8_t endpoint[WEFT__GNET_PORTS];      ///< ports
+    uint8_t row0[WEFT__GNET_PORTS];          ///< first row of the table for cells that come by a port
+    uint8_t input[WEFT__GNET_PORTS];         ///< enum weft_gnet_input of a port
+    uint8_t crossing_to[WEFT__GNET_PORTS];   ///< output of the cell that is crossing from an input, or was the last to
+    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
+    struct weft__gnet_due due;
+    // rarely
+    uint32_t key0; ///< the key of the timer for failures of links
     const struct weft__gnet_tables *tables;
     const struct weft_gnet_routes *routes;      ///< of which the ways of escape are in force
     uint32_t epoch;                             ///< the next of them
@@ -212,12 +209,13 @@ struct weft__gnet {
     struct weft_tin_transition *seen; ///< [transitions]
     uint32_t transitions, transition_at;
     const struct weft_tin *tin;
-    struct weft__gnet_tracer *tracer;  ///< NULL: no cell is traced
     uint64_t stalls[WEFT__GNET_PORTS]; ///< of outputs: without credits
     weft_time_ps stall_ps[WEFT__GNET_PORTS];
     struct weft__trace *trace; ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
+_Static_assert(offsetof(struct weft__gnet, random) == 3 * 64, "three lines");
+_Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
 enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
 

@@ -229,8 +229,6 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         __builtin_prefetch(weft__gnet_entry(g, p, p->port));
     }
     fetch_due(g, end);
-    for (uint32_t line = 0; line < WEFT__GNET_CELL_LINES; line++)
-        __builtin_prefetch((const char *)g + offsetof(struct weft__gnet, crossing_from) + (size_t)line * 64);
 }
 
 /// The ways of cells, from the tables; which one is chosen in its turn.
