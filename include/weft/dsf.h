@@ -29,7 +29,11 @@ struct weft_interface_conf {
     uint64_t slow_eighths;
     weft_time_ps balance_age_ps, refresh_ps, watchdog_ps;
     uint64_t backlog_cells; ///< before a lane of its own at which VOQs wait, whatever their credits
+    // deep buffer
     weft_bytes sram_bytes;
+    double sram_alpha;          ///< a VOQ has so many times what is free on chip there at most
+    double sram_xoff, sram_xon; ///< free share below which NICs are paused, and above which not
+    weft_rate_bps hbm_rate_bps; ///< writing, and reading
     // reassembly
     weft_bytes reassembly_bytes;
     weft_time_ps reassembly_timeout_ps;

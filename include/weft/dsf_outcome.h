@@ -29,7 +29,9 @@ void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram 
 #define WEFT_DSF_COUNTERS(X) WEFT_DSF_ALWAYS(X) WEFT_DSF_OPTIONS(X)
 #define WEFT_DSF_OPTIONS(X)                                                                                            \
     X(llfc_stops, "times that a FIFO stopped a lane that feeds it (link-level flow control)")                          \
-    X(llfc_stopped_ps, "time that lanes were stopped, summed over lanes")
+    X(llfc_stopped_ps, "time that lanes were stopped, summed over lanes")                                              \
+    X(hbm_packets, "that VOQs kept in HBM")                                                                            \
+    X(chip_full, "times that so little on-chip memory was left that NICs were paused")
 #define WEFT_DSF_ALWAYS(X)                                                                                             \
     X(cell_hops, "cells of any kind over one link")                                                                    \
     X(cells_lost, "by links")                                                                                          \
@@ -47,7 +49,7 @@ void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram 
 #define WEFT_DSF_WATERMARKS(X)                                                                                         \
     X(voq_bytes_max, "bytes in one VOQ")                                                                               \
     X(buffer_bytes_max, "bytes in the VOQs of an interface node")                                                      \
-    X(hbm_bytes_max, "of these, bytes that the on-chip memory has no room for")                                        \
+    X(hbm_bytes_max, "of these, bytes in HBM")                                                                         \
     X(egress_bytes_max, "bytes at an Ethernet port, waiting to leave")                                                 \
     X(reassembly_bytes_max, "bytes in reassembly at an interface node")                                                \
     X(reassembly_packets_max, "packets between the one in turn and the last that came, of one source and priority")

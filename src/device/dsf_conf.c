@@ -49,8 +49,16 @@ static const struct weft_param interface_rows[] = {
     WEFT_UINT(struct weft_interface_conf, backlog_cells, "backlog", "256", "1", "65535",
               "cells (or trains) that wait for a lane of the node's own at which packets stay in their VOQs, whatever "
               "their credits (assumed)"),
-    WEFT_BYTES(struct weft_interface_conf, sram_bytes, "sram", "128MiB", "0B", "1TB",
-               "on-chip buffer (Jericho3-AI); what VOQs hold beyond it is counted as in HBM"),
+    WEFT_BYTES(struct weft_interface_conf, sram_bytes, "sram", "128MiB", "64KiB", "1TB",
+               "on-chip buffer (Jericho3-AI); switch.buffer is the whole, with HBM"),
+    WEFT_REAL(struct weft_interface_conf, sram_alpha, "sram_alpha", "1", "0", "128",
+              "a VOQ keeps so many times what is free on chip there, the rest in HBM (FBOSS: alpha of VOQs, 1)"),
+    WEFT_REAL(struct weft_interface_conf, sram_xoff, "sram_xoff", "0.1", "0", "1",
+              "with less than this share of the on-chip buffer free NICs are paused (FBOSS's tests: 10%)"),
+    WEFT_REAL(struct weft_interface_conf, sram_xon, "sram_xon", "0.2", "0", "1",
+              "until so much is free, which VOQs leave free for what is yet to be written to HBM (FBOSS's tests: 20%)"),
+    WEFT_RATE(struct weft_interface_conf, hbm_rate_bps, "hbm_rate", "3.6Tbps", "1Gbps", "1000Tbps",
+              "at which HBM is written, and read (assumed: two stacks of 1024 pins of 3.6 Gbps, half the time each)"),
     WEFT_BYTES(struct weft_interface_conf, reassembly_bytes, "reassembly_buffer", "16MiB", "16KB", "1GB",
                "cells of packets that are not complete or not yet in turn at most (assumed)"),
     WEFT_TIME(struct weft_interface_conf, reassembly_timeout_ps, "reassembly_timeout", "100us", "1us", "1s",
@@ -74,6 +82,8 @@ static const char *interface_check(const void *conf, char *text, size_t size) {
     else if (c->egress_slow_bytes > c->egress_stop_bytes)
         snprintf(text, size, "egress_slow (%" PRIu64 "B) is above egress_stop (%" PRIu64 "B)", c->egress_slow_bytes,
                  c->egress_stop_bytes);
+    else if (c->sram_xoff >= c->sram_xon)
+        snprintf(text, size, "sram_xoff (%g) is not below sram_xon (%g)", c->sram_xoff, c->sram_xon);
     else
         return NULL;
     return text;

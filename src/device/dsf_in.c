@@ -33,6 +33,10 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
         return;
     }
     uint32_t voq = weft__in_voq(in, to, at.port, p->priority);
+    if (__builtin_expect(in->voq_bytes > in->hbm.watch_bytes, 0) && !weft__in_hbm_room(in, w->now_ps, p->bytes)) {
+        weft__ether_drop_full(&in->ether, w, p);
+        return;
+    }
     if (!weft__ether_enter(&in->ether, w, p, in->voq[voq].bytes, &xoff)) return;
     weft__in_enqueue(node, in, w, p, voq);
     if (xoff) weft__ether_hold(&in->ether, node, w, in_port, p->priority); // unless it was sent at once
@@ -100,6 +104,9 @@ static void on_box_timer(struct weft__node *node, struct weft__in *in, struct we
         break;
     case WEFT__IN_KEY_ROOM:
         weft__in_on_lanes(node, in, w);
+        break;
+    case WEFT__IN_KEY_CHIP:
+        weft__in_hbm_look(node, in, w);
         break;
     case WEFT__IN_KEY_SAMPLE:
         on_sample(node, in, w);

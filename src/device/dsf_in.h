@@ -35,6 +35,7 @@ struct weft__voq {
     weft_time_ps asked_ps;  ///< last request
     weft_time_ps active_ps; ///< last packet in or out
     weft_bytes bytes_max;
+    uint32_t hbm; ///< of its packets, those in HBM: the last ones
 };
 
 /// At the destination: a VOQ as its port knows it.
@@ -95,6 +96,17 @@ struct weft__in_port {
     struct weft_scheduler_state scheduler;
 };
 
+/// The deep buffer. All packets of VOQs are on chip or in HBM, or on their way there.
+struct weft__hbm {
+    struct weft__hbm_way {
+        weft_time_ps busy_until_ps;
+        uint64_t rem;
+    } write, read;
+    weft_bytes bytes;
+    weft_bytes watch_bytes; ///< while VOQs hold no more in all, none holds too much for the on-chip memory
+    weft_bytes voq_room;    ///< of VOQs on chip
+};
+
 struct weft__in {
     // line 1: every cell that comes
     uint32_t *stream_of; ///< [ins * WEFT_PRIORITIES]: stream + 1; 0: none yet
@@ -122,6 +134,7 @@ struct weft__in {
     struct weft__number_table flows;
     uint32_t voq_capacity, flow_capacity, streams, stream_capacity;
     weft_bytes voq_bytes, voq_bytes_max, reassembly_bytes, reassembly_bytes_max;
+    struct weft__hbm hbm;
     // congestion of the fabric
     uint32_t cells_came, cells_marked; ///< since the last look
     uint32_t rci_level;
@@ -141,7 +154,14 @@ enum { WEFT__IN_ETHERNET = 0x8000 };
 /// Timer keys beyond those of the Ethernet side: of an Ethernet port, those of the box, and
 /// one a lane where there is link-level flow control.
 enum { WEFT__IN_KEY_CREDIT = WEFT__ETHER_KEY_OWN };
-enum { WEFT__IN_KEY_REASSEMBLY, WEFT__IN_KEY_VOQS, WEFT__IN_KEY_ROOM, WEFT__IN_KEY_SAMPLE, WEFT__IN_KEY_LANES };
+enum {
+    WEFT__IN_KEY_REASSEMBLY,
+    WEFT__IN_KEY_VOQS,
+    WEFT__IN_KEY_ROOM,
+    WEFT__IN_KEY_CHIP,
+    WEFT__IN_KEY_SAMPLE,
+    WEFT__IN_KEY_LANES
+};
 
 static inline uint32_t weft__in_box_key(const struct weft__in *in, uint32_t what) {
     return in->ether.ports * WEFT__ETHER_KEYS_A_PORT + what;
@@ -205,6 +225,23 @@ void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct wef
 /// Lanes have room again: VOQs that wait for them, in turn.
 void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
+
+// dsf_in_hbm.c: the deep buffer
+void weft__in_hbm_start(struct weft__in *in);
+/// Whether a packet that comes finds room on chip. Asked if VOQs hold more than hbm.watch_bytes.
+bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t bytes);
+/// A packet has joined a VOQ: whether it goes to HBM. Asked if VOQs hold more than hbm.watch_bytes or this has some
+/// there.
+void weft__in_hbm_store(struct weft__node *node, struct weft__in *in, weft_time_ps now, struct weft__voq *v,
+                        uint32_t bytes);
+/// The first packet of a VOQ is in HBM.
+static inline bool weft__voq_is_in_hbm(const struct weft__voq *v) {
+    return __builtin_expect(v->hbm > 0, 0) && v->hbm == v->fifo.n;
+}
+/// It leaves it, read or forgotten.
+void weft__in_hbm_take(struct weft__in *in, weft_time_ps now, struct weft__voq *v, uint32_t bytes, bool read);
+/// There may be room on chip again.
+void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft__worker *w);
 
 // dsf_in_credit.c: the scheduler of credits
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,

@@ -115,6 +115,7 @@ void weft__in_start(void *state) {
     if (conf->inflight) inflight = conf->inflight;
     in->request_surplus = conf->credit_bytes * (inflight + 1);
     in->balance_max = conf->credit_bytes * (3 * inflight - 1);
+    weft__in_hbm_start(in);
 }
 
 // --- at the end ---------------------------------------------------------------------------------------------------
@@ -145,7 +146,6 @@ void weft__in_finish(struct weft__in *in, weft_time_ps now, struct weft_dsf_outc
     c->voqs = in->voqs.n;
     c->cells_lost = in->lanes.lost;
     c->buffer_bytes_max = in->voq_bytes_max;
-    if (in->voq_bytes_max > in->conf->sram_bytes) c->hbm_bytes_max = in->voq_bytes_max - in->conf->sram_bytes;
     c->reassembly_bytes_max = in->reassembly_bytes_max;
     if (in->queues) {
         weft__lane_queues_finish(in->queues, now);

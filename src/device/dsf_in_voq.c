@@ -158,7 +158,7 @@ static inline void cross_fabric(struct weft__node *node, struct weft__in *in, st
 }
 
 /// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
-static weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+static inline weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
     if (v->to == in->self) return 0;
     const struct weft__way *way = weft__spray_to(&in->spray, now, v->to);
     if (!way->n) return 0;
@@ -172,7 +172,14 @@ static weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const stru
     return lane->busy_until_ps > now + most ? lane->busy_until_ps - most : 0;
 }
 
-/// Joins those that wait for lanes.
+/// When its first packet may leave, if there are credits; 0: now.
+static inline weft_time_ps may_leave(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    weft_time_ps free_ps = lanes_free(in, now, v);
+    if (!weft__voq_is_in_hbm(v) || in->hbm.read.busy_until_ps <= now) return free_ps;
+    return in->hbm.read.busy_until_ps > free_ps ? in->hbm.read.busy_until_ps : free_ps;
+}
+
+/// Joins those that wait for lanes, or for HBM.
 static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_t number, weft_time_ps until) {
     struct weft__voq *v = &in->voq[number];
     uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_ROOM);
@@ -187,7 +194,9 @@ static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_
 static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v,
                        struct cell *last) {
     struct weft_packet p;
+    bool in_hbm = weft__voq_is_in_hbm(v);
     weft__fifo_pop(&v->fifo, in->ether.pool, &p);
+    if (__builtin_expect(in_hbm, 0)) weft__in_hbm_take(in, w->now_ps, v, p.bytes, true);
     v->balance -= p.bytes;
     v->bytes -= p.bytes;
     in->voq_bytes -= p.bytes;
@@ -206,7 +215,7 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
     struct weft__voq *v = &in->voq[number];
     struct cell last = {0};
     while (v->fifo.n && v->balance > 0 && !v->waits) {
-        weft_time_ps free_ps = lanes_free(in, w->now_ps, v);
+        weft_time_ps free_ps = may_leave(in, w->now_ps, v);
         if (__builtin_expect(free_ps > 0, 0))
             wait_for_lanes(node, in, number, free_ps);
         else
@@ -230,7 +239,7 @@ void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft
         uint32_t *tail = &again;
         for (uint32_t number = list, next; number != WEFT_NONE; number = next) {
             struct weft__voq *v = &in->voq[number];
-            weft_time_ps free_ps = lanes_free(in, w->now_ps, v);
+            weft_time_ps free_ps = may_leave(in, w->now_ps, v);
             next = v->next;
             v->waits = false;
             if (!v->fifo.n || v->balance <= 0) continue; // it asks when it has packets
@@ -265,6 +274,8 @@ void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft_
     in->voq_bytes += p->bytes;
     if (in->voq_bytes > in->voq_bytes_max) in->voq_bytes_max = in->voq_bytes;
     weft__fifo_push(&v->fifo, in->ether.pool, p);
+    if (__builtin_expect(in->voq_bytes > in->hbm.watch_bytes || v->hbm, 0))
+        weft__in_hbm_store(node, in, w->now_ps, v, p->bytes);
     serve(node, in, w, number);
 }
 
@@ -299,7 +310,9 @@ static void purge(struct weft__node *node, struct weft__in *in, struct weft__wor
     if (__builtin_expect(in->trace != NULL, 0)) note_purge(in, w->now_ps, v);
     while (v->fifo.n) {
         struct weft_packet p;
+        bool in_hbm = weft__voq_is_in_hbm(v);
         weft__fifo_pop(&v->fifo, in->ether.pool, &p);
+        if (in_hbm) weft__in_hbm_take(in, w->now_ps, v, p.bytes, false);
         v->bytes -= p.bytes;
         in->voq_bytes -= p.bytes;
         weft__ether_drop(&in->ether, w, &p, p.port, WEFT_DROP_CREDIT_WATCHDOG);

@@ -66,8 +66,24 @@ void weft__ether_tell_pause(struct weft__ether *e, struct weft__node *node, stru
 
 void weft__ether_hold(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                       uint32_t priority) {
-    if (e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) == WEFT_BUFFER_XOFF)
+    if (e->full || e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) == WEFT_BUFFER_XOFF)
         weft__ether_want_pause(e, node, w, k, priority, WEFT_NONE, true);
+}
+
+/// Ends the pause if nothing speaks against it.
+static bool resume(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                   uint32_t priority) {
+    if (e->full || e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) != WEFT_BUFFER_XON)
+        return false;
+    weft__ether_want_pause(e, node, w, k, priority, WEFT_NONE, false);
+    return true;
+}
+
+void weft__ether_has_room(struct weft__ether *e, struct weft__node *node, struct weft__worker *w) {
+    e->full = false;
+    for (uint32_t k = 0; k < e->ports; k++)
+        for (uint32_t bits = e->port[k].pfc_xoff; bits; bits &= bits - 1)
+            resume(e, node, w, k, (uint32_t)__builtin_ctz(bits));
 }
 
 static void refresh(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
@@ -75,10 +91,7 @@ static void refresh(struct weft__ether *e, struct weft__node *node, struct weft_
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
         if (!(port->pfc_told >> priority & 1)) continue;
         // The threshold may have moved although this group did not (a shared pool), so look again before repeating.
-        if (e->buffer->review(e->buffer_state, e->conf->buffer.conf, k, priority) == WEFT_BUFFER_XON)
-            weft__ether_want_pause(e, node, w, k, priority, WEFT_NONE, false);
-        else
-            port->pending |= (uint16_t)(1u << priority);
+        if (!resume(e, node, w, k, priority)) port->pending |= (uint16_t)(1u << priority);
     }
     if (port->pending) weft__ether_kick(e, node, w, k);
 }
@@ -190,6 +203,11 @@ void weft__ether_each(const struct weft__ether *e,
 
 // --- frames that come ---------------------------------------------------------------------------------------------
 
+void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p) {
+    bool lossless = e->port[p->port].lossless >> p->priority & 1;
+    weft__ether_drop(e, w, p, p->port, lossless ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+}
+
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, struct weft_packet *p, weft_bytes depth,
                        bool *ret_xoff) {
     bool mark = false;
@@ -205,15 +223,14 @@ bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, struct wef
     enum weft_buffer_answer answer =
         e->buffer->admit(e->buffer_state, e->conf->buffer.conf, p->port, p->priority, p->bytes);
     if (answer == WEFT_BUFFER_DROP) {
-        bool lossless = e->port[p->port].lossless >> p->priority & 1;
-        weft__ether_drop(e, w, p, p->port, lossless ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        weft__ether_drop_full(e, w, p);
         return false;
     }
     if (mark) {
         p->ecn = WEFT_ECN_CE;
         e->port[p->port].counters[p->priority].ecn_marked++;
     }
-    *ret_xoff = answer == WEFT_BUFFER_XOFF;
+    *ret_xoff = answer == WEFT_BUFFER_XOFF || e->full;
     return true;
 }
 

@@ -73,6 +73,7 @@ struct weft__ether {
     const struct weft_aqm_ops *aqm;
     const struct weft_scheduler_ops *scheduler;
     struct weft_random ecn_random;
+    bool full; ///< the box has little room, whatever the buffer model says: what comes is above XOFF
     // output queues
     struct weft__ether_queues *queues; ///< [ports]; NULL: what waits is elsewhere
     weft_bytes queues_bytes;           ///< at a port at most
@@ -115,11 +116,15 @@ static inline void weft__ether_want_pause(struct weft__ether *e, struct weft__no
 /// A packet was admitted above XOFF and may still be here: its neighbour is to pause, unless all is well again.
 void weft__ether_hold(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                       uint32_t priority);
+/// A frame that comes finds no room in the box.
+void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p);
+/// The box has room again (e->full): neighbours may resume.
+void weft__ether_has_room(struct weft__ether *e, struct weft__node *node, struct weft__worker *w);
 /// A packet leaves the ingress buffer: its neighbour may be let resume.
 static inline void weft__ether_release(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                                        const struct weft_packet *p) {
     if (e->buffer->release(e->buffer_state, e->conf->buffer.conf, p->port, p->priority, p->bytes) == WEFT_BUFFER_XON &&
-        e->xoffs[p->priority])
+        e->xoffs[p->priority] && !e->full)
         weft__ether_want_pause(e, node, w, p->port, p->priority, WEFT_NONE, false);
 }
 /// A pause or LLDP frame came.
