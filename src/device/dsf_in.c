@@ -73,8 +73,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
             else if (__builtin_expect(p->kind == WEFT_PACKET_LLFC, 0))
                 weft__lane_queue_on_signal(in->queues, node, w, in->slot[p->port], p);
             else
-                weft__in_on_request(node, in, w, weft__cell_from(p), p->qp / WEFT_PRIORITIES, p->qp % WEFT_PRIORITIES,
-                                    p->flags, p->psn);
+                weft__in_on_request(node, in, w, weft__cell_from(p), p);
         }
         return;
     }

@@ -3,7 +3,8 @@
 // packet in it.
 //
 // Control cells have the fields of cells, and:
-//   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source
+//   request  qp: the port at the destination and the priority; flags: enum weft__voq_state; psn: the VOQ at the source;
+//            entropy: number of the request among those of the VOQ, as one may overtake another on other lanes
 //   credit   qp: bytes; psn: the VOQ at the source; entropy: the priority (for the record only)
 #ifndef WEFT_DEVICE_DSF_IN_H
 #define WEFT_DEVICE_DSF_IN_H
@@ -21,6 +22,9 @@ enum weft__voq_state {
     WEFT__VOQ_REQUEST,   ///< it holds more than it has credits for
 };
 
+/// Of those of a VOQ under way at a time less than half: the bits that a record has for them.
+enum { WEFT__REQUEST_NUMBERS = 1 << 14 };
+
 /// At the source: packets for one port of one interface node, in one priority.
 struct weft__voq {
     struct weft__fifo fifo;
@@ -35,7 +39,8 @@ struct weft__voq {
     weft_time_ps asked_ps;  ///< last request
     weft_time_ps active_ps; ///< last packet in or out
     weft_bytes bytes_max;
-    uint32_t hbm; ///< of its packets, those in HBM: the last ones
+    uint32_t hbm;   ///< of its packets, those in HBM: the last ones
+    uint16_t asked; ///< number of the next request, modulo WEFT__REQUEST_NUMBERS
 };
 
 /// At the destination: a VOQ as its port knows it.
@@ -46,6 +51,7 @@ struct weft__credit_flow {
     uint8_t priority, state;
     bool ringed;
     uint8_t turns;       ///< eighths of a turn saved up, when slow
+    uint16_t heard;      ///< number of the next request that is news
     int64_t outstanding; ///< granted and not arrived
 };
 
@@ -245,7 +251,7 @@ void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft
 
 // dsf_in_credit.c: the scheduler of credits
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
-                         uint32_t port, uint32_t priority, uint32_t state, uint32_t voq);
+                         const struct weft_packet *request);
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t port);
 /// Something has changed that credits may have waited for.
 void weft__in_arm_credits(struct weft__node *node, struct weft__in *in, weft_time_ps now, uint32_t port);

@@ -75,10 +75,14 @@ static uint32_t flow_of(struct weft__in *in, uint32_t from, uint32_t port, uint3
 }
 
 void weft__in_on_request(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t from,
-                         uint32_t port, uint32_t priority, uint32_t state, uint32_t voq) {
-    uint32_t f = flow_of(in, from, port, priority);
+                         const struct weft_packet *request) {
+    uint32_t port = request->qp / WEFT_PRIORITIES, state = request->flags;
+    uint32_t f = flow_of(in, from, port, request->qp % WEFT_PRIORITIES);
     struct weft__credit_flow *flow = &in->flow[f];
-    flow->voq = voq;
+    uint32_t ahead = ((uint32_t)request->entropy - flow->heard) & (WEFT__REQUEST_NUMBERS - 1);
+    if (__builtin_expect(ahead >= WEFT__REQUEST_NUMBERS / 2, 0)) return; // a later one has overtaken it
+    flow->heard = (uint16_t)((request->entropy + 1u) & (WEFT__REQUEST_NUMBERS - 1));
+    flow->voq = request->psn;
     // Who is satisfied, or repeats itself, has heard of no credit for long: what is missing was lost.
     if (state == WEFT__VOQ_SATISFIED || state == flow->state) flow->outstanding = 0;
     flow->state = (uint8_t)state;

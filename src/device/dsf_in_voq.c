@@ -43,18 +43,19 @@ static void tell(struct weft__node *node, struct weft__in *in, struct weft__work
     struct weft__voq *v = &in->voq[number];
     v->asked_ps = w->now_ps;
     in->counts.requests++;
-    if (v->to == in->self) {
-        weft__in_on_request(node, in, w, in->self, v->port, v->priority, v->state, number);
-        return;
-    }
     struct weft_packet cell = {
         .bytes = WEFT_CELL_CONTROL,
         .qp = v->port * WEFT_PRIORITIES + v->priority,
         .psn = number,
         .kind = WEFT_PACKET_REQUEST,
         .flags = v->state & 7u,
+        .entropy = v->asked & 0x3fffu,
     };
-    weft__in_send_control(in, w, &cell, v->to);
+    v->asked = (uint16_t)((v->asked + 1u) & (WEFT__REQUEST_NUMBERS - 1));
+    if (v->to == in->self)
+        weft__in_on_request(node, in, w, in->self, &cell);
+    else
+        weft__in_send_control(in, w, &cell, v->to);
 }
 
 /// How it stands now; told if that has changed.

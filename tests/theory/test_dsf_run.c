@@ -271,6 +271,28 @@ static void no_credits_for_a_source_that_is_cut_off(void **state) {
     run_free(&r);
 }
 
+/// Lanes of 20 m and of 1 km: what a VOQ says of itself is overtaken by what it says later. A port that believed what
+/// comes last would give a VOQ that is full the turns of a slow one, or none. Half of the cells take 5 us and 5 us and
+/// two times the processing, the credits that let them go up to as much again; then 49 packets leave in turn.
+static void requests_that_overtake_are_not_believed(void **state) {
+    struct run r = run_text(
+        "topology: {kind: list, nodes: [{name: fn, role: switch, box: dsf_fabric}, {name: fm, role: switch, box: "
+        "dsf_fabric}, {name: x, role: switch, box: dsf_interface}, {name: a, role: switch, box: dsf_interface}, "
+        "{name: hx, role: host}, {name: ha, role: host}], links: [{from: hx, to: x, rate: 400Gbps}, "
+        "{from: ha, to: a, rate: 400Gbps}, {from: x, to: fn, rate: 800Gbps, delay: 100ns}, "
+        "{from: a, to: fn, rate: 800Gbps, delay: 100ns}, {from: x, to: fm, rate: 800Gbps, delay: 5us}, "
+        "{from: a, to: fm, rate: 800Gbps, delay: 5us}]}\n"
+        "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\nhost: {cc: none}\n"
+        "interface_node: {reassembly_timeout: 1ms}\n"
+        "workload: [{kind: flow, src: ha, dst: hx, size: 200KB, repeat: 40, interval: 20us}]\n");
+    run_assert_complete(&r);
+    assert_in_order(&r);
+    weft_time_ps longest = 483640 + 3 * (2 * 5000000 + 2 * 300000) + 49 * (4158 + 20) * 20 + 183640;
+    for (uint32_t i = 0; i < 40; i++)
+        if (run_fct(&r, i) > longest) fail_msg("burst %u: %" PRIu64 ", at most %" PRIu64, i, run_fct(&r, i), longest);
+    run_free(&r);
+}
+
 /// An interface node pauses its NICs before it would have to drop.
 static void nics_are_paused_in_time(void **state) {
     struct run r = RUN(run_text, "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
@@ -321,6 +343,7 @@ int main(void) {
         cmocka_unit_test(watchdog_empties_a_voq),
         cmocka_unit_test(cells_are_marked_at_the_depth),
         cmocka_unit_test(no_credits_for_a_source_that_is_cut_off),
+        cmocka_unit_test(requests_that_overtake_are_not_believed),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
     };
