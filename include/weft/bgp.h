@@ -15,6 +15,7 @@ struct weft_bgp_conf {
     uint64_t aggregates, width_max;
     weft_time_ps hold_ps, keepalive_ps, mrai_ps, detect_ps, processing_ps, latency_ps, tracking_delay_ps;
     bool tracking;
+    bool resilient; ///< a lost exit moves only the flows that used it
 };
 struct weft_param_table;
 extern const struct weft_param_table weft_bgp_table;

@@ -16,6 +16,10 @@
 static const struct weft_param rows[] = {
     WEFT_UINT(T, aggregates, "aggregates", "4", "1", "1000000", "of other buildings: one each; assumed"),
     WEFT_UINT(T, width_max, "width", "2048", "1", "65536", "next hops that a route may have (ECMP)"),
+    WEFT_BOOL(
+        T, resilient, "resilient", "off",
+        "resilient hashing: when an exit is lost only flows that used it get another, and they return to it; else "
+        "the hash is over those that are left, and others move, too"),
     WEFT_TIME(T, hold_ps, "hold", "90s", "3s", "65535s", "a session without a message for so long is closed"),
     WEFT_TIME(T, keepalive_ps, "keepalive", "30s", "1s", "21845s", "between keepalives"),
     WEFT_TIME(T, mrai_ps, "mrai", "0s", "0s", "1000s", "least time between UPDATEs to a neighbour; assumed"),

@@ -34,6 +34,7 @@ struct weft__outside {
     uint32_t fabric, hash_seed;
     const struct weft_route_ops *route;
     const void *route_conf;
+    bool resilient; ///< who has an exit that is still there keeps it
 };
 
 /// Where a packet that came in at interface node `from` leaves by now; false: nowhere. Times may go back by what it

@@ -225,6 +225,7 @@ static enum weft_status make_fabric(struct weft__network *net, struct weft__dsf 
     o->hash_seed = ops->hash_seed(route->conf, s->run.seed, net->topology->switches + f);
     o->route = ops;
     o->route_conf = route->conf;
+    o->resilient = s->control.bgp.resilient;
     tell_views(net, dsf, x, o, scratch);
     return WEFT_OK;
 }
