@@ -79,7 +79,7 @@ struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_e
                                      struct weft_arena *arena);
 /// Entries and groups in TiNs that are not what the NIB means them to be.
 uint64_t weft_sdn_differences(const struct weft_sdn *s);
-/// Counted from the tables. `ports` of a cell switch, endpoints included.
-struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports);
+/// Counted from the tables. `ports` of a cell switch, of these so many for endpoints.
+struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports, uint64_t endpoints);
 
 #endif

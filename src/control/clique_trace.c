@@ -7,7 +7,7 @@
 #include "control/clique_events.h"
 #include "weft/memory.h"
 
-enum { SWITCH_PORTS = 50, TRACED = 100, CLOCK_EVENTS_MAX = 8 };
+enum { SWITCH_PORTS = 50, ENDPOINTS = 18, TRACED = 100, CLOCK_EVENTS_MAX = 8 };
 
 /// The clocks' events follow each other at a distance at which each has had its effect: what they do is over in a
 /// moment, and messages are many. More than a few are left out.
@@ -54,7 +54,7 @@ struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, c
     *trace = (struct weft_clique_trace){
         .clique = weft_clique_of(t, f, arena), .fabric = f, .sdn_events = what.n, .sdn_event = what.told};
     struct weft_gnet_routes *routes = weft_gnet_routes_new(t, f, gnet, NULL);
-    trace->counts = weft_sdn_count(routes, SWITCH_PORTS);
+    trace->counts = weft_sdn_count(routes, SWITCH_PORTS, ENDPOINTS);
     weft_gnet_routes_free(routes);
     if (dcn) trace->bootstrap = weft_bootstrap_run(trace->clique, &conf->bootstrap, seed, arena);
     struct weft_sdn *sdn = weft_sdn_new(t, f, gnet, &conf->sdn, seed);

@@ -7,25 +7,28 @@
 
 enum { CPUS = 1, FAMILIES = 2 }; // of a TiN: its control processor; IPv4 and IPv6
 
-/// Ports of a TiN in each class; all endpoints, GNet ports or not, are terminals.
-static void count_ports(const struct weft_tin *tin, uint64_t ports, uint64_t ret[WEFT_GNET_INPUTS]) {
-    uint64_t gnet = 0;
-    for (uint64_t left = tin->local | tin->global; left; left &= left - 1) {
+/// VCs of a port that have flows: cells begin with the first of their class; on links they have any, or they escape.
+/// That it is one flow for an escape, and one VC at terminals, is our reading: with it both of the paper's numbers come
+/// out.
+enum { TERMINAL_VCS = 1, LINK_VCS = WEFT_GNET_ROUTING_VCS + 1 };
+
+/// Ports of a TiN in each class; all endpoints are terminals.
+static void count_ports(const struct weft_tin *tin, uint64_t endpoints, uint64_t ret[WEFT_GNET_INPUTS]) {
+    for (uint64_t left = tin->local | tin->global; left; left &= left - 1)
         ret[tin->input[__builtin_ctzll(left)]]++;
-        gnet++;
-    }
-    ret[WEFT_GNET_TERMINAL] = ports > gnet ? ports - gnet : 0;
+    ret[WEFT_GNET_TERMINAL] = endpoints;
 }
 
-static void count_tin(const struct weft_gnet_routes *r, uint32_t x, uint64_t ports, struct weft_sdn_counts *ret) {
+static void count_tin(const struct weft_gnet_routes *r, uint32_t x, uint64_t ports, uint64_t endpoints,
+                      struct weft_sdn_counts *ret) {
     const struct weft_dragonfly *f = r->f;
     const struct weft_tin *tin = &f->tin[x];
     const struct weft_gnet_tin_routes *own = &r->tin[x];
     uint64_t class_ports[WEFT_GNET_INPUTS] = {0};
     uint64_t dsts = f->pods - 1 + f->pod_first[tin->pod + 1] - f->pod_first[tin->pod] - 1;
-    count_ports(tin, ports, class_ports);
-    ret->gnet_naive += ports * WEFT_GNET_ROUTING_VCS * dsts;
-    ret->gnet_classes += WEFT_GNET_INPUTS * WEFT_GNET_ROUTING_VCS * dsts;
+    count_ports(tin, endpoints, class_ports);
+    ret->gnet_naive += (endpoints * TERMINAL_VCS + (ports - endpoints) * LINK_VCS) * dsts;
+    ret->gnet_classes += (TERMINAL_VCS + (WEFT_GNET_INPUTS - 1) * LINK_VCS) * dsts;
     bool *named = weft_memory_new(WEFT_MEMORY_ROUTES, own->sets, sizeof *named);
     for (uint32_t row = 0; row < WEFT_GNET_ROWS; row++)
         for (uint32_t column = 0; column < r->columns; column++) {
@@ -43,7 +46,7 @@ static void count_tin(const struct weft_gnet_routes *r, uint32_t x, uint64_t por
     }
 }
 
-struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports) {
+struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t ports, uint64_t endpoints) {
     struct weft_sdn_counts ret = {0};
     const struct weft_dragonfly *f = r->f;
     uint64_t subnets_most = 0;
@@ -52,7 +55,7 @@ struct weft_sdn_counts weft_sdn_count(const struct weft_gnet_routes *r, uint64_t
         ret.ip_addresses += addresses;
         // a subnet for each host port of a TiN and for its processor: the index of an address in it is the TiN's
         if (addresses > subnets_most) subnets_most = addresses;
-        count_tin(r, x, ports, &ret);
+        count_tin(r, x, ports, endpoints, &ret);
     }
     ret.ip_flows = ret.ip_addresses * f->tins;
     ret.ip_indexed = subnets_most * f->tins;
