@@ -11,8 +11,12 @@
 
 enum weft_pcapng_direction { WEFT_PCAPNG_UNKNOWN = 0, WEFT_PCAPNG_INBOUND = 1, WEFT_PCAPNG_OUTBOUND = 2 };
 
-/// Ethernet frames without FCS, stamped in nanoseconds.
+/// LINKTYPE_ETHERNET; LINKTYPE_USER0, of which those who write and read a file know what it is.
+enum weft_pcapng_link { WEFT_PCAPNG_ETHERNET = 1, WEFT_PCAPNG_USER0 = 147 };
+
+/// Stamped in nanoseconds; Ethernet frames without FCS.
 struct weft_pcapng_interface {
+    enum weft_pcapng_link link; ///< 0: Ethernet
     const char *name, *description;
     weft_rate_bps rate_bps;
     uint32_t snaplen;   ///< bytes of a frame kept at most; 0: all

@@ -134,7 +134,8 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     if (!in->batch_units) in->batch_units = 1;
     out->delay_ps = link->delay_ps;
     out->faults = link->faults;
-    if (link->faults) g->faulty |= bit(port);
+    out->tap = link->tap;
+    if (link->faults || link->tap) g->special |= bit(port);
     out->room = out->creditable = UINT32_MAX;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
         out->vc[vc].credits = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);

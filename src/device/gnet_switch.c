@@ -120,9 +120,10 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
     out->tx_cells++;
     out->tx_bytes += wire;
     w->tally.cell_hops++;
-    if (__builtin_expect(g->faulty >> (uint32_t)(out - g->out) & 1, 0)) {
+    if (__builtin_expect(g->special >> (uint32_t)(out - g->out) & 1, 0)) {
         weft_time_ps at = start;
-        enum weft_drop loss = weft__faults_loss(out->faults, wire, start, start + time, &at);
+        enum weft_drop loss = out->faults ? weft__faults_loss(out->faults, wire, start, start + time, &at) : WEFT_DROPS;
+        if (out->tap) weft__tap_note(out->tap, cell, start + time, loss);
         if (loss != WEFT_DROPS) {
             lose(g, w, cell, loss, at, true, (uint32_t)(out - g->out), vc);
             return;

@@ -112,6 +112,7 @@ struct weft__gnet_out {
     // rarely
     weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
     struct weft__port_faults *faults;
+    const struct weft__port_tap *tap; ///< NULL: not captured
 };
 _Static_assert(sizeof(struct weft__gnet_out_queue) == 16 && offsetof(struct weft__gnet_out, vc) == 64, "lines");
 
@@ -168,7 +169,7 @@ struct weft__gnet {
     uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
     uint64_t down;                          ///< outputs whose link has failed
     uint64_t links, endpoints;              ///< ports of each kind
-    uint64_t faulty;                        ///< outputs whose link may lose cells
+    uint64_t special;                       ///< outputs whose link may lose cells, or is captured
 
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
@@ -292,6 +293,7 @@ struct weft__gnet_link {
     uint32_t peer_node, peer_worker;
     uint16_t peer_port;
     struct weft__port_faults *faults;
+    const struct weft__port_tap *tap;
 };
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link);
 void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead);

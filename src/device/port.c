@@ -83,19 +83,23 @@ static void note(struct weft__tap_log *log, const struct weft_packet *packet, ui
     record->port = (uint16_t)mark;
 }
 
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+                    enum weft_drop loss) {
+    bool lost = loss != WEFT_DROPS;
+    if (tap->sent_on != WEFT_NONE)
+        note(tap->log, packet, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
+    if (tap->received_on != WEFT_NONE && !lost)
+        note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
+}
+
 bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                         weft_time_ps last_bit) {
     weft_time_ps at = w->now_ps;
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
     enum weft_drop loss =
         port->faults ? weft__faults_loss(port->faults, packet->bytes, w->now_ps, last_bit, &at) : WEFT_DROPS;
-    bool lost = loss != WEFT_DROPS;
-    const struct weft__port_tap *tap = port->tap;
-    if (tap && tap->sent_on != WEFT_NONE)
-        note(tap->log, packet, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
-    if (tap && tap->received_on != WEFT_NONE && !lost)
-        note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
-    if (!lost) return false;
+    if (port->tap) weft__tap_note(port->tap, packet, last_bit, loss);
+    if (loss == WEFT_DROPS) return false;
     weft__count_drop(w, loss, packet->bytes);
     if (packet->kind == WEFT_PACKET_LLDP) w->tally.lldp_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;

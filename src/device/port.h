@@ -40,6 +40,9 @@ struct weft__port_tap {
     uint32_t sent_on, received_on; ///< interface of this port, of its peer; WEFT_NONE: not captured
     weft_time_ps link_delay_ps;
 };
+/// A frame's, or a cell's, last bit leaves; `loss`: why the link loses it, or WEFT_DROPS.
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+                    enum weft_drop loss);
 /// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
 enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
 

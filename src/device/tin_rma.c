@@ -17,27 +17,9 @@
 
 enum work { SUBMIT, COMPLETE };
 enum timer { COMMANDED, WAITING, ASKED, LANDING, OF_HOSTS };
-enum { ACK_BYTES = 8, USE_BITS = 12, BYTES_BITS = 13, HOST_BITS = 4, OPS_FIRST = 64 };
+enum { ACK_BYTES = 8, OPS_FIRST = 64 };
 
-// --- what cells say -----------------------------------------------------------------------------------------------
-
-// A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: host that a write comes from; ecn: bulk.
-// A Resp: qp, psn: slot and use.
-static uint32_t psn_of(uint32_t use, uint32_t bytes, uint32_t host, uint32_t verb) {
-    return use | bytes << USE_BITS | host << (USE_BITS + BYTES_BITS) | verb << (USE_BITS + BYTES_BITS + HOST_BITS);
-}
-static uint32_t use_of(uint32_t psn) {
-    return psn & ((1u << USE_BITS) - 1);
-}
-static uint32_t bytes_of(uint32_t psn) {
-    return psn >> USE_BITS & ((1u << BYTES_BITS) - 1);
-}
-static uint32_t host_of(uint32_t psn) {
-    return psn >> (USE_BITS + BYTES_BITS) & ((1u << HOST_BITS) - 1);
-}
-static enum weft_rma_verb verb_of(uint32_t psn) {
-    return (enum weft_rma_verb)(psn >> (USE_BITS + BYTES_BITS + HOST_BITS));
-}
+// --- cells that are sent -------------------------------------------------------------------------------------------
 
 static void inject(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, struct weft_packet *cell,
                    enum weft__cell_type type) {
@@ -67,7 +49,7 @@ static uint32_t take_slot(struct weft__tin_rma *rma) {
 
 static void free_slot(struct weft__tin_rma *rma, uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
-    r->use = (r->use + 1) & ((1u << USE_BITS) - 1);
+    r->use = (r->use + 1) & ((1u << WEFT__TIN_USE_BITS) - 1);
     r->state = WEFT__TIN_FREE;
     r->after = rma->free;
     rma->free = slot;
@@ -131,7 +113,7 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
         .bytes = WEFT_GNET_REQ_BYTES,
         .dst = weft__gnet_pair(r->tin, rma->self),
         .qp = slot,
-        .psn = psn_of(r->use, value, r->their_host, r->verb),
+        .psn = weft__tin_req_psn(r->use, value, r->their_host, r->verb),
         .priority = r->priority & 7u,
         .dscp = r->host & 63u,
         .ecn = r->bulk,
@@ -388,10 +370,10 @@ static void pull(struct weft__node *node, struct weft__tin_rma *rma, struct weft
         .client = WEFT_NONE,
         .op = cell->qp,
         .use = r->use,
-        .their_use = (uint16_t)use_of(cell->psn),
-        .bytes = (uint16_t)bytes_of(cell->psn),
+        .their_use = (uint16_t)weft__tin_req_use(cell->psn),
+        .bytes = (uint16_t)weft__tin_req_bytes(cell->psn),
         .tin = (uint16_t)weft__gnet_from(cell),
-        .host = (uint8_t)host_of(cell->psn),
+        .host = (uint8_t)weft__tin_req_host(cell->psn),
         .their_host = cell->dscp,
         .verb = WEFT_RMA_READ,
         .priority = cell->priority,
@@ -402,11 +384,11 @@ static void pull(struct weft__node *node, struct weft__tin_rma *rma, struct weft
 
 static void on_request(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w,
                        const struct weft_packet *cell) {
-    struct weft_packet answer = answer_to(rma, weft__gnet_from(cell), cell->qp, use_of(cell->psn), cell);
-    uint32_t host = host_of(cell->psn);
-    switch (verb_of(cell->psn)) {
+    struct weft_packet answer = answer_to(rma, weft__gnet_from(cell), cell->qp, weft__tin_req_use(cell->psn), cell);
+    uint32_t host = weft__tin_req_host(cell->psn);
+    switch (weft__tin_req_verb(cell->psn)) {
     case WEFT_RMA_READ:
-        read_memory(node, rma, w, host, &answer, bytes_of(cell->psn));
+        read_memory(node, rma, w, host, &answer, weft__tin_req_bytes(cell->psn));
         break;
     case WEFT_RMA_WRITE:
         pull(node, rma, w, cell);

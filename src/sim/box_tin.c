@@ -4,6 +4,7 @@
 
 #include "device/tin.h"
 #include "sim/box.h"
+#include "sim/capture.h"
 #include "sim/rma.h"
 #include "sim/tin.h"
 
@@ -178,6 +179,7 @@ static void tin_connect(struct weft__network *net, uint32_t port) {
         .peer_worker = weft__engine_worker_of(&net->engine, far->node),
         .peer_port = (uint16_t)(own->peer - t->node[far->node].port0),
         .faults = weft__network_faults(net, port, net->arena_switch),
+        .tap = weft__capture_tap(net, port, net->arena_switch),
     };
     weft__gnet_connect(&tin->gnet, k, &setup);
 }

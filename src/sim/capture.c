@@ -8,11 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/cells.h"
 #include "sim/frames.h"
 #include "weft/pcapng.h"
+#include "weft/wire_gnet.h"
 
-/// What a frame takes in the file at least.
-static const struct weft_pcapng_packet least = {.captured = WEFT__FRAME_WRITTEN_MIN};
+/// What a frame, or a cell, takes in the file at least.
+static const struct weft_pcapng_packet least = {.captured = WEFT__FRAME_WRITTEN_MIN},
+                                       least_cell = {.captured = WEFT_GNET_CELL_BYTES_MIN};
 
 enum {
     RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
@@ -24,6 +27,7 @@ struct weft__capture {
     const struct weft__network *net;
     char *path, *draft, *folder;
     FILE *file;
+    bool cells; ///< of GNet, not frames
     uint32_t ports;
     uint32_t *port;      ///< of an interface
     uint32_t *interface; ///< of a port, or WEFT_NONE
@@ -75,6 +79,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
+    c->cells = !status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link);
     if (!status) status = open_draft(c, ret_error);
     if (status) {
         weft_arena_free(arena);
@@ -93,7 +98,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
         weft__spool_init(&c->spool[w], sizeof(struct weft_packet), RECORDS_MAX, by_time, folder_of(arena, path));
         c->log[w] = (struct weft__tap_log){
             .spool = &c->spool[w],
-            .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(&least) + 1,
+            .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(c->cells ? &least_cell : &least) + 1,
             .from_ps = scenario->capture.from_ps,
             .to_ps = to, // a frame that ends later is still under way when the run ends
         };
@@ -109,14 +114,15 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     return WEFT_OK;
 }
 
-struct weft__port_tap *weft__capture_tap(struct weft__capture *c, uint32_t port, uint32_t worker,
-                                         struct weft_arena *arena) {
-    const struct weft_topology *t = c->net->topology;
+struct weft__port_tap *weft__capture_tap(const struct weft__network *net, uint32_t port, struct weft_arena *arena) {
+    const struct weft__capture *c = net->capture;
+    const struct weft_topology *t = net->topology;
+    if (!c) return NULL;
     uint32_t sent_on = c->interface[port], received_on = c->interface[t->port[port].peer];
     if (sent_on == WEFT_NONE && received_on == WEFT_NONE) return NULL;
     struct weft__port_tap *tap = weft_arena_alloc(arena, 1, sizeof *tap);
     *tap = (struct weft__port_tap){
-        .log = &c->log[worker],
+        .log = &c->log[weft__engine_worker_of(&net->engine, t->port[port].node)],
         .sent_on = sent_on,
         .received_on = received_on,
         .link_delay_ps = t->link[t->port[port].link].delay_ps,
@@ -143,6 +149,7 @@ static void write_head(struct weft__capture *c) {
         weft_format_time(t->link[port->link].delay_ps, delay, sizeof delay);
         weft_address_mac(c->port[i], mac);
         struct weft_pcapng_interface interface = {
+            .link = c->cells ? WEFT_PCAPNG_USER0 : WEFT_PCAPNG_ETHERNET,
             .name = name,
             .description = weft_arena_format(arena, "to %s, %s, %s", peer, rate, delay),
             .rate_bps = t->link[port->link].rate_bps,
@@ -160,13 +167,15 @@ static void write_head(struct weft__capture *c) {
 static bool write_frame(struct weft__capture *c, const struct weft_packet *record, uint8_t *bytes) {
     bool sent = record->port >= WEFT__TAP_SENT;
     uint32_t port = c->port[record->node], loss = record->port - (sent ? WEFT__TAP_SENT : 0u);
-    size_t written = weft__frames_build(&c->frames, record, sent ? port : c->net->topology->port[port].peer, bytes);
+    uint32_t sender = sent ? port : c->net->topology->port[port].peer;
+    size_t written = c->cells ? weft__cells_build(c->net, record, sender, bytes)
+                              : weft__frames_build(&c->frames, record, sender, bytes);
     char comment[64];
     if (loss) snprintf(comment, sizeof comment, "lost on the link: %s", weft_drop_names[loss - 1]);
     struct weft_pcapng_packet packet = {
         .interface = record->node,
         .time_ns = record->time_ps / WEFT_PS_PER_NS,
-        .bytes = record->bytes - WEFT_FCS_BYTES,
+        .bytes = c->cells ? (uint32_t)written : record->bytes - WEFT_FCS_BYTES,
         .captured = (uint32_t)written,
         .frame = bytes,
         .direction = sent ? WEFT_PCAPNG_OUTBOUND : WEFT_PCAPNG_INBOUND,

@@ -10,9 +10,8 @@
 /// Begins to write `path`: fails here rather than after the run. Nothing is at `path` before weft__capture_finish.
 enum weft_status weft__capture_new(const struct weft__network *net, const char *path,
                                    struct weft__capture **ret_capture, struct weft_error *ret_error);
-/// What a port notes for it; NULL: nothing. The port's node belongs to `worker`.
-struct weft__port_tap *weft__capture_tap(struct weft__capture *capture, uint32_t port, uint32_t worker,
-                                         struct weft_arena *arena);
+/// What a port notes for the capture; NULL: nothing.
+struct weft__port_tap *weft__capture_tap(const struct weft__network *net, uint32_t port, struct weft_arena *arena);
 enum weft_status weft__capture_finish(struct weft__capture *capture, struct weft_outcome *outcome,
                                       struct weft_error *ret_error);
 void weft__capture_free(struct weft__capture *capture); ///< NULL: nothing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong only once configuration and topology meet.
-#include "sim/network.h"
+#include "sim/cells.h"
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 
@@ -96,6 +96,15 @@ static enum weft_status check_matches(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
+static enum weft_status check_capture(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                      struct weft_error *ret_error) {
+    uint32_t *port, n;
+    enum weft_status status =
+        weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &port, &n, ret_error);
+    if (status || !n || !weft_topology_link_is_fabric(t, t->port[port[0]].link)) return status;
+    return weft__cells_check(t, scenario->capture_place, ret_error);
+}
+
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
@@ -105,12 +114,10 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "
                                 "at least 100ns");
-    uint32_t *port, n;
+    uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
-    if (!status && *scenario->capture.ports)
-        status = weft_topology_select_ports(topology, scenario->capture.ports, scenario->capture_place, &port, &n,
-                                            ret_error);
+    if (!status && *scenario->capture.ports) status = check_capture(scenario, topology, ret_error);
     uint32_t frame_bytes = find_frame_bytes(scenario, topology);
     for (uint32_t i = 0; i < topology->switches && !status; i++) {
         uint32_t node = topology->switch_node[i];

@@ -113,9 +113,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
         return;
     }
     struct weft_arena *arena = t->node[info->node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch;
-    struct weft__port_tap *tap =
-        net->capture ? weft__capture_tap(net->capture, port, weft__engine_worker_of(&net->engine, info->node), arena)
-                     : NULL;
+    struct weft__port_tap *tap = weft__capture_tap(net, port, arena);
     struct weft__port_peer peer = weft__network_peer(net, port);
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
                     weft__network_faults(net, port, arena), tap);

@@ -18,17 +18,24 @@ static bool is_fabric(const struct choice *c, uint32_t port) {
     return weft_topology_link_is_fabric(c->t, c->t->port[port].link);
 }
 
-/// Chooses an Ethernet port; how many were chosen.
-static uint32_t choose_port(struct choice *c, uint32_t port) {
-    if (is_fabric(c, port)) return 0;
+/// What travels there: frames; of fabrics only cells of GNet are known as bytes.
+enum kind { FRAMES, GNET, KINDS };
+static bool is_kind(const struct choice *c, uint32_t port, enum kind kind) {
+    bool gnet = is_fabric(c, port) && c->t->node[c->t->port[port].node].box == WEFT_BOX_TIN;
+    return kind == GNET ? gnet : !is_fabric(c, port);
+}
+
+/// Chooses a port of a kind; how many were chosen.
+static uint32_t choose_port(struct choice *c, uint32_t port, enum kind kind) {
+    if (!is_kind(c, port, kind)) return 0;
     c->chosen[port] = true;
     return 1;
 }
 
-static uint32_t choose_node(struct choice *c, uint32_t node) {
+static uint32_t choose_node(struct choice *c, uint32_t node, enum kind kind) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->t->node[node].ports; k++)
-        n += choose_port(c, c->t->node[node].port0 + k);
+        n += choose_port(c, c->t->node[node].port0 + k, kind);
     return n;
 }
 
@@ -52,16 +59,18 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     const struct weft_topology *t = c->t;
     bool any = false;
     uint32_t chosen = 0;
-    for (uint32_t n = 0; n < t->nodes; n++)
-        if (weft_glob_match(glob, t->node[n].name)) {
-            chosen += choose_node(c, n);
-            any = true;
-        }
-    for (uint32_t p = 0; p < t->ports; p++)
-        if (port_matches(t, p, glob)) {
-            chosen += choose_port(c, p);
-            any = true;
-        }
+    for (enum kind kind = FRAMES; kind < KINDS && !chosen; kind++) {
+        for (uint32_t n = 0; n < t->nodes; n++)
+            if (weft_glob_match(glob, t->node[n].name)) {
+                chosen += choose_node(c, n, kind);
+                any = true;
+            }
+        for (uint32_t p = 0; p < t->ports; p++)
+            if (port_matches(t, p, glob)) {
+                chosen += choose_port(c, p, kind);
+                any = true;
+            }
+    }
     if (chosen) return WEFT_OK;
     if (any) return refuse_fabric(c, glob);
     char first[160], last[160];
@@ -97,8 +106,22 @@ static enum weft_status choose_item(struct choice *c, const char *item) {
         return FAIL(c, "an empty name; expected ports, as in \"host-3/0\", \"leaf-0->spine-1\" or \"leaf-*/0\"");
     uint32_t port = weft_topology_find_port(c->t, item), node = weft_topology_find_node(c->t, item);
     if (port == WEFT_NONE && node == WEFT_NONE) return strpbrk(item, "*?[") ? choose_glob(c, item) : refuse(c, item);
-    uint32_t chosen = port != WEFT_NONE ? choose_port(c, port) : choose_node(c, node);
+    uint32_t chosen = 0;
+    for (enum kind kind = FRAMES; kind < KINDS && !chosen; kind++)
+        chosen = port != WEFT_NONE ? choose_port(c, port, kind) : choose_node(c, node, kind);
     return chosen ? WEFT_OK : refuse_fabric(c, item);
+}
+
+/// A file of frames or of cells: readers like libpcap know one kind a file.
+static enum weft_status check_kinds(struct choice *c) {
+    uint32_t found[KINDS] = {WEFT_NONE, WEFT_NONE};
+    for (uint32_t p = c->t->ports; p--;)
+        if (c->chosen[p]) found[is_kind(c, p, GNET) ? GNET : FRAMES] = p;
+    if (found[FRAMES] == WEFT_NONE || found[GNET] == WEFT_NONE) return WEFT_OK;
+    char frames[160], cells[160];
+    weft_topology_port_name(c->t, found[FRAMES], frames, sizeof frames);
+    weft_topology_port_name(c->t, found[GNET], cells, sizeof cells);
+    return FAIL(c, "frames at %s and cells at %s do not go into one file; expected ports of one kind", frames, cells);
 }
 
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
@@ -110,6 +133,7 @@ enum weft_status weft_topology_select_ports(const struct weft_topology *t, const
     enum weft_status status = WEFT_OK;
     for (const char *rest = text; !status && weft__choice_next(&rest, item);)
         status = choose_item(&c, item);
+    if (!status) status = check_kinds(&c);
     if (!status) {
         *ret_ports = weft_arena_alloc(t->arena, t->ports, sizeof **ret_ports);
         *ret_n = 0;

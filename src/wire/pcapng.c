@@ -19,7 +19,7 @@ enum option {
     IF_FCS_BYTES = 13,
     PACKET_FLAGS = 2,
 };
-enum { LINKTYPE_ETHERNET = 1, NAME_IPV4 = 1, NANOSECONDS = 9, VALUE_MAX = UINT16_MAX, EMPTY_BLOCK = 12 };
+enum { NAME_IPV4 = 1, NANOSECONDS = 9, VALUE_MAX = UINT16_MAX, EMPTY_BLOCK = 12 };
 
 static uint32_t padded(size_t bytes) {
     return (uint32_t)((bytes + 3) & ~(size_t)3);
@@ -93,7 +93,7 @@ void weft_pcapng_write_interface(FILE *file, const struct weft_pcapng_interface 
     if (ip) bytes += option_bytes(8);
     if (interface->mac) bytes += option_bytes(6);
     begin(file, INTERFACE, bytes);
-    put(file, LINKTYPE_ETHERNET, 2);
+    put(file, interface->link ? interface->link : WEFT_PCAPNG_ETHERNET, 2);
     put(file, 0, 2);
     put(file, interface->snaplen, 4);
     put_text_option(file, IF_NAME, interface->name);

@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "run.h"
+#include "weft/wire_gnet.h"
 
 /// Load, links that lose bits, one that fails.
 static const char lossy[] =
@@ -132,12 +134,87 @@ static void marks_have_a_cause(void **state) {
     run_free(&r);
 }
 
+enum { PACKET = 6, INTERFACE = 1, USER0 = 147 };
+
+static uint32_t word(const uint8_t *at) {
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static size_t slurp(const char *path, uint8_t **ret) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    *ret = malloc(1 << 24);
+    size_t size = fread(*ret, 1, 1 << 24, file);
+    fclose(file);
+    assert_true(size < 1 << 24);
+    return size;
+}
+
+/// Cells of two TiNs' links as bytes: every one decodes, there are as many as the ports count, and the file is the same
+/// for any number of threads.
+static void captured_cells_are_those_counted(void **state) {
+    static const char text[] =
+        "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
+        "local_ports: 6, global_ports: 2}\ncapture: {ports: \"tin-[03]/[0-7]\"}\n"
+        "workload: [{kind: poisson, load: 50%, size: 4096B, duration: 20us}, {kind: rma, group: a, "
+        "transport: 1rma, verb: write, rate: 100000, duration: 20us}, {kind: rma, group: b, "
+        "transport: 1rma, verb: atomic, rate: 100000, duration: 20us}]\n";
+    char path[] = "/tmp/weft-cells-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct run r = run_once(text);
+    uint8_t *first = NULL;
+    size_t size = 0;
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        struct weft_outcome *o =
+            run_with(&r, &(struct weft_sim_options){.threads = threads, .capture_file = path}, text);
+        assert_int_equal(o->digest, r.outcome->digest); // capturing changes nothing
+        uint8_t *bytes;
+        size_t n = slurp(path, &bytes);
+        if (first) {
+            assert_int_equal(n, size);
+            assert_memory_equal(bytes, first, n);
+            free(bytes);
+        } else {
+            first = bytes;
+            size = n;
+        }
+        weft_outcome_free(o);
+    }
+    uint64_t cells = 0, counted = 0, types[WEFT_GNET_TYPES] = {0};
+    for (size_t at = 0; at < size; at += word(first + at + 4)) {
+        const uint8_t *body = first + at + 8;
+        if (word(first + at) == INTERFACE) assert_int_equal(word(body) & 0xffff, USER0);
+        if (word(first + at) != PACKET) continue;
+        struct weft_gnet_cell cell;
+        assert_int_equal(weft_gnet_cell_decode(body + 20, word(body + 12), &cell), WEFT_GNET_WIRE_OK);
+        assert_int_equal(cell.header.length, word(body + 12));
+        types[cell.header.type]++;
+        cells++;
+    }
+    for (uint32_t i = 0; i < r.outcome->gnet_ports; i++) { // sent there, or sent to there
+        const struct weft_gnet_port *p = &r.outcome->gnet_port[i];
+        const char *own = r.topology->node[r.topology->port[p->port].node].name,
+                   *peer = r.topology->node[r.topology->port[r.topology->port[p->port].peer].node].name;
+        for (unsigned end = 0; end < 2; end++)
+            if (!strcmp(end ? own : peer, "tin-0") || !strcmp(end ? own : peer, "tin-3")) counted += p->cells;
+    }
+    assert_int_equal(cells, counted);
+    for (unsigned t = WEFT_GNET_TYPE_RTS; t < WEFT_GNET_TYPES; t++)
+        assert_true(types[t] > 0 || t == WEFT_GNET_TYPE_CTD);
+    free(first);
+    unlink(path);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tins_and_ports_add_up),
         cmocka_unit_test(losses_are_events),
         cmocka_unit_test(links_are_sampled),
         cmocka_unit_test(marks_have_a_cause),
+        cmocka_unit_test(captured_cells_are_those_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

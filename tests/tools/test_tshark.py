@@ -421,6 +421,29 @@ class Dissector(Captured):
         self.assertEqual({row[1:] for row in rows}, {("4154", "54")})
 
 
+    def test_gnet(self):
+        """Cells of a TiN's links: as many as its ports count, of the types and lengths of the paper, CRCs right."""
+        self.begin(ROOT / "scenarios/aquila/small.yaml", "--variant", "ip", "--capture", "tin-0/[0-7]", "--set",
+                   "tin.trace=10")
+        rows = self.fields("gnet && frame.packet_flags_direction == 2", "frame.interface_name", "frame.len",
+                           "gnet.length", "gnet.type", "gnet.src", "gnet.dst", "gnet.trace", options=self.OPTIONS)
+        sent = dict(self.database.execute("select name, cells from gnet_ports join ports using (run, port)"
+                                          " where node = 'tin-0'").fetchall())
+        self.assertEqual(Counter(row[0] for row in rows), sent)
+        self.assertEqual({row[3] for row in rows}, {"1", "2", "4"})
+        for _, size, length, kind, src, dst, _ in rows:
+            self.assertEqual(size, length)
+            self.assertTrue(int(size) == 16 if kind in "12" else 16 <= int(size) <= 160)
+            for address in (src, dst):
+                pod, tin = map(int, address.split("."))
+                self.assertTrue(pod < 4 and tin < 4)
+        traced, = self.database.execute("select count(*) from cell_hops where tin = 'tin-0' and port_out not null").fetchone()
+        self.assertGreater(traced, 0)
+        self.assertEqual(sum(row[6] in ("1", "True") for row in rows), traced)
+        self.assertEqual(self.fields("gnet.bad_crc || _ws.malformed || _ws.lua.error", "frame.number",
+                                     options=self.OPTIONS), [])
+
+
 class Interfaces(Captured):
     def test_names_speeds_and_hosts(self):
         self.begin(STORIES / "pfc.yaml", "--capture", "rail-c/E3/24,gpu-3")

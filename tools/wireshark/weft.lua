@@ -115,3 +115,106 @@ function sfcm.dissector(buffer, pinfo, root)
 end
 
 DissectorTable.get("udp.port"):add(SFCM_PORT, sfcm)
+
+-- Cells of GNet: include/weft/wire_gnet.h. The layout is weft's own. Captures of GNet links have LINKTYPE_USER0.
+local gnet = Proto("gnet", "GNet cell")
+
+local types = {"RTS", "CTS", "CTD", "data", "Req", "Resp"}
+local operations = {[0] = "read", "write", "fetch and add", "compare and swap"}
+local g = {
+   src = ProtoField.string("gnet.src", "Source (pod.TiN)"),
+   dst = ProtoField.string("gnet.dst", "Destination (pod.TiN)"),
+   length = ProtoField.uint8("gnet.length", "Length"),
+   type = ProtoField.uint8("gnet.type", "Type", base.DEC, types, 0xf0),
+   hops = ProtoField.uint8("gnet.hops", "Hops left", base.DEC, nil, 0x0f),
+   vc = ProtoField.uint8("gnet.vc", "Virtual channel", base.DEC, nil, 0xf8),
+   trace = ProtoField.bool("gnet.trace", "Traced", 8, nil, 0x04),
+   crc = ProtoField.uint8("gnet.crc", "CRC-8", base.HEX),
+   packet_bytes = ProtoField.uint16("gnet.packet_bytes", "Packet length"),
+   ingress = ProtoField.uint32("gnet.ingress", "Place in the ingress buffer"),
+   egress = ProtoField.uint32("gnet.egress", "Place in the egress buffer"),
+   slot = ProtoField.uint16("gnet.slot", "Slot of the egress buffer", base.DEC, nil, 0xffc0),
+   operation = ProtoField.uint8("gnet.operation", "Operation", base.DEC, operations),
+   bytes = ProtoField.uint16("gnet.bytes", "Bytes asked for"),
+   number = ProtoField.uint32("gnet.number", "Number of the operation"),
+   data = ProtoField.bytes("gnet.data", "Data"),
+}
+gnet.fields = g
+
+local bad_crc = ProtoExpert.new("gnet.bad_crc", "Wrong CRC-8", expert.group.CHECKSUM, expert.severity.ERROR)
+gnet.experts = {bad_crc}
+
+local function address(octets)
+   return string.format("%d.%d", octets:bitfield(0, 7), octets:bitfield(7, 4))
+end
+
+-- x^8 + x^2 + x + 1, preset to ones. Sums instead of bit operations, which Lua's versions have by different names.
+local function xor8(a, b)
+   local sum, bit = 0, 1
+   while bit < 256 do
+      if math.floor(a / bit) % 2 ~= math.floor(b / bit) % 2 then sum = sum + bit end
+      bit = bit * 2
+   end
+   return sum
+end
+local function crc8(octets)
+   local crc = 0xff
+   for i = 0, octets:len() - 1 do
+      crc = xor8(crc, octets(i, 1):uint())
+      for _ = 1, 8 do
+         local carry = crc >= 0x80
+         crc = crc * 2 % 256
+         if carry then crc = xor8(crc, 0x07) end
+      end
+   end
+   return crc
+end
+
+local bodies = {
+   function(tree, body)
+      tree:add(g.packet_bytes, body(0, 2))
+      tree:add(g.ingress, body(4, 4))
+   end,
+   function(tree, body)
+      tree:add(g.ingress, body(0, 4))
+      tree:add(g.egress, body(4, 4))
+   end,
+   function(tree, body) tree:add(g.ingress, body(0, 4)) end,
+   function(tree, body)
+      tree:add(g.slot, body(0, 2))
+      tree:add(g.data, body(2, body:len() - 2))
+   end,
+   function(tree, body)
+      tree:add(g.operation, body(0, 1))
+      tree:add(g.bytes, body(2, 2))
+      tree:add(g.number, body(4, 4))
+   end,
+   function(tree, body)
+      tree:add(g.number, body(0, 4))
+      if body:len() > 8 then tree:add(g.data, body(8, body:len() - 8)) end
+   end,
+}
+
+function gnet.dissector(buffer, pinfo, root)
+   if buffer:len() < 16 then return 0 end
+   local type, vc = buffer(5, 1):bitfield(0, 4), buffer(6, 1):bitfield(0, 5)
+   local src, dst = address(buffer(0, 2)), address(buffer(2, 2))
+   pinfo.cols.protocol:set("GNet")
+   pinfo.cols.src:set(src)
+   pinfo.cols.dst:set(dst)
+   pinfo.cols.info:set(string.format("%s VC %d, %d octets", types[type] or "?", vc, buffer(4, 1):uint()))
+   local tree = root:add(gnet, buffer())
+   tree:add(g.src, buffer(0, 2), src)
+   tree:add(g.dst, buffer(2, 2), dst)
+   tree:add(g.length, buffer(4, 1))
+   tree:add(g.type, buffer(5, 1))
+   tree:add(g.hops, buffer(5, 1))
+   tree:add(g.vc, buffer(6, 1))
+   tree:add(g.trace, buffer(6, 1))
+   local crc = tree:add(g.crc, buffer(7, 1))
+   if crc8(buffer(0, 7)) ~= buffer(7, 1):uint() then crc:add_proto_expert_info(bad_crc) end
+   if bodies[type] then bodies[type](tree, buffer(8, buffer:len() - 8)) end
+   return buffer:len()
+end
+
+DissectorTable.get("wtap_encap"):add(wtap.USER0, gnet)
