@@ -23,6 +23,7 @@ struct weft__job_common {
     double channel_cost;
     struct weft_server_conf server;
     uint64_t ranks;
+    bool share_hosts;
     struct weft_occupied_conf occupied;
     struct weft_model_conf placement;
     const char *rank_file;
@@ -54,6 +55,8 @@ extern const char *const weft__admissions[];
                   "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
         WEFT_UINT(T, common.ranks, "ranks", "0", "0", "16777216", "of the job; 0: a rank each free host"),             \
+        WEFT_BOOL(T, common.share_hosts, "share_hosts", "off",                                                         \
+                  "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),           \
         WEFT_SECTION(T, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),               \
         WEFT_MODEL_PARAM(T, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",                              \
                          "which of the free servers, and which ranks on which"),                                       \
@@ -74,10 +77,11 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
                                    struct weft_error *ret_error);
 
 /// Into job->host and job->ranks: those of the rank file; or job->places, the free servers, and the first ones of them;
-/// or what is there already, the chosen hosts as listed.
+/// or what is there already, the chosen hosts as listed. Jobs of the workload so far have their hosts for themselves,
+/// unless the job says otherwise.
 enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
-                                      const struct weft_topology *topology, struct weft_job *job,
-                                      struct weft_arena *arena, struct weft_error *ret_error);
+                                      const struct weft_topology *topology, const struct weft_workload *w,
+                                      struct weft_job *job, struct weft_error *ret_error);
 /// Connections are known: units onto the free servers by the strategy.
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
 /// `path` is relative to the folder of the file of `place`, where errors about the file as a whole are.

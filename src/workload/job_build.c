@@ -127,7 +127,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     status = check_servers(common, place, topology, job, ret_error);
     if (status) return status;
     if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
-    status = weft__job_find_hosts(common, place, topology, job, w->arena, ret_error);
+    status = weft__job_find_hosts(common, place, topology, w, job, ret_error);
     if (status) return status;
     if (job->ranks < 2)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",

@@ -33,9 +33,11 @@ struct finder {
     struct weft_error *error;
     struct choice *choice; ///< by server and GPU
     uint32_t choices, servers;
-    uint32_t *first; ///< [servers + 1], of a server's choices
-    bool *occupied;  ///< [servers]
-    bool whole;      ///< every server is chosen with all of its hosts
+    uint32_t *first;                      ///< [servers + 1], of a server's choices
+    bool *occupied;                       ///< [servers]
+    const struct weft_workload *workload; ///< with the jobs before
+    uint32_t *taken;                      ///< [hosts] number of the job that has the host, + 1; 0: none
+    bool whole;                           ///< every server is chosen with all of its hosts
 };
 
 #define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
@@ -122,6 +124,34 @@ static enum weft_status find_occupied(struct finder *f) {
     return status;
 }
 
+/// Jobs before this one have their hosts, and where these are NICs of a machine, its NICs in other networks.
+static void find_taken(struct finder *f) {
+    const struct weft_topology *t = f->topology;
+    f->taken = weft_arena_alloc(f->arena, t->hosts, sizeof *f->taken);
+    if (f->common->share_hosts) return;
+    for (uint32_t j = 0; j < f->workload->jobs; j++)
+        for (uint32_t r = 0; r < f->workload->job[j].ranks; r++)
+            f->taken[f->workload->job[j].host[r]] = j + 1;
+    uint32_t *of_machine = weft_arena_alloc(f->arena, t->machines, sizeof *of_machine);
+    uint32_t network = weft_topology_network_of(t, f->choice[0].host);
+    for (uint32_t h = 0; t->machine_of && h < t->hosts; h++)
+        if (f->taken[h] && t->machine_of[h] != WEFT_NONE && weft_topology_network_of(t, h) != network)
+            of_machine[t->machine_of[h]] = f->taken[h];
+    for (uint32_t h = 0; t->machine_of && h < t->hosts; h++)
+        if (!f->taken[h] && t->machine_of[h] != WEFT_NONE) f->taken[h] = of_machine[t->machine_of[h]];
+}
+
+static enum weft_status check_taken(const struct finder *f) {
+    for (uint32_t r = 0; r < f->job->ranks; r++) {
+        uint32_t host = f->job->host[r], taken = f->taken[host];
+        if (!taken) continue;
+        const struct weft_workload *w = f->workload;
+        return FAIL(f, f->place, "%s is of job %s already; expected hosts of its own, or share_hosts: on",
+                    f->topology->node[f->topology->host[host]].name, w->group[w->job[taken - 1].group]);
+    }
+    return WEFT_OK;
+}
+
 /// NULL: a rank may be on the host.
 static const char *why_not(const struct finder *f, uint32_t host) {
     uint32_t server = find_server(f, host), i = server == WEFT_NONE ? 0 : f->first[server];
@@ -146,6 +176,10 @@ static enum weft_status bind_line(struct finder *f, const struct weft_rank_line 
                     rank_of[host] - 1);
     const char *why = why_not(f, host);
     if (why) return FAIL(f, line->place, "%s is %s; expected a free one", line->host, why);
+    uint32_t taken = f->taken[host];
+    if (taken)
+        return FAIL(f, line->place, "%s is of job %s already; expected a free one, or share_hosts: on", line->host,
+                    f->workload->group[f->workload->job[taken - 1].group]);
     weft_server_of(&f->job->server, t, host, &gpu);
     if (gpu != line->gpu)
         return FAIL(f, line->gpu_place, "%s is GPU %" PRIu32 " of its server, not %" PRIu32, line->host, gpu,
@@ -243,22 +277,38 @@ static bool wants_slots(const struct weft__job_common *c) {
     return c->ranks || *c->occupied.hosts || c->occupied.part > 0 || strcmp(c->placement.model->name, "linear");
 }
 
+/// Servers on which a job before this one has a GPU.
+static void occupy_taken(struct finder *f) {
+    for (uint32_t s = 0; s < f->servers; s++)
+        for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++)
+            f->occupied[s] |= f->taken[f->choice[i].host] > 0;
+}
+
 enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
-                                      const struct weft_topology *topology, struct weft_job *job,
-                                      struct weft_arena *arena, struct weft_error *ret_error) {
-    struct finder f = {
-        .common = common, .topology = topology, .place = place, .job = job, .arena = arena, .error = ret_error};
+                                      const struct weft_topology *topology, const struct weft_workload *w,
+                                      struct weft_job *job, struct weft_error *ret_error) {
+    struct finder f = {.common = common,
+                       .topology = topology,
+                       .place = place,
+                       .job = job,
+                       .arena = w->arena,
+                       .error = ret_error,
+                       .workload = w};
     find_servers(&f);
+    find_taken(&f);
     enum weft_status status = find_occupied(&f);
     if (status) return status;
     if (*common->rank_file) return take_rank_file(&f);
     bool listed = common->order == WEFT__ORDER_LISTED;
     if (listed || !f.whole) {
-        if (!wants_slots(common)) return WEFT_OK;
+        if (!wants_slots(common)) return check_taken(&f);
         return FAIL(&f, place, "ranks, occupied and placement are about whole servers; expected %s",
                     listed ? "order: server" : "hosts that are all those of their servers");
     }
-    struct weft_place_problem *p = weft_arena_alloc(arena, 1, sizeof *p);
+    status = wants_slots(common) ? WEFT_OK : check_taken(&f); // else it takes what is left
+    if (status) return status;
+    occupy_taken(&f);
+    struct weft_place_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
     status = make_slots(&f, p);
     if (status) return status;
     if (p->divided && strcmp(common->placement.model->name, "linear"))

@@ -242,11 +242,12 @@ static void groups_keep_to_themselves(void **state) {
 
 /// Two jobs on the same hosts share NICs; both finish, and neither sees the other's messages.
 static void jobs_share_hosts(void **state) {
-    struct run r = run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
-                            "workload:\n"
-                            "  - {kind: collective, size: 2MB, group: a, server: {gpus: 2}}\n"
-                            "  - {kind: collective, size: 2MB, group: b, start: 20us, collective: all_to_all}\n"
-                            "  - {kind: incast, sources: host-1..3, dst: host-0, size: 1MB}\n");
+    struct run r =
+        run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
+                 "workload:\n"
+                 "  - {kind: collective, size: 2MB, group: a, server: {gpus: 2}}\n"
+                 "  - {kind: collective, size: 2MB, group: b, start: 20us, collective: all_to_all, share_hosts: on}\n"
+                 "  - {kind: incast, sources: host-1..3, dst: host-0, size: 1MB}\n");
     run_assert_complete(&r);
     assert_int_equal(r.outcome->job[0].ranks_done + r.outcome->job[1].ranks_done, 8);
     run_free(&r);

@@ -166,6 +166,28 @@ static void occupied_servers_are_not_used(void **state) {
     }
 }
 
+/// Jobs that are placed get servers of their own; one that says so, any.
+static void jobs_have_servers_of_their_own(void **state) {
+    static const char *const third[] = {"ranks: 2", "share_hosts: on"};
+    for (uint32_t k = 0; k < 2; k++) {
+        struct run r =
+            RUN(run_once,
+                "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"
+                "workload:\n"
+                "  - {kind: collective, group: a, size: 1KB, server: {gpus: 2}, ranks: 8, placement: random}\n"
+                "  - {kind: collective, group: b, size: 1KB, server: {gpus: 2}, ranks: 6, placement: min_cut}\n"
+                "  - {kind: collective, group: c, size: 1KB, server: {gpus: 2}, %s}\n",
+                third[k]);
+        uint32_t jobs_of[16] = {0};
+        for (uint32_t j = 0; j < 3; j++)
+            for (uint32_t i = 0; i < r.workload->job[j].ranks; i++)
+                jobs_of[r.workload->job[j].host[i]]++;
+        for (uint32_t h = 0; h < 16; h++)
+            assert_true(k ? jobs_of[h] >= 1 : jobs_of[h] == 1);
+        run_free(&r);
+    }
+}
+
 /// The graph's bytes are those of the closed form: an all-to-all of 1 MB a rank among 8 ranks in servers of two.
 static void the_graph_is_the_jobs(void **state) {
     struct run r;
@@ -249,6 +271,7 @@ int main(void) {
         cmocka_unit_test(room_is_respected),
         cmocka_unit_test(by_default_nothing_moves),
         cmocka_unit_test(occupied_servers_are_not_used),
+        cmocka_unit_test(jobs_have_servers_of_their_own),
         cmocka_unit_test(the_graph_is_the_jobs),
         cmocka_unit_test(rings_stay_in_zones),
         cmocka_unit_test(refused),
