@@ -31,6 +31,7 @@ struct weft_rma_conf {
     uint64_t priority, under_way;
     struct weft_rma_processor processor;
     struct weft_model_conf cc;
+    bool split;
 };
 
 /// A workload entry. Client i and the server j that is another host have connection first[i] + j, less one if the

@@ -232,7 +232,7 @@ static void run_path(struct weft__node *node, struct weft__tin_rma *rma, struct 
         }
         uint32_t op = path->first, bytes = weft__rma_bytes(c->core, &c->core->op[op]);
         path->first = c->core->op[op].next;
-        charge(rma, &path->remote, w->now_ps, bytes);
+        if (c->core->rma->conf->split) charge(rma, &path->remote, w->now_ps, bytes);
         charge(rma, &c->local, w->now_ps, bytes);
         command(node, rma, w, client, op);
     }
@@ -279,7 +279,8 @@ static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct
     free_slot(rma, slot);
     if (r.client == WEFT_NONE) return; // who announced the write will try again
     struct weft__tin_client *c = &rma->client[r.client];
-    struct weft__tin_pace *pace = dispatched ? &c->path[c->core->op[r.op].server].remote : &c->local;
+    bool remote = dispatched && c->core->rma->conf->split;
+    struct weft__tin_pace *pace = remote ? &c->path[c->core->op[r.op].server].remote : &c->local;
     *(dispatched ? &c->core->stats->timeouts : &c->core->stats->dispatch_timeouts) += 1;
     c->core->stats->retries++;
     tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, 0, true);
@@ -293,10 +294,11 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     struct weft__tin_client *c = &rma->client[r.client];
     uint32_t server = c->core->op[r.op].server, bytes = weft__rma_bytes(c->core, &c->core->op[r.op]);
     struct weft__tin_path *path = &c->path[server];
-    weft_time_ps local = r.dispatched_ps - r.submitted_ps;
+    bool split = c->core->rma->conf->split;
+    weft_time_ps local = (split ? r.dispatched_ps : w->now_ps) - r.submitted_ps;
     if (weft__rma_counts(c->core, c->core->op[r.op].begun_ps))
         weft__histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
-    tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
+    if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
     tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, local ? local : 1, false);
     run_path(node, rma, w, r.client, server);
     add_work(node, rma, w, COMPLETE, r.client, r.op);

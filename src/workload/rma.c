@@ -61,6 +61,10 @@ static const struct weft_param rma_rows[] = {
                 "1RMA: virtual channels of its own, of the low-latency level; or those of bulk IP"),
     WEFT_MODEL_PARAM(struct weft_rma_conf, cc, "cc", WEFT_KIND_CC, "1rma",
                      "1RMA: congestion control of a client, for each server and for itself"),
+    WEFT_BOOL(
+        struct weft_rma_conf, split, "split", "true",
+        "1RMA: which is told apart what is remote and what is local; off: one state of a client is told all delays "
+        "and timeouts, and paces all that it asks for"),
 };
 
 static const char *rma_check(const void *conf, char *text, size_t size) {
