@@ -191,6 +191,28 @@ static void the_next_pod(void **state) {
     if (share[1] > 0.5 || share[1] < 0.4) fail_msg("all ways: %.3f, bound 0.5", share[1]);
 }
 
+/// What cells and solicitation cost: of cells of 160 B a header of 8, 5 %, and RTS and CTS, less than 1 % of packets of
+/// 4 KB; of time a round trip, once, however many packets there are: later ones ask while earlier ones are sent.
+static void overhead_is_five_percent_and_a_round_trip(void **state) {
+    const char *text =
+        "topology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 1, local_parallel: 4, local_ports: 12}\n"
+        "host: {processing: 0ns, cc: none}\nswitch: {buffer: {kind: dynamic, total: 64MiB}}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: %uB}]\n";
+    struct run one = RUN(run_once, text, 4096), all = RUN(run_once, text, 256 * 4096);
+    const struct weft_tin_outcome *o = all.outcome->tin;
+    uint64_t ip = 256 * (4096 + 62 - 18) + 16; // the first is a WRITE's, with 16 B more
+    uint64_t acknowledgements = o->rts - 256, cells = o->cells[3] - acknowledgements; // which are a cell each
+    double headers = (double)(cells * WEFT_GNET_HEADER), header = headers / ((double)ip + headers);
+    double solicited = (double)((o->cells[0] + o->cells[1] - 2 * acknowledgements) * WEFT_GNET_CELL_MIN) / (double)ip;
+    if (fabs(header - 0.05) > 0.003) fail_msg("headers are %.4f of cells", header);
+    assert_true(solicited > 0 && solicited < 0.01);
+    weft_time_ps frame = (4096 + 62 + 20) * HOST_BYTE, rest = run_fct(&all, 0) - run_fct(&one, 0);
+    if (rest < 255 * frame || rest > 255 * frame + WEFT_PS_PER_US)
+        fail_msg("255 packets more take %" PRIu64 " ps, their frames %" PRIu64, rest, 255 * frame);
+    run_free(&one);
+    run_free(&all);
+}
+
 /// 11:1 into one host. Once it has begun the host's port sends without a gap; nothing is dropped; what is announced
 /// without being asked for is 64 times less than the data, with packets of 1 KB.
 static void incast_costs_requests_only(void **state) {
@@ -208,7 +230,7 @@ static void incast_costs_requests_only(void **state) {
     const struct weft_tin_outcome *o = r.outcome->tin;
     assert_true(o->rts_bytes_max > 400000);     // what waits, waits at its sources
     assert_true(o->egress_bytes_max <= 128000); // and not behind the port
-    assert_true((11 * 100 * 16) * 64 <= 11 * 100 * (62 + 1024 + 20));
+    assert_true(o->rts_packets_max * (uint64_t)WEFT_GNET_CELL_MIN * 64 <= o->rts_bytes_max);
     assert_true(o->cells[0] >= 11 * 100 && o->cells[0] == o->cells[1]);
     run_free(&r);
 }
@@ -310,6 +332,7 @@ int main(void) {
         cmocka_unit_test(a_request_and_its_answer_take_six_half_round_trips),
         cmocka_unit_test(uniform_random_traffic_is_carried),
         cmocka_unit_test(the_next_pod),
+        cmocka_unit_test(overhead_is_five_percent_and_a_round_trip),
         cmocka_unit_test(incast_costs_requests_only),
         cmocka_unit_test(clear_to_drop_saves_the_fabric),
         cmocka_unit_test(virtual_channels_isolate),
