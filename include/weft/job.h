@@ -99,9 +99,13 @@ static inline uint32_t weft_job_number(const struct weft_job_op *op, uint32_t ra
     uint32_t number = rank / op->stride % op->shape.ranks;
     return op->reversed ? op->shape.ranks - 1 - number : number;
 }
-static inline uint32_t weft_job_member(const struct weft_job_op *op, uint32_t rank, uint32_t k) {
-    uint32_t steps = (k - weft_job_number(op, rank)) * op->stride; // modulo 2^32
+/// Number k of the group in which `rank` is number `number`.
+static inline uint32_t weft_job_fellow(const struct weft_job_op *op, uint32_t rank, uint32_t number, uint32_t k) {
+    uint32_t steps = (k - number) * op->stride; // modulo 2^32
     return op->reversed ? rank - steps : rank + steps;
+}
+static inline uint32_t weft_job_member(const struct weft_job_op *op, uint32_t rank, uint32_t k) {
+    return weft_job_fellow(op, rank, weft_job_number(op, rank), k);
 }
 static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t rank) {
     return rank / job->stage_stride % job->stages;

@@ -78,20 +78,14 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 
 // --- within a server ----------------------------------------------------------------------------------------------
 
-/// From where this GPU's messages seem to come at another: two ports a GPU, so that no two arrivals there are alike.
-static uint16_t local_port(const struct weft_job *job, uint32_t rank, uint32_t flag) {
-    return (uint16_t)(1 + 2 * (job->host[rank] % 16384) + flag);
-}
-
-static void send_local(struct weft__at *at, uint32_t connection, uint32_t rank, uint32_t flag, weft_time_ps time,
+/// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike.
+static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes) {
-    const struct weft_job *job = at->p->job;
-    uint32_t node = programs_of(at->nic)->node[job->host[rank]];
     struct weft_packet *p = weft__send(at->w, weft__engine_worker_of(at->w->engine, node), time);
     *p = (struct weft_packet){
         .time_ps = time,
         .node = node,
-        .port = local_port(job, at->p->rank, flag),
+        .port = (uint16_t)(1 + 2 * (at->nic->host % 16384) + flag),
         .qp = connection,
         .psn = bytes,
         .kind = WEFT_PACKET_SERVER,
@@ -109,7 +103,7 @@ static void fill_local(struct weft__at *at, const struct weft__sending *s, uint3
     weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
     gpu->out_free_ps = start + local_time(at->p->job, bytes);
     gpu->sent_bytes += bytes;
-    send_local(at, s->connection, s->peer, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
@@ -117,7 +111,7 @@ static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
     if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
     gpu->credit_last_ps = time;
-    send_local(at, r->connection, r->peer, LOCAL_CREDIT, time, 0);
+    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0);
 }
 
 void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {

@@ -62,17 +62,18 @@ static const struct weft_job_turn *current_turn(const struct weft__program *p, u
 }
 
 /// Both ends of a step, as connections of this rank: most often those of the step before.
-static void find_ends(const struct weft__program *p, uint32_t stream, const struct weft_job_op *op,
-                      const struct weft_step *step, struct weft__lane *lane) {
+static void find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
+                      struct weft__lane *lane) {
+    const struct weft__stream *st = &p->stream[stream];
     lane->recvs = lane->sends = 0;
     for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
-        uint32_t src = weft_job_member(op, p->rank, step->recv[k]);
+        uint32_t src = weft_job_fellow(st->op, p->rank, st->number, step->recv[k]);
         struct weft__receiving *before = lane->recv[lane->recvs++];
         if (!before || before->peer != src || before->channel != step->channel)
             lane->recv[k] = find_receiving(p, stream, step->channel, src);
     }
     for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
-        uint32_t dst = weft_job_member(op, p->rank, step->send[k]);
+        uint32_t dst = weft_job_fellow(st->op, p->rank, st->number, step->send[k]);
         struct weft__sending *before = lane->send[lane->sends++];
         if (!before || before->peer != dst || before->channel != step->channel)
             lane->send[k] = find_sending(p, stream, step->channel, dst);
@@ -116,15 +117,14 @@ static bool is_of_part(const struct weft_step *step, uint32_t part) {
 
 /// The lane's next step in which there is something to do. False: there is none.
 static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
-    const struct weft_job_turn *turn = current_turn(p, stream);
-    const struct weft_job_op *op = &p->job->op[turn->op];
-    uint32_t member = weft_job_number(op, p->rank);
+    const struct weft__stream *st = &p->stream[stream];
+    const struct weft_job_op *op = st->op;
     for (; lane->index < lane->steps; lane->index++) {
         struct weft_step step;
-        op->ops->step(op->conf, &op->shape, member, number, lane->index, &step);
-        if (!step.bytes || !is_of_part(&step, turn->part)) continue;
+        op->ops->step(op->conf, &op->shape, st->number, number, lane->index, &step);
+        if (!step.bytes || !is_of_part(&step, st->turn->part)) continue;
         lane->bytes = (uint32_t)step.bytes;
-        find_ends(p, stream, op, &step, lane);
+        find_ends(p, stream, &step, lane);
         lane->found = true;
         return true;
     }
@@ -137,7 +137,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__lane *lane = &st->lane[number];
     while (lane->found || find_step(at->p, stream, lane, number)) {
         if (must_wait(lane, stream, number)) return;
-        weft_time_ps time = lane->timed ? 0 : step_time(&at->p->job->op[current_turn(at->p, stream)->op], lane->bytes);
+        weft_time_ps time = lane->timed ? 0 : step_time(st->op, lane->bytes);
         if (time) {
             lane->timed = true;
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
@@ -195,13 +195,15 @@ static size_t result_of(const struct weft__program *p, uint32_t stream) {
 
 static void start_op(struct weft__at *at, uint32_t stream) {
     struct weft__stream *st = &at->p->stream[stream];
-    const struct weft_job_op *op = &at->p->job->op[current_turn(at->p, stream)->op];
+    st->turn = current_turn(at->p, stream);
+    st->op = &at->p->job->op[st->turn->op];
+    st->number = weft_job_number(st->op, at->p->rank);
+    const struct weft_job_op *op = st->op;
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
     st->lanes_left = lanes;
-    uint32_t member = weft_job_number(op, at->p->rank);
     for (uint32_t k = 0; k < lanes; k++)
-        st->lane[k] = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, member, k)};
+        st->lane[k] = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k)};
     for (uint32_t k = 0; k < lanes; k++)
         weft__lane_run(at, stream, k);
 }

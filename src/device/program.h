@@ -37,6 +37,7 @@ struct weft__sending {
     weft_time_ps *filled_ps; ///< of message m: [m % slots]
     weft_bytes left_bytes;   ///< not acknowledged
     uint32_t peer, channel;  ///< the rank it goes to
+    uint32_t peer_node;      ///< whose host this is
 };
 
 /// A connection at its receiver.
@@ -53,6 +54,7 @@ struct weft__receiving {
     uint32_t slots;
     weft_bytes left_bytes;  ///< not consumed
     uint32_t peer, channel; ///< the rank it comes from
+    uint32_t peer_node;     ///< whose host this is
 };
 
 /// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from
@@ -76,7 +78,10 @@ struct weft__lane {
 struct weft__stream {
     uint32_t queued, finished; ///< operations, in all iterations
     uint32_t lanes_left;
-    uint32_t key0; ///< timer of its first lane
+    const struct weft_job_op *op;     ///< under way
+    const struct weft_job_turn *turn; ///< likewise
+    uint32_t number;                  ///< of the rank in its group
+    uint32_t key0;                    ///< timer of its first lane
     struct weft__lane *lane;
 };
 

@@ -85,6 +85,7 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .filled_ps = local ? NULL : weft_arena_alloc(b->arena, c->slots, sizeof *p->sending[k].filled_ps),
             .left_bytes = c->bytes,
             .peer = c->dst,
+            .peer_node = b->all->node[job->host[c->dst]],
             .channel = c->channel,
         };
         b->all->wire[connection0 + i].sending = &p->sending[k];
@@ -121,6 +122,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .slots = c->slots,
                 .left_bytes = c->bytes,
                 .peer = c->src,
+                .peer_node = b->all->node[job->host[c->src]],
                 .channel = c->channel,
             };
             b->all->wire[list[i + k].connection].receiving = &p->receiving[k];
