@@ -265,7 +265,7 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
             arrival++;
             continue;
         }
-        if (timer < due || (timer == due && node->timers.heap[0].key < g->key0)) {
+        if (timer < due || (timer == due && weft__timers_next_key(&node->timers) < g->key0)) {
             if (timer >= end) break;
             w->now_ps = timer;
             on_timer(node, w, weft__timers_pop(&node->timers));

@@ -210,10 +210,11 @@ weft__node_run(struct weft__node *node, struct weft__worker *w, const struct wef
     weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, NULL);
 }
 
-/// Calls fetch(state, key) for the timers due before `end`: what is due stands at the top of the heap.
+/// Calls fetch(state, key) for the timers due before `end`: what is due stands first or at the top of the heap.
 static inline __attribute__((always_inline)) void weft__timers_fetch(const struct weft__node *node, weft_time_ps end,
                                                                      void (*fetch)(const void *state, uint32_t key)) {
     const struct weft__timers *t = &node->timers;
+    if (t->front && t->front_ps < end) fetch(node->state, t->front - 1);
     for (uint32_t i = 0, reach = 1; i < reach && i < t->n; i++)
         if (t->heap[i].time_ps < end) {
             fetch(node->state, t->heap[i].key);
