@@ -533,6 +533,9 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
                               (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
                               (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
+    if (!weft_outcome_in_order(o, topology))
+        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
+                              "a bug of weft: packets came out of order through a DSF in which none was lost");
     if (status) return status; // the capture
     return o->end == WEFT_END_STALL ? WEFT_ERROR_STALL : WEFT_OK;
 }

@@ -98,6 +98,26 @@ static void conservation(void **state) {
     assert_false(weft_outcome_conserves(&outcome));
 }
 
+/// Hosts behind a DSF that loses nothing see no packet out of order; behind an Ethernet switch, or with losses, they
+/// may.
+static void order(void **state) {
+    (void)state;
+    struct weft_node_info node[] = {
+        {.box = WEFT_BOX_HOST}, {.box = WEFT_BOX_DSF_INTERFACE}, {.box = WEFT_BOX_DSF_FABRIC}};
+    struct weft_topology topology = {.node = node, .nodes = 3};
+    struct weft_flow_outcome flow[2] = {0};
+    struct weft_outcome outcome = {.flow = flow, .flows = 2};
+    assert_true(weft_outcome_in_order(&outcome, &topology));
+    flow[1].out_of_order = 1;
+    outcome.drops[WEFT_DROP_OUT_OF_ORDER] = 1; // for which the NIC discards it
+    assert_false(weft_outcome_in_order(&outcome, &topology));
+    outcome.drops[WEFT_DROP_REASSEMBLY] = 1;
+    assert_true(weft_outcome_in_order(&outcome, &topology));
+    outcome.drops[WEFT_DROP_REASSEMBLY] = 0;
+    node[2].box = WEFT_BOX_ETHERNET_SWITCH;
+    assert_true(weft_outcome_in_order(&outcome, &topology));
+}
+
 static void names_are_complete_and_unique(void **state) {
     (void)state;
     for (unsigned d = 0; d < WEFT_DROPS; d++)
@@ -113,8 +133,11 @@ static void names_are_complete_and_unique(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_single_change_shows),       cmocka_unit_test(swapped_flows_show),
-        cmocka_unit_test(how_it_was_run_does_not_show),  cmocka_unit_test(conservation),
+        cmocka_unit_test(any_single_change_shows),
+        cmocka_unit_test(swapped_flows_show),
+        cmocka_unit_test(how_it_was_run_does_not_show),
+        cmocka_unit_test(conservation),
+        cmocka_unit_test(order),
         cmocka_unit_test(names_are_complete_and_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
