@@ -293,6 +293,50 @@ static void requests_that_overtake_are_not_believed(void **state) {
     run_free(&r);
 }
 
+/// Two classes ask for one port: credits by weight, or all to the higher one. What has been granted is what arrives.
+static void credits_go_to_classes_as_configured(void **state) {
+    static const struct {
+        const char *scheduler;
+        double share; ///< of priority 3, beside priority 4
+    } rows[] = {{"{kind: dwrr, weights: '1,1,1,3,1,1,1,1'}", 0.75},
+                {"{kind: dwrr, weights: '1,1,1,1,1,1,1,1'}", 0.5},
+                {"{kind: dwrr, weights: '1,1,1,1,7,1,1,1'}", 0.125},
+                {"strict", 0}};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
+                           "hosts_per_rdsw: 2, host_rate: 400Gbps}\n"
+                           "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}, scheduler: %s, pfc: {priorities: "
+                           "'3,4'}}\nhost: {cc: none, pfc: {priorities: '3,4'}}\nrun: {until: 120us}\n"
+                           "workload: [{kind: flow, src: host-0, dst: host-6, size: 8MB, priority: 3}, "
+                           "{kind: flow, src: host-2, dst: host-6, size: 8MB, priority: 4}]\n",
+                           rows[i].scheduler);
+        double low = (double)r.outcome->flow[0].delivered_bytes, high = (double)r.outcome->flow[1].delivered_bytes;
+        // From the first packet on the port sends without a gap; to two credits, and what is on its way to either host.
+        double all = (120e6 - 483640 - 2 * 1302240 - 1342880 - 183640) / ((4158 + 20) * 20) * 4096;
+        if (fabs((low + high) / all - 1) > 0.01) fail_msg("%.0f bytes, expected %.0f", low + high, all);
+        if (fabs(low / (low + high) - rows[i].share) > 0.005)
+            fail_msg("%s: %.4f of the port, expected %g", rows[i].scheduler, low / (low + high), rows[i].share);
+        run_free(&r);
+    }
+}
+
+/// ECN by the depth of a VOQ: nothing leaves before the first credit comes, 31 frames later, and from then on half of
+/// what comes leaves. So all but the first 11 of each source, before which there are up to 41600 B, find more; 10
+/// frames are 4174 + 9 x 4158 B.
+static void packets_are_marked_by_the_depth_of_their_voq(void **state) {
+    const uint32_t n = 489; // packets of 2 MB
+    struct run r = run_text("topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
+                            "hosts_per_rdsw: 2, host_rate: 400Gbps}\n"
+                            "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}, aqm: {kind: wred, min: 41600B, "
+                            "max: 41600B, max_probability: 100%}}\nhost: {cc: none}\n"
+                            "workload: [{kind: incast, sources: 'host-0,host-2', dst: host-6, size: 2002944B}]\n");
+    run_assert_complete(&r);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(run_counters(&r, i ? "rdsw-1/0" : "rdsw-0/0", 3)->ecn_marked, n - 11);
+    run_free(&r);
+}
+
 /// An interface node pauses its NICs before it would have to drop.
 static void nics_are_paused_in_time(void **state) {
     struct run r = RUN(run_text, "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
@@ -344,6 +388,8 @@ int main(void) {
         cmocka_unit_test(cells_are_marked_at_the_depth),
         cmocka_unit_test(no_credits_for_a_source_that_is_cut_off),
         cmocka_unit_test(requests_that_overtake_are_not_believed),
+        cmocka_unit_test(credits_go_to_classes_as_configured),
+        cmocka_unit_test(packets_are_marked_by_the_depth_of_their_voq),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
     };
