@@ -158,6 +158,30 @@ static void cells_are_under_way_at_the_end(void **state) {
     run_free(&r);
 }
 
+/// An entry of a TiN's table becomes another while the Clique runs: if a cell comes by it, the path says which TiN has
+/// it, and no other is suspected; and nobody is if nothing is wrong.
+static void a_wrong_entry_is_found(void **state) {
+    uint32_t found = 0;
+    for (uint32_t seed = 1; seed <= 12; seed++)
+        for (uint32_t wrong = 0; wrong <= 1; wrong++) {
+            struct run r = RUN(run_once,
+                               "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_delay: 100ns, "
+                               "global_parallel: 4, local_ports: 6, global_ports: 2}\n"
+                               "workload: [{kind: poisson, load: 60%%, size: 4096B, duration: 60us}]\n"
+                               "tin: {trace: 1}\nrun: {until: 400us, seed: %u}\n%s",
+                               seed, wrong ? "control: {events: [{at: 10us, do: corrupt, node: tin-5}]}\n" : "");
+            const struct weft_cell_paths *p = r.outcome->cells;
+            assert_true(p->cells > 10000);
+            assert_int_equal(p->astray > 0, p->suspect != WEFT_NONE);
+            assert_int_equal(p->suspicions, p->astray);
+            if (!wrong) assert_int_equal(p->astray, 0);
+            if (p->astray) assert_string_equal(r.topology->node[p->suspect].name, "tin-5");
+            found += p->astray > 0;
+            run_free(&r);
+        }
+    assert_true(found >= 4); // other entries are for links and VCs that no cell came by
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracing_changes_nothing),
@@ -166,6 +190,7 @@ int main(void) {
         cmocka_unit_test(one_in_so_many_is_traced),
         cmocka_unit_test(notes_are_bounded),
         cmocka_unit_test(cells_are_under_way_at_the_end),
+        cmocka_unit_test(a_wrong_entry_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
