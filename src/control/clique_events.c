@@ -66,21 +66,19 @@ static void add_links(struct story *s, const bool *egress) {
     }
 }
 
+/// A heal is for all that were cut off.
 static void add_given(struct story *s, const struct weft_control_event *event, uint32_t events) {
-    const struct weft_control_event *cut = NULL;
+    bool *cut = weft_arena_alloc(s->arena, s->t->nodes, sizeof *cut);
     for (uint32_t i = 0; i < events; i++) {
         const struct weft_control_event *e = &event[i];
         struct weft_clique_event told = {.given = e};
         bool heal = e->what == WEFT_CONTROL_HEAL;
-        const bool *side = heal && cut ? cut->side : e->side;
-        for (uint32_t n = 0; side && n < s->t->nodes; n++)
-            if (side[n] && s->tin_of[n] != WEFT_NONE)
-                add(s,
-                    (struct weft_sdn_event){
-                        .time_ps = e->time_ps, .what = heal ? WEFT_SDN_HEAL : WEFT_SDN_CUT, .tin = s->tin_of[n]},
-                    told);
-        if (e->what == WEFT_CONTROL_CUT) cut = e;
-        if (heal) cut = NULL;
+        for (uint32_t n = 0; n < s->t->nodes && (heal || e->side); n++) {
+            if (s->tin_of[n] == WEFT_NONE || cut[n] != heal || !(heal || e->side[n])) continue;
+            cut[n] = !heal;
+            enum weft_sdn_what what = heal ? WEFT_SDN_HEAL : WEFT_SDN_CUT;
+            add(s, (struct weft_sdn_event){.time_ps = e->time_ps, .what = what, .tin = s->tin_of[n]}, told);
+        }
         if (e->what != WEFT_CONTROL_REBOOT && e->what != WEFT_CONTROL_CORRUPT) continue;
         if (s->tin_of[e->node] == WEFT_NONE) continue;
         enum weft_sdn_what what = e->what == WEFT_CONTROL_REBOOT ? WEFT_SDN_REBOOT : WEFT_SDN_CORRUPT;

@@ -123,11 +123,7 @@ static void on_done(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t
 
 static void on_connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
-    if (e->connected || e->rebooting) return;
-    if (!e->allowed) {
-        try_to_connect(s, now, tin);
-        return;
-    }
+    if (e->connected || e->rebooting || !e->allowed) return; // it tries again when it may
     uint64_t registers = s->groups.tin[tin].n;
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         registers += s->tables.column[c] ? s->tables.rows : 0;

@@ -10,7 +10,7 @@ enum { TEXT = 32, TRANSITIONS_MAX = 8 };
 
 static void print_links(FILE *file, const struct weft_tin_transition *t) {
     if (t->down) fprintf(file, "%" PRIu32 " link%s down", t->down, t->down > 1 ? "s" : "");
-    if (t->up) fprintf(file, "%s%" PRIu32 " up again", t->down ? ", " : t->up > 1 ? "links " : "link ", t->up);
+    if (t->up) fprintf(file, "%s%" PRIu32 " link%s up again", t->down ? ", " : "", t->up, t->up > 1 ? "s" : "");
 }
 
 static void print_transition(FILE *file, const struct weft_tin_transition *t) {

@@ -11,6 +11,13 @@
 
 #include "run.h"
 
+/// With one other number of threads.
+static struct run run_with_three(const char *text) {
+    struct run r = run_once(text);
+    run_assert_same(&r, 3, text);
+    return r;
+}
+
 /// Controllers of 100 us instead of a second, so that runs are short: what matters is the order.
 #define FAST                                                                                                           \
     "control:\n  sdn: {detect: 10us, latency: 1us, nib: 1us, settle: 5us, compute: 20us, rpc_overhead: 1us, "          \
@@ -31,7 +38,7 @@ static const struct weft_tin_transition *transition(const struct run *r, uint32_
 /// are only those on the link or queued for it. When it comes back everybody has a way, and in the order of batches
 /// none loses it while TiNs are programmed one by one: no cell is lost, none escapes.
 static void tables_follow_without_black_holes(void **state) {
-    struct run r = RUN(run_text,
+    struct run r = RUN(run_with_three,
                        THIN FAST "events: [{at: 100us, link: tin-1--tin-2, state: down}, "
                                  "{at: 350us, link: tin-1--tin-2, state: up}]\n",
                        "sequenced", "on");
@@ -71,7 +78,8 @@ static void without_order_there_are_black_holes(void **state) {
 /// without. A link that fails meanwhile is gone around at once, in the tables when the session is there again.
 static void firmware_starts_again_without_loss(void **state) {
     struct run quiet = RUN(run_once, THIN FAST "%s", "sequenced", "on", "");
-    struct run r = RUN(run_text, THIN FAST "  events: [{at: 150us, do: reboot, node: tin-1}]\n", "sequenced", "on");
+    struct run r =
+        RUN(run_with_three, THIN FAST "  events: [{at: 150us, do: reboot, node: tin-1}]\n", "sequenced", "on");
     run_assert_complete(&r);
     assert_int_equal(run_drops(&r), 0);
     assert_int_equal(r.outcome->tin->cells_lost + r.outcome->tin->escapes + r.outcome->tin->table_changes, 0);
@@ -106,7 +114,7 @@ static void without_nsf_tables_are_gone(void **state) {
 /// LLDP every 10 us at 24 hosts' ports, and the first at 0: a TiN's control processor takes so many a second, what is
 /// beyond that it refuses; while its firmware starts again, from 150 to 250 us, it takes none. Data have no part in it.
 static void the_control_processor_takes_what_it_can(void **state) {
-    struct run r = RUN(run_text,
+    struct run r = RUN(run_with_three,
                        THIN FAST "  events: [{at: 151us, do: reboot, node: tin-1}]\n"
                                  "dcbx: {enabled: true, interval: 10us}\ntin: {punt_rate: 50000, punt_queue: 4}\n",
                        "sequenced", "on");
@@ -122,6 +130,29 @@ static void the_control_processor_takes_what_it_can(void **state) {
     run_free(&r);
 }
 
+/// An entry of tin-7 becomes another that nobody meant. If cells come by that entry, those that are traced tell the
+/// collector who sent them astray: nobody else, and nobody where all is as meant.
+static void traced_cells_find_a_wrong_entry(void **state) {
+    uint32_t found = 0;
+    for (uint32_t seed = 1; seed <= 6; seed++)
+        for (uint32_t corrupt = 0; corrupt < 2; corrupt++) {
+            struct run r = RUN(run_once,
+                               "topology: {kind: dragonfly, pods: 4, tins: 6, hosts_per_tin: 1, local_parallel: 1, "
+                               "local_ports: 5, global_ports: 2}\ntin: {trace: 4}\n"
+                               "workload: [{kind: poisson, load: 30%%, size: 4096B, duration: 100us}]\n"
+                               "run: {seed: %u}\ncontrol: {events: [{at: 20us, do: %s, node: tin-7}]}\n",
+                               seed, corrupt ? "corrupt" : "reboot");
+            const struct weft_cell_paths *cells = r.outcome->cells;
+            assert_true(cells->cells > 1000);
+            if (!corrupt) assert_int_equal(cells->astray, 0);
+            if (cells->astray) assert_string_equal(r.topology->node[cells->suspect].name, "tin-7");
+            assert_int_equal(cells->suspicions, cells->astray);
+            found += cells->astray > 0;
+            run_free(&r);
+        }
+    assert_true(found > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_follow_without_black_holes),
@@ -129,6 +160,7 @@ int main(void) {
         cmocka_unit_test(firmware_starts_again_without_loss),
         cmocka_unit_test(without_nsf_tables_are_gone),
         cmocka_unit_test(the_control_processor_takes_what_it_can),
+        cmocka_unit_test(traced_cells_find_a_wrong_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
