@@ -11,6 +11,10 @@ static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
 }
 
+static inline uint32_t way_of(uint32_t out, uint32_t vc) {
+    return out | vc << WEFT__GNET_WAY_VC;
+}
+
 /// The same for all cells of a flow at this TiN.
 static uint32_t hash_flow(const struct weft__gnet *g, const struct weft_packet *cell) {
     uint64_t x = ((uint64_t)cell->qp << 32 | weft__gnet_to(cell) << 16 | g->self) * UINT64_C(0x9e3779b97f4a7c15);
@@ -80,8 +84,7 @@ static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, 
 
 /// By the escape VCs, towards the root of a tree of the Clique and away from it again; if need be back to where it came
 /// from, which is another VC.
-static bool escape(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell, uint32_t *ret_out,
-                   uint32_t *ret_vc) {
+static uint32_t escape(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     uint32_t vc = weft__gnet_vc(cell), to = weft__gnet_to(cell), phase = vc == WEFT_GNET_ESCAPE_VC + 1;
     uint64_t down = 0, ports = 0;
     for (uint32_t others = 0; others < 2 && !ports; others++) {
@@ -89,14 +92,14 @@ static bool escape(struct weft__gnet *g, weft_time_ps now, const struct weft_pac
         down = e->down & ~g->down;
         ports = down ? down : e->up & ~g->down;
     }
-    if (!ports) return false;
-    *ret_out = weft_gnet_nth(ports, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports));
-    *ret_vc = WEFT_GNET_ESCAPE_VC + (down != 0);
-    if (vc >= WEFT_GNET_ESCAPE_VC) return true;
+    if (!ports) return WEFT_NONE;
+    uint32_t way = way_of(weft_gnet_nth(ports, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(ports)),
+                          WEFT_GNET_ESCAPE_VC + (down != 0));
+    if (vc >= WEFT_GNET_ESCAPE_VC) return way;
     struct weft_tin_transition *seen = weft__gnet_transition(g, now);
     g->counts.escapes++;
     if (seen) seen->escapes++;
-    return true;
+    return way;
 }
 
 /// What waits looks for its ways anew.
@@ -122,31 +125,25 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     if (g->changed > before) forget_sets(g);
 }
 
-bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                      const struct weft_gnet_set *set, uint32_t *ret_out, uint32_t *ret_vc) {
+uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
+                          const struct weft_gnet_set *set) {
     uint32_t vc = weft__gnet_vc(cell);
-    if (weft__gnet_to(cell) == g->self) {
-        *ret_out = find_endpoint(g, cell);
-        *ret_vc = vc;
-        return true;
-    }
+    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, cell), vc);
     if (__builtin_expect(now >= g->change_ps, 0)) {
         weft__gnet_use_tables(g, now);
         set = NULL;
     }
     uint64_t usable = ~(g->down | g->in[in].back);
-    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell, ret_out, ret_vc);
+    if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell);
     if (!set) set = &g->set[*weft__gnet_entry(g, cell, in)];
     uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
     if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
-    if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell, ret_out, ret_vc);
-    *ret_vc = weft_gnet_next_vc((enum weft_gnet_input)g->input[in], vc); // the next of the class is the next number
+    if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell);
+    vc = weft_gnet_next_vc((enum weft_gnet_input)g->input[in], vc); // the next of the class is the next number
     if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
         uint64_t all = minimal | others;
-        *ret_out = weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all));
-    } else {
-        *ret_out = choose(g, minimal, others, *ret_vc);
+        return way_of(weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all)), vc);
     }
-    return true;
+    return way_of(choose(g, minimal, others, vc), vc);
 }

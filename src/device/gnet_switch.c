@@ -58,6 +58,13 @@ static inline void await_crossing(struct weft__node *node, struct weft__gnet *g,
     weft__gnet_due_set(&g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
 }
 
+/// A slot for a cell.
+static inline uint32_t keep(struct weft__gnet *g, const struct weft_packet *cell) {
+    uint32_t slot = weft__gnet_cells_take(&g->cells);
+    g->cells.slot[slot] = *cell;
+    return slot;
+}
+
 // --- credits ------------------------------------------------------------------------------------------------------
 
 static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
@@ -113,19 +120,20 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
 }
 
 /// The link is free; the cell's first bit goes at `start`.
-static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_out *out, uint32_t vc,
-                     struct weft_packet *cell, weft_time_ps start) {
+static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
+                            const struct weft_packet *cell, weft_time_ps start) {
+    struct weft__gnet_out *out = &g->out[o];
     uint32_t wire = weft__gnet_wire(cell), time = time_of(g, out->rate, wire);
     out->busy_until_ps = start + time;
     out->tx_cells++;
     out->tx_bytes += wire;
     w->tally.cell_hops++;
-    if (__builtin_expect(g->special >> (uint32_t)(out - g->out) & 1, 0)) {
+    if (__builtin_expect(g->special >> o & 1, 0)) {
         weft_time_ps at = start;
         enum weft_drop loss = out->faults ? weft__faults_loss(out->faults, wire, start, start + time, &at) : WEFT_DROPS;
         if (out->tap) weft__tap_note(out->tap, cell, start + time, loss);
         if (loss != WEFT_DROPS) {
-            lose(g, w, cell, loss, at, true, (uint32_t)(out - g->out), vc);
+            lose(g, w, cell, loss, at, true, o, vc);
             return;
         }
     }
@@ -133,8 +141,7 @@ static void transmit(struct weft__gnet *g, struct weft__worker *w, struct weft__
     q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
     if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
-    if (__builtin_expect(weft__gnet_is_traced(cell), 0))
-        weft__gnet_trace_leave(g->tracer, start, (uint32_t)(out - g->out), vc, arrival);
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
     struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
     *p = *cell;
     p->time_ps = arrival;
@@ -149,21 +156,23 @@ static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint
     g->stalls[out - g->out]++;
 }
 
-/// A cell has begun to cross to a link.
-static void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                  struct weft_packet *cell, weft_time_ps start) {
+/// A cell has begun to cross to a link. `slot`: it has one; 0: it has none.
+static inline void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
+                         struct weft_packet *cell, uint32_t slot, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
     weft__gnet_set_vc(cell, vc);
     if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
-        transmit(g, w, out, vc, cell, start);
+        transmit(g, w, o, vc, cell, start);
+        if (slot) weft__gnet_cells_free(&g->cells, slot);
         arm_sent(node, g, o);
         return;
     }
+    struct weft__gnet_out_queue *q = &out->vc[vc];
     uint16_t *depth = &g->depth[vc][o];
     cell->time_ps = start;
-    weft__gnet_cells_push(&g->cells, &out->vc[vc].fifo, cell);
     *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
-    if (*depth > out->vc[vc].bytes_max) out->vc[vc].bytes_max = *depth;
+    if (*depth > q->bytes_max) q->bytes_max = *depth;
+    weft__gnet_cells_push(&g->cells, &q->fifo, slot ? slot : keep(g, cell));
     out->queued |= 1u << vc;
     if ((weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
@@ -194,15 +203,15 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     struct weft__gnet_out *out = &g->out[o];
     uint32_t ready = out->queued & out->creditable;
     if (!ready) return;
-    uint32_t vc = pick(g, out, ready), wire;
+    uint32_t vc = pick(g, out, ready), slot = weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo);
     uint16_t *depth = &g->depth[vc][o];
-    struct weft_packet cell;
-    weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
-    wire = weft__gnet_wire(&cell);
+    const struct weft_packet *cell = &g->cells.slot[slot];
+    uint32_t wire = weft__gnet_wire(cell);
     if (!out->vc[vc].fifo.head) out->queued &= ~(1u << vc);
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
-    transmit(g, w, out, vc, &cell, cell.time_ps > w->now_ps ? cell.time_ps : w->now_ps);
+    transmit(g, w, o, vc, cell, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
+    weft__gnet_cells_free(&g->cells, slot);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
@@ -233,9 +242,9 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
-/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses.
-static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                  uint32_t o, uint32_t out_vc, struct weft_packet *cell) {
+/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `slot` as in `leave`.
+static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
+                         uint32_t o, uint32_t out_vc, struct weft_packet *cell, uint32_t slot) {
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     uint32_t wire = weft__gnet_wire(cell);
@@ -254,18 +263,21 @@ static void cross(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     if (!goes) out->cell = *cell;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || out->requests || !goes) await_crossing(node, g, i);
-    if (!goes) return;
+    if (!goes) {
+        if (slot) weft__gnet_cells_free(&g->cells, slot);
+        return;
+    }
     weft_time_ps sending = time_of(g, out->rate, wire);
-    leave(node, g, w, o, out_vc, cell, now + lag + (time > sending ? time - sending : 0));
+    leave(node, g, w, o, out_vc, cell, slot, now + lag + (time > sending ? time - sending : 0));
 }
 
 /// The first cell of a FIFO has chosen its way.
-static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t o, uint32_t out_vc) {
+static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t way) {
     struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    q->out = (uint8_t)o;
-    q->out_vc = (uint8_t)out_vc;
+    q->out = (uint8_t)weft__gnet_way_out(way);
+    q->out_vc = (uint8_t)weft__gnet_way_vc(way);
     g->in[i].waiting |= 1u << vc;
-    g->out[o].requests |= bit(i);
+    g->out[q->out].requests |= bit(i);
 }
 
 /// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
@@ -288,27 +300,29 @@ static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
     if (!requesting(in, o, 0, &fit)) g->out[o].requests &= ~bit(i);
 }
 
-static void pop(struct weft__gnet *g, uint32_t i, uint32_t vc, struct weft_packet *ret_cell) {
+/// The first cell leaves the FIFO, and keeps its slot.
+static inline uint32_t pop(struct weft__gnet *g, uint32_t i, uint32_t vc) {
     struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    weft__gnet_cells_pop(&g->cells, &q->fifo, ret_cell);
-    q->units = (uint16_t)(q->units - units_of(weft__gnet_wire(ret_cell)));
+    uint32_t slot = weft__gnet_cells_pop(&g->cells, &q->fifo);
+    q->units = (uint16_t)(q->units - units_of(weft__gnet_wire(&g->cells.slot[slot])));
+    return slot;
 }
 
 /// Whoever is first now in the FIFO requests.
-static void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
+static inline void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t o, out_vc;
     for (uint32_t head; (head = in->vc[vc].fifo.head) != 0;) {
         const struct weft_packet *first = &g->cells.slot[head];
         const struct weft_gnet_set *set = first->port == WEFT__GNET_SET_UNKNOWN ? NULL : &g->set[first->port];
-        if (weft__gnet_route(g, w->now_ps, i, first, set, &o, &out_vc)) {
-            add_request(g, i, vc, o, out_vc);
+        uint32_t way = weft__gnet_route(g, w->now_ps, i, first, set);
+        if (__builtin_expect(way != WEFT_NONE, 1)) {
+            add_request(g, i, vc, way);
             return;
         }
-        struct weft_packet cell;
-        pop(g, i, vc, &cell);
-        lose(g, w, &cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-        if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(&cell)), w->now_ps);
+        uint32_t slot = pop(g, i, vc);
+        lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+        if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(first)), w->now_ps);
+        weft__gnet_cells_free(&g->cells, slot);
     }
 }
 
@@ -318,12 +332,11 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     uint32_t fit, all = requesting(in, o, g->out[o].room, &fit);
     uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
     in->vc_at = (uint8_t)(vc + 1);
-    struct weft_packet cell;
     in->waiting &= ~(1u << vc);
     if (all == 1u << vc) g->out[o].requests &= ~bit(i);
-    pop(g, i, vc, &cell);
+    uint32_t slot = pop(g, i, vc);
     request_first(g, w, i, vc);
-    cross(node, g, w, i, vc, o, out_vc, &cell);
+    cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], slot);
 }
 
 /// Inputs that output o may be matched to.
@@ -405,26 +418,31 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
                   struct weft_packet *cell, const struct weft_gnet_set *set) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t units = units_of(weft__gnet_wire(cell)), o = 0, out_vc = 0;
-    bool is_first = !(in->waiting >> vc & 1);
-    if (is_first && !weft__gnet_route(g, w->now_ps, i, cell, set, &o, &out_vc)) {
-        lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-        if (is_link(in)) give_back(g, w, in, vc, units, w->now_ps);
-        return;
-    }
-    bool in_busy = is_first && is_in_busy(g, w->now_ps, i), out_busy = is_first && is_out_busy(g, w->now_ps, o);
-    if (is_first && !in_busy && !out_busy && g->out[o].room >> out_vc & 1) {
-        cross(node, g, w, i, vc, o, out_vc, cell);
-        return;
+    uint32_t way = 0, o = 0;
+    bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
+    if (is_first) {
+        way = weft__gnet_route(g, w->now_ps, i, cell, set);
+        if (__builtin_expect(way == WEFT_NONE, 0)) {
+            lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+            if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+            return;
+        }
+        o = weft__gnet_way_out(way);
+        in_busy = is_in_busy(g, w->now_ps, i);
+        out_busy = is_out_busy(g, w->now_ps, o);
+        if (!in_busy && !out_busy && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+            cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, 0);
+            return;
+        }
     }
     struct weft__gnet_queue *q = &in->vc[vc];
     cell->port = weft__gnet_number_of(g, set);
-    weft__gnet_cells_push(&g->cells, &q->fifo, cell);
-    q->units = (uint16_t)(q->units + units);
+    weft__gnet_cells_push(&g->cells, &q->fifo, keep(g, cell));
+    q->units = (uint16_t)(q->units + units_of(weft__gnet_wire(cell)));
     if (q->units > in->units_max) in->units_max = q->units;
     assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
     if (!is_first) return;
-    add_request(g, i, vc, o, out_vc);
+    add_request(g, i, vc, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
 }
@@ -473,9 +491,9 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs);
         while (out->vc[vc].fifo.head) {
-            struct weft_packet cell;
-            weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo, &cell);
-            lose(g, w, &cell, WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
+            uint32_t slot = weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo);
+            lose(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
+            weft__gnet_cells_free(&g->cells, slot);
         }
         g->depth[vc][o] = 0;
         out->starved_ps[vc] = 0;

@@ -34,33 +34,34 @@ enum { WEFT__GNET_SET_UNKNOWN = 0xffff };
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
 
-static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo,
-                                         const struct weft_packet *cell) {
+static inline uint32_t weft__gnet_cells_take(struct weft__gnet_cells *cells) {
     uint32_t slot = cells->free;
-    if (slot) {
-        cells->free = cells->slot[slot].node;
-    } else {
-        if (__builtin_expect(cells->n == cells->capacity, 0)) weft__gnet_cells_grow(cells);
-        slot = cells->n++;
+    if (__builtin_expect(slot == 0, 0)) {
+        if (cells->n == cells->capacity) weft__gnet_cells_grow(cells);
+        return cells->n++;
     }
-    struct weft_packet *kept = &cells->slot[slot];
-    *kept = *cell;
-    kept->node = 0;
+    cells->free = cells->slot[slot].node;
+    return slot;
+}
+
+static inline void weft__gnet_cells_free(struct weft__gnet_cells *cells, uint32_t slot) {
+    cells->slot[slot].node = cells->free;
+    cells->free = slot;
+}
+
+/// A slot joins a FIFO, or leaves it as its head.
+static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo, uint32_t slot) {
+    cells->slot[slot].node = 0;
     if (fifo->head)
         cells->slot[fifo->last].node = slot;
     else
         fifo->head = slot;
     fifo->last = slot;
 }
-
-static inline void weft__gnet_cells_pop(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo,
-                                        struct weft_packet *ret_cell) {
+static inline uint32_t weft__gnet_cells_pop(const struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo) {
     uint32_t slot = fifo->head;
-    struct weft_packet *cell = &cells->slot[slot];
-    *ret_cell = *cell;
-    fifo->head = cell->node;
-    cell->node = cells->free;
-    cells->free = slot;
+    fifo->head = cells->slot[slot].node;
+    return slot;
 }
 
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
@@ -241,9 +242,16 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
 
-/// The way of a cell at input `in`; false: there is none. `set`: its ways, if they are known.
-bool weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                      const struct weft_gnet_set *set, uint32_t *ret_out, uint32_t *ret_vc);
+/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none. `set`: its ways, if they are known.
+enum { WEFT__GNET_WAY_VC = 8 };
+uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
+                          const struct weft_gnet_set *set);
+static inline uint32_t weft__gnet_way_out(uint32_t way) {
+    return way & ((1u << WEFT__GNET_WAY_VC) - 1);
+}
+static inline uint32_t weft__gnet_way_vc(uint32_t way) {
+    return way >> WEFT__GNET_WAY_VC;
+}
 /// Puts the tables in force that now are.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
 /// The table's entry for a cell at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
