@@ -97,25 +97,11 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
     return status;
 }
 
-/// {"variants": [...]}, of which nothing is printed if one of them is wrong.
 static enum weft_status check_as_json(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       struct weft_error *ret_error) {
-    char *text;
-    size_t size;
-    struct weft__json j = {.file = open_memstream(&text, &size)};
-    if (!j.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
-    weft__json_begin_object(&j);
-    weft__json_key(&j, "variants");
-    weft__json_begin_array(&j);
-    enum weft_status status = check_all(o, file, &j, ret_error);
-    if (!status) {
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    fclose(j.file);
-    if (!status) puts(text);
-    free(text);
-    return status;
+    struct weft_cli_variants v;
+    enum weft_status status = weft_cli_variants_begin(&v, NULL, ret_error);
+    return status ? status : weft_cli_variants_end(&v, check_all(o, file, &v.json, ret_error));
 }
 
 static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,

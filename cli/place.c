@@ -161,14 +161,6 @@ static void print_text(const struct place *p) {
     if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);
 }
 
-static void key_time(struct weft__json *j, const char *key, double time_ps) {
-    weft__json_key(j, key);
-    if (isfinite(time_ps))
-        weft__json_u64(j, (uint64_t)llround(time_ps));
-    else
-        weft__json_null(j);
-}
-
 static void print_strategy(struct weft__json *j, const struct result *r) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "strategy", r->model->name);
@@ -179,8 +171,8 @@ static void print_strategy(struct weft__json *j, const struct result *r) {
     weft__json_key_u64(j, "zone_bytes", r->cost.zone_bytes);
     weft__json_key_u64(j, "zone_bytes_max", r->cost.zone_bytes_max);
     if (simulate) {
-        key_time(j, "iteration_ps", r->stats.iteration_ps);
-        key_time(j, "exposed_ps", r->stats.exposed_ps);
+        weft__json_key_time(j, "iteration_ps", r->stats.iteration_ps);
+        weft__json_key_time(j, "exposed_ps", r->stats.exposed_ps);
     }
     weft__json_end_object(j);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft plan: calculators. By values from the command line, or by what each variant of a scenario says.
 #include "plan.h"
+#include "simulation.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -175,25 +176,12 @@ static enum weft_status plan_text(const struct plan *plan, const struct weft_cli
 static enum weft_status plan_json(const struct plan *plan, const struct weft_cli_options *o,
                                   const struct weft_scenario_file *file, uint32_t first, uint32_t n,
                                   struct weft_error *ret_error) {
-    char *text = NULL;
-    size_t size;
-    struct weft__json j = {.file = open_memstream(&text, &size)};
-    if (!j.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
-    enum weft_status status = WEFT_OK;
-    weft__json_begin_object(&j);
-    weft__json_key_string(&j, "plan", plan->name);
-    weft__json_key(&j, "variants");
-    weft__json_begin_array(&j);
+    struct weft_cli_variants v;
+    enum weft_status status = weft_cli_variants_begin(&v, plan->name, ret_error);
+    if (status) return status;
     for (uint32_t i = first; i < first + n && !status; i++)
-        status = plan_variant(plan, o, file, i, NULL, &j, ret_error);
-    if (!status) {
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    fclose(j.file);
-    if (!status) puts(text);
-    free(text);
-    return status;
+        status = plan_variant(plan, o, file, i, NULL, &v.json, ret_error);
+    return weft_cli_variants_end(&v, status);
 }
 
 static enum weft_status by_scenario(const struct plan *plan, const struct weft_cli_options *o,

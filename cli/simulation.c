@@ -182,3 +182,25 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
     weft_arena_free(arena);
     return status;
 }
+
+enum weft_status weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan, struct weft_error *ret_error) {
+    *v = (struct weft_cli_variants){0};
+    v->json.file = open_memstream(&v->text, &v->size);
+    if (!v->json.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    weft__json_begin_object(&v->json);
+    if (plan) weft__json_key_string(&v->json, "plan", plan);
+    weft__json_key(&v->json, "variants");
+    weft__json_begin_array(&v->json);
+    return WEFT_OK;
+}
+
+enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status) {
+    if (!status) {
+        weft__json_end_array(&v->json);
+        weft__json_end_object(&v->json);
+    }
+    fclose(v->json.file);
+    if (!status) puts(v->text);
+    free(v->text);
+    return status;
+}

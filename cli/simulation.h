@@ -3,6 +3,7 @@
 #ifndef WEFT_CLI_SIMULATION_H
 #define WEFT_CLI_SIMULATION_H
 
+#include "base/json.h"
 #include "cli.h"
 #include "weft/report.h"
 
@@ -28,6 +29,17 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
 enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
                                                    const char **taken, struct weft_arena *arena,
                                                    struct weft_error *ret_error);
+
+/// JSON that is printed when it is whole: {"variants": [...]}, of which nothing is printed if one of them is wrong.
+struct weft_cli_variants {
+    struct weft__json json;
+    char *text;
+    size_t size;
+};
+/// `plan`: of that calculator; or NULL.
+enum weft_status weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan, struct weft_error *ret_error);
+/// The status that it is given.
+enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
 
 /// From now on the first Ctrl-C or SIGTERM ends the simulation with what it has measured, the second one the program.
 void weft_cli_catch_interrupt(void);

@@ -210,9 +210,7 @@ static void print_all(struct timeline_view *v) {
 static void print_json(const struct timeline_view *v) {
     struct weft__json j = {.file = stdout};
     weft__json_begin_object(&j);
-    weft__json_key_string(&j, "weft", WEFT_VERSION);
-    weft__json_key_string(&j, "scenario", v->t.scenario);
-    weft__json_key_string(&j, "variant", v->t.variant);
+    weft__json_head(&j, v->t.scenario, v->t.variant);
     weft__json_key_u64(&j, "sim_time_ps", v->t.sim_time_ps);
     weft__json_key_u64(&j, "unrecorded", v->t.unrecorded);
     if (*v->t.stall) weft__json_key_string(&j, "stall", v->t.stall);

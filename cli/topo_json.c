@@ -167,9 +167,7 @@ void topo_print_json(FILE *file, const struct topo_view *view) {
     const struct weft_topology *t = view->topology;
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
-    weft__json_key_string(&j, "weft", WEFT_VERSION);
-    weft__json_key_string(&j, "scenario", view->scenario->name);
-    weft__json_key_string(&j, "variant", view->scenario->variant);
+    weft__json_head(&j, view->scenario->name, view->scenario->variant);
     weft__json_key_string(&j, "kind", t->kind);
     weft__json_key_string(&j, "wiring", t->wiring);
     weft__json_key_u64(&j, "hosts", t->hosts);

@@ -166,9 +166,7 @@ static void json_timesync(struct weft__json *j, const struct clique_view *v) {
 void trace_clique_print_json(FILE *file, const struct clique_view *v) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
-    weft__json_key_string(&j, "weft", WEFT_VERSION);
-    weft__json_key_string(&j, "scenario", v->scenario->name);
-    weft__json_key_string(&j, "variant", v->scenario->variant);
+    weft__json_head(&j, v->scenario->name, v->scenario->variant);
     weft__json_key_u64(&j, "seed", v->scenario->run.seed);
     weft__json_key_u64(&j, "tins", v->trace->clique->tins);
     weft__json_key_u64(&j, "pods", v->trace->clique->pods);

@@ -78,9 +78,7 @@ static void print_capacity(struct weft__json *j, const struct trace_view *v, con
 void trace_control_print_json(FILE *file, const struct trace_view *v) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
-    weft__json_key_string(&j, "weft", WEFT_VERSION);
-    weft__json_key_string(&j, "scenario", v->scenario->name);
-    weft__json_key_string(&j, "variant", v->scenario->variant);
+    weft__json_head(&j, v->scenario->name, v->scenario->variant);
     weft__json_key_u64(&j, "seed", v->scenario->run.seed);
     weft__json_key_u64(&j, "fabrics", v->trace->fabrics);
     weft__json_key(&j, "bursts");

@@ -41,5 +41,8 @@ void weft__json_key_string(struct weft__json *j, const char *key, const char *te
 void weft__json_key_u64(struct weft__json *j, const char *key, uint64_t value);
 void weft__json_key_real(struct weft__json *j, const char *key, double value);
 void weft__json_key_bool(struct weft__json *j, const char *key, bool value);
+void weft__json_key_time(struct weft__json *j, const char *key, double time_ps); ///< whole ps; not finite: null
+/// What an object that is printed begins with: the version, of which variant of which scenario it is.
+void weft__json_head(struct weft__json *j, const char *scenario, const char *variant);
 
 #endif

@@ -84,21 +84,13 @@ void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
     }
 }
 
-static void key_time(struct weft__json *j, const char *key, double time_ps) {
-    weft__json_key(j, key);
-    if (isfinite(time_ps))
-        weft__json_u64(j, (uint64_t)llround(time_ps));
-    else
-        weft__json_null(j);
-}
-
 static void write_collective(struct weft__json *j, const struct weft_collective_stats *s) {
     weft__json_begin_object(j);
     weft__json_key_string(j, "collective", s->collective);
     weft__json_key_u64(j, "ranks", s->ranks);
     weft__json_key_u64(j, "size", s->bytes);
     weft__json_key_u64(j, "times", s->finished);
-    key_time(j, "time_ps", s->time_ps);
+    weft__json_key_time(j, "time_ps", s->time_ps);
     weft__json_key_real(j, "algbw_GBps", s->algbw * 1e-9);
     weft__json_key_real(j, "busbw_GBps", s->busbw * 1e-9);
     weft__json_end_object(j);
@@ -114,9 +106,9 @@ void weft__report_jobs_json(struct weft__json *j, const struct weft_run *run) {
         weft__json_key_u64(j, "ranks", s.ranks);
         weft__json_key_u64(j, "iterations", run->workload->job[k].iterations);
         weft__json_key_u64(j, "finished", s.finished);
-        key_time(j, "iteration_ps", s.iteration_ps);
-        key_time(j, "iteration_max_ps", s.iteration_max_ps);
-        key_time(j, "exposed_ps", s.exposed_ps);
+        weft__json_key_time(j, "iteration_ps", s.iteration_ps);
+        weft__json_key_time(j, "iteration_max_ps", s.iteration_max_ps);
+        weft__json_key_time(j, "exposed_ps", s.exposed_ps);
         weft__json_key(j, "collectives");
         weft__json_begin_array(j);
         for (uint32_t i = 0; i < run->workload->job[k].ops; i++) {

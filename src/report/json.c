@@ -14,14 +14,6 @@
 #include "totals.h"
 #include "transitions.h"
 
-static void key_time(struct weft__json *j, const char *key, double time_ps) {
-    weft__json_key(j, key);
-    if (isfinite(time_ps))
-        weft__json_u64(j, (uint64_t)llround(time_ps));
-    else
-        weft__json_null(j);
-}
-
 static void key_end(struct weft__json *j, const char *key, weft_time_ps time, bool known) {
     weft__json_key(j, key);
     if (known)
@@ -34,9 +26,7 @@ static void write_head(struct weft__json *j, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     char digest[17];
     snprintf(digest, sizeof digest, "%016" PRIx64, o->digest);
-    weft__json_key_string(j, "weft", WEFT_VERSION);
-    weft__json_key_string(j, "scenario", run->scenario->name);
-    weft__json_key_string(j, "variant", run->scenario->variant);
+    weft__json_head(j, run->scenario->name, run->scenario->variant);
     weft__json_key_u64(j, "seed", run->scenario->run.seed);
     weft__json_key_u64(j, "threads", o->threads);
     weft__json_key_string(j, "digest", digest);
@@ -75,11 +65,11 @@ static void write_groups(struct weft__json *j, const struct weft_run *run) {
         weft__json_key_u64(j, "delivered_bytes_max", group[g].delivered_bytes_max);
         weft__json_key(j, "fct_ps");
         weft__json_begin_object(j);
-        key_time(j, "mean", group[g].fct_ps.mean);
-        key_time(j, "p50", group[g].fct_ps.p50);
-        key_time(j, "p95", group[g].fct_ps.p95);
-        key_time(j, "p99", group[g].fct_ps.p99);
-        key_time(j, "max", group[g].fct_ps.max);
+        weft__json_key_time(j, "mean", group[g].fct_ps.mean);
+        weft__json_key_time(j, "p50", group[g].fct_ps.p50);
+        weft__json_key_time(j, "p95", group[g].fct_ps.p95);
+        weft__json_key_time(j, "p99", group[g].fct_ps.p99);
+        weft__json_key_time(j, "max", group[g].fct_ps.max);
         weft__json_end_object(j);
         weft__json_key(j, "slowdown");
         weft__json_begin_object(j);
