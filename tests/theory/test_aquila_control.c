@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/random.h"
 
 /// With one other number of threads.
 static struct run run_with_three(const char *text) {
@@ -130,27 +131,35 @@ static void the_control_processor_takes_what_it_can(void **state) {
     run_free(&r);
 }
 
-/// An entry of tin-7 becomes another that nobody meant. If cells come by that entry, those that are traced tell the
-/// collector who sent them astray: nobody else, and nobody where all is as meant.
-static void traced_cells_find_a_wrong_entry(void **state) {
-    uint32_t found = 0;
-    for (uint32_t seed = 1; seed <= 6; seed++)
-        for (uint32_t corrupt = 0; corrupt < 2; corrupt++) {
-            struct run r = RUN(run_once,
-                               "topology: {kind: dragonfly, pods: 4, tins: 6, hosts_per_tin: 1, local_parallel: 1, "
-                               "local_ports: 5, global_ports: 2}\ntin: {trace: 4}\n"
-                               "workload: [{kind: poisson, load: 30%%, size: 4096B, duration: 100us}]\n"
-                               "run: {seed: %u}\ncontrol: {events: [{at: 20us, do: %s, node: tin-7}]}\n",
-                               seed, corrupt ? "corrupt" : "reboot");
-            const struct weft_cell_paths *cells = r.outcome->cells;
-            assert_true(cells->cells > 1000);
-            if (!corrupt) assert_int_equal(cells->astray, 0);
-            if (cells->astray) assert_string_equal(r.topology->node[cells->suspect].name, "tin-7");
-            assert_int_equal(cells->suspicions, cells->astray);
-            found += cells->astray > 0;
-            run_free(&r);
+/// Links, sessions and firmware fail and come back as they like, some before the last plan is done. No write makes a
+/// black hole, every run ends, and all that could be delivered has been.
+static void whatever_happens(void **state) {
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
+        char links[4096] = "", given[4096] = "";
+        size_t n = 0, m = 0;
+        weft_time_ps now = 20;
+        for (uint32_t i = 0; i < 12; i++) {
+            now += 5 + weft_random_below(&random, 60);
+            uint32_t tin = (uint32_t)weft_random_below(&random, 24), port = (uint32_t)weft_random_below(&random, 6);
+            const char *const what[] = {"reboot", "cut", "heal"};
+            uint32_t k = (uint32_t)weft_random_below(&random, 3);
+            if (weft_random_below(&random, 3))
+                n += (size_t)snprintf(links + n, sizeof links - n,
+                                      "{at: %" PRIu64 "us, link: tin-%u/%u, state: down}, "
+                                      "{at: %" PRIu64 "us, link: tin-%u/%u, state: up}, ",
+                                      now, tin, port, now + 30 + weft_random_below(&random, 100), tin, port);
+            else
+                m += (size_t)snprintf(given + m, sizeof given - m, "{at: %" PRIu64 "us, do: %s, node: \"tin-%u\"}, ",
+                                      now, what[k], tin);
         }
-    assert_true(found > 0);
+        struct run r = RUN(run_with_three, THIN FAST "  events: [%s{at: 2ms, do: heal}]\nevents: [%s]\n", "sequenced",
+                           seed % 2 ? "on" : "off", given, links);
+        assert_true(r.outcome->tin->walked && r.outcome->tin->table_changes > 0);
+        assert_int_equal(r.outcome->tin->holes, 0);
+        run_assert_complete(&r);
+        run_free(&r);
+    }
 }
 
 int main(void) {
@@ -160,7 +169,7 @@ int main(void) {
         cmocka_unit_test(firmware_starts_again_without_loss),
         cmocka_unit_test(without_nsf_tables_are_gone),
         cmocka_unit_test(the_control_processor_takes_what_it_can),
-        cmocka_unit_test(traced_cells_find_a_wrong_entry),
+        cmocka_unit_test(whatever_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
