@@ -68,6 +68,7 @@ struct weft_sent {
     uint32_t peer, channel;
     weft_bytes bytes; ///< 0: nothing
     weft_bytes message_bytes_max;
+    uint64_t messages;
 };
 
 struct weft_collective_ops {

@@ -31,13 +31,14 @@ struct weft_job_op {
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
     bool reversed;   ///< the last of them is number 0
     uint32_t communicator;
-    uint32_t times; ///< with so many that follow, reported as one; 0: not by itself
-    bool overlap;   ///< go on at once; it is waited for at the end of the iteration
+    uint32_t volume; ///< among its communicator's; those with the same one pass the same messages
+    uint32_t times;  ///< with so many that follow, reported as one; 0: not by itself
+    bool overlap;    ///< go on at once; it is waited for at the end of the iteration
 };
 
 /// Collectives with one algorithm over the same groups share connections, and come one after another.
 struct weft_communicator {
-    uint32_t lanes_max, channels;
+    uint32_t lanes_max, channels, volumes;
     uint32_t op; ///< the first one
 };
 
@@ -65,6 +66,7 @@ struct weft_connection {
     uint32_t flow;    ///< among all; WEFT_NONE: within a server, not over the network
     weft_bytes bytes; ///< in the whole run
     weft_bytes message_bytes_max;
+    uint32_t *messages; ///< [volumes of its communicator]: in one operation
 };
 
 struct weft_job {

@@ -100,6 +100,8 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
             .bytes = 2 * loops.bytes - weft__loops_blocks(&loops, own, s.m) -
                      weft__loops_blocks(&loops, (number + 1) % s.g * s.m, s.m),
             .message_bytes_max = weft__loops_slice_max(&loops, 0, loops.blocks),
+            .messages = 2 * weft__loops_slices(&loops, 0, loops.blocks) - weft__loops_slices(&loops, own, s.m) -
+                        weft__loops_slices(&loops, (number + 1) % s.g * s.m, s.m),
         };
     if (s.m > 1)
         ret_sent[n++] = (struct weft_sent){
@@ -108,6 +110,8 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
             .bytes = 2 * weft__loops_blocks(&loops, own, s.m) - weft__loops_blocks(&loops, own + server, 1) -
                      weft__loops_blocks(&loops, own + (server + 1) % s.m, 1),
             .message_bytes_max = weft__loops_slice_max(&loops, own, s.m),
+            .messages = 2 * weft__loops_slices(&loops, own, s.m) - weft__loops_slices(&loops, own + server, 1) -
+                        weft__loops_slices(&loops, own + (server + 1) % s.m, 1),
         };
     return n;
 }

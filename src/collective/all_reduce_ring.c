@@ -50,6 +50,8 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
         .bytes = 2 * ring.loops.bytes - weft__loops_blocks(&ring.loops, ring.position, 1) -
                  weft__loops_blocks(&ring.loops, (ring.position + 1) % n, 1),
         .message_bytes_max = weft__loops_slice_max(&ring.loops, 0, n),
+        .messages = 2 * weft__loops_slices(&ring.loops, 0, n) - weft__loops_slices(&ring.loops, ring.position, 1) -
+                    weft__loops_slices(&ring.loops, (ring.position + 1) % n, 1),
     };
     return 1;
 }

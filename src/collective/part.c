@@ -103,6 +103,13 @@ weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, u
     return (loops->loops - 1) * full * n + last_blocks(loops, block, n);
 }
 
+uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+    if (!loops->loops) return 0;
+    // Blocks of the last loop may be empty, but not where the largest has two slices.
+    uint64_t filled = last_bytes(loops) < loops->blocks ? last_blocks(loops, block, n) : n;
+    return (loops->loops - 1) * full_slices(loops) * n + filled * last_slices(loops);
+}
+
 weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n) {
     if (!loops->loops) return 0;
     weft_bytes largest = divide_up(last_blocks(loops, block, n), n); // blocks differ by a byte at most

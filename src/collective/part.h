@@ -36,6 +36,8 @@ struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t 
 /// Bytes of n blocks from `block` on in all loops together, and of their largest slice.
 weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n);
 weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n);
+/// Slices of them that are not empty.
+uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t block, uint32_t n);
 /// The slice of block `block`: adds where it begins to ret_step->offset, and sets its bytes.
 void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
                        struct weft_step *ret_step);

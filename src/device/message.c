@@ -2,19 +2,20 @@
 // Messages of a job's connections: what a step hands over to a peer, and what it takes from one.
 //
 // A connection over the network is one or several queue pairs that carry messages one after another, each an RDMA
-// WRITE. A message is put into a slot of the sender's buffer; it goes when the receiver has room for it, which it says
-// with a clear-to-send message; the slot is free when the message is acknowledged and all before it are. A message goes
-// whole on the next queue pair, or in parts on all of them; it has come when all of it has, and the program gets
-// messages in order, in whatever order queue pairs deliver. Source: the net transport of NCCL 2.x (proxies, NCCL_STEPS
-// slots at both ends, a receiver that writes a FIFO entry for each receive it posts) and its net_ib.cc
-// (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts in multiples of 128 B, and a WRITE on each queue
-// pair even if nothing is left for it; clear-to-send on the first queue pair). Differences: buffers are free at the
-// beginning without a word, and room is given back as a step ends, whether or not the receiver has entered the next
-// collective; a lost clear-to-send is repeated after the NIC's timeout, then after twice as long, and so on (NCCL's is
-// a reliable WRITE of its own); no immediate data (4 B).
+// WRITE. The receiver posts buffers for the messages of an operation when its rank comes to it, as many as there are
+// slots, and one more as it has taken a message; for each it sends a clear-to-send. A message is put into a slot of the
+// sender's buffer; it goes when its clear-to-send is there; the slot is free when the message is acknowledged and all
+// before it are. A message goes whole on the next queue pair, or in parts on all of them; it has come when all of it
+// has, and the program gets messages in order, in whatever order queue pairs deliver. Source: the net transport of NCCL
+// 2.x (proxies, NCCL_STEPS slots at both ends, a receiver that writes a FIFO entry for each receive it posts) and its
+// net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts in multiples of 128 B, and a WRITE on each
+// queue pair even if nothing is left for it; clear-to-send on the first queue pair). Differences: a lost clear-to-send
+// is repeated after the NIC's timeout, then after twice as long, and so on (NCCL's is a reliable WRITE of its own); no
+// immediate data (4 B).
 //
 // Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
-// after another each way, with a fixed latency. They are not frames, and no counter of the network knows them.
+// after another each way, with a fixed latency; buffers are free from the beginning, as NCCL's are that GPUs of a
+// server share. They are not frames, and no counter of the network knows them.
 #include "device/program.h"
 #include "device/rma.h"
 
@@ -280,6 +281,12 @@ static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes) {
     return counted;
 }
 
+/// One buffer more, and the clear-to-send that says so.
+static void post_receive(struct weft__at *at, struct weft__receiving *r) {
+    programs_of(at->nic)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
+    weft__nic_grant(at->node, at->nic, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
+}
+
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes) {
     assert(r->qp == WEFT_NONE || has_come(r, r->consumed));
     r->consumed++;
@@ -290,10 +297,25 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
         return;
     }
     weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted_bytes(r, bytes) - bytes, r->left_bytes == 0);
-    if (!r->left_bytes || at->p->job->unadmitted) return;
-    uint32_t granted = r->consumed + r->slots;
-    programs_of(at->nic)->wire[r->connection].granted_ps[(granted - 1) % r->slots] = at->w->now_ps;
-    weft__nic_grant(at->node, at->nic, at->w, r->qp, granted, (uint32_t)at->p->job->cts_priority, 0);
+    if (r->posted < r->due) post_receive(at, r);
+}
+
+void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume) {
+    uint32_t rounds = 0;
+    if (at->p->job->unadmitted) return;
+    for (uint32_t k = 0; k < stream->receivings; k++) {
+        struct weft__receiving *r = &stream->receiving[k];
+        if (r->qp == WEFT_NONE) continue;
+        assert(r->posted == r->due && r->consumed == r->due);
+        r->due += r->messages[volume];
+        uint32_t now = r->due - r->posted < r->slots ? r->due - r->posted : r->slots;
+        if (now > rounds) rounds = now;
+    }
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t k = 0; k < stream->receivings; k++) {
+            struct weft__receiving *r = &stream->receiving[k];
+            if (r->posted < r->due && r->posted - r->consumed == round && round < r->slots) post_receive(at, r);
+        }
 }
 
 void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -301,8 +323,7 @@ void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct w
     bool moved = r->arrived != r->arrived_before;
     r->arrived_before = r->arrived;
     r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;
-    if (!r->left_bytes) return;
-    uint32_t granted = r->consumed + r->slots;
-    if (moved || r->arrived != r->consumed) granted = 0; // nothing to repeat
-    weft__nic_grant(node, nic, w, qp, granted, (uint32_t)r->program->job->cts_priority, r->doublings);
+    if (r->arrived == r->posted) return; // until the next one is posted
+    bool lost = !moved && r->arrived == r->consumed;
+    weft__nic_grant(node, nic, w, qp, lost ? r->posted : 0, (uint32_t)r->program->job->cts_priority, r->doublings);
 }

@@ -34,21 +34,20 @@ static struct weft__sending *find_sending(const struct weft__program *p, uint32_
 
 static struct weft__receiving *find_receiving(const struct weft__program *p, uint32_t communicator, uint32_t channel,
                                               uint32_t src) {
-    uint32_t low = 0, high = p->receivings;
+    const struct weft__stream *st = &p->stream[communicator];
+    uint32_t low = 0, high = st->receivings, distance = weft__distance(p->job, src, p->rank);
     while (low < high) {
         uint32_t mid = (low + high) / 2;
-        const struct weft__receiving *r = &p->receiving[mid];
-        uint32_t of = p->job->connection[r->connection - p->connection0].communicator;
-        bool before = of != communicator      ? of < communicator
-                      : r->channel != channel ? r->channel < channel
-                                              : r->peer < src;
+        const struct weft__receiving *r = &st->receiving[mid];
+        bool before =
+            r->channel != channel ? r->channel < channel : weft__distance(p->job, r->peer, p->rank) < distance;
         if (before)
             low = mid + 1;
         else
             high = mid;
     }
-    assert(low < p->receivings && p->receiving[low].peer == src && p->receiving[low].channel == channel);
-    return &p->receiving[low];
+    assert(low < st->receivings && st->receiving[low].peer == src && st->receiving[low].channel == channel);
+    return &st->receiving[low];
 }
 
 static const struct weft_job_stage *stage_of(const struct weft__program *p) {
@@ -200,6 +199,7 @@ static void start_op(struct weft__at *at, uint32_t stream) {
     st->number = weft_job_number(st->op, at->p->rank);
     const struct weft_job_op *op = st->op;
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
+    if (st->turn->part != WEFT_TURN_SEND) weft__message_expect(at, st, op->volume);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
     st->lanes_left = lanes;
     for (uint32_t k = 0; k < lanes; k++)

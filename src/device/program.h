@@ -48,9 +48,12 @@ struct weft__receiving {
     uint16_t qps, parts;
     uint32_t *came; ///< parts of messages, on each queue pair
     uint32_t arrived, consumed;
-    uint32_t arrived_before; ///< at the last look for a lost clear-to-send
-    uint32_t doublings;      ///< of the time to the next look
-    uint32_t stream, lane;   ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t due;             ///< in the operations that the rank has come to
+    uint32_t posted;          ///< of those: the receiver has posted a buffer and sent a clear-to-send for
+    const uint32_t *messages; ///< of weft_connection
+    uint32_t arrived_before;  ///< at the last look for a lost clear-to-send
+    uint32_t doublings;       ///< of the time to the next look
+    uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
     uint32_t slots;
     weft_bytes left_bytes;  ///< not consumed
     uint32_t peer, channel; ///< the rank it comes from
@@ -82,6 +85,8 @@ struct weft__stream {
     const struct weft_job_turn *turn; ///< likewise
     uint32_t number;                  ///< of the rank in its group
     uint32_t key0;                    ///< timer of its first lane
+    uint32_t receivings;
+    struct weft__receiving *receiving; ///< those of the rank's that are the communicator's
     struct weft__lane *lane;
 };
 
@@ -91,7 +96,7 @@ struct weft__program {
     uint32_t connection0; ///< its job's first connection, among all
     uint32_t sendings, receivings;
     struct weft__sending *sending;                   ///< as the job's connections of this source
-    struct weft__receiving *receiving;               ///< by communicator, channel, source
+    struct weft__receiving *receiving;               ///< by communicator, channel, weft__distance to the source
     struct weft__stream *stream;                     ///< of a communicator
     struct weft__waits *waits;                       ///< of its job's ranks that one worker runs
     weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not acknowledged
@@ -141,6 +146,11 @@ struct weft__at {
     struct weft__program *p;
 };
 
+/// From a source up to this rank, round all ranks: in the order of it receivers do not all turn to the same sender.
+static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, uint32_t dst) {
+    return (dst + job->ranks - src) % job->ranks;
+}
+
 /// Runs a lane of a communicator as far as it gets. What it waited for is there.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
@@ -157,6 +167,8 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct 
 bool weft__message_has_room(const struct weft__sending *s);
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
+/// The rank has come to an operation of that volume: posts buffers for its messages, as many as connections have slots.
+void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);
 
 /// The next packet of a queue pair of messages: its length and flags.
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);

@@ -49,15 +49,16 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
 
 struct by_receiver {
     const struct weft_connection *c;
-    uint32_t connection;
+    uint32_t connection, distance;
 };
 
 static int by_destination(const void *a, const void *b) {
-    const struct weft_connection *x = ((const struct by_receiver *)a)->c, *y = ((const struct by_receiver *)b)->c;
+    const struct by_receiver *one = a, *other = b;
+    const struct weft_connection *x = one->c, *y = other->c;
     if (x->dst != y->dst) return x->dst < y->dst ? -1 : 1;
     if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
     if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
-    return (x->src > y->src) - (x->src < y->src);
+    return (one->distance > other->distance) - (one->distance < other->distance);
 }
 
 static uint16_t qps_of(const struct build *b, const struct weft_connection *c) {
@@ -78,7 +79,9 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
             .qps = qps,
             .parts = parts,
-            .granted = job->unadmitted && !local ? UINT32_MAX : c->slots,
+            .granted = local             ? c->slots
+                       : job->unadmitted ? UINT32_MAX
+                                         : 0,
             .lane = WEFT_NONE,
             .slots = c->slots,
             .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
@@ -100,7 +103,8 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                            const uint32_t *qp_of_flow) {
     struct by_receiver *list = weft_memory_new(WEFT_MEMORY_QP, job->connections, sizeof *list);
     for (uint32_t i = 0; i < job->connections; i++)
-        list[i] = (struct by_receiver){&job->connection[i], connection0 + i};
+        list[i] = (struct by_receiver){&job->connection[i], connection0 + i,
+                                       weft__distance(job, job->connection[i].src, job->connection[i].dst)};
     if (job->connections) qsort(list, job->connections, sizeof *list, by_destination);
     for (uint32_t i = 0, n; i < job->connections; i += n) {
         struct weft__program *p = &b->all->program[program0 + list[i].c->dst];
@@ -110,7 +114,9 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
             const struct weft_connection *c = list[i + k].c;
+            struct weft__stream *stream = &p->stream[c->communicator];
             uint16_t qps = qps_of(b, c);
+            if (!stream->receivings++) stream->receiving = &p->receiving[k];
             p->receiving[k] = (struct weft__receiving){
                 .program = p,
                 .connection = list[i + k].connection,
@@ -120,6 +126,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
                 .came = c->flow == WEFT_NONE ? NULL : weft_arena_alloc(b->arena, qps, sizeof *p->receiving[k].came),
                 .lane = WEFT_NONE,
                 .slots = c->slots,
+                .messages = c->messages,
                 .left_bytes = c->bytes,
                 .peer = c->src,
                 .peer_node = b->all->node[job->host[c->src]],

@@ -194,6 +194,36 @@ static enum weft_status find_communicators(struct weft_job *job, struct weft_pla
     return WEFT_OK;
 }
 
+static bool same_volume(const struct weft_job_op *a, const struct weft_job_op *b) {
+    return a->communicator == b->communicator && a->shape.bytes == b->shape.bytes && a->shape.root == b->shape.root &&
+           a->shape.per_server == b->shape.per_server;
+}
+
+/// Operations that pass the same messages: the first of them, and how many of an iteration they are.
+struct volume {
+    uint32_t op;
+    uint64_t times;
+};
+
+/// How many they are, into `ret`, which has room for every operation.
+static uint32_t find_volumes(struct weft_job *job, struct volume *ret) {
+    uint32_t n = 0;
+    for (uint32_t i = 0, v = 0; i < job->ops; i++) {
+        struct weft_job_op *op = &job->op[i];
+        if (!op->name) continue;
+        if (!n || !same_volume(op, &job->op[ret[v].op])) // mostly the one before
+            for (v = 0; v < n && !same_volume(op, &job->op[ret[v].op]);)
+                v++;
+        if (v == n) {
+            ret[n++] = (struct volume){.op = i};
+            op->volume = job->communicator[op->communicator].volumes++;
+        }
+        op->volume = job->op[ret[v].op].volume;
+        ret[v].times++;
+    }
+    return n;
+}
+
 /// All ranks do all operations in order, unless the job says otherwise.
 static void make_stages(struct weft_job *job, struct weft_arena *arena) {
     if (job->stages) return;
@@ -224,10 +254,11 @@ static void order_turns(const struct weft_job *job, struct weft_job_stage *stage
 struct found {
     struct weft_connection *list;
     uint32_t n, capacity, last;
+    struct weft_arena *arena; ///< of what they keep
 };
 
-static struct weft_connection *find(struct found *f, uint32_t src, uint32_t dst, uint32_t communicator,
-                                    uint32_t channel) {
+static struct weft_connection *find(struct found *f, const struct weft_job *job, uint32_t src, uint32_t dst,
+                                    uint32_t communicator, uint32_t channel) {
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t at = (f->last + i) % f->n;
         struct weft_connection *c = &f->list[at];
@@ -242,11 +273,14 @@ static struct weft_connection *find(struct found *f, uint32_t src, uint32_t dst,
         f->capacity = capacity;
     }
     f->last = f->n++;
-    f->list[f->last] = (struct weft_connection){.src = src,
-                                                .dst = dst,
-                                                .communicator = (uint16_t)communicator,
-                                                .channel = (uint16_t)channel,
-                                                .flow = WEFT_NONE};
+    f->list[f->last] = (struct weft_connection){
+        .src = src,
+        .dst = dst,
+        .communicator = (uint16_t)communicator,
+        .channel = (uint16_t)channel,
+        .flow = WEFT_NONE,
+        .messages = weft_arena_alloc(f->arena, job->communicator[communicator].volumes, sizeof(uint32_t)),
+    };
     return &f->list[f->last];
 }
 
@@ -259,14 +293,15 @@ struct walked {
     struct found *found;
 };
 
-static void note_sent(const struct walked *w, uint32_t peer, uint32_t channel, weft_bytes bytes, weft_bytes largest) {
+static void note_sent(const struct walked *w, const struct weft_sent *sent) {
     const struct weft_collective_common *common = w->op->conf;
-    uint32_t dst = weft_job_member(w->op, w->rank, peer);
-    struct weft_connection *c = find(w->found, w->rank, dst, w->op->communicator, channel);
+    uint32_t dst = weft_job_member(w->op, w->rank, sent->peer);
+    struct weft_connection *c = find(w->found, w->job, w->rank, dst, w->op->communicator, sent->channel);
     weft_bytes all;
-    if (__builtin_mul_overflow(bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
+    if (__builtin_mul_overflow(sent->bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
         c->bytes = UINT64_MAX; // more than a flow may have
-    if (largest > c->message_bytes_max) c->message_bytes_max = largest;
+    if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
+    c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
     c->slots = (uint16_t)common->slots;
 }
 
@@ -284,7 +319,7 @@ static void walk_lane(const struct walked *w, uint32_t number, uint32_t lane) {
         if (!step.bytes) continue;
         note_channel(w, step.channel);
         for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
-            note_sent(w, step.send[p], step.channel, step.bytes, step.bytes);
+            note_sent(w, &(struct weft_sent){step.send[p], step.channel, step.bytes, step.bytes, 1});
     }
 }
 
@@ -301,20 +336,9 @@ static void walk_op(const struct walked *w) {
         for (uint32_t k = 0; k < peers; k++) {
             if (!sent[k].bytes) continue;
             note_channel(w, sent[k].channel);
-            note_sent(w, sent[k].peer, sent[k].channel, sent[k].bytes, sent[k].message_bytes_max);
+            note_sent(w, &sent[k]);
         }
     }
-}
-
-/// Operation i and those right after it that are the same once more.
-static uint32_t count_alike(const struct weft_job *job, uint32_t i) {
-    const struct weft_job_op *op = &job->op[i];
-    uint32_t n = 1;
-    while (i + n < job->ops && job->op[i + n].name && same_communicator(&job->op[i + n], op) &&
-           job->op[i + n].shape.bytes == op->shape.bytes && job->op[i + n].shape.root == op->shape.root &&
-           job->op[i + n].shape.per_server == op->shape.per_server)
-        n++;
-    return n;
 }
 
 static int by_key(const void *a, const void *b) {
@@ -326,13 +350,13 @@ static int by_key(const void *a, const void *b) {
 
 static void walk(struct weft_job *job, struct found *all, struct weft_arena *arena) {
     job->first = weft_arena_alloc(arena, job->ranks + 1, sizeof *job->first);
-    struct found one = {0};
+    struct found one = {.arena = arena};
+    struct volume *volume = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *volume);
+    uint32_t volumes = find_volumes(job, volume);
     for (uint32_t r = 0; r < job->ranks; r++) {
         one.n = one.last = 0;
-        for (uint32_t i = 0, n; i < job->ops; i += n) {
-            n = count_alike(job, i);
-            if (job->op[i].name) walk_op(&(struct walked){job, &job->op[i], r, (uint64_t)n * job->iterations, &one});
-        }
+        for (uint32_t v = 0; v < volumes; v++)
+            walk_op(&(struct walked){job, &job->op[volume[v].op], r, volume[v].times * job->iterations, &one});
         if (one.n) qsort(one.list, one.n, sizeof *one.list, by_key);
         if (all->n + one.n > all->capacity) {
             uint32_t capacity = 2 * (all->n + one.n);
@@ -345,6 +369,7 @@ static void walk(struct weft_job *job, struct found *all, struct weft_arena *are
         job->first[r + 1] = all->n;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, one.list, one.capacity * sizeof *one.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, volume, job->ops * sizeof *volume);
 }
 
 /// A flow for each connection between servers. Its bytes come as messages, when the schedule says.

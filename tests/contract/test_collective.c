@@ -337,6 +337,7 @@ static void sum_step(const struct weft_step *step, const struct weft_sent *sent,
     assert_true(p < peers);
     assert_int_equal(step->channel, sent[p].channel);
     sum[p].bytes += step->bytes;
+    sum[p].messages++;
     if (step->bytes > sum[p].message_bytes_max) sum[p].message_bytes_max = step->bytes;
 }
 
@@ -366,6 +367,7 @@ static void sums_are_those_of_the_steps(void **state) {
                 }
                 for (uint32_t p = 0; p < peers; p++) {
                     assert_int_equal(sum[p].bytes, sent[p].bytes);
+                    assert_int_equal(sum[p].messages, sent[p].messages);
                     if (sum[p].bytes) assert_int_equal(sum[p].message_bytes_max, sent[p].message_bytes_max);
                 }
             }

@@ -14,11 +14,11 @@
 #include "weft/report.h"
 
 /// Two jobs: one of two iterations in which one collective is waited for and one goes on beside a compute of 1 ms, and
-/// one whose time is cut off.
+/// one whose time is cut off. Nobody waits for the receiver to come, so that a collective may take no time once it has.
 static const char text[] = "topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
                            "run: {until: 5ms}\n"
                            "workload:\n"
-                           "  - {kind: job, group: a, hosts: host-0..1, iterations: 2, operations: [\n"
+                           "  - {kind: job, group: a, hosts: host-0..1, iterations: 2, admission: none, operations: [\n"
                            "      {compute: 100us, collective: send_recv, size: 1MB},\n"
                            "      {collective: all_to_all, size: 2MB, overlap: on}, {compute: 1ms}]}\n"
                            "  - {kind: job, group: b, hosts: host-2..3, start: 1ms, operations: [{compute: 5ms}]}\n";
