@@ -7,7 +7,9 @@
 #include "weft/route.h"
 
 enum { ROUTER_PORTS_MAX = 512, ROUTER_HOSTS = 10000, ROUTER_HOSTS_OF_LEAF = 16, ROUTER_EDGES = 100 };
+enum { ROUTER_QPS = 100000 };
 static uint16_t router_downlink[ROUTER_HOSTS];
+static struct weft_qp_numbers router_qp[ROUTER_QPS]; ///< as if each NIC had 64
 
 struct router {
     const struct weft_route_ops *ops;
@@ -50,7 +52,9 @@ static inline void router_free(struct router *r) {
 /// The port for a packet, of `n` candidates.
 static inline uint32_t router_port(struct router *r, const struct weft_packet *packet, const uint16_t *port,
                                    uint32_t n) {
-    struct weft_route_query query = {packet, r->hash_seed, n, port, packet->dst % ROUTER_EDGES};
+    assert_true(packet->qp < ROUTER_QPS);
+    router_qp[packet->qp] = (struct weft_qp_numbers){packet->qp % 64, packet->qp * 7 % 64};
+    struct weft_route_query query = {packet, r->hash_seed, n, port, packet->dst % ROUTER_EDGES, router_qp};
     struct weft_route_queues queues = {router_depth, r};
     uint32_t index = r->state ? r->ops->choose(r->state, r->conf, &query, &queues) : r->ops->select(r->conf, &query);
     assert_true(index < n);

@@ -63,6 +63,16 @@ _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; t
 #define WEFT_FRAME_CNP 78u  ///< 16 reserved octets after the BTH
 #define WEFT_FRAME_SFCM 64u ///< our own format: Ethernet 14, IPv4 20, UDP 8, message 18, FCS 4
 
+/// A queue pair has a number on each of the two NICs, which number their own: where its data comes from, and where it
+/// goes. The BTH of a packet has that of the NIC that it goes to.
+struct weft_qp_numbers {
+    uint32_t at_src, at_dst;
+};
+/// `numbers`: of all queue pairs.
+static inline uint32_t weft_packet_dest_qp(const struct weft_packet *p, const struct weft_qp_numbers *numbers) {
+    return p->kind == WEFT_PACKET_DATA ? numbers[p->qp].at_dst : numbers[p->qp].at_src;
+}
+
 static inline bool weft_packet_is_local(const struct weft_packet *p) {
     return p->kind >= WEFT_PACKET_PFC;
 }

@@ -14,6 +14,7 @@ struct weft_route_query {
     uint32_t ports;                   ///< candidates
     const uint16_t *port;             ///< [ports], ascending
     uint32_t edge;                    ///< the destination's switch, among those with hosts; only for `choose`
+    const struct weft_qp_numbers *qp_numbers;
 };
 
 /// Where a port leads: nearer to hosts, away from them, or neither.

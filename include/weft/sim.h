@@ -52,11 +52,11 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
                                                   const struct weft_topology *topology, struct weft_arena *arena);
 
 /// Addresses of what is simulated, the same wherever bytes are shown. A port's MAC address: 02-00 and its number among
-/// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. A queue pair's
-/// number at both of its ends, 2 to 0xfffffe.
+/// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. The QPN of the
+/// NIC's queue pair with that number, from 0: 2 to 0xfffffe.
 void weft_address_mac(uint32_t port, uint8_t *ret_mac);
 uint32_t weft_address_ipv4(uint32_t host);
-uint32_t weft_address_qp(uint32_t qp);
+uint32_t weft_address_qp(uint32_t number);
 
 /// The way of a queue pair's data: the ports (among all) that it leaves by, its host's first.
 struct weft_path {

@@ -16,7 +16,8 @@ static uint32_t epoch_at(const struct weft__outside *o, weft_time_ps now, uint32
 }
 
 static uint32_t choose(const struct weft__outside *o, const struct weft_packet *p, uint32_t seed, uint32_t n) {
-    struct weft_route_query query = {.packet = p, .hash_seed = seed, .ports = n, .port = o->index};
+    struct weft_route_query query = {
+        .packet = p, .hash_seed = seed, .ports = n, .port = o->index, .qp_numbers = o->qp_numbers};
     return n > 1 ? o->route->select(o->route_conf, &query) : 0;
 }
 

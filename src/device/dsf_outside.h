@@ -35,6 +35,7 @@ struct weft__outside {
     const struct weft_route_ops *route;
     const void *route_conf;
     bool resilient; ///< who has an exit that is still there keeps it
+    const struct weft_qp_numbers *qp_numbers;
 };
 
 /// Where a packet that came in at interface node `from` leaves by now; false: nowhere. Times may go back by what it

@@ -70,6 +70,7 @@ struct weft__nic;
 /// What all NICs of a run share.
 struct weft__hosts {
     const struct weft__qp_conf *qp;
+    const struct weft_qp_numbers *qp_numbers;
     struct weft__qp_sender *sender;
     struct weft__qp_sample *sample;
     struct weft__qp_receiver *receiver;

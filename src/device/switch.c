@@ -364,7 +364,8 @@ static inline __attribute__((always_inline)) uint32_t route(struct weft__switch 
     const uint16_t *port;
     uint32_t n = candidates(sw, p, &port);
     if (n > 1) {
-        struct weft_route_query query = {.packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port};
+        struct weft_route_query query = {
+            .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .qp_numbers = sw->qp_numbers};
         return port[sw->route->select(sw->conf->route.conf, &query)];
     }
     return n ? *port : WEFT_NONE;
@@ -389,8 +390,12 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
     const uint16_t *port;
     uint32_t n = candidates(sw, p, &port);
     if (n < 2) return n ? *port : WEFT_NONE;
-    struct weft_route_query query = {
-        .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .edge = sw->edge_of_host[p->dst]};
+    struct weft_route_query query = {.packet = p,
+                                     .hash_seed = sw->hash_seed,
+                                     .ports = n,
+                                     .port = port,
+                                     .edge = sw->edge_of_host[p->dst],
+                                     .qp_numbers = sw->qp_numbers};
     struct weft_route_queues queues = {.depth = depth_at, .context = &(struct moment){sw, now}};
     return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }

@@ -39,8 +39,9 @@ struct weft__switch {
     uint32_t ports, index;    ///< index: among switches
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
-    struct weft__trace *trace;  ///< NULL: not recorded
-    void *route_state;          ///< NULL: routes are decided ahead, by the packet alone
+    struct weft__trace *trace; ///< NULL: not recorded
+    void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
+    const struct weft_qp_numbers *qp_numbers;
     struct weft__ether ether;   ///< what is above and in it too is the same
     weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
     // input-queued architectures

@@ -62,6 +62,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     // Where queues are not those of the outputs, depths of outputs say nothing.
     sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
     sw->hosts = setup->hosts;
+    sw->qp_numbers = setup->hosts->qp_numbers;
     sw->epoch = setup->epoch;
     sw->epochs_left = setup->epochs;
     weft__switch_next_epoch(sw);

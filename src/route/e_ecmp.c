@@ -2,8 +2,7 @@
 // Enhanced ECMP: the destination queue pair of the BTH joins the hash, as a user-defined field of the switch ASIC, so
 // that queue pairs between the same two hosts take paths of their own. Source: "RDMA over Ethernet for Distributed AI
 // Training at Meta Scale", SIGCOMM 2024. It matters where a NIC sends all its queue pairs to a host from
-// one UDP source port (`host.source_port: host_pair`). Difference: the field hashed is weft's number of the queue pair,
-// the same in both directions; on the wire each end has a number of its own for it.
+// one UDP source port (`host.source_port: host_pair`). Assumed: each NIC numbers its queue pairs one after another.
 #include "route/hash.h"
 
 struct e_ecmp_conf {
@@ -14,7 +13,7 @@ static const struct weft_param e_ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct e_ec
 static const struct weft_param_table e_ecmp_params = WEFT_PARAM_TABLE("e_ecmp", struct e_ecmp_conf, e_ecmp_rows);
 
 static uint32_t e_ecmp_select(const void *conf, const struct weft_route_query *query) {
-    return weft__route_index(query, weft__route_mix(weft__route_hash(query) + query->packet->qp));
+    return weft__route_index(query, weft__route_hash_qp(query));
 }
 
 static const struct weft_route_ops e_ecmp_ops = {.select = e_ecmp_select, .hash_seed = weft__route_hash_seed};

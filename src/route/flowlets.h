@@ -24,12 +24,11 @@ struct weft__flowlet {
     bool used;
 };
 
-/// The entry of the packet's flow: destination, UDP source port and queue pair.
+/// The entry of the packet's flow: destination, UDP source port and destination queue pair.
 static inline struct weft__flowlet *weft__flowlets_at(struct weft__flowlet *table,
                                                       const struct weft__flowlets_conf *conf,
                                                       const struct weft_route_query *query) {
-    uint32_t hash = weft__route_mix(weft__route_hash(query) + query->packet->qp);
-    return &table[(uint64_t)hash * conf->entries >> 32];
+    return &table[(uint64_t)weft__route_hash_qp(query) * conf->entries >> 32];
 }
 
 /// Index of the path that the packet must keep to; WEFT_NONE: it may take any (or its own has failed).

@@ -37,6 +37,13 @@ static inline uint32_t weft__route_hash(const struct weft_route_query *query) {
     return weft__route_mix(weft__route_mix(query->hash_seed ^ query->packet->dst) + query->packet->entropy);
 }
 
+/// Of the 5-tuple and the destination queue pair of the BTH. A source flow control message has no BTH.
+static inline uint32_t weft__route_hash_qp(const struct weft_route_query *query) {
+    const struct weft_packet *p = query->packet;
+    uint32_t qp = p->kind == WEFT_PACKET_SFCM ? 0 : weft_packet_dest_qp(p, query->qp_numbers);
+    return weft__route_mix(weft__route_hash(query) + qp);
+}
+
 /// The candidate of a hash: RFC 2992, hash-threshold.
 static inline uint32_t weft__route_index(const struct weft_route_query *query, uint32_t hash) {
     return (uint32_t)((uint64_t)hash * query->ports >> 32);

@@ -13,6 +13,6 @@ uint32_t weft_address_ipv4(uint32_t host) {
     return UINT32_C(10) << 24 | ((host + 1) & 0xffffffu);
 }
 
-uint32_t weft_address_qp(uint32_t qp) {
-    return 2 + qp % 0xfffffdu; // 0 and 1 are for management, 0xffffff is multicast
+uint32_t weft_address_qp(uint32_t number) {
+    return 2 + number % 0xfffffdu; // 0 and 1 are for management, 0xffffff is multicast
 }

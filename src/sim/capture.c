@@ -107,6 +107,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     weft__frames_init(&c->frames);
     c->frames.topology = t;
     c->frames.qp = net->qp;
+    c->frames.qp_numbers = net->hosts.qp_numbers;
     c->frames.lldp = net->lldp;
     c->frames.cnp_mark = scenario->capture.cnp_mark;
     c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;

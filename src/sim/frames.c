@@ -96,7 +96,7 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
     f->bth = (struct weft_bth){
         .migration = true,
         .pkey = 0xffff,
-        .dest_qp = weft_address_qp(p->qp),
+        .dest_qp = weft_packet_dest_qp(p, frames->qp_numbers),
         .psn = p->psn & WEFT_PSN_MASK,
     };
     switch (p->kind) {
@@ -115,7 +115,7 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
         f->reth = (struct weft_reth){.rkey = p->qp + 1, .length = (uint32_t)f->payload_bytes};
         break;
     case WEFT_PACKET_CNP:
-        f->bth = weft_bth_cnp(weft_address_qp(p->qp), frames->cnp_mark);
+        f->bth = weft_bth_cnp(f->bth.dest_qp, frames->cnp_mark);
         f->ipv4.identification = 0;
         f->payload_bytes = WEFT_CNP_RESERVED_BYTES;
         break;
@@ -134,7 +134,7 @@ static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, c
         .version = WEFT_SFCM_VERSION,
         .priority = qp->priority,
         .src_port = (uint16_t)(PORT_FIRST | qp->entropy),
-        .dest_qp = weft_address_qp(p->qp),
+        .dest_qp = frames->qp_numbers[p->qp].at_dst, // as in the data
         .pause_ns = weft_packet_sfcm_pause_ns(p),
         .congestion_point = p->entropy,
     };

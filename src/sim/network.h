@@ -52,6 +52,10 @@ static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint6
 /// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
 uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
 
+/// Of all queue pairs. Each NIC counts its own in the order of the flows. In `arena`.
+const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
+                                               struct weft_arena *arena);
+
 /// The longest pause that source flow control may ask for; 0: it is nowhere.
 weft_time_ps weft__sfc_pause_max(const struct weft_topology *topology, const struct weft_device_conf **device);
 
@@ -80,6 +84,7 @@ struct weft__ways {
     const struct weft_routes *routes;
     uint32_t *hash_seed; ///< of a switch
     void **route_state;  ///< likewise
+    const struct weft_qp_numbers *qp_numbers;
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);

@@ -226,6 +226,7 @@ static enum weft_status make_fabric(struct weft__network *net, struct weft__dsf 
     o->route = ops;
     o->route_conf = route->conf;
     o->resilient = s->control.bgp.resilient;
+    o->qp_numbers = net->hosts.qp_numbers;
     tell_views(net, dsf, x, o, scratch);
     return WEFT_OK;
 }

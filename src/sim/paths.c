@@ -40,7 +40,8 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
     const struct weft_switch_conf *conf = &ways->device[node]->sw;
     const struct weft_route_ops *ops = conf->route.model->ops;
     const uint16_t *ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
-    struct weft_route_query query = {.packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports};
+    struct weft_route_query query = {
+        .packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports, .qp_numbers = ways->qp_numbers};
     if (!n) return WEFT_NONE;
     if (n == 1) return ports[0];
     if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
@@ -78,6 +79,7 @@ static struct weft__dsf *find_dsf(const struct weft_scenario *scenario, const st
                                 .device = ways->device,
                                 .epoch = epoch,
                                 .epochs = 1,
+                                .hosts = {.qp_numbers = ways->qp_numbers},
                                 .arena_switch = arena};
     if (weft__dsf_new(&net, &dsf, &error) == WEFT_OK) return dsf;
     weft__dsf_free(dsf);
@@ -140,11 +142,26 @@ uint64_t *weft__qps_before(const struct weft_workload *w, struct weft_arena *are
     return before;
 }
 
+const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, uint32_t hosts,
+                                               struct weft_arena *arena) {
+    struct weft_qp_numbers *numbers = weft_arena_alloc(arena, w->qps, sizeof *numbers);
+    uint32_t *next = weft_memory_new(WEFT_MEMORY_QP, hosts, sizeof *next), n = 0;
+    for (uint32_t i = 0; i < w->flows; i++) {
+        const struct weft_flow *f = &w->flow[i];
+        for (uint32_t q = 0; q < f->qps && q < f->bytes; q++)
+            numbers[n++] = (struct weft_qp_numbers){.at_src = weft_address_qp(next[f->src]++),
+                                                    .at_dst = weft_address_qp(next[f->dst]++)};
+    }
+    weft_memory_free(WEFT_MEMORY_QP, next, hosts * sizeof *next);
+    return numbers;
+}
+
 struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                    const struct weft_workload *w, struct weft_arena *arena, uint64_t *ret_paths) {
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
+    ways.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
     struct weft__dsf *dsf = find_dsf(scenario, &ways, arena);
     const uint64_t *before = weft__qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);

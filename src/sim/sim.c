@@ -248,6 +248,7 @@ static void make_queue_pairs(struct weft__network *net) {
     }
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
+        .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
         .sender = sender,
         .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_sample)),
         .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft__qp_receiver)),
@@ -453,6 +454,7 @@ static void network_free(struct weft__network *net) {
 static void calc_ideals(const struct weft__network *net) {
     struct weft__ways ways =
         weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
+    ways.qp_numbers = net->hosts.qp_numbers;
     uint32_t flow = WEFT_NONE;
     for (uint32_t q = 0; q < net->qps; q++) {
         if (net->qp[q].flow == flow || net->workload->flow[net->qp[q].flow].rma) continue; // not its first

@@ -72,7 +72,7 @@ static struct throw throw_flows(const struct weft_route_ops *ops, const void *co
     for (uint32_t i = 0; i < n; i++) {
         struct weft_packet p = {.dst = (uint32_t)weft_random_below(random, 4096),
                                 .entropy = weft_random_u64(random) & 0x3fff};
-        struct weft_route_query query = {&p, seed, m, ports, 0};
+        struct weft_route_query query = {&p, seed, m, ports, 0, NULL};
         uint32_t port = ops->select(conf, &query);
         if (++load[port] > t.max) t.max = load[port];
     }
@@ -146,7 +146,8 @@ static uint32_t links_used_by_second_layer(const char *yaml, uint32_t links) {
     for (unsigned i = 0; i < 400 * links; i++) {
         struct weft_packet p = {.dst = (uint32_t)weft_random_below(&random, 4096),
                                 .entropy = weft_random_u64(&random) & 0x3fff};
-        struct weft_route_query first = {&p, seed[0], links, ports, 0}, second = {&p, seed[1], links, ports, 0};
+        struct weft_route_query first = {&p, seed[0], links, ports, 0, NULL},
+                                second = {&p, seed[1], links, ports, 0, NULL};
         if (ops->select(conf, &first) == 0) load[ops->select(conf, &second)]++;
     }
     for (uint32_t i = 0; i < links; i++)

@@ -107,7 +107,7 @@ static void first_entries(void **state) {
         {50, 5, 5}, {60, 20, 1}, {40, 1, 30}, {20, 30, 50}}; // the last: slower than rounds
     unsigned tried = 0;
     for (unsigned k = 0; k < sizeof us / sizeof *us; k++)
-        for (unsigned seed = 1; seed <= 6; seed++) {
+        for (unsigned seed = 8; seed <= 13; seed++) {
             struct run r = RUN(run_once,
                                "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 400Gbps, "
                                "host_rate: 200Gbps}\n"

@@ -17,12 +17,14 @@
 static struct built built;
 static struct weft__frames frames; // the network's hosts 0 to 3; one queue pair from 1 to 2
 static struct weft__qp_conf qps[6], *const qp = &qps[5];
+static const struct weft_qp_numbers numbers[6] = {[5] = {.at_src = 7, .at_dst = 9}};
 
 static int set_up(void **state) {
     (void)state;
     built = build_text("topology: {kind: single, hosts: 4}");
     frames.topology = built.t;
     frames.qp = qps;
+    frames.qp_numbers = numbers;
     weft__frames_init(&frames);
     return built.t ? 0 : -1;
 }
@@ -57,7 +59,7 @@ static void assert_ends(const struct weft_frame *f, const struct weft_packet *p,
     assert_int_equal(f->ipv4.ecn, p->ecn);
     assert_int_equal(f->udp.src_port, 0xc000 + p->entropy);
     assert_int_equal(f->udp.dst_port, 4791);
-    assert_int_equal(f->bth.dest_qp, 7);
+    assert_int_equal(f->bth.dest_qp, dst == 2 ? 9 : 7);
 }
 
 /// Opcodes of first, middle, last and only, from IBTA vol. 1 table 38.
@@ -212,7 +214,7 @@ static void sfcm(void **state) {
     assert_int_equal(weft_sfcm_decode(f.payload, f.payload_bytes, &m), WEFT_WIRE_OK);
     assert_int_equal(m.priority, 3);
     assert_int_equal(m.src_port, 0xc123);
-    assert_int_equal(m.dest_qp, 7);
+    assert_int_equal(m.dest_qp, 9);
     assert_int_equal(m.pause_ns, 10000);
     assert_int_equal(m.congestion_point, 9);
 }

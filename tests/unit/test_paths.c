@@ -20,13 +20,14 @@ static void test_data_goes_there(void **state) {
         struct run r = RUN(run_once,
                            "topology: {kind: clos3, pods: 2, access_per_pod: 2, aggregation_per_pod: 4, core: 4, "
                            "hosts_per_access: 2}\n"
-                           "host: {ack_own_priority: true}\n"
+                           "host: {ack_own_priority: true, source_port: %s}\n"
+                           "switch: {route: %s}\n"
                            "workload:\n"
                            "  - {kind: flow, src: host-0, dst: host-7, size: 40KB, qps: 3}\n"
                            "  - {kind: flow, src: host-0, dst: host-5, size: 10KB}\n"
                            "  - {kind: flow, src: host-3, dst: host-1, size: 1B, qps: 2}\n"
                            "run: {seed: %u}\n",
-                           seed);
+                           seed % 2 ? "queue_pair" : "host_pair", seed % 2 ? "ecmp" : "e_ecmp", seed);
         uint64_t n, *sent = calloc(r.topology->ports, sizeof *sent);
         struct weft_path *path = trace(&r, &n);
         assert_int_equal(n, 3 + 1 + 1); // a queue pair carries at least a byte
@@ -81,6 +82,29 @@ static void test_independent_of_the_same_host(void **state) {
     run_free(&without);
 }
 
+/// Under E-ECMP what differs between queue pairs of two hosts is the number that the destination gives them: flows to
+/// other hosts change none, one to the same host written before does.
+static void test_numbers_are_of_the_destination(void **state) {
+    static const char *const before[] = {"", "{kind: flow, src: host-0, dst: host-14, size: 1KB, qps: 9}, ",
+                                         "{kind: flow, src: host-3, dst: host-15, size: 1KB, qps: 9}, "};
+    uint32_t port[3][32];
+    for (unsigned k = 0; k < 3; k++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 4, spines: 16}\n"
+                           "switch: {route: e_ecmp}\nhost: {source_port: host_pair}\n"
+                           "workload: [%s{kind: flow, src: host-0, dst: host-15, size: 1KB, qps: 32}]\n",
+                           before[k]);
+        uint64_t n;
+        const struct weft_path *path = trace(&r, &n);
+        for (unsigned q = 0; q < 32; q++)
+            port[k][q] = path[n - 32 + q].port[1];
+        run_free(&r);
+    }
+    assert_memory_equal(port[0], port[1], sizeof port[0]);
+    assert_memory_equal(&port[0][9], port[2], 23 * sizeof **port); // the same numbers, nine queue pairs earlier
+    assert_memory_not_equal(port[0], port[2], sizeof port[0]);
+}
+
 /// Through a region: where a queue pair leaves its building, by the hash over all exits, and at which interface node it
 /// arrives; what its exit sends is its data, and no other exit sends any. Three hops more than a network of switches
 /// names: host, exit, superspine, interface node of the destination.
@@ -118,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_goes_there),
         cmocka_unit_test(test_independent),
+        cmocka_unit_test(test_numbers_are_of_the_destination),
         cmocka_unit_test(test_independent_of_the_same_host),
         cmocka_unit_test(test_exits_of_a_region),
     };
