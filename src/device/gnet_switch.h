@@ -328,7 +328,5 @@ struct weft__gnet_wait {
 bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait);
 /// Whether the first cell of a FIFO waits for room at an output with a link, and in which VC there.
 bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, uint32_t *ret_out, uint32_t *ret_vc);
-/// Whether an endpoint's cell has a way to a TiN, by the tables in force and the links that are up here.
-bool weft__gnet_leads_to(const struct weft__gnet *g, uint32_t to);
 
 #endif

@@ -60,16 +60,3 @@ bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, u
     *ret_vc = in->vc[vc].out_vc;
     return g->links >> *ret_out & 1 && !(g->out[*ret_out].room >> *ret_vc & 1);
 }
-
-bool weft__gnet_leads_to(const struct weft__gnet *g, uint32_t to) {
-    if (to == g->self) return true;
-    uint32_t column = g->pod_of[to] == g->pod ? g->place_of[to] : g->column_of[to];
-    const struct weft_gnet_set *set =
-        &g->set[g->set_of[(uint32_t)WEFT_GNET_TERMINAL * WEFT_GNET_ROUTING_VCS * g->columns + column]];
-    uint64_t ports = set->minimal | set->nonminimal;
-    for (uint32_t others = 0; others < 2; others++) {
-        const struct weft_gnet_escape *e = weft_gnet_escape_at(g->routes, g->self, 0, others, to);
-        ports |= e->up | e->down;
-    }
-    return ports & ~g->down;
-}

@@ -26,9 +26,30 @@ static void print_bytes(FILE *text, weft_bytes bytes) {
     fputs(amount, text);
 }
 
+/// Which TiNs GNet links join, those that have failed left out: the same number for all that reach one another.
+static uint32_t *find_islands(const struct weft__network *net, struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    uint32_t *island = weft_arena_alloc(arena, t->nodes, sizeof *island);
+    bool *down = weft_arena_alloc(arena, t->links, sizeof *down), again = true;
+    for (uint32_t i = 0; i < t->events && t->event[i].time_ps <= net->outcome->sim_time_ps; i++)
+        down[t->event[i].link] = !t->event[i].up;
+    for (uint32_t n = 0; n < t->nodes; n++)
+        island[n] = n;
+    while (again) { // as often as the longest way has links
+        again = false;
+        for (uint32_t l = 0; l < t->links; l++) {
+            uint32_t a = t->port[t->link[l].port[0]].node, b = t->port[t->link[l].port[1]].node;
+            if (down[l] || !weft_topology_link_is_fabric(t, l) || island[a] == island[b]) continue;
+            island[a] = island[b] = island[a] < island[b] ? island[a] : island[b];
+            again = true;
+        }
+    }
+    return island;
+}
+
 /// Where that is the reason.
-static void say_way(FILE *text, const struct weft__tin *tin, uint32_t to) {
-    if (!weft__gnet_leads_to(&tin->gnet, to)) fputs("; no way leads there", text);
+static void say_way(FILE *text, const uint32_t *island, uint32_t from, uint32_t to) {
+    if (island[from] != island[to]) fputs("; no way leads there", text);
 }
 
 // --- virtual channels ---------------------------------------------------------------------------------------------
@@ -159,6 +180,7 @@ static void say_announced(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft__stall_list list = {.text = text, .title = "packets that wait at their ingress"};
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const uint32_t *island = find_islands(net, arena);
     for (uint32_t node = 0; node < t->nodes; node++) {
         const struct weft__tin *tin = tin_of(net, node);
         if (!tin) continue;
@@ -175,7 +197,7 @@ static void say_announced(FILE *text, const struct weft__network *net) {
                     t->node[f->tin[i].node].name);
             print_age(text, net, to[i].since_ps);
             fputs(", without a CTS", text);
-            say_way(text, tin, i);
+            say_way(text, island, node, f->tin[i].node);
             putc('\n', text);
         }
     }
@@ -233,8 +255,9 @@ static void say_operations(FILE *text, const struct weft__network *net, const st
     if (o->paced) fprintf(text, "%s%u wait for their pace", before, o->paced);
 }
 
-static void say_client(struct weft__stall_list *list, const struct weft__network *net, const struct weft__tin *tin,
-                       uint32_t client, struct weft_arena *arena) {
+static void say_client(struct weft__stall_list *list, const struct weft__network *net, uint32_t node, uint32_t client,
+                       const uint32_t *island, struct weft_arena *arena) {
+    const struct weft__tin *tin = tin_of(net, node);
     const struct weft_topology *t = net->topology;
     const struct weft__rma_client *core = tin->rma->client[client].core;
     struct operations *with = weft_arena_alloc(arena, core->rma->servers, sizeof *with);
@@ -244,7 +267,8 @@ static void say_client(struct weft__stall_list *list, const struct weft__network
         fprintf(list->text, "  %s -> %s: ", t->node[t->host[core->rma->client[core->index]]].name,
                 t->node[t->host[core->rma->server[s]]].name);
         say_operations(list->text, net, tin->rma, &with[s]);
-        say_way(list->text, tin, tin->rma->places.tin_of_host[core->rma->server[s]]);
+        uint32_t host = t->host[core->rma->server[s]];
+        say_way(list->text, island, node, t->port[weft_topology_port(t, host, 0)->peer].node);
         putc('\n', list->text);
     }
 }
@@ -252,10 +276,11 @@ static void say_client(struct weft__stall_list *list, const struct weft__network
 static void say_rma(FILE *text, const struct weft__network *net) {
     struct weft__stall_list list = {.text = text, .title = "operations of 1RMA that are not complete"};
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const uint32_t *island = find_islands(net, arena);
     for (uint32_t node = 0; node < net->topology->nodes; node++) {
         const struct weft__tin *tin = tin_of(net, node);
         for (uint32_t c = 0; tin && tin->rma && c < tin->rma->clients; c++)
-            if (tin->rma->client[c].core->under_way) say_client(&list, net, tin, c, arena);
+            if (tin->rma->client[c].core->under_way) say_client(&list, net, node, c, island, arena);
     }
     weft_arena_free(arena);
     weft__stall_end(&list);
