@@ -5,7 +5,7 @@
 // function, so nothing is generated beforehand: a rank's state is one 64-bit index a lane and the step there, and what
 // a DAG would say with edges follows from the order in a lane and from the pieces of a connection arriving in order. A
 // connection (from a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of
-// pieces: a step that sends waits for room. All the same at every size: 72 bytes a rank and channel for a ring of 1024,
+// pieces: a step that sends waits for room. All the same at every size: 80 bytes a rank and channel for a ring of 1024,
 // or an exchange among 256.
 #ifndef WEFT_COLLECTIVE_H
 #define WEFT_COLLECTIVE_H
@@ -78,6 +78,12 @@ struct weft_collective_ops {
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);
     void (*step)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step);
+    /// Optional, for whom steps come one after another: what all steps of a lane share is worked out once, into
+    /// plan_size bytes that the caller keeps, and then `planned` is `step`.
+    size_t plan_size;
+    void (*plan)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 void *ret_plan);
+    void (*planned)(const void *plan, uint64_t index, struct weft_step *ret_step);
     /// Optional: the sums over all steps of a lane that sends to few ranks, without looking at each; how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]);

@@ -53,16 +53,36 @@ static uint32_t next_in_server(struct stages s, uint32_t rank) {
     return rank / s.g * s.g + (rank % s.g + 1) % s.g;
 }
 
-static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
-                 uint64_t index, struct weft_step *ret_step) {
+/// What all steps of a lane share.
+struct plan {
+    struct stages s;
+    uint32_t lane, server, number; ///< number: in its server
+    uint32_t rank;
+    struct weft__channel channel;
+};
+
+static void plan(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 void *ret_plan) {
     const struct conf *c = conf;
     struct stages s = stages_of(shape);
-    struct weft__channel channel = weft__channel_of(&c->common, shape, lane, shape->bytes, shape->ranks);
-    struct weft__loop_step at = weft__loops_at(&channel.loops, s.scatter + s.all_reduce + s.gather, index);
-    uint32_t server = rank / s.g, number = rank % s.g, part = number, block;
+    *(struct plan *)ret_plan = (struct plan){
+        .s = s,
+        .lane = lane,
+        .server = rank / s.g,
+        .number = rank % s.g,
+        .rank = rank,
+        .channel = weft__channel_of(&c->common, shape, lane, shape->bytes, shape->ranks),
+    };
+}
+
+static void planned(const void *of, uint64_t index, struct weft_step *ret_step) {
+    const struct plan *p = of;
+    struct stages s = p->s;
+    struct weft__loop_step at = weft__loops_at(&p->channel.loops, s.scatter + s.all_reduce + s.gather, index);
+    uint32_t server = p->server, number = p->number, part = number, block;
     bool rail = at.j >= s.scatter && at.j < s.scatter + s.all_reduce;
     struct turn turn;
-    weft__step_clear(ret_step, lane);
+    weft__step_clear(ret_step, p->lane);
     if (rail) {
         uint64_t j = at.j - s.scatter;
         turn = turn_of(s.m, server, j, s.all_reduce, true);
@@ -80,9 +100,16 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     }
     if (turn.recv)
         ret_step->recv[0] = rail ? (server + s.m - 1) % s.m * s.g + number : server * s.g + (number + s.g - 1) % s.g;
-    if (turn.send) ret_step->send[0] = rail ? next_on_rail(s, rank) : next_in_server(s, rank);
-    ret_step->offset = channel.start;
-    weft__loops_piece(&channel.loops, &at, part * s.m + block, ret_step);
+    if (turn.send) ret_step->send[0] = rail ? next_on_rail(s, p->rank) : next_in_server(s, p->rank);
+    ret_step->offset = p->channel.start;
+    weft__loops_piece(&p->channel.loops, &at, part * s.m + block, ret_step);
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    struct plan p;
+    plan(conf, shape, rank, lane, &p);
+    planned(&p, index, ret_step);
 }
 
 /// Of a ring of n in which the caller is `at` each stage sends all parts but one: what comes back to where it began.
@@ -116,8 +143,14 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     return n;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_ALL_REDUCE,
+                                               .lanes = weft__ring_lanes,
+                                               .steps = steps,
+                                               .step = step,
+                                               .plan_size = sizeof(struct plan),
+                                               .plan = plan,
+                                               .planned = planned,
+                                               .sent = sent};
 
 const struct weft_model weft__collective_all_reduce_hierarchical = {
     .kind = WEFT_KIND_COLLECTIVE,

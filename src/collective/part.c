@@ -32,6 +32,11 @@ const char *weft__collective_check(const void *conf, char *text, size_t size) {
     return text;
 }
 
+/// Bytes in the last loop: all others are full.
+static weft_bytes last_bytes(const struct weft__loops *loops) {
+    return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
+}
+
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks) {
     weft_bytes slice = common->slice_bytes < common->chunk_bytes ? common->slice_bytes : common->chunk_bytes;
     struct weft__loops loops = {
@@ -42,36 +47,25 @@ struct weft__loops weft__loops_of(const struct weft_collective_common *common, w
         .slice_min = slice / SLICE_SHRINKS + 1,
     };
     loops.loops = divide_up(bytes, loops.loop_bytes);
+    if (!loops.loops) return loops;
+    loops.last_slices = slices_of(&loops, divide_up(last_bytes(&loops), blocks));
+    if (loops.loops > 1) loops.full_slices = slices_of(&loops, common->chunk_bytes);
     return loops;
-}
-
-/// Bytes in the last loop: all others are full.
-static weft_bytes last_bytes(const struct weft__loops *loops) {
-    return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
-}
-
-/// Slices of a block of the last loop.
-static uint32_t last_slices(const struct weft__loops *loops) {
-    return slices_of(loops, divide_up(last_bytes(loops), loops->blocks));
-}
-
-static uint32_t full_slices(const struct weft__loops *loops) {
-    return slices_of(loops, loops->loop_bytes / loops->blocks);
 }
 
 uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop) {
     if (!loops->loops) return 0;
-    return per_loop * ((loops->loops - 1) * full_slices(loops) + last_slices(loops));
+    return per_loop * ((loops->loops - 1) * loops->full_slices + loops->last_slices);
 }
 
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
-    uint32_t slices = loops->loops > 1 ? full_slices(loops) : 0;
+    uint32_t slices = loops->full_slices;
     uint64_t loop = slices ? index / (per_loop * slices) : 0;
     if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
     bool last = loop + 1 == loops->loops;
     index -= loop * per_loop * slices;
     weft_bytes start = loop * loops->loop_bytes;
-    if (last) slices = last_slices(loops);
+    if (last) slices = loops->last_slices;
     uint64_t j = index / slices;
     return (struct weft__loop_step){
         .start = start,
@@ -107,15 +101,16 @@ uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t block, uin
     if (!loops->loops) return 0;
     // Blocks of the last loop may be empty, but not where the largest has two slices.
     uint64_t filled = last_bytes(loops) < loops->blocks ? last_blocks(loops, block, n) : n;
-    return (loops->loops - 1) * full_slices(loops) * n + filled * last_slices(loops);
+    return (loops->loops - 1) * loops->full_slices * n + filled * loops->last_slices;
 }
 
 weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n) {
     if (!loops->loops) return 0;
     weft_bytes largest = divide_up(last_blocks(loops, block, n), n); // blocks differ by a byte at most
-    weft_bytes last = divide_up(largest, last_slices(loops));
-    weft_bytes full = divide_up(loops->loop_bytes / loops->blocks, full_slices(loops));
-    return loops->loops > 1 && full > last ? full : last;
+    weft_bytes last = divide_up(largest, loops->last_slices);
+    if (loops->loops == 1) return last;
+    weft_bytes full = divide_up(loops->loop_bytes / loops->blocks, loops->full_slices);
+    return full > last ? full : last;
 }
 
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {

@@ -21,6 +21,7 @@ struct weft__loops {
     uint64_t loops;
     uint32_t blocks, slices_max;
     weft_bytes slice_min;
+    uint32_t full_slices, last_slices; ///< of a block: in loops before the last, in the last
 };
 /// One step: number `j` of its loop, and the slice.
 struct weft__loop_step {

@@ -120,7 +120,10 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     const struct weft_job_op *op = st->op;
     for (; lane->index < lane->steps; lane->index++) {
         struct weft_step step;
-        op->ops->step(op->conf, &op->shape, st->number, number, lane->index, &step);
+        if (op->ops->planned)
+            op->ops->planned(lane->plan, lane->index, &step);
+        else
+            op->ops->step(op->conf, &op->shape, st->number, number, lane->index, &step);
         if (!step.bytes || !is_of_part(&step, st->turn->part)) continue;
         lane->bytes = (uint32_t)step.bytes;
         find_ends(p, stream, &step, lane);
@@ -202,8 +205,11 @@ static void start_op(struct weft__at *at, uint32_t stream) {
     if (st->turn->part != WEFT_TURN_SEND) weft__message_expect(at, st, op->volume);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
     st->lanes_left = lanes;
-    for (uint32_t k = 0; k < lanes; k++)
-        st->lane[k] = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k)};
+    for (uint32_t k = 0; k < lanes; k++) {
+        struct weft__lane *lane = &st->lane[k];
+        *lane = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k), .plan = lane->plan};
+        if (op->ops->plan) op->ops->plan(op->conf, &op->shape, st->number, k, lane->plan);
+    }
     for (uint32_t k = 0; k < lanes; k++)
         weft__lane_run(at, stream, k);
 }

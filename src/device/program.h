@@ -71,6 +71,7 @@ struct weft__lane {
     uint64_t index, steps;
     struct weft__receiving *recv[WEFT_STEP_PEERS];
     struct weft__sending *send[WEFT_STEP_PEERS];
+    void *plan; ///< of the operation under way, if its collective has one
     uint32_t bytes;
     uint8_t recvs, sends;
     bool found;

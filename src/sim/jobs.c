@@ -42,8 +42,13 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         .keys = 1 + count_lanes(job),
         .sendings = job->first[rank + 1] - job->first[rank],
     };
-    for (uint32_t c = 0; c < job->communicators; c++)
-        p->stream[c].lane = weft_arena_alloc(b->arena, job->communicator[c].lanes_max, sizeof *p->stream[c].lane);
+    for (uint32_t c = 0; c < job->communicators; c++) {
+        const struct weft_communicator *communicator = &job->communicator[c];
+        size_t plan = job->op[communicator->op].ops->plan_size; // the same of all its operations
+        p->stream[c].lane = weft_arena_alloc(b->arena, communicator->lanes_max, sizeof *p->stream[c].lane);
+        for (uint32_t k = 0; plan && k < communicator->lanes_max; k++)
+            p->stream[c].lane[k].plan = weft_arena_alloc(b->arena, 1, plan);
+    }
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
 }
 

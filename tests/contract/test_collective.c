@@ -326,6 +326,49 @@ static void shares_are_even(void **state) {
     }
 }
 
+static const struct weft_collective_shape shapes[] = {{1, 1, 1000, 0},      {2, 1, 1, 0},       {2, 2, 100003, 0},
+                                                      {3, 1, 7, 0},         {8, 4, 65537, 0},   {16, 8, 1 << 20, 0},
+                                                      {17, 1, 1000003, 0},  {24, 8, 900001, 0}, {5, 1, 12345678, 0},
+                                                      {64, 8, 64 << 20, 0}, {6, 3, 0, 0}};
+static const char *const parameters[] = {NULL, "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
+                                         "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}"};
+
+static void assert_same_step(const struct weft_step *a, const struct weft_step *b) {
+    assert_memory_equal(a->recv, b->recv, sizeof a->recv);
+    assert_memory_equal(a->send, b->send, sizeof a->send);
+    assert_int_equal(a->channel, b->channel);
+    assert_int_equal(a->offset, b->offset);
+    assert_int_equal(a->bytes, b->bytes);
+    assert_int_equal(a->own, b->own);
+    assert_int_equal(a->keep, b->keep);
+}
+
+/// Steps with what a lane's have in common worked out before are the steps.
+static void planned_steps_are_the_steps(void **state) {
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        const struct weft_collective_ops *ops = model->ops;
+        assert_true(!ops->plan == !ops->planned && !ops->plan == !ops->plan_size);
+        for (size_t i = 0; ops->plan && i < 3 * sizeof shapes / sizeof *shapes; i++) {
+            const struct weft_collective_shape *shape = &shapes[i / 3];
+            void *conf = conf_of(model, parameters[i % 3]), *plan = malloc(ops->plan_size);
+            for (uint32_t k = 0; k < shape->ranks * ops->lanes(conf, shape); k++) {
+                uint32_t rank = k % shape->ranks, lane = k / shape->ranks;
+                uint64_t steps = ops->steps(conf, shape, rank, lane);
+                ops->plan(conf, shape, rank, lane, plan);
+                for (uint64_t n = 0; n < steps; n += 1 + n / 4) {
+                    struct weft_step planned, step;
+                    ops->planned(plan, n, &planned);
+                    ops->step(conf, shape, rank, lane, n, &step);
+                    assert_same_step(&planned, &step);
+                }
+            }
+            free(plan);
+            free(conf);
+        }
+    }
+}
+
 /// Notes what a step sends under the rank that it goes to, which is one of those named.
 static void sum_step(const struct weft_step *step, const struct weft_sent *sent, uint32_t peers,
                      struct weft_sent *sum) {
@@ -343,12 +386,6 @@ static void sum_step(const struct weft_step *step, const struct weft_sent *sent,
 
 /// What a collective says that a lane sends is what its steps send, to each rank, and the largest of them.
 static void sums_are_those_of_the_steps(void **state) {
-    static const struct weft_collective_shape shapes[] = {{1, 1, 1000, 0},      {2, 1, 1, 0},       {2, 2, 100003, 0},
-                                                          {3, 1, 7, 0},         {8, 4, 65537, 0},   {16, 8, 1 << 20, 0},
-                                                          {17, 1, 1000003, 0},  {24, 8, 900001, 0}, {5, 1, 12345678, 0},
-                                                          {64, 8, 64 << 20, 0}, {6, 3, 0, 0}};
-    static const char *const parameters[] = {NULL, "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
-                                             "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}"};
     uint32_t compared = 0;
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
         const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
@@ -471,6 +508,7 @@ int main(void) {
         cmocka_unit_test(every_rank_gets_what_it_should),
         cmocka_unit_test(defaults_with_a_real_size),
         cmocka_unit_test(shares_are_even),
+        cmocka_unit_test(planned_steps_are_the_steps),
         cmocka_unit_test(sums_are_those_of_the_steps),
         cmocka_unit_test(rings_keep_to_rails),
         cmocka_unit_test(a_server_is_inner_in_one_tree),
