@@ -291,6 +291,12 @@ static void on_read_request(struct weft__node *node, struct weft__nic *nic, stru
 
 // --- control packets ----------------------------------------------------------------------------------------------
 
+/// A packet of that priority would be the next to be sent, and now.
+static bool may_pass(struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
+    return nic->port.busy_until_ps <= now && !nic->port.pending && !weft__nic_backlog(nic) &&
+           !nic->scheduler->on_sent && !(weft__port_paused(&nic->port, now) >> priority & 1);
+}
+
 static void send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                          enum weft_packet_kind kind, uint32_t psn, uint32_t priority) {
     static const uint16_t bytes[WEFT_PACKET_KINDS] = {
@@ -308,6 +314,11 @@ static void send_control(struct weft__node *node, struct weft__nic *nic, struct 
         .priority = priority & 7u,
         .dscp = nic->conf->dscp[priority] & 63u,
     };
+    if (may_pass(nic, w->now_ps, priority)) {
+        w->tally.injected_bytes += p.bytes;
+        weft__port_send(&nic->port, w, &p);
+        return;
+    }
     weft__fifo_push(&nic->backlog[priority].control, nic->pool, &p);
     nic->control_mask |= (uint8_t)(1u << priority);
     kick(node, nic, w);
