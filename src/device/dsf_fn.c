@@ -96,6 +96,8 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     node->ops = setup->packing ? &ops_parts : &weft__fn_ops;
     node->state = fn;
     fn->last = weft_arena_alloc(setup->arena, setup->ports, sizeof *fn->last);
+    for (uint32_t k = 0; k < setup->ports; k++)
+        fn->last[k].to = WEFT_NONE;
     if (setup->pool) {
         fn->llfc = weft__fn_llfc_new(fn, setup);
         node->ops = &weft__fn_llfc_ops;

@@ -14,6 +14,11 @@ struct weft__fn_llfc {
     uint64_t count;
 };
 
+/// Where a cell went, and by which lane.
+struct weft__fn_last {
+    uint32_t to, lane;
+};
+
 struct weft__fn {
     struct weft__spray spray;
     const struct weft_fabric_conf *conf;
@@ -23,7 +28,7 @@ struct weft__fn {
     uint64_t marked;            ///< cells
     uint64_t unreachable;       ///< cells without a lane
     struct weft__fn_llfc *llfc; ///< NULL: lanes are no queues
-    uint32_t *last;             ///< [ports]: the lane that the last cell from there took; kept where there is packing
+    struct weft__fn_last *last; ///< [ports]: the last cell from there; kept where there is packing
 };
 
 struct weft__fn_setup {
@@ -47,12 +52,15 @@ void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const stru
 
 void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 
-/// The lane for a cell, or for a part of the cell that came before it.
+/// The lane for a cell, or for a part of the cell that came before it. Behind another box that one may be a cell of
+/// another input there, which came between them: then the part goes by a lane of its own.
 static inline uint32_t weft__fn_lane(struct weft__fn *fn, const struct weft_packet *p) {
-    if (weft__cell_is_control(p)) return weft__spray_pick(&fn->spray, p->time_ps, weft__cell_to(p));
-    uint32_t *last = &fn->last[p->port];
-    if (!weft__cell_is_part(p)) *last = weft__spray_pick(&fn->spray, p->time_ps, weft__cell_to(p));
-    return *last;
+    uint32_t to = weft__cell_to(p);
+    if (weft__cell_is_control(p)) return weft__spray_pick(&fn->spray, p->time_ps, to);
+    struct weft__fn_last *last = &fn->last[p->port];
+    if (!weft__cell_is_part(p) || last->to != to)
+        *last = (struct weft__fn_last){.to = to, .lane = weft__spray_pick(&fn->spray, p->time_ps, to)};
+    return last->lane;
 }
 
 // dsf_fn_llfc.c

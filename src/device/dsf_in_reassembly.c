@@ -129,6 +129,7 @@ static void make_room(struct weft__node *node, struct weft__in *in, struct weft_
 
 void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
                       const struct weft_packet *cell) {
+    assert(weft__cell_to(cell) == in->self);
     struct weft__in_stream *s = stream_at(in, cell);
     uint32_t sequence = weft__cell_sequence(cell);
     int32_t beyond = weft__cell_beyond(sequence, s->expected);

@@ -75,11 +75,33 @@ static void with_flow_control(void **state) {
     run_free(&r);
 }
 
+/// Where fabric nodes stand behind one another, cells of other lanes come between the parts of a cell: each part still
+/// comes to where it is sent.
+static void parts_arrive_through_several_stages(void **state) {
+    static const char *const networks[] = {
+        "topology: {kind: dsf_l2_zone, zones: 2, rdsws: 6, rails: 1, hosts_per_rdsw: 3, fdsws: 2, sdsws: 2}\n",
+        "topology: {kind: dsf_l2_zone, zones: 2, rdsws: 6, rails: 1, hosts_per_rdsw: 3, fdsws: 2, sdsws: 2}\n"
+        "fabric_node: {llfc: on}\n",
+        "topology: {kind: dsf_region, rdsws: 6, rails: 1, hosts_per_rdsw: 3, zones: 3, sdsws: 1, l2_zones: 2,\n"
+        "           edsw_superspines: 1, superspine_links: 1}\n"};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t size = 64; size < (i == 2 ? 65 : 1000); size *= 9) {
+            struct run r = RUN(run_text,
+                               "name: stages\n%sinterface_node: {packing: on}\n"
+                               "workload: [{kind: all_to_all, size: %uB}]\n",
+                               networks[i], size);
+            run_assert_complete(&r);
+            assert_int_equal(run_drops(&r), 0);
+            run_free(&r);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_are_filled),
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(with_flow_control),
+        cmocka_unit_test(parts_arrive_through_several_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
