@@ -75,7 +75,7 @@ static const char *const pipeline_lists[] = {"forward", "backward", NULL};
 static const struct weft_param pipeline_rows[] = {
     WEFT_TEXT(struct pipeline_conf, over, "over", "pp", "the dimension of the stages"),
     WEFT_UINT(struct pipeline_conf, microbatches, "microbatches", "1", "1", "65536", "through all stages and back"),
-    WEFT_BYTES(struct pipeline_conf, size_bytes, "size", "0B", "0B", "1TB",
+    WEFT_BYTES(struct pipeline_conf, size_bytes, "size", NULL, "1B", "1TB",
                "of activations to the next stage, and of gradients back, a microbatch"),
     WEFT_MODEL_PARAM(struct pipeline_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "send_recv",
                      "how they are sent: send_recv"),
@@ -310,6 +310,8 @@ static enum weft_status load_operation(struct maker *m, const struct weft_tree *
         weft__params_load_at(&weft_operation_table, tree, path, ret, m->workload->arena, m->error);
     const struct weft_tree *pipeline = weft_tree_find(tree, "pipeline");
     ret->place = tree->place;
+    if (!status && !pipeline && !weft_tree_find(tree, "compute") && !weft_tree_find(tree, "size"))
+        return FAIL(m, tree->place, "%s: nothing to do; expected compute, size or pipeline", path);
     if (status || !pipeline) return status;
     if (tree->n > 1) return FAIL(m, tree->place, "%s: expected nothing beside pipeline", path);
     return load_pipeline(m, pipeline, &ret->pipeline);

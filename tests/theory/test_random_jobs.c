@@ -57,7 +57,7 @@ static void say_job(struct text *t, uint64_t gpus, uint64_t number) {
             ONE_OF(t, "0s", "7us"), 1 + draw(t, 3), draw(t, 8), ONE_OF(t, "1", "3"));
     if (draw(t, 3) == 0) {
         fprintf(t->file, "{pipeline: {over: b, microbatches: %" PRIu64 ", size: %s, forward: [", 1 + draw(t, 5),
-                ONE_OF(t, "0B", "20KB"));
+                ONE_OF(t, "1B", "20KB"));
         say_operation(t, "a");
         fprintf(t->file, "], backward: [");
         say_operation(t, "a");
