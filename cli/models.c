@@ -143,6 +143,12 @@ static int show_kind(const char *word, const char *name) {
     for (unsigned i = 0; i < SECTIONS; i++) {
         names[n++] = sections[i].table->name;
         if (strcmp(word, sections[i].table->name)) continue;
+        if (name) {
+            struct weft_error error = {0};
+            weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "'%s' is a section, it has no models; got \"%s\"",
+                           word, name);
+            return weft_cli_fail(&error);
+        }
         printf("%s: %s\n\n", word, sections[i].summary);
         print_table(sections[i].table);
         return WEFT_OK;
