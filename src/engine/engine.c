@@ -120,17 +120,30 @@ static struct weft_packet far_packet_pop(struct weft__worker *w) {
     return top;
 }
 
-static void far_wake_push(struct weft__worker *w, weft_time_ps time, uint32_t node) {
-    if (w->far_wakes == w->far_wakes_capacity) {
-        uint32_t capacity = w->far_wakes_capacity ? w->far_wakes_capacity * 2 : 64;
-        w->far_wake = weft_memory_resize(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake,
-                                         capacity * sizeof *w->far_wake);
-        w->far_wakes_capacity = capacity;
+static void far_wake_place(struct weft__worker *w, uint32_t i, struct weft__far_wake wake) {
+    w->far_wake[i] = wake;
+    w->far_wake_of[wake.node] = i + 1;
+}
+
+/// A node has one far wake at most. One that stands for a sooner time is left to come: the node is then visited, and
+/// notes its next. A timer that is set further and further ahead so costs nothing here.
+static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t node) {
+    uint32_t i = w->far_wake_of[node];
+    if (i-- == 0) {
+        if (w->far_wakes == w->far_wakes_capacity) {
+            uint32_t capacity = w->far_wakes_capacity ? w->far_wakes_capacity * 2 : 64;
+            w->far_wake =
+                weft_memory_resize(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake,
+                                   capacity * sizeof *w->far_wake);
+            w->far_wakes_capacity = capacity;
+        }
+        i = w->far_wakes++;
+    } else if (w->far_wake[i].time_ps <= time) {
+        return;
     }
-    uint32_t i = w->far_wakes++;
     for (; i && time < w->far_wake[(i - 1) / 2].time_ps; i = (i - 1) / 2)
-        w->far_wake[i] = w->far_wake[(i - 1) / 2];
-    w->far_wake[i] = (struct weft__far_wake){time, node};
+        far_wake_place(w, i, w->far_wake[(i - 1) / 2]);
+    far_wake_place(w, i, (struct weft__far_wake){time, node});
 }
 
 static struct weft__far_wake far_wake_pop(struct weft__worker *w) {
@@ -139,9 +152,10 @@ static struct weft__far_wake far_wake_pop(struct weft__worker *w) {
     for (uint32_t down; (down = 2 * i + 1) < w->far_wakes; i = down) {
         if (down + 1 < w->far_wakes && w->far_wake[down + 1].time_ps < w->far_wake[down].time_ps) down++;
         if (last.time_ps <= w->far_wake[down].time_ps) break;
-        w->far_wake[i] = w->far_wake[down];
+        far_wake_place(w, i, w->far_wake[down]);
     }
-    w->far_wake[i] = last;
+    far_wake_place(w, i, last);
+    w->far_wake_of[top.node] = 0;
     return top;
 }
 
@@ -175,12 +189,13 @@ static void far_advance(struct weft__worker *w) {
 static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint32_t local) {
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
-    node->wake_ps = t;
     uint64_t window = t >> w->shift;
-    if (window - w->window < WEFT__RING)
+    if (window - w->window < WEFT__RING) {
+        node->wake_ps = t;
         wake_in_ring(w, window, local);
-    else
-        far_wake_push(w, t, local);
+    } else {
+        far_wake_note(w, t, local);
+    }
 }
 
 // --- one window ---------------------------------------------------------------------------------------------------
@@ -560,6 +575,7 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     w->far_sent_ps = WEFT_TIME_NEVER;
     w->words = (w->n + 63) / 64;
     w->wake = weft_memory_new(WEFT_MEMORY_TIMER, (size_t)WEFT__RING * w->words, sizeof *w->wake);
+    w->far_wake_of = weft_memory_new(WEFT_MEMORY_TIMER, w->n, sizeof *w->far_wake_of);
     w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->conf.workers, sizeof *w->log);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *w->far[p]);
@@ -589,6 +605,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->part, 2 * w->many_capacity * sizeof *w->part);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
+    weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake_of, w->n * sizeof *w->far_wake_of);
     weft_memory_free(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample);
     weft__pool_deinit(&w->pool);
 }

@@ -50,7 +50,7 @@ struct weft__node {
     void *state;
     struct weft__timers timers;
     weft_time_ps due_ps;  ///< the soonest of the timers that the node keeps itself
-    weft_time_ps wake_ps; ///< for which the engine has noted to visit this node
+    weft_time_ps wake_ps; ///< within the ring, for which the engine has noted to visit this node
 };
 
 enum {
@@ -111,7 +111,8 @@ struct weft__worker {
     struct weft_packet **free_block;
     uint32_t free_blocks, free_capacity;
     struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
-    struct weft__far_wake *far_wake;     ///< heap
+    struct weft__far_wake *far_wake;     ///< heap, of a node one at most
+    uint32_t *far_wake_of;               ///< [node]: its place in the heap + 1, or 0
     uint32_t far_packets, far_packets_capacity, far_wakes, far_wakes_capacity;
     uint64_t previous; ///< window whose logs are to be taken back
     uint64_t events;   ///< up to the last window

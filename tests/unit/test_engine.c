@@ -184,11 +184,86 @@ static void windows_without_work_are_skipped(void **state) {
     assert_true(r.windows < all / 100);
 }
 
+// Two nodes pass a token to and fro; each time the receiver sets its only timer anew, beyond the ring, sooner or later
+// than before. Now and then the token takes so long that timers run out.
+
+enum { REARMS = 1000000, RING_PS = WEFT__RING * 512 };
+
+struct rearming_node {
+    uint32_t id;
+    struct weft_random random;
+    weft_time_ps timer_ps;
+    uint32_t fired;
+};
+
+static void rearm_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t prepared) {
+    static const weft_time_ps spans[] = {1, 100000, 700000000};
+    struct rearming_node *n = node->state;
+    assert_true(w->far_wakes <= 2);
+    n->timer_ps = w->now_ps + RING_PS + 1000 + weft_random_below(&n->random, spans[weft_random_below(&n->random, 3)]);
+    weft__timer_set(&node->timers, 1, n->timer_ps);
+    if (p->psn == 0) return;
+    weft_time_ps time = w->now_ps + (p->psn % 1000 ? LOOKAHEAD : 3 * (weft_time_ps)RING_PS);
+    *weft__send(w, 0, time) = (struct weft_packet){.time_ps = time, .node = 1 - n->id, .psn = p->psn - 1};
+}
+
+static void rearm_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct rearming_node *n = node->state;
+    if (key == 0) { // the token's first way
+        struct weft_packet token = {.psn = REARMS};
+        rearm_packet(node, w, &token, 0);
+        return;
+    }
+    assert_int_equal(w->now_ps, n->timer_ps);
+    n->fired++;
+}
+
+static void rearm_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {}
+
+static void rearm_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                        weft_time_ps end) {}
+
+static void rearm_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                      weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, rearm_packet, rearm_timer);
+    assert_true(weft__timers_next(&node->timers) >= end);
+}
+
+static void a_timer_set_anew_leaves_nothing_behind(void **state) {
+    static const struct weft__node_ops rearm_ops = {.fetch = rearm_fetch, .prepare = rearm_prepare, .run = rearm_run};
+    struct weft__engine engine;
+    struct weft__engine_conf conf = {
+        .nodes = 2,
+        .workers = 1,
+        .lookahead_ps = LOOKAHEAD,
+        .until_ps = WEFT_TIME_NEVER,
+        .stall_ps = WEFT_TIME_NEVER,
+        .work = UINT64_MAX,
+    };
+    struct rearming_node node[2];
+    weft__engine_init(&engine, &conf, (const uint32_t[]){1, 1});
+    for (uint32_t i = 0; i < 2; i++) {
+        node[i] = (struct rearming_node){.id = i, .random = weft_random_stream(5, i, WEFT_RANDOM_TEST)};
+        engine.node[i].ops = &rearm_ops;
+        engine.node[i].state = &node[i];
+        weft__timers_init(&engine.node[i].timers, 2);
+    }
+    weft__timer_set(&engine.node[0].timers, 0, 1);
+    weft__engine_run(&engine);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(node[i].fired > REARMS / 5000); // of REARMS / 1000 long ways
+        assert_int_equal(weft__timers_next(&engine.node[i].timers), WEFT_TIME_NEVER);
+    }
+    assert_int_equal(engine.worker[0].far_wakes, 0);
+    weft__engine_deinit(&engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_history_for_any_number_of_workers),
         cmocka_unit_test(packets_under_way_are_found_at_the_end),
         cmocka_unit_test(windows_without_work_are_skipped),
+        cmocka_unit_test(a_timer_set_anew_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
