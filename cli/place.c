@@ -101,6 +101,12 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
     return WEFT_OK;
 }
 
+/// There is no table if a strategy stalls: this is what there is to read.
+static void say_stall(const char *strategy, const struct weft_outcome *outcome) {
+    fprintf(stderr, "weft: with strategy %s: STALLED\n", strategy);
+    weft_report_stall(stderr, outcome);
+}
+
 /// The scenario once more, with this strategy.
 static enum weft_status run_strategy(const struct place *p, struct result *r, struct weft_error *ret_error) {
     const char **setting = weft_arena_alloc(p->o->arena, p->o->settings + 1, sizeof *setting);
@@ -115,6 +121,7 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
+    if (status == WEFT_ERROR_STALL) say_stall(r->model->name, s.outcome);
     weft_cli_simulation_deinit(&s);
     weft_scenario_file_free(file);
     return status;

@@ -128,6 +128,8 @@ struct weft_job_stats {
 struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
 
 void weft_report_table(FILE *file, const struct weft_run *run);
+/// Who waits for whom at the end of a run that stalled, with a newline at the end.
+void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 /// Variants side by side: a row a group and metric, a column a variant.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
 /// A line a run and group, after one of names.

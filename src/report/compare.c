@@ -305,7 +305,7 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
         if (o->end == WEFT_END_INTERRUPTED) fprintf(file, "\n%s: interrupted\n", name);
         if (o->end == WEFT_END_STALL) {
             fprintf(file, "\n%s: STALLED\n", name);
-            weft__text_stall(file, o);
+            weft_report_stall(file, o);
         }
     }
 }

@@ -273,7 +273,7 @@ static void print_end(FILE *file, const struct weft_run *run) {
     if (o->end == WEFT_END_STALL) {
         fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu64 " of %" PRIu64 " %s are not finished\n", left,
                 all, what);
-        weft__text_stall(file, o);
+        weft_report_stall(file, o);
     }
 }
 

@@ -39,7 +39,7 @@ const char *weft__text_count(char *text, double count) {
     return text;
 }
 
-void weft__text_stall(FILE *file, const struct weft_outcome *outcome) {
+void weft_report_stall(FILE *file, const struct weft_outcome *outcome) {
     const char *text = outcome->stall ? outcome->stall : "";
     size_t n = strlen(text);
     fprintf(file, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");

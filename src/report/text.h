@@ -17,7 +17,5 @@ const char *weft__text_time(char *text, struct weft__unit unit, double time_ps);
 const char *weft__text_ratio(char *text, double ratio); ///< "1.05", or "-"
 /// 9150000 -> "9.15 M".
 const char *weft__text_count(char *text, double count);
-/// The stall of an outcome, its lines and a newline at the end.
-void weft__text_stall(FILE *file, const struct weft_outcome *outcome);
 
 #endif

@@ -169,6 +169,28 @@ static void only_a_file_is_replaced(void **state) {
     assert_true(S_ISFIFO(about.st_mode));
 }
 
+/// A strategy with which the network stalls is named, with who waits for whom.
+static void a_stall_is_said(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "stall.yaml",
+               "topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4}\n"
+               "events: [{at: 1us, link: leaf-0--spine-0, state: down}]\n"
+               "workload: [{kind: job, group: train, operations: [{size: 1MB}]}]\n"
+               "run: {stall: 1ms}\n");
+    static const char *const option[] = {"", " --json", " --out ranks.txt"};
+    for (unsigned i = 0; i < sizeof option / sizeof *option; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "place stall.yaml --simulate --quiet%s", option[i]);
+        assert_int_equal(weft(f, command), 4);
+        assert_string_equal(f->out, "");
+        const char *said = strstr(f->err, "weft: with strategy linear: STALLED\n");
+        if (!said || !strstr(said, "queue pairs that have not finished")) fail_msg("%s: %s", command, f->err);
+    }
+    char path[128];
+    snprintf(path, sizeof path, "%s/ranks.txt", f->dir);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_table, setup, remove_folder),
@@ -176,6 +198,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_users_parameters, setup, remove_folder),
         cmocka_unit_test_setup_teardown(refused, setup, remove_folder),
         cmocka_unit_test_setup_teardown(only_a_file_is_replaced, setup, remove_folder),
+        cmocka_unit_test_setup_teardown(a_stall_is_said, setup, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
