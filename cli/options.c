@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <assert.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/param.h"
 #include "base/units.h"
@@ -94,6 +96,12 @@ static const char *quoted(struct weft_arena *arena, const char *text) {
     return quoted;
 }
 
+/// A folder is made if need be, which what is no folder is in the way of; better said before the run than after it.
+static bool can_be_folder(const char *path) {
+    struct stat about;
+    return stat(path, &about) ? errno != ENOTDIR : S_ISDIR(about.st_mode);
+}
+
 static bool take_common(enum common which, const char *value, struct weft_cli_options *o) {
     uint64_t number;
     switch (which) {
@@ -111,6 +119,10 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         o->threads = (uint32_t)number;
         return true;
     case OUT:
+        if (!can_be_folder(value)) {
+            fprintf(stderr, "weft: --out: '%s' is no folder; expected one, or a name that is free\n", value);
+            return false;
+        }
         o->out = value;
         return true;
     case CAPTURE:
