@@ -14,7 +14,7 @@ enum {
     WEFT_GNET_HEADER = 8,
     WEFT_GNET_CELL_MAX = 160,
     WEFT_GNET_PAYLOAD = WEFT_GNET_CELL_MAX - WEFT_GNET_HEADER,
-    WEFT_GNET_CELL_MIN = 16, ///< RTS, CTS, CTD
+    WEFT_GNET_CELL_MIN = 16, ///< RTS, CTS, CTD; no cell is shorter
     WEFT_GNET_REQ_BYTES = 48,
     WEFT_GNET_CREDIT_UNIT = 8, ///< of FIFOs and their credits (assumed)
 };

@@ -80,8 +80,9 @@ struct weft_gnet_data {
     uint8_t bytes;  ///< 6..150
     uint8_t data[WEFT_GNET_DATA_BYTES_MAX];
 };
-/// Req, 48 octets, 64 with the operands of an atomic: operation 8, reserved 8, length 16, number of the operation 32,
-/// memory region 32, reserved 32, address 64, HMAC 128; operand 64, compare 64.
+/// Req, 48 octets: operation 8, reserved 8, length 16, number of the operation 32, memory region 32, reserved 32,
+/// address 64, HMAC 128. The paper's size is of a read; an atomic's operands find room in it where the length is known
+/// and half of the HMAC is left out: operation 8, number 24, region 32, address 64, operand 64, compare 64, HMAC 64.
 enum weft_gnet_operation {
     WEFT_GNET_READ,
     WEFT_GNET_WRITE, ///< asks the target to read from the initiator
@@ -90,14 +91,13 @@ enum weft_gnet_operation {
     WEFT_GNET_OPERATIONS
 };
 #define WEFT_GNET_REQUEST_BYTES 48u
-#define WEFT_GNET_ATOMIC_BYTES 64u
 #define WEFT_GNET_OPERATION_BYTES_MAX 4096u
 struct weft_gnet_req {
-    uint8_t operation; ///< enum weft_gnet_operation
-    uint16_t bytes;    ///< 1..4096; of an atomic 8
-    uint32_t number, region;
+    uint8_t operation;       ///< enum weft_gnet_operation
+    uint16_t bytes;          ///< 1..4096; of an atomic 8
+    uint32_t number, region; ///< number: 24 bits of an atomic
     uint64_t address;
-    uint8_t hmac[16];
+    uint8_t hmac[16];          ///< of an atomic 8, then 0
     uint64_t operand, compare; ///< of atomics; else 0
 };
 /// Resp, 16 to 160 octets: number of the operation 32, offset 16, status 8, reserved 8, then a PCIe completion's data.

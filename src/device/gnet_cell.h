@@ -76,9 +76,10 @@ static inline uint32_t weft__gnet_head(enum weft__cell_type type, uint32_t vc, b
 static inline bool weft__gnet_has_payload(enum weft__cell_type type) {
     return type == WEFT__GNET_DATA || type == WEFT__GNET_RESP;
 }
-/// Bytes on the link.
+/// Bytes on the link: WEFT_GNET_CELL_MIN at least, so the last cell of a packet may be padded.
 static inline uint32_t weft__gnet_wire(const struct weft_packet *cell) {
-    return cell->bytes + (weft__gnet_has_payload(weft__gnet_type(cell)) ? (uint32_t)WEFT_GNET_HEADER : 0u);
+    uint32_t wire = cell->bytes + (weft__gnet_has_payload(weft__gnet_type(cell)) ? (uint32_t)WEFT_GNET_HEADER : 0u);
+    return wire > WEFT_GNET_CELL_MIN ? wire : WEFT_GNET_CELL_MIN;
 }
 
 /// How often a slot of the ingress buffer has been used.

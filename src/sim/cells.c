@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a record of 32 bytes does not carry of a cell is derived, so that the same run gives the same bytes: of data,
 // the TiN that they come from is that of the host that sends, unknown if that is outside the Clique; numbers of cells
-// in their packet, addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts, but a
-// cell has 16 octets at least, and 64 as the request of an atomic.
+// in their packet, addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts.
 #include "sim/cells.h"
 
 #include <assert.h>
@@ -51,14 +50,13 @@ static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
     c->req = (struct weft_gnet_req){
         .operation = (uint8_t)operations[verb],
         .bytes = verb == WEFT_RMA_ATOMIC ? 8 : (uint16_t)weft__tin_req_bytes(cell->psn),
-        .number = cell->qp,
+        .number = verb == WEFT_RMA_ATOMIC ? cell->qp & 0xffffffu : cell->qp,
     };
 }
 
 /// Payload as a codec takes it: what the length leaves beside `heads`, within its bounds.
 static uint8_t payload_of(const struct weft_packet *cell, uint32_t heads, uint32_t most) {
     uint32_t wire = weft__gnet_wire(cell);
-    if (wire < WEFT_GNET_CELL_BYTES_MIN) wire = WEFT_GNET_CELL_BYTES_MIN;
     return (uint8_t)(wire - heads < most ? wire - heads : most);
 }
 

@@ -36,7 +36,7 @@ static bool fits_type(uint32_t type, uint32_t length) {
     case WEFT_GNET_TYPE_CTD:
         return length == WEFT_GNET_CELL_BYTES_MIN;
     case WEFT_GNET_TYPE_REQ:
-        return length == WEFT_GNET_REQUEST_BYTES || length == WEFT_GNET_ATOMIC_BYTES;
+        return length == WEFT_GNET_REQUEST_BYTES;
     default:
         return length >= WEFT_GNET_CELL_BYTES_MIN && length <= WEFT_GNET_CELL_BYTES_MAX;
     }
@@ -116,18 +116,31 @@ static bool decode_data(const uint8_t *from, size_t size, struct weft_gnet_data 
     return true;
 }
 
-static bool is_atomic(const struct weft_gnet_req *req) {
-    return req->operation >= WEFT_GNET_FETCH_ADD;
+enum { ATOMIC_HMAC = 8 };
+
+static bool is_atomic(uint8_t operation) {
+    return operation >= WEFT_GNET_FETCH_ADD;
 }
 
 static bool is_request(const struct weft_gnet_req *req) {
+    static const uint8_t none[sizeof req->hmac - ATOMIC_HMAC];
     if (req->operation >= WEFT_GNET_OPERATIONS || !req->bytes || req->bytes > WEFT_GNET_OPERATION_BYTES_MAX)
         return false;
-    return is_atomic(req) ? req->bytes == 8 : !req->operand && !req->compare;
+    if (!is_atomic(req->operation)) return !req->operand && !req->compare;
+    return req->bytes == 8 && !(req->number >> 24) && !memcmp(req->hmac + ATOMIC_HMAC, none, sizeof none);
 }
 
 static size_t encode_req(const struct weft_gnet_req *req, uint8_t *to) {
     if (!is_request(req)) return 0;
+    if (is_atomic(req->operation)) {
+        weft__put32(to, (uint32_t)req->operation << 24 | req->number);
+        weft__put32(to + 4, req->region);
+        weft__put64(to + 8, req->address);
+        weft__put64(to + 16, req->operand);
+        weft__put64(to + 24, req->compare);
+        memcpy(to + 32, req->hmac, ATOMIC_HMAC);
+        return WEFT_GNET_REQUEST_BYTES;
+    }
     to[0] = req->operation;
     to[1] = 0;
     weft__put16(to + 2, req->bytes);
@@ -136,25 +149,28 @@ static size_t encode_req(const struct weft_gnet_req *req, uint8_t *to) {
     weft__put32(to + 12, 0);
     weft__put64(to + 16, req->address);
     memcpy(to + 24, req->hmac, sizeof req->hmac);
-    if (!is_atomic(req)) return WEFT_GNET_REQUEST_BYTES;
-    weft__put64(to + 40, req->operand);
-    weft__put64(to + 48, req->compare);
-    return WEFT_GNET_ATOMIC_BYTES;
+    return WEFT_GNET_REQUEST_BYTES;
 }
 
-static bool decode_req(const uint8_t *from, size_t size, struct weft_gnet_req *ret) {
+static bool decode_req(const uint8_t *from, struct weft_gnet_req *ret) {
+    if (is_atomic(from[0])) {
+        *ret = (struct weft_gnet_req){.operation = from[0],
+                                      .bytes = 8,
+                                      .number = weft__get32(from) & 0xffffffu,
+                                      .region = weft__get32(from + 4),
+                                      .address = weft__get64(from + 8),
+                                      .operand = weft__get64(from + 16),
+                                      .compare = weft__get64(from + 24)};
+        memcpy(ret->hmac, from + 32, ATOMIC_HMAC);
+        return is_request(ret);
+    }
     *ret = (struct weft_gnet_req){.operation = from[0],
                                   .bytes = weft__get16(from + 2),
                                   .number = weft__get32(from + 4),
                                   .region = weft__get32(from + 8),
                                   .address = weft__get64(from + 16)};
     memcpy(ret->hmac, from + 24, sizeof ret->hmac);
-    bool has_operands = size > WEFT_GNET_REQUEST_BYTES - WEFT_GNET_HEADER_BYTES;
-    if (has_operands) {
-        ret->operand = weft__get64(from + 40);
-        ret->compare = weft__get64(from + 48);
-    }
-    return !from[1] && !weft__get32(from + 12) && is_request(ret) && is_atomic(ret) == has_operands;
+    return !from[1] && !weft__get32(from + 12) && is_request(ret);
 }
 
 static size_t encode_resp(const struct weft_gnet_resp *resp, uint8_t *to) {
@@ -223,7 +239,7 @@ enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t si
         good = decode_data(from, behind, &cell.data);
         break;
     case WEFT_GNET_TYPE_REQ:
-        good = decode_req(from, behind, &cell.req);
+        good = decode_req(from, &cell.req);
         break;
     case WEFT_GNET_TYPE_RESP:
         good = decode_resp(from, behind, &cell.resp);

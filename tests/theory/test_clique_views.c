@@ -156,7 +156,7 @@ static void captured_cells_are_those_counted(void **state) {
     static const char text[] =
         "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
         "local_ports: 6, global_ports: 2}\ncapture: {ports: \"tin-[03]/[0-7]\"}\n"
-        "workload: [{kind: poisson, load: 50%, size: 4096B, duration: 20us}, {kind: rma, group: a, "
+        "workload: [{kind: poisson, load: 50%, size: 1007B, duration: 20us}, {kind: rma, group: a, "
         "transport: 1rma, verb: write, rate: 100000, duration: 20us}, {kind: rma, group: b, "
         "transport: 1rma, verb: atomic, rate: 100000, duration: 20us}]\n";
     char path[] = "/tmp/weft-cells-XXXXXX";
@@ -182,7 +182,7 @@ static void captured_cells_are_those_counted(void **state) {
         }
         weft_outcome_free(o);
     }
-    uint64_t cells = 0, counted = 0, types[WEFT_GNET_TYPES] = {0};
+    uint64_t cells = 0, counted = 0, bytes = 0, counted_bytes = 0, shortest = 0, types[WEFT_GNET_TYPES] = {0};
     for (size_t at = 0; at < size; at += word(first + at + 4)) {
         const uint8_t *body = first + at + 8;
         if (word(first + at) == INTERFACE) assert_int_equal(word(body) & 0xffff, USER0);
@@ -192,15 +192,22 @@ static void captured_cells_are_those_counted(void **state) {
         assert_int_equal(cell.header.length, word(body + 12));
         types[cell.header.type]++;
         cells++;
+        bytes += cell.header.length;
+        shortest += cell.header.type == WEFT_GNET_TYPE_DATA && cell.header.length == WEFT_GNET_CELL_BYTES_MIN;
     }
     for (uint32_t i = 0; i < r.outcome->gnet_ports; i++) { // sent there, or sent to there
         const struct weft_gnet_port *p = &r.outcome->gnet_port[i];
         const char *own = r.topology->node[r.topology->port[p->port].node].name,
                    *peer = r.topology->node[r.topology->port[r.topology->port[p->port].peer].node].name;
         for (unsigned end = 0; end < 2; end++)
-            if (!strcmp(end ? own : peer, "tin-0") || !strcmp(end ? own : peer, "tin-3")) counted += p->cells;
+            if (!strcmp(end ? own : peer, "tin-0") || !strcmp(end ? own : peer, "tin-3")) {
+                counted += p->cells;
+                counted_bytes += p->bytes;
+            }
     }
     assert_int_equal(cells, counted);
+    assert_int_equal(bytes, counted_bytes); // of a WRITE of 1007 B, 7 x 152 + 3 in cells, the last is padded to 16
+    assert_true(shortest > 100);
     for (unsigned t = WEFT_GNET_TYPE_RTS; t < WEFT_GNET_TYPES; t++)
         assert_true(types[t] > 0 || t == WEFT_GNET_TYPE_CTD);
     free(first);

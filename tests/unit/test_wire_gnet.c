@@ -76,14 +76,24 @@ static void sizes(void **state) {
         assert_int_equal(weft_gnet_cell_encode(&again, twice, sizeof twice), bytes[type]);
         assert_memory_equal(out, twice, bytes[type]);
     }
-    struct weft_gnet_cell swap = sample(WEFT_GNET_TYPE_REQ);
+}
+
+/// An atomic's Req has 48 octets too: its operands take the place of the length and of half of the HMAC.
+static void operands_fit(void **state) {
+    (void)state;
+    struct weft_gnet_cell swap = sample(WEFT_GNET_TYPE_REQ), again;
     uint8_t out[WEFT_GNET_CELL_BYTES_MAX];
-    swap.req.operation = WEFT_GNET_COMPARE_SWAP;
-    swap.req.bytes = 8;
-    swap.req.operand = 6;
-    assert_int_equal(weft_gnet_cell_encode(&swap, out, sizeof out), WEFT_GNET_ATOMIC_BYTES);
-    assert_int_equal(weft_gnet_cell_decode(out, sizeof out, &swap), WEFT_GNET_WIRE_OK);
-    assert_int_equal(swap.req.operand, 6);
+    swap.req = (struct weft_gnet_req){WEFT_GNET_COMPARE_SWAP,   8,    0xa1a2a3, 0xb1b2b3b4, 0x1122334455667788,
+                                      {1, 2, 3, 4, 5, 6, 7, 8}, 0xc1, 0xd1};
+    const uint8_t expected[] = {3,    0xa1, 0xa2, 0xa3, 0xb1, 0xb2, 0xb3, 0xb4, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66,
+                                0x77, 0x88, 0,    0,    0,    0,    0,    0,    0,    0xc1, 0,    0,    0,    0,
+                                0,    0,    0,    0xd1, 1,    2,    3,    4,    5,    6,    7,    8};
+    assert_int_equal(weft_gnet_cell_encode(&swap, out, sizeof out), 48);
+    assert_memory_equal(out + 8, expected, sizeof expected);
+    assert_int_equal(weft_gnet_cell_decode(out, 48, &again), WEFT_GNET_WIRE_OK);
+    assert_true(again.req.operand == 0xc1 && again.req.compare == 0xd1 && again.req.number == 0xa1a2a3);
+    assert_true(again.req.bytes == 8 && again.req.address == 0x1122334455667788 && again.req.region == 0xb1b2b3b4);
+    assert_memory_equal(again.req.hmac, swap.req.hmac, sizeof swap.req.hmac);
 }
 
 static void too_short(void **state) {
@@ -139,12 +149,12 @@ static void malformed(void **state) {
     assert_int_equal(status_with(WEFT_GNET_TYPE_DATA, 4, 15), WEFT_GNET_WIRE_LENGTH);
     assert_int_equal(status_with(WEFT_GNET_TYPE_DATA, 4, 161), WEFT_GNET_WIRE_LENGTH);
     assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 4, 56), WEFT_GNET_WIRE_LENGTH);
-    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 10, 0xe1), WEFT_GNET_WIRE_FIELD);  // reserved
-    assert_int_equal(status_with(WEFT_GNET_TYPE_CTD, 15, 1), WEFT_GNET_WIRE_FIELD);     // nothing to go to
-    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 8, 4), WEFT_GNET_WIRE_FIELD);      // operation
-    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 8, 2), WEFT_GNET_WIRE_FIELD);      // atomic without operands
-    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 10, 0x11), WEFT_GNET_WIRE_FIELD);  // more than 4 KB
-    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 4, 64), WEFT_GNET_WIRE_FIELD);     // operands of a read
+    assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 10, 0xe1), WEFT_GNET_WIRE_FIELD); // reserved
+    assert_int_equal(status_with(WEFT_GNET_TYPE_CTD, 15, 1), WEFT_GNET_WIRE_FIELD);    // nothing to go to
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 8, 4), WEFT_GNET_WIRE_FIELD);     // operation
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 10, 0x11), WEFT_GNET_WIRE_FIELD); // more than 4 KB
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 4, 64), WEFT_GNET_WIRE_LENGTH);
+    assert_int_equal(status_with(WEFT_GNET_TYPE_REQ, 9, 1), WEFT_GNET_WIRE_FIELD);      // reserved
     assert_int_equal(status_with(WEFT_GNET_TYPE_RESP, 8 + 6, 1), WEFT_GNET_WIRE_FIELD); // data with an error
     assert_int_equal(status_with(WEFT_GNET_TYPE_RTS, 6, 0x03), WEFT_GNET_WIRE_OK);      // reserved bits are kept
 }
@@ -172,6 +182,9 @@ static void more_than_fits(void **state) {
     REFUSED(WEFT_GNET_TYPE_REQ, c.req.bytes = 0);
     REFUSED(WEFT_GNET_TYPE_REQ, c.req.bytes = 4097);
     REFUSED(WEFT_GNET_TYPE_REQ, c.req.compare = 1);
+    REFUSED(WEFT_GNET_TYPE_REQ, c.req.operation = WEFT_GNET_FETCH_ADD); // of 4 KB
+    REFUSED(WEFT_GNET_TYPE_REQ, (c.req.operation = WEFT_GNET_FETCH_ADD, c.req.bytes = 8, c.req.number = 1u << 24));
+    REFUSED(WEFT_GNET_TYPE_REQ, (c.req.operation = WEFT_GNET_FETCH_ADD, c.req.bytes = 8, c.req.hmac[8] = 1));
     REFUSED(WEFT_GNET_TYPE_RESP, c.resp.bytes = 145);
     REFUSED(WEFT_GNET_TYPE_RESP, c.resp.status = 1);
 #undef REFUSED
@@ -266,9 +279,11 @@ static void packets_over_sets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),     cmocka_unit_test(sizes),        cmocka_unit_test(too_short),
-        cmocka_unit_test(wrong_bits), cmocka_unit_test(malformed),    cmocka_unit_test(more_than_fits),
-        cmocka_unit_test(any_bytes),  cmocka_unit_test(ordered_sets), cmocka_unit_test(packets_over_sets),
+        cmocka_unit_test(layout),         cmocka_unit_test(sizes),
+        cmocka_unit_test(operands_fit),   cmocka_unit_test(too_short),
+        cmocka_unit_test(wrong_bits),     cmocka_unit_test(malformed),
+        cmocka_unit_test(more_than_fits), cmocka_unit_test(any_bytes),
+        cmocka_unit_test(ordered_sets),   cmocka_unit_test(packets_over_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,7 @@ local gnet = Proto("gnet", "GNet cell")
 
 local types = {"RTS", "CTS", "CTD", "data", "Req", "Resp"}
 local operations = {[0] = "read", "write", "fetch and add", "compare and swap"}
+local ATOMICS = 2 -- and those after it
 local g = {
    src = ProtoField.string("gnet.src", "Source (pod.TiN)"),
    dst = ProtoField.string("gnet.dst", "Destination (pod.TiN)"),
@@ -137,6 +138,8 @@ local g = {
    operation = ProtoField.uint8("gnet.operation", "Operation", base.DEC, operations),
    bytes = ProtoField.uint16("gnet.bytes", "Bytes asked for"),
    number = ProtoField.uint32("gnet.number", "Number of the operation"),
+   operand = ProtoField.uint64("gnet.operand", "Operand"),
+   compare = ProtoField.uint64("gnet.compare", "Compared with"),
    data = ProtoField.bytes("gnet.data", "Data"),
 }
 gnet.fields = g
@@ -186,6 +189,12 @@ local bodies = {
    end,
    function(tree, body)
       tree:add(g.operation, body(0, 1))
+      if body(0, 1):uint() >= ATOMICS then
+         tree:add(g.number, body(1, 3))
+         tree:add(g.operand, body(16, 8))
+         tree:add(g.compare, body(24, 8))
+         return
+      end
       tree:add(g.bytes, body(2, 2))
       tree:add(g.number, body(4, 4))
    end,
