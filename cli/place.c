@@ -74,10 +74,9 @@ static enum weft_status find_job(struct place *p, struct weft_error *ret_error) 
                               job_name ? job_name : "");
     p->job = &w->job[p->job_index];
     p->entry = entry_of_job(p->s.scenario, p->job_index);
-    if (p->job->places && !p->job->places->divided) return WEFT_OK;
+    if (p->job->places) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, p->s.scenario->workload[p->entry].place,
-                          "job %s: expected hosts that are whole servers, each in one zone, without rank_file or "
-                          "order: listed",
+                          "job %s: expected hosts that are whole servers, without rank_file or order: listed",
                           w->group[p->job->group]);
 }
 
@@ -144,19 +143,28 @@ static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
 }
 
+/// Racks by their name in this network.
+struct words {
+    const char *rack, *racks, *between;
+};
+static const struct words by_rack = {"rack", "racks", "between racks"},
+                          by_rail = {"rail group", "groups", "between leaves"};
+
 static void print_text(const struct place *p) {
     const struct weft_place_problem *q = p->job->places;
+    const struct words *words = q->rails ? &by_rail : &by_rack;
+    int racks = (int)strlen(words->racks);
     printf("job %s: %" PRIu32 " ranks on %" PRIu32 " server%s of %" PRIu64 "; free: %" PRIu32 " server%s, in %" PRIu32
-           " rack%s of %" PRIu32 " zone%s\n",
+           " %s%s of %" PRIu32 " zone%s\n",
            p->s.workload->group[p->job->group], p->job->ranks, q->units, plural(q->units), p->job->server.gpus,
-           q->slots, plural(q->slots), q->racks, plural(q->racks), q->zones, plural(q->zones));
+           q->slots, plural(q->slots), q->racks, words->rack, plural(q->racks), q->zones, plural(q->zones));
     printf("an iteration sends %s between servers\n\n", bytes_text(p->result[0].cost.bytes, (char[TEXT]){0}));
-    printf("%-12s %5s %5s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", "racks", "between racks", "share",
+    printf("%-12s %5s %s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", words->racks, words->between, "share",
            "between zones", "share", "busiest zone", simulate ? "    iteration      exposed" : "");
     for (uint32_t i = 0; i < p->n; i++) {
         const struct result *r = &p->result[i];
         double all = r->cost.bytes ? 100.0 / (double)r->cost.bytes : 0;
-        printf("%-12s %5" PRIu32 " %5" PRIu32 " %15s %5.1f%% %15s %5.1f%% %13s", r->model->name, r->cost.zones,
+        printf("%-12s %5" PRIu32 " %*" PRIu32 " %15s %5.1f%% %15s %5.1f%% %13s", r->model->name, r->cost.zones, racks,
                r->cost.racks, bytes_text(r->cost.rack_bytes, (char[TEXT]){0}), all * (double)r->cost.rack_bytes,
                bytes_text(r->cost.zone_bytes, (char[TEXT]){0}), all * (double)r->cost.zone_bytes,
                bytes_text(r->cost.zone_bytes_max, (char[TEXT]){0}));
@@ -195,6 +203,7 @@ static void print_json(const struct place *p) {
     weft__json_key_u64(&j, "servers", q->units);
     weft__json_key_u64(&j, "gpus", p->job->server.gpus);
     weft__json_key_u64(&j, "free_servers", q->slots);
+    weft__json_key_string(&j, "cabling", q->rails ? "rail" : "rack");
     weft__json_key_u64(&j, "racks", q->racks);
     weft__json_key_u64(&j, "zones", q->zones);
     weft__json_key(&j, "strategies");
@@ -230,9 +239,9 @@ static void write_ranks(FILE *file, const void *context) {
             p->job->server.gpus, WEFT_VERSION, r->model->name);
     weft_params_each(r->model->params, r->strategy.conf, "", add_setting, text);
     fprintf(text,
-            "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B between racks, %" PRIu64
+            "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B %s, %" PRIu64
             " B between zones\nhost, number of the GPU in its server",
-            r->cost.bytes, r->cost.rack_bytes, r->cost.zone_bytes);
+            r->cost.bytes, r->cost.rack_bytes, (p->job->places->rails ? by_rail : by_rack).between, r->cost.zone_bytes);
     fclose(text);
     weft_rank_file_write(file, about, p->job, p->s.topology, r->host);
     free(about);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ranks of a job go. Servers are not divided: a unit is the ranks of one server, a slot a free server. A
-// strategy gives every unit a slot; a zone is what hangs together without the oversubscribed links (a pod; where there
-// are no pods, what hangs on one switch), a rack the hosts of one switch.
+// strategy gives every unit a slot. A rack is the servers on the same set of switches: one switch, or, if GPUs are
+// cabled by rail, a rail group (NVIDIA: scalable unit). A zone is what hangs together without the oversubscribed links:
+// the servers in the same set of pods, which is one pod but for rails that have pods of their own; where there are no
+// pods, a rack.
 #ifndef WEFT_PLACE_H
 #define WEFT_PLACE_H
 
@@ -19,15 +21,18 @@ struct weft_place_slot {
 /// What a unit exchanges with another in an iteration, both ways together.
 struct weft_place_edge {
     uint32_t unit;
-    weft_bytes bytes;
+    weft_bytes bytes;      ///< that stay in a pod if both units are in one zone; not 0
+    weft_bytes rack_bytes; ///< of these, that stay at a switch if both are in one rack
 };
 
 struct weft_place_problem {
     uint32_t units, slots, zones, racks;
-    bool divided; ///< there is a server whose hosts are in different zones; its slot is in that of the first
+    bool rails;                   ///< there is a server whose GPUs are on several switches: racks are rail groups
     struct weft_place_slot *slot; ///< by ascending server
     uint32_t *first;              ///< [units + 1], of a unit's edges
     struct weft_place_edge *edge; ///< of a unit by ascending unit; each appears at both
+    /// [GPUs of a server] GPUs with the same number are in the same pod in every free server, and on the same switch.
+    const uint32_t *zone_rail, *rack_rail;
 };
 
 struct weft_placement_ops {
@@ -38,12 +43,12 @@ struct weft_placement_ops {
     bool graph; ///< it looks at edges
 };
 
-/// What an iteration of the job sends over the network if rank r is on host[r].
+/// What an iteration of the job sends over the network if rank r is on host[r], hosts of job->places.
 struct weft_place_cost {
     weft_bytes bytes;          ///< between servers
-    weft_bytes rack_bytes;     ///< of these, between racks
-    weft_bytes zone_bytes;     ///< of these, between zones
-    weft_bytes zone_bytes_max; ///< of these, what the busiest zone sends or receives, whichever is more
+    weft_bytes rack_bytes;     ///< of these, from one switch to another; with rails also within a rail group
+    weft_bytes zone_bytes;     ///< of these, from one pod to another; where there are no pods, as rack_bytes
+    weft_bytes zone_bytes_max; ///< of these, what the servers of the busiest zone send or receive, whichever is more
     uint32_t racks, zones;     ///< in use
 };
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,

@@ -94,7 +94,7 @@ static void find_units(const struct weft_place_problem *p, const uint32_t *zone_
     for (uint32_t i = 0, k = 0; i < z->units; i++) {
         for (uint32_t e = p->first[z->unit[i]]; e < p->first[z->unit[i] + 1]; e++)
             if (zone_of[p->edge[e].unit] == zone)
-                z->edge[k++] = (struct weft_place_edge){number[p->edge[e].unit], p->edge[e].bytes};
+                z->edge[k++] = (struct weft_place_edge){number[p->edge[e].unit], p->edge[e].rack_bytes, 0};
         z->first[i + 1] = k;
     }
 }

@@ -88,6 +88,11 @@ void weft__job_place(const struct weft__job_common *common, struct weft_job *job
 enum weft_status weft__rank_file_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                       struct weft_rank_file *ret_file, struct weft_error *ret_error);
 /// The switch of a host, as a node.
-uint32_t weft__place_rack(const struct weft_topology *t, uint32_t host);
+uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host);
+/// Equal for hosts of one pod; where there are no pods, for those of one switch.
+uint64_t weft__place_pod(const struct weft_topology *t, uint32_t host);
+/// The slots' hosts are there, `gpus` of each: numbers racks and zones, and finds the rails, in `arena`.
+void weft__place_number(struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
+                        struct weft_arena *arena);
 
 #endif

@@ -209,19 +209,6 @@ static enum weft_status take_rank_file(struct finder *f) {
 
 // --- free servers -------------------------------------------------------------------------------------------------
 
-/// Pods have numbers; where there are none the switch stands for one.
-static uint64_t zone_key(const struct weft_topology *t, uint32_t host) {
-    const struct weft_node_info *node = &t->node[t->host[host]];
-    return node->pod != WEFT_NONE ? node->pod : (UINT64_C(1) << 32) + weft__place_rack(t, host);
-}
-
-static uint32_t number_of(uint64_t *key, uint32_t *n, uint64_t wanted) {
-    for (uint32_t i = *n; i-- > 0;)
-        if (key[i] == wanted) return i;
-    key[*n] = wanted;
-    return (*n)++;
-}
-
 /// The hosts of a server, in the arena.
 static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
     uint32_t n = f->first[server + 1] - f->first[server], *host = weft_arena_alloc(f->arena, n, sizeof *host);
@@ -231,22 +218,11 @@ static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
 }
 
 static enum weft_status make_slots(struct finder *f, struct weft_place_problem *p) {
-    const struct weft_topology *t = f->topology;
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
-    uint64_t *zone = weft_arena_alloc(f->arena, f->servers, sizeof *zone);
-    uint64_t *rack = weft_arena_alloc(f->arena, f->servers, sizeof *rack);
-    for (uint32_t s = 0; s < f->servers; s++) {
-        if (f->occupied[s]) continue;
-        const uint32_t *host = hosts_of(f, s);
-        for (uint32_t g = 1; g < job->server.gpus; g++)
-            p->divided |= zone_key(t, host[g]) != zone_key(t, host[0]);
-        p->slot[p->slots++] = (struct weft_place_slot){
-            .zone = number_of(zone, &p->zones, zone_key(t, host[0])),
-            .rack = number_of(rack, &p->racks, weft__place_rack(t, host[0])),
-            .host = host,
-        };
-    }
+    for (uint32_t s = 0; s < f->servers; s++)
+        if (!f->occupied[s]) p->slot[p->slots++].host = hosts_of(f, s);
+    weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
     if (!p->slots)
         return FAIL(f, f->place, "occupied: none of %" PRIu32 " servers is free; expected one at least", f->servers);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
@@ -311,8 +287,6 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, str
     struct weft_place_problem *p = weft_arena_alloc(f.arena, 1, sizeof *p);
     status = make_slots(&f, p);
     if (status) return status;
-    if (p->divided && strcmp(common->placement.model->name, "linear"))
-        return FAIL(&f, place, "placement: there are servers whose GPUs are in different zones; expected none");
     job->places = p;
     take_first(&f, p);
     return WEFT_OK;

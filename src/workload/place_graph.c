@@ -5,10 +5,6 @@
 #include "job.h"
 #include "weft/place.h"
 
-uint32_t weft__place_rack(const struct weft_topology *t, uint32_t host) {
-    return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
-}
-
 void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t *ret_host) {
     uint32_t gpus = (uint32_t)job->server.gpus;
     for (uint32_t r = 0; r < job->ranks; r++)
@@ -17,7 +13,7 @@ void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t
 
 struct pair {
     uint32_t a, b;
-    weft_bytes bytes;
+    weft_bytes bytes, rack_bytes;
 };
 
 static int by_units(const void *x, const void *y) {
@@ -26,21 +22,32 @@ static int by_units(const void *x, const void *y) {
     return (p->b > q->b) - (p->b < q->b);
 }
 
+/// What placement can keep in a pod, and at a switch: what goes to another rail leaves it wherever the two units are.
+static struct pair pair_of(const struct weft_job *job, const struct weft_connection *c) {
+    uint32_t gpus = (uint32_t)job->server.gpus, from = c->src % gpus, to = c->dst % gpus;
+    const struct weft_place_problem *p = job->places;
+    weft_bytes bytes = c->bytes / job->iterations;
+    return (struct pair){c->src / gpus, c->dst / gpus, p->zone_rail[from] == p->zone_rail[to] ? bytes : 0,
+                         p->rack_rail[from] == p->rack_rail[to] ? bytes : 0};
+}
+
 /// Both ways round, each pair of units once; returns how many.
 static uint32_t find_pairs(const struct weft_job *job, struct pair *list) {
-    uint32_t n = 0, merged = 0, gpus = (uint32_t)job->server.gpus;
+    uint32_t n = 0, merged = 0;
     for (uint32_t i = 0; i < job->connections; i++) {
-        const struct weft_connection *c = &job->connection[i];
-        if (c->src / gpus == c->dst / gpus) continue;
-        list[n++] = (struct pair){c->src / gpus, c->dst / gpus, c->bytes / job->iterations};
-        list[n++] = (struct pair){c->dst / gpus, c->src / gpus, c->bytes / job->iterations};
+        struct pair pair = pair_of(job, &job->connection[i]);
+        if (pair.a == pair.b || !pair.bytes) continue;
+        list[n++] = pair;
+        list[n++] = (struct pair){pair.b, pair.a, pair.bytes, pair.rack_bytes};
     }
     if (n) qsort(list, n, sizeof *list, by_units);
     for (uint32_t i = 0; i < n; i++) {
-        if (merged && !by_units(&list[merged - 1], &list[i]))
+        if (merged && !by_units(&list[merged - 1], &list[i])) {
             list[merged - 1].bytes += list[i].bytes;
-        else
+            list[merged - 1].rack_bytes += list[i].rack_bytes;
+        } else {
             list[merged++] = list[i];
+        }
     }
     return merged;
 }
@@ -53,62 +60,64 @@ void weft_place_graph(const struct weft_job *job, struct weft_arena *arena) {
     p->edge = weft_arena_alloc(arena, n, sizeof *p->edge);
     for (uint32_t u = 0, i = 0; u < p->units; u++) {
         for (; i < n && list[i].a == u; i++)
-            p->edge[i] = (struct weft_place_edge){list[i].b, list[i].bytes};
+            p->edge[i] = (struct weft_place_edge){list[i].b, list[i].bytes, list[i].rack_bytes};
         p->first[u + 1] = i;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, list, room * sizeof *list);
 }
 
-/// Where a host is, as numbers to compare.
-struct where {
-    uint32_t server, rack, pod;
-};
-
-static struct where where_is(const struct weft_job *job, const struct weft_topology *t, uint32_t host) {
-    uint32_t gpu, rack = weft__place_rack(t, host), pod = t->node[t->host[host]].pod;
-    return (struct where){weft_server_of(&job->server, t, host, &gpu), rack, pod == WEFT_NONE ? rack : pod};
+/// The slot of each host of the topology that is one's; of others, 0.
+static uint32_t *find_slots(const struct weft_job *job, const struct weft_topology *t) {
+    uint32_t *slot_of = weft_memory_new(WEFT_MEMORY_SCENARIO, t->hosts, sizeof *slot_of);
+    for (uint32_t s = 0; s < job->places->slots; s++)
+        for (uint32_t g = 0; g < job->server.gpus; g++)
+            slot_of[job->places->slot[s].host[g]] = s;
+    return slot_of;
 }
 
-/// How many different ones there are; sorts them.
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+static void add_connection(const struct weft_topology *t, uint32_t src, uint32_t dst, weft_bytes bytes,
+                           weft_bytes *sends, weft_bytes *receives, struct weft_place_cost *cost) {
+    cost->bytes += bytes;
+    if (weft__place_switch(t, src) != weft__place_switch(t, dst)) cost->rack_bytes += bytes;
+    if (weft__place_pod(t, src) == weft__place_pod(t, dst)) return;
+    cost->zone_bytes += bytes;
+    *sends += bytes;
+    *receives += bytes;
 }
-static uint32_t count_different(uint32_t *list, uint32_t n) {
-    uint32_t different = 0;
-    qsort(list, n, sizeof *list, by_number);
-    for (uint32_t i = 0; i < n; i++)
-        different += !i || list[i] != list[i - 1];
-    return different;
+
+/// How many different zones and racks the ranks are in.
+static void count_used(const struct weft_job *job, const uint32_t *slot_of, const uint32_t *host,
+                       struct weft_place_cost *cost) {
+    const struct weft_place_problem *p = job->places;
+    bool *zone = weft_memory_new(WEFT_MEMORY_SCENARIO, p->zones, sizeof *zone);
+    bool *rack = weft_memory_new(WEFT_MEMORY_SCENARIO, p->racks, sizeof *rack);
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        const struct weft_place_slot *slot = &p->slot[slot_of[host[r]]];
+        cost->zones += !zone[slot->zone];
+        cost->racks += !rack[slot->rack];
+        zone[slot->zone] = rack[slot->rack] = true;
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, zone, p->zones * sizeof *zone);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, rack, p->racks * sizeof *rack);
 }
 
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
                                        const uint32_t *host) {
+    const struct weft_place_problem *p = job->places;
     struct weft_place_cost cost = {0};
-    weft_bytes *zone =
-        weft_memory_new(WEFT_MEMORY_SCENARIO, 2 * (size_t)topology->nodes, sizeof *zone); // sent, received
+    uint32_t *slot_of = find_slots(job, topology);
+    weft_bytes *zone = weft_memory_new(WEFT_MEMORY_SCENARIO, 2 * (size_t)p->zones, sizeof *zone); // sent, received
     for (uint32_t i = 0; i < job->connections; i++) {
         const struct weft_connection *c = &job->connection[i];
-        struct where a = where_is(job, topology, host[c->src]), b = where_is(job, topology, host[c->dst]);
-        weft_bytes bytes = c->bytes / job->iterations;
-        if (a.server == b.server) continue;
-        cost.bytes += bytes;
-        if (a.rack != b.rack) cost.rack_bytes += bytes;
-        if (a.pod == b.pod) continue;
-        cost.zone_bytes += bytes;
-        zone[2 * (size_t)a.pod] += bytes;
-        zone[2 * (size_t)b.pod + 1] += bytes;
+        uint32_t src = host[c->src], dst = host[c->dst], from = slot_of[src], to = slot_of[dst];
+        if (from != to)
+            add_connection(topology, src, dst, c->bytes / job->iterations, &zone[2 * (size_t)p->slot[from].zone],
+                           &zone[2 * (size_t)p->slot[to].zone + 1], &cost);
     }
-    for (size_t i = 0; i < 2 * (size_t)topology->nodes; i++)
+    for (size_t i = 0; i < 2 * (size_t)p->zones; i++)
         if (zone[i] > cost.zone_bytes_max) cost.zone_bytes_max = zone[i];
-    weft_memory_free(WEFT_MEMORY_SCENARIO, zone, 2 * (size_t)topology->nodes * sizeof *zone);
-    uint32_t *list = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *list);
-    for (uint32_t r = 0; r < job->ranks; r++)
-        list[r] = where_is(job, topology, host[r]).rack;
-    cost.racks = count_different(list, job->ranks);
-    for (uint32_t r = 0; r < job->ranks; r++)
-        list[r] = where_is(job, topology, host[r]).pod;
-    cost.zones = count_different(list, job->ranks);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, list, job->ranks * sizeof *list);
+    count_used(job, slot_of, host, &cost);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, zone, 2 * (size_t)p->zones * sizeof *zone);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, slot_of, topology->hosts * sizeof *slot_of);
     return cost;
 }

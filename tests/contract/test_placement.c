@@ -47,7 +47,7 @@ static void draw(struct sample *s, struct weft_random *random, uint32_t units_ma
     uint32_t edges = 0;
     for (uint32_t a = 0; a < p->units; a++) {
         for (uint32_t b = 0; b < p->units; b++)
-            if (bytes[a][b]) s->edge[edges++] = (struct weft_place_edge){b, bytes[a][b]};
+            if (bytes[a][b]) s->edge[edges++] = (struct weft_place_edge){b, bytes[a][b], bytes[a][b]};
         s->first[a + 1] = edges;
     }
 }
@@ -163,7 +163,8 @@ static void of_equal_cuts_the_fewest_racks(void **state) {
                                      {.zone = 0, .rack = 1},
                                      {.zone = 1, .rack = 2},
                                      {.zone = 1, .rack = 2}};
-    struct weft_place_edge edge[] = {{1, 5}, {3, 5}, {0, 5}, {2, 5}, {1, 5}, {3, 5}, {0, 5}, {2, 5}};
+    struct weft_place_edge edge[] = {{1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5},
+                                     {1, 5, 5}, {3, 5, 5}, {0, 5, 5}, {2, 5, 5}};
     uint32_t first[] = {0, 2, 4, 6, 8};
     const struct weft_place_problem p = {
         .units = 4, .slots = 5, .zones = 2, .racks = 3, .slot = slot, .first = first, .edge = edge};

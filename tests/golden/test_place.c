@@ -31,16 +31,29 @@ static const char scenario[] =
     "      - {collective: all_reduce_ring, size: 1MB, over: dp}\n"
     "variants: {plain: {}, drawn: {workload.1.placement: {kind: random, seed: 9}}}\n";
 
+/// The same kind of job on two rail groups.
+static const char rails[] = "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 6}\n"
+                            "switch: {buffer: {kind: static, size: 4MB, xoff: 2MB, xon: 1900KB}}\n"
+                            "workload:\n"
+                            "  - kind: job\n"
+                            "    server: {gpus: 2, cabling: rail}\n"
+                            "    ranks: 16\n"
+                            "    dimensions: [tp:2, pp:2, dp:4]\n"
+                            "    operations:\n"
+                            "      - {collective: send_recv, size: 100KB, over: pp}\n"
+                            "      - {collective: all_reduce_ring, size: 1MB, over: dp}\n";
+
 static int setup(void **state) {
     static struct fixture f;
     strcpy(f.dir, "/tmp/weft-place-XXXXXX");
     assert_non_null(mkdtemp(f.dir));
     write_text(&f, "s.yaml", scenario);
+    write_text(&f, "rails.yaml", rails);
     *state = &f;
     return 0;
 }
 
-/// The letter of tests/golden/place.txt: without and with a simulation of each strategy.
+/// The letter of tests/golden/place.txt: without and with a simulation of each strategy, and of servers cabled by rail.
 static void the_table(void **state) {
     struct fixture *f = *state;
     char path[512], expected[1 << 14];
@@ -54,6 +67,8 @@ static void the_table(void **state) {
     assert_string_equal(f->err, "");
     snprintf(got, sizeof got, "%s", f->out);
     assert_int_equal(weft(f, "place s.yaml --simulate --variant drawn --quiet"), 0);
+    strcat(got, f->out);
+    assert_int_equal(weft(f, "place rails.yaml --simulate --quiet"), 0);
     strcat(got, f->out);
     if (strcmp(got, expected)) fail_msg("printed\n%s\nexpected\n%s", got, expected);
 }

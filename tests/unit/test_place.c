@@ -27,7 +27,7 @@ static void make_edges(struct graph *g, uint32_t units) {
     uint32_t n = 0;
     for (uint32_t a = 0; a < units; a++) {
         for (uint32_t b = 0; b < units; b++)
-            if (g->bytes[a][b]) g->edge[n++] = (struct weft_place_edge){b, g->bytes[a][b]};
+            if (g->bytes[a][b]) g->edge[n++] = (struct weft_place_edge){b, g->bytes[a][b], g->bytes[a][b]};
         g->first[a + 1] = n;
     }
 }
@@ -252,16 +252,142 @@ static void refused(void **state) {
     }
 }
 
-/// GPUs of a server in different zones: nothing that a strategy could place.
-static void divided_servers_are_refused(void **state) {
+// --- rails --------------------------------------------------------------------------------------------------------
+
+/// Servers of two GPUs, server k on leaf k / 4 with GPU 0 and on leaf 2 + k / 4 with GPU 1: two rail groups of four.
+#define RAILS                                                                                                          \
+    "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4}\n"                                          \
+    "switch: {buffer: {kind: static, size: 4MB, xoff: 2MB, xon: 1900KB}}\n"
+#define RAIL_JOB "workload: [{kind: job, server: {gpus: 2, cabling: rail}, cts_priority: 6, "
+/// Pipelines of two stages, numbered stages first, and rings of replicas that carry ten times as much.
+#define STAGES                                                                                                         \
+    "dimensions: [tp:2, pp:2, dp:4], operations: [{collective: send_recv, size: 100KB, over: pp}, "                    \
+    "{collective: all_reduce_ring, size: 1MB, over: dp}], "
+
+static struct weft_job *bound(struct run *r, const char *text) {
+    *r = (struct run){0};
+    if (weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r->file, &r->error) || run_bind(r, 0))
+        fail_msg("%s: %s", text, r->error.text);
+    return &r->workload->job[0];
+}
+
+/// A rail group is the servers on the same leaves; every strategy gives out whole servers of them.
+static void servers_on_the_same_leaves_are_a_group(void **state) {
+    static const char *const text[] = {
+        RAILS RAIL_JOB STAGES "placement: %s}]\n",
+        "topology: {kind: ai_zone, racks: 4, gpus_per_rack: 4, cabling: rail, server_gpus: 2}\n"
+        "workload: [{kind: job, server: {gpus: 2}, " STAGES "placement: %s}]\n"};
+    for (unsigned i = 0; i < 8; i++) {
+        struct run r;
+        char *said = text_of(text[i / 4], strategies[i % 4]);
+        const struct weft_job *job = bound(&r, said);
+        const struct weft_place_problem *p = job->places;
+        assert_true(p->rails);
+        assert_int_equal(p->slots, 8);
+        assert_int_equal(p->racks, 2);
+        assert_int_equal(p->zones, 2); // there are no pods
+        for (uint32_t s = 0; s < 8; s++)
+            assert_int_equal(p->slot[s].rack, s / 4);
+        for (uint32_t k = 0; k < 16; k += 2)
+            assert_int_equal(job->host[k + 1], job->host[k] + (i < 4 ? 8 : 1));
+        run_free(&r);
+        free(said);
+    }
+}
+
+/// Of an all-to-all of 1 MB a rank among four servers of one group, what goes to the same rail stays at its leaf; what
+/// goes to the other one does not, wherever the servers are: there is nothing in it to save.
+static void other_rails_are_no_edges(void **state) {
     struct run r;
-    static const char text[] = NETWORK "workload: [{kind: job, server: {gpus: 2, cabling: rail}, placement: min_cut, "
-                                       "operations: [{size: 1MB}]}]\n";
-    r = (struct run){0};
-    assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
-    assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
-    assert_non_null(strstr(r.error.text, "different zones"));
+    struct weft_job *job = bound(&r, RAILS RAIL_JOB "ranks: 8, operations: [{collective: all_to_all, size: 1MB}]}]\n");
+    weft_place_graph(job, r.scenario->arena);
+    const struct weft_place_problem *p = job->places;
+    assert_int_equal(p->first[4], 12);
+    for (uint32_t e = 0; e < 12; e++) {
+        assert_int_equal(p->edge[e].bytes, 2 * 2 * 1000000 / 8); // both ways, 2 pairs on the same rail, an eighth each
+        assert_int_equal(p->edge[e].rack_bytes, p->edge[e].bytes);
+    }
+    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    assert_int_equal(cost.bytes, 6 * 1000000);
+    assert_int_equal(cost.rack_bytes, 3 * 1000000);
+    assert_int_equal(cost.zone_bytes, 3 * 1000000);
+    assert_int_equal(cost.zone_bytes_max, 3 * 1000000); // up from the leaves of the one group
+    assert_int_equal(cost.racks, 1);
+    assert_int_equal(cost.zones, 1);
     run_free(&r);
+}
+
+/// In a zone of several groups what goes from rail to rail stays in the zone, and says nothing about groups: ranks that
+/// follow one another send 1 MB, every other time to the other rail of the next server; rings of the same rail 80 KB.
+static void a_zone_keeps_what_a_group_does_not(void **state) {
+    struct run r;
+    struct weft_job *job =
+        bound(&r, "topology: {kind: ai_zone, zones: 2, racks: 4, gpus_per_rack: 2, cabling: rail, server_gpus: 2, "
+                  "ctsw_uplinks: 2, uplinks: 2}\n"
+                  "workload: [{kind: job, server: {gpus: 2}, ranks: 8, dimensions: [a:4, b:2], placement: min_cut, "
+                  "operations: [{collective: send_recv, size: 1MB}, "
+                  "{collective: all_reduce_ring, size: 80KB, over: b}]}]\n");
+    const struct weft_place_problem *p = job->places;
+    assert_int_equal(p->zones, 2);
+    assert_int_equal(p->racks, 4);
+    assert_int_equal(p->first[4], 10); // both ways: 0-1, 1-2 and 2-3 in the chain, 0-2 and 1-3 in rings
+    for (uint32_t e = 0; e < p->first[1]; e++) {
+        assert_int_equal(p->edge[e].bytes, p->edge[e].unit == 1 ? 1000000 : 4 * 80000);
+        assert_int_equal(p->edge[e].rack_bytes, p->edge[e].unit == 1 ? 0 : 4 * 80000);
+    }
+    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    assert_int_equal(cost.zones, 1);
+    assert_int_equal(cost.zone_bytes, 0);
+    assert_int_equal(cost.rack_bytes, 3 * 1000000); // the rings are within groups
+    run_free(&r);
+}
+
+static weft_bytes least_of(const struct weft_job *job, const struct weft_topology *t, uint32_t *slot, uint32_t unit,
+                           weft_bytes least) {
+    const struct weft_place_problem *p = job->places;
+    uint32_t host[16], used = 0;
+    if (unit == p->units) {
+        weft_place_hosts(job, slot, host);
+        weft_bytes got = weft_place_cost(job, t, host).rack_bytes;
+        return got < least ? got : least;
+    }
+    for (uint32_t u = 0; u < unit; u++)
+        used |= 1u << slot[u];
+    for (uint32_t rack = 0; rack < p->racks; rack++) { // the slots of a rack are alike: its first one that is free
+        slot[unit] = 0;
+        while (slot[unit] < p->slots && (used >> slot[unit] & 1 || p->slot[slot[unit]].rack != rack))
+            slot[unit]++;
+        if (slot[unit] < p->slots) least = least_of(job, t, slot, unit + 1, least);
+    }
+    return least;
+}
+
+/// The minimum cut leaves the least there is between leaves, by all ways to give eight servers groups; and what is
+/// said to go between leaves is what a run's leaves send up without headers (62 B a packet, and 16 B a message).
+static void leaves_send_up_what_is_said(void **state) {
+    weft_bytes said[4];
+    for (unsigned i = 0; i < 4; i++) {
+        struct run r = RUN(run_once, RAILS RAIL_JOB STAGES "placement: %s}]\n", strategies[i]);
+        struct weft_job *job = &r.workload->job[0];
+        said[i] = weft_place_cost(job, r.topology, job->host).rack_bytes;
+        uint32_t slot[8];
+        weft_bytes up = 0, packets = 0, least = least_of(job, r.topology, slot, 0, UINT64_MAX);
+        for (uint32_t node = 0; node < r.topology->nodes; node++) {
+            if (strcmp(r.topology->node[node].layer, "leaf")) continue;
+            for (uint32_t k = 4; k < r.topology->node[node].ports; k++) { // behind four hosts
+                size_t port = (size_t)(weft_topology_port(r.topology, node, k) - r.topology->port);
+                const struct weft_counters *data = &r.outcome->port[port * WEFT_PRIORITIES + 3];
+                up += data->tx_bytes - 62 * data->tx_packets;
+                packets += data->tx_packets;
+            }
+        }
+        assert_true(up >= said[i] && up < said[i] + 16 * packets);
+        assert_true(said[i] >= least && (i < 3 || said[i] == least));
+        run_assert_complete(&r);
+        run_free(&r);
+    }
+    assert_int_equal(said[3], 4 * 2 * 100000); // 4 replicas, 2 GPUs: what the first stage sends the second
+    assert_true(said[0] > 10 * said[3]);
 }
 
 int main(void) {
@@ -275,7 +401,10 @@ int main(void) {
         cmocka_unit_test(the_graph_is_the_jobs),
         cmocka_unit_test(rings_stay_in_zones),
         cmocka_unit_test(refused),
-        cmocka_unit_test(divided_servers_are_refused),
+        cmocka_unit_test(servers_on_the_same_leaves_are_a_group),
+        cmocka_unit_test(other_rails_are_no_edges),
+        cmocka_unit_test(a_zone_keeps_what_a_group_does_not),
+        cmocka_unit_test(leaves_send_up_what_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

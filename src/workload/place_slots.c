@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which free servers are near each other. A rack is the servers on the same set of switches: one switch, if all GPUs of
+// a server are on it; with rails, one for each rail, and then it is what the field calls a rail group or a scalable
+// unit (NVIDIA, "DGX SuperPOD reference architecture": 32 servers on 8 leaf switches). Zones are made of pods in the
+// same way.
+#include <stdlib.h>
+#include <string.h>
+
+#include "job.h"
+#include "weft/place.h"
+
+uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host) {
+    return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
+}
+
+/// A host's switch, with its pod before it, so that no two pods share a switch.
+static uint64_t switch_key(const struct weft_topology *t, uint32_t host) {
+    return (uint64_t)t->node[t->host[host]].pod << 32 | weft__place_switch(t, host);
+}
+
+uint64_t weft__place_pod(const struct weft_topology *t, uint32_t host) {
+    uint32_t pod = t->node[t->host[host]].pod;
+    return pod == WEFT_NONE ? switch_key(t, host) : pod;
+}
+
+typedef uint64_t key_fn(const struct weft_topology *t, uint32_t host);
+
+static int by_key(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// The set of the keys of hosts, as a list of `n`: ascending, then its last one over and over.
+static void make_set(const struct weft_topology *t, const uint32_t *host, uint32_t n, key_fn *key, uint64_t *ret_set) {
+    uint32_t different = 0;
+    for (uint32_t g = 0; g < n; g++)
+        ret_set[g] = key(t, host[g]);
+    qsort(ret_set, n, sizeof *ret_set, by_key);
+    for (uint32_t g = 0; g < n; g++)
+        if (!different || ret_set[g] != ret_set[different - 1]) ret_set[different++] = ret_set[g];
+    for (uint32_t g = different; g < n; g++)
+        ret_set[g] = ret_set[different - 1];
+}
+
+/// The number of the last of `list`, *n sets of `size` so far; appended if it has not been there.
+static uint32_t number_of_last(const uint64_t *list, uint32_t *n, uint32_t size) {
+    const uint64_t *last = &list[(size_t)*n * size];
+    for (uint32_t i = *n; i-- > 0;)
+        if (!memcmp(&list[(size_t)i * size], last, size * sizeof *last)) return i;
+    return (*n)++;
+}
+
+/// GPUs that have one key in every server get one number.
+static uint32_t *find_rails(const struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
+                            key_fn *key, struct weft_arena *arena) {
+    uint32_t *rail = weft_arena_alloc(arena, gpus, sizeof *rail);
+    for (uint32_t g = 0; g < gpus; g++)
+        for (rail[g] = 0; rail[g] < g; rail[g]++) {
+            uint32_t s = 0;
+            while (s < p->slots && key(t, p->slot[s].host[g]) == key(t, p->slot[s].host[rail[g]]))
+                s++;
+            if (s == p->slots) break;
+        }
+    return rail;
+}
+
+void weft__place_number(struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
+                        struct weft_arena *arena) {
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    uint64_t *zone = weft_arena_alloc(scratch, (size_t)p->slots * gpus, sizeof *zone);
+    uint64_t *rack = weft_arena_alloc(scratch, (size_t)p->slots * gpus, sizeof *rack);
+    for (uint32_t s = 0; s < p->slots; s++) {
+        struct weft_place_slot *slot = &p->slot[s];
+        make_set(t, slot->host, gpus, weft__place_pod, &zone[(size_t)p->zones * gpus]);
+        make_set(t, slot->host, gpus, switch_key, &rack[(size_t)p->racks * gpus]);
+        p->rails |= rack[(size_t)p->racks * gpus] != rack[(size_t)p->racks * gpus + gpus - 1];
+        slot->zone = number_of_last(zone, &p->zones, gpus);
+        slot->rack = number_of_last(rack, &p->racks, gpus);
+    }
+    weft_arena_free(scratch);
+    p->zone_rail = find_rails(p, t, gpus, weft__place_pod, arena);
+    p->rack_rail = find_rails(p, t, gpus, switch_key, arena);
+}
