@@ -5,6 +5,7 @@
 //
 // A NIC of rate B that sends f S bytes of payload in packets of P sends with each packet 62 + 20 bytes of headers and
 // gaps and, for what it receives, an ACK of 66 + 20; with each message 16 more (RETH) and a clear-to-send of 142 + 20.
+// Over numbers of ranks, sizes and chunks, and pipelines: test_collective_time.c.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,20 +79,6 @@ static void sums_to_the_closed_form(void **state) {
     }
 }
 
-/// A pipeline round the ring: chunks of c bytes, S / c of them, and the last one crosses n - 2 more ranks.
-static void broadcast_is_a_pipeline(void **state) {
-    const double chunk = 128 * 1024, size = 32 * (double)MIB;
-    struct run r = RUN(run_once, network, 6,
-                       "collective: {kind: broadcast, chunk: 128KiB, slice: 128KiB, channels: 1}, size: 32MiB");
-    assert_complete(&r);
-    double wire = 1 + 82 / 4096.0 + 16 / chunk; // of one direction: it sends data or acknowledges, not both at the root
-    double packet = 4178 * 8 / 400e9, hop = 2 * 200e-9 + packet;
-    double expected = ((size + 4 * chunk) * wire * 8 / 400e9 + 5 * hop) * 1e12;
-    struct weft_collective_stats s = stats_of(&r, 0);
-    assert_true(s.time_ps > expected * 0.99 && s.time_ps < expected * 1.03); // inner ranks acknowledge as well: 2 %
-    run_free(&r);
-}
-
 /// Within a server there are no headers: f S / B, and 2 (n - 1) latencies round the ring.
 static void a_server_needs_no_network(void **state) {
     struct run r = RUN(run_text, network, 8,
@@ -104,24 +91,6 @@ static void a_server_needs_no_network(void **state) {
     double ideal = 2 * 7 / 8.0 * 64 * (double)MIB * 8 / 3600e9 * 1e12;
     struct weft_collective_stats s = stats_of(&r, 0);
     assert_true(s.time_ps > ideal && s.time_ps < ideal * 1.01 + 14 * 1e6 + 14 * 524288 * 8 / 3600e9 * 1e12);
-    run_free(&r);
-}
-
-/// Reduce-scatter in the server, all-reduce on each rail, all-gather in the server, one after another with one channel:
-/// (G - 1) / G S / B_server twice, and 2 (M - 1) / M S / G over the network.
-static void hierarchy_is_the_sum_of_its_stages(void **state) {
-    struct run r =
-        RUN(run_once, network, 16,
-            "collective: {kind: all_reduce_hierarchical, channels: 1, chunk: 4MiB, slice: 256KiB, slots: 32}, "
-            "size: 64MiB, server: {gpus: 4, cabling: rack, latency: 100ns}");
-    assert_complete(&r);
-    assert_int_equal(r.outcome->server_sent_bytes, 16 * 2 * 3 * 64 * MIB / 4);
-    double s = 64 * (double)MIB * 8 * 1e12;
-    double inside = 2 * 3 / 4.0 * s / 3600e9, rail = 2 * 3 / 4.0 * s / 4 / 400e9 * wire_factor(256 * 1024);
-    double slice = 256 * 1024 * 8 / 400e9 * 1e12;
-    struct weft_collective_stats stats = stats_of(&r, 0);
-    assert_true(stats.time_ps > (inside + rail) * 0.99);
-    assert_true(stats.time_ps < (inside + rail) * 1.01 + 8 * slice); // filling the pipes
     run_free(&r);
 }
 
@@ -268,9 +237,7 @@ static void a_cut_network_stalls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_to_the_closed_form),
-        cmocka_unit_test(broadcast_is_a_pipeline),
         cmocka_unit_test(a_server_needs_no_network),
-        cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
         cmocka_unit_test(the_same_on_any_number_of_threads),
         cmocka_unit_test(losses_are_repaired),
         cmocka_unit_test(sprayed_messages_are_put_together),
