@@ -65,6 +65,10 @@ struct weft_tin_conf {
     uint64_t minimal_choices, nonminimal_choices; ///< drawn at random
     uint64_t nonminimal_weight;
     weft_bytes nonminimal_bias_bytes;
+    // NICs of hosts
+    weft_rate_bps nic_rate_bps;
+    uint64_t nic_hosts;          ///< that share one
+    weft_bytes nic_window_bytes; ///< of a host on its way to a shared one, or waiting there
     // IP over GNet
     weft_time_ps processing_ps; ///< from a packet or cell at an endpoint to the cell that it causes
     uint8_t low_latency;        ///< priorities whose cells are of the low-latency level

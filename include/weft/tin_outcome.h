@@ -37,12 +37,15 @@
     X(rts_bytes_max, "and their bytes")                                                                                \
     X(egress_bytes_max, "bytes asked for, in reassembly or waiting to leave, at a port")                               \
     X(rma_window_bytes_max, "bytes that a TiN had asked for by 1RMA and not got")
-/// X(field, meaning)
-#define WEFT_TIN_HISTOGRAMS(X)                                                                                         \
+/// X(field, meaning). Optional ones are in the digest of runs that have any.
+#define WEFT_TIN_HISTOGRAMS(X) WEFT_TIN_HISTOGRAMS_ALWAYS(X) WEFT_TIN_HISTOGRAMS_OPTIONS(X)
+#define WEFT_TIN_HISTOGRAMS_ALWAYS(X)                                                                                  \
     X(clear_ns, "from the RTS of a packet to its CTS or CTD, both at its ingress, in nanoseconds")                     \
     X(fetch_ns, "from the CTS of a packet until it is whole, both at its egress, in nanoseconds")                      \
     X(rts_wait_ns, "time that an RTS waited in its queue, in nanoseconds")                                             \
     X(rts_packets, "packets announced that an RTS found in its queue")
+#define WEFT_TIN_HISTOGRAMS_OPTIONS(X)                                                                                 \
+    X(nic_wait_ns, "time that a host's frame waited for the NIC that it shares, in nanoseconds")
 /// Types of cells. X(name, meaning)
 #define WEFT_TIN_CELLS(X)                                                                                              \
     X(rts, "RTS cells that endpoints sent")                                                                            \

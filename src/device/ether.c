@@ -19,6 +19,7 @@ void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *set
     e->pool = setup->pool;
     e->queues_bytes = setup->queues_bytes;
     e->queues = weft__arena_lines(setup->arena, setup->ports, sizeof *e->queues);
+    e->group = weft_arena_alloc(setup->arena, setup->ports, sizeof(struct weft__ether_group *));
 }
 
 void weft__ether_start(const struct weft__ether *e, struct weft__node *node, bool lldp) {
@@ -121,11 +122,16 @@ static void leave(struct weft__ether *e, struct weft__node *node, struct weft__w
     if (e->ops->on_left) e->ops->on_left(node, w, k, p->priority, p->bytes);
 }
 
-static void serve(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
+static uint8_t sendable(const struct weft__ether *e, weft_time_ps now, uint32_t k) {
+    uint8_t ready = e->queues[k].ready;
+    return ready ? weft__ether_sendable(&e->conf->pfc, &e->port[k], now, ready) : 0;
+}
+
+/// A frame of port `k`, at one of the priorities, which is not 0. Its bytes on the wire.
+static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
+                         uint8_t mask) {
     struct weft__ether_queues *q = &e->queues[k];
     struct weft__port *port = &e->port[k];
-    uint8_t mask = q->ready ? weft__ether_sendable(&e->conf->pfc, port, w->now_ps, q->ready) : 0;
-    if (!mask) return;
     uint32_t priority = e->scheduler->pick(&port->scheduler, e->conf->scheduler.conf, mask);
     struct weft_packet p;
     weft__fifo_pop(&q->queue[priority], e->pool, &p);
@@ -134,6 +140,37 @@ static void serve(struct weft__ether *e, struct weft__node *node, struct weft__w
     if (e->scheduler->on_sent)
         e->scheduler->on_sent(&port->scheduler, e->conf->scheduler.conf, priority, p.bytes + WEFT_WIRE_OVERHEAD);
     leave(e, node, w, k, &p);
+    return p.bytes + WEFT_WIRE_OVERHEAD;
+}
+
+/// One of its ports is free: that port sends whose turn it is, and none other until its frame is through.
+static void serve_group(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
+                        struct weft__ether_group *group) {
+    uint32_t ready = 0;
+    for (uint32_t i = 0; i < group->ports; i++) {
+        uint32_t k = group->port[i];
+        bool may = e->port[k].busy_until_ps <= w->now_ps && !e->port[k].pending && sendable(e, w->now_ps, k);
+        ready |= (uint32_t)may << i;
+    }
+    if (!ready) return;
+    uint32_t one = weft__share_pick(&group->share, ready), k = group->port[one];
+    uint32_t bytes = send_one(e, node, w, k, sendable(e, w->now_ps, k));
+    weft__share_charge(&group->share, one, bytes);
+    weft_time_ps until = w->now_ps + (weft_time_ps)((unsigned __int128)bytes * group->byte_num / group->byte_den);
+    for (uint32_t i = 0; i < group->ports; i++) {
+        struct weft__port *port = &e->port[group->port[i]];
+        if (port->busy_until_ps < until) port->busy_until_ps = until;
+        weft__ether_arm(port, node, w->now_ps, group->port[i], e->queues[group->port[i]].ready);
+    }
+}
+
+static void serve(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {
+    if (__builtin_expect(e->group[k] != NULL, 0)) {
+        serve_group(e, node, w, e->group[k]);
+        return;
+    }
+    uint8_t mask = sendable(e, w->now_ps, k);
+    if (mask) send_one(e, node, w, k, mask);
 }
 
 void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k) {

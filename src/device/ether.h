@@ -21,6 +21,7 @@
 
 #include "base/fifo.h"
 #include "device/port.h"
+#include "device/share.h"
 #include "weft/aqm.h"
 #include "weft/buffer.h"
 #include "weft/device.h"
@@ -62,6 +63,14 @@ struct weft__ether_queues {
     weft_bytes bytes, bytes_max;
 };
 
+/// Ports whose frames go through one serialiser behind their queues, in fair turns: no two at a time.
+struct weft__ether_group {
+    uint32_t ports;
+    const uint32_t *port;        ///< [ports], WEFT__SHARERS at most
+    uint64_t byte_num, byte_den; ///< ps that a byte takes in it; a link's takes as long at least
+    struct weft__share share;
+};
+
 struct weft__ether {
     uint32_t xoffs[WEFT_PRIORITIES]; ///< ports whose neighbour is to pause that priority
     struct weft__port *port;         ///< [ports]
@@ -76,6 +85,7 @@ struct weft__ether {
     bool full; ///< the box has little room, whatever the buffer model says: what comes is above XOFF
     // output queues
     struct weft__ether_queues *queues; ///< [ports]; NULL: what waits is elsewhere
+    struct weft__ether_group **group;  ///< [ports] with output queues; NULL: a port by itself
     weft_bytes queues_bytes;           ///< at a port at most
     struct weft_packet_pool *pool;
 };

@@ -73,6 +73,12 @@ static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
     return qp;
 }
 
+/// A frame leaves. What the link loses no NIC behind it will take.
+static void put(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+    w->tally.injected_bytes += p->bytes;
+    if (weft__port_send(&nic->port, w, p)) nic->untaken_bytes += p->bytes;
+}
+
 static bool may_send(const struct weft__qp_conf *conf, const struct weft__qp_sender *s) {
     if (s->done || s->next >= s->posted) return false;
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
@@ -187,8 +193,7 @@ static void send_data(struct weft__node *node, struct weft__nic *nic, struct wef
         .flags = last || full ? WEFT_PACKET_ACK_REQUEST : 0u,
     };
     if (__builtin_expect(conf->packets == WEFT__MESSAGES, 0)) weft__message_packet(nic, qp, &p);
-    w->tally.injected_bytes += p.bytes;
-    weft__port_send(&nic->port, w, &p);
+    put(nic, w, &p);
     if (again)
         nic->hosts->outcome[conf->flow].packets_again++;
     else
@@ -294,7 +299,7 @@ static void on_read_request(struct weft__node *node, struct weft__nic *nic, stru
 /// A packet of that priority would be the next to be sent, and now.
 static bool may_pass(struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
     return nic->port.busy_until_ps <= now && !nic->port.pending && !weft__nic_backlog(nic) &&
-           !nic->scheduler->on_sent && !(weft__port_paused(&nic->port, now) >> priority & 1);
+           !nic->scheduler->on_sent && !weft__nic_is_held(nic) && !(weft__port_paused(&nic->port, now) >> priority & 1);
 }
 
 static void send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
@@ -315,8 +320,7 @@ static void send_control(struct weft__node *node, struct weft__nic *nic, struct 
         .dscp = nic->conf->dscp[priority] & 63u,
     };
     if (may_pass(nic, w->now_ps, priority)) {
-        w->tally.injected_bytes += p.bytes;
-        weft__port_send(&nic->port, w, &p);
+        put(nic, w, &p);
         return;
     }
     weft__fifo_push(&nic->backlog[priority].control, nic->pool, &p);
@@ -568,6 +572,7 @@ static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_
 }
 
 static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (weft__nic_is_held(nic)) return; // until the NIC takes something
     for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1)
         skip_idle(node, nic, w->now_ps, (uint32_t)__builtin_ctz(bits));
     uint8_t mask = weft__ether_sendable(&nic->conf->pfc, &nic->port, w->now_ps, weft__nic_backlog(nic));
@@ -580,8 +585,7 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
         struct weft_packet p;
         weft__fifo_pop(&nic->backlog[priority].control, nic->pool, &p);
         if (!nic->backlog[priority].control.n) nic->control_mask &= (uint8_t) ~(1u << priority);
-        w->tally.injected_bytes += p.bytes;
-        weft__port_send(&nic->port, w, &p);
+        put(nic, w, &p);
     } else {
         send_data(node, nic, w, ready_pop(nic, priority));
     }
@@ -597,7 +601,8 @@ static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__wo
         else
             serve(node, nic, w);
     }
-    weft__ether_arm(&nic->port, node, w->now_ps, 0, weft__nic_backlog(nic));
+    if (!weft__nic_is_held(nic) || nic->port.pending)
+        weft__ether_arm(&nic->port, node, w->now_ps, 0, weft__nic_backlog(nic));
 }
 
 static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
@@ -679,6 +684,11 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
     }
     if (p->kind == WEFT_PACKET_SFCM) {
         weft__nic_on_sfcm(nic, w, p);
+        return;
+    }
+    if (p->kind == WEFT_PACKET_GNET_CREDIT) { // a shared NIC took that much
+        nic->untaken_bytes -= p->psn;
+        kick(node, nic, w);
         return;
     }
     if (p->kind == WEFT_PACKET_LLDP) {

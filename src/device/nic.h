@@ -114,6 +114,8 @@ struct weft__nic {
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
     struct weft__fifo work; ///< work requests that it has not taken up; see nic_work.c
+    // behind a shared NIC (tin_nic.c): bytes that it has not taken yet; there are fewer, or no more is sent
+    weft_bytes untaken_bytes, untaken_bytes_max;
 };
 
 /// Timer keys: those of an Ethernet port, some of the NIC, then three a sending and one a receiving queue pair.
@@ -141,6 +143,11 @@ static inline uint32_t weft__key_read(const struct weft__nic *nic, uint32_t at_d
     return WEFT__KEY_QPS + nic->sends * WEFT__SENDER_KEYS + at_dst;
 }
 
+/// A shared NIC has as much of it as it lets it have.
+static inline bool weft__nic_is_held(const struct weft__nic *nic) {
+    return __builtin_expect(nic->untaken_bytes >= nic->untaken_bytes_max, 0);
+}
+
 /// Priorities with something to send.
 static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
     return nic->control_mask | nic->ready_mask;
@@ -151,6 +158,7 @@ struct weft__nic_setup {
     const struct weft__hosts *hosts;
     uint32_t host;
     weft_rate_bps line_rate_bps;
+    weft_bytes untaken_bytes_max; ///< UINT64_MAX: it is not behind a shared NIC
     uint32_t sends, receives;
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;

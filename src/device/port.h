@@ -151,8 +151,8 @@ weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
-/// Puts a frame on the wire now; the port must be free. Does not count it.
-static inline void weft__port_transmit(struct weft__port *port, struct weft__worker *w,
+/// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
+static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
                                        const struct weft_packet *packet, weft_time_ps delay) {
     weft_time_ps now = w->now_ps;
     assert(port->busy_until_ps <= now);
@@ -163,7 +163,7 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     w->tally.packet_hops++;
     if (__builtin_expect(port->special, 0)) {
         if (port->members) last_bit = weft__members_take(port, now, packet, time);
-        if (weft__port_is_lost(port, w, packet, last_bit)) return;
+        if (weft__port_is_lost(port, w, packet, last_bit)) return false;
     }
     if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
@@ -173,14 +173,15 @@ static inline void weft__port_transmit(struct weft__port *port, struct weft__wor
     p->time_ps = arrival;
     p->node = port->peer_node;
     p->port = port->peer_port;
+    return true;
 }
 
 /// A frame of a queue: transmitted and counted.
-static inline void weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
+static inline bool weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
     struct weft__port_queue *q = &port->queue[packet->priority];
     q->tx_packets++;
     q->tx_bytes += packet->bytes;
-    weft__port_transmit(port, w, packet, port->delay_data_ps);
+    return weft__port_transmit(port, w, packet, port->delay_data_ps);
 }
 
 /// A pause frame came.

@@ -8,10 +8,10 @@
 // (gnet_switch.c).
 //
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, sections 3.1 to
-// 3.4. Differences: a host's NIC is a node of its own, behind a link (PCIe); classes of service are the eight
-// priorities; there is an RTS queue for each port and priority of the node, none for the control processor, which only
-// gets what is punted where it comes in; a flow
-// is told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without its bytes.
+// 3.4. Differences: what a host's NIC does with queue pairs is a node of its own, behind a link (PCIe), and here is
+// what hosts share of it (tin_nic.c); classes of service are the eight priorities; there is an RTS queue for each port
+// and priority of the node, none for the control processor, which only gets what is punted where it comes in; a flow is
+// told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without its bytes.
 #include "device/tin.h"
 
 #include "device/lldp.h"
@@ -82,7 +82,10 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
             weft__lldp_ignore(w, p);
     } else {
         p->priority = tin->ether.conf->dscp_map[p->dscp] & 7u;
-        weft__tin_on_frame(node, tin, w, p);
+        if (tin->nics)
+            weft__tin_nic_on_frame(node, tin, w, p);
+        else
+            weft__tin_on_frame(node, tin, w, p);
     }
 }
 
@@ -125,6 +128,8 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     if (k < tin->ether.ports) {
         if (what == WEFT__TIN_KEY_COMPLETE)
             weft__tin_on_complete(node, tin, w, k);
+        else if (what == WEFT__TIN_KEY_NIC)
+            weft__tin_nic_on_free(node, tin, w, k);
         else
             weft__ether_on_timer(&tin->ether, node, w, what, k);
     } else if (key == weft__tin_key(tin, WEFT__TIN_KEY_ANNOUNCED)) {
@@ -351,6 +356,8 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         .arena = setup->arena,
     };
     weft__ether_init(&tin->ether, &ether);
+    tin->nics = setup->nics;
+    if (tin->nics) weft__tin_nics_join(tin->nics, &tin->ether);
     tin->port = weft_arena_alloc(setup->arena, ports, sizeof *tin->port);
     for (uint32_t k = 0; k < ports; k++) {
         tin->port[k].incoming = WEFT_NONE;
@@ -412,7 +419,7 @@ weft_bytes weft__tin_held(const void *state) {
     for (uint32_t f = 0; f < tin->fetches; f++)
         if (tin->fetch[f].used) bytes += tin->fetch[f].packet.bytes;
     weft__ether_each(&tin->ether, add_bytes, &bytes);
-    return bytes;
+    return bytes + (tin->nics ? weft__tin_nics_held(tin->nics) : 0);
 }
 
 /// Adds what one TiN counted.

@@ -7,6 +7,7 @@
 #include "device/ether.h"
 #include "device/gnet_switch.h"
 #include "device/nic.h"
+#include "device/tin_nic.h"
 #include "device/tin_rma.h"
 
 /// A list of slots of an array, oldest first. A slot is in one list.
@@ -103,7 +104,8 @@ struct weft__tin {
     struct weft__tin_fetch *fetch;
     uint32_t fetches, fetch_capacity;
     struct weft__tin_list fetching, fetch_free;
-    struct weft__tin_rma *rma; ///< NULL: no 1RMA
+    struct weft__tin_rma *rma;   ///< NULL: no 1RMA
+    struct weft__tin_nics *nics; ///< NULL: no hosts share any
     // rarely
     struct weft__trace *trace;
     uint32_t node_ports, port0;
@@ -115,7 +117,7 @@ struct weft__tin {
 enum { WEFT__TIN_ETHERNET = 0x8000, WEFT__TIN_L2_BYTES = 18 }; ///< Ethernet header and FCS, which stay outside
 
 /// Timer keys: of an Ethernet port, then of the box, then of the cell switch.
-enum { WEFT__TIN_KEY_COMPLETE = WEFT__ETHER_KEY_OWN };
+enum { WEFT__TIN_KEY_COMPLETE = WEFT__ETHER_KEY_OWN, WEFT__TIN_KEY_NIC };
 enum { WEFT__TIN_KEY_ANNOUNCED, WEFT__TIN_KEY_FETCHING, WEFT__TIN_KEY_SAMPLE, WEFT__TIN_KEYS };
 
 static inline uint32_t weft__tin_key(const struct weft__tin *tin, uint32_t what) {
@@ -144,6 +146,7 @@ struct weft__tin_setup {
     bool lldp;
     uint32_t node, port0, events_max;
     const struct weft__tin_rma_setup *rma; ///< its clients and hosts; NULL: no 1RMA
+    struct weft__tin_nics *nics;           ///< NULL: no hosts share any
     struct weft_arena *arena;
 };
 extern const struct weft__node_ops weft__tin_ops;
@@ -166,7 +169,7 @@ static inline uint32_t weft__tin_level(const struct weft__tin *tin, uint32_t pri
 // tin_ip.c: packets that enter
 /// A frame is for the control processor; whether it takes it.
 bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now);
-/// A frame's header came; p->port: the Ethernet port, of those.
+/// A frame's header came, at p->time_ps; p->port: the Ethernet port, of those.
 void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft_packet *p);
 /// The last bit of the frame at Ethernet port `k` has come.
 void weft__tin_on_complete(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k);

@@ -46,6 +46,12 @@ static const struct weft_param rows[] = {
     WEFT_BYTES(T, nonminimal_bias_bytes, "nonminimal_bias", "960B", "0B", "60KB",
                "and this is added (assumed: six cells, less than what an output's queue of a VC holds; with one, full "
                "Cliques leave minimal ways to each other's harm)"),
+    WEFT_RATE(T, nic_rate_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps",
+              "of a NIC, which its hosts share in each direction if their links have more (section 3.3)"),
+    WEFT_UINT(T, nic_hosts, "nic_hosts", "2", "1", "16",
+              "hosts of a NIC, those of neighbouring ports (section 3.3); 1: each has its own, as fast as its link"),
+    WEFT_BYTES(T, nic_window_bytes, "nic_window", "4KB", "64B", "1MB",
+               "a host sends no frame while so much is on its way to a shared NIC or waits there (assumed)"),
     WEFT_TIME(T, processing_ps, "processing", "50ns", "0ns", "1ms",
               "from a packet or a cell at an endpoint to the cell that it causes (assumed)"),
     WEFT_PRIORITY_SET(T, low_latency, "low_latency", "none",

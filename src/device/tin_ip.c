@@ -132,7 +132,12 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
     tin->ingress_bytes += p->bytes;
     if (tin->ingress_bytes > tin->gnet.counts.ingress_bytes_max)
         tin->gnet.counts.ingress_bytes_max = tin->ingress_bytes;
-    if (p->bytes > WEFT__HEADER) s->complete_ps += weft__port_time(&tin->ether.port[k], p->bytes - WEFT__HEADER);
+    if (p->bytes > WEFT__HEADER) {
+        uint32_t rest = p->bytes - WEFT__HEADER;
+        weft_time_ps through = tin->nics ? w->now_ps + weft__tin_nic_time(tin->nics, k, rest) : 0;
+        s->complete_ps = p->time_ps + weft__port_time(&tin->ether.port[k], rest);
+        if (s->complete_ps < through) s->complete_ps = through;
+    }
     if (s->complete_ps > w->now_ps) {
         tin->port[k].incoming = slot;
         weft__timer_set(&node->timers, weft__ether_key(WEFT__TIN_KEY_COMPLETE, k), s->complete_ps);

@@ -129,6 +129,13 @@ static uint64_t mix_histogram(uint64_t digest, const struct weft_histogram *h) {
     return digest;
 }
 
+/// Each bucket as a counter that is seldom used.
+static uint64_t mix_used_histogram(uint64_t digest, size_t name, const struct weft_histogram *h) {
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
+        digest = mix_used(digest, name + i * sizeof *h->count, h->count[i]);
+    return digest;
+}
+
 static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
 #define X(field, help) digest = mix(digest, dsf->field);
     WEFT_DSF_ALWAYS(X)
@@ -162,7 +169,10 @@ static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
     WEFT_TIN_OPTIONS(X)
 #undef X
 #define X(field, help) digest = mix_histogram(digest, &tin->field);
-    WEFT_TIN_HISTOGRAMS(X)
+    WEFT_TIN_HISTOGRAMS_ALWAYS(X)
+#undef X
+#define X(field, help) digest = mix_used_histogram(digest, offsetof(struct weft_tin_outcome, field), &tin->field);
+    WEFT_TIN_HISTOGRAMS_OPTIONS(X)
 #undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         digest = mix(digest, tin->hops[h]);

@@ -147,6 +147,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
+        .nics = weft__tin_nics_find(net->topology, node, conf_of(net, node), net->arena_switch),
         .arena = net->arena_switch,
     };
     struct weft__tin_rma_setup rma = {.places = {clique->places.tin_of_host, net->topology->downlink}};

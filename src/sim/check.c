@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong only once configuration and topology meet.
 #include "sim/cells.h"
+#include "sim/tin.h"
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 
@@ -76,6 +77,8 @@ static enum weft_status check_tins(const struct weft_scenario *scenario, const s
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
                                   "%s has %llu GNet ports and endpoints together; expected at most %d", t->node[n].name,
                                   (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
+        enum weft_status status = weft__tin_nics_check(t, n, conf, scenario->topology.place, ret_error);
+        if (status) return status;
     }
     return WEFT_OK;
 }

@@ -38,6 +38,14 @@ weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques);
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
                           const struct weft_dragonflies *shape, uint32_t fabric, const struct weft_tin_conf *conf,
                           const bool *down, uint32_t states, struct weft_arena *arena);
+/// tin_nics.c: no link of a shared NIC may be faster than the NIC.
+enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t tin, const struct weft_tin_conf *conf,
+                                      struct weft_place place, struct weft_error *ret_error);
+/// The NICs that hosts of the TiN share; NULL: none.
+struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
+                                           const struct weft_tin_conf *conf, struct weft_arena *arena);
+/// What a shared NIC lets the host (a node) have on its way; UINT64_MAX: it shares none.
+weft_bytes weft__tin_nic_window(const struct weft__network *net, uint32_t host);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
 void weft__cliques_free(struct weft__cliques *cliques);

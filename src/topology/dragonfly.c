@@ -39,7 +39,7 @@ static const struct weft_param rows[] = {
     WEFT_RATE(T, global_rate_bps, "global_rate", "25Gbps", "1Gbps", "3.2Tbps",
               "rate of links between pods, before what FEC takes"),
     WEFT_RATE(T, host_rate_bps, "host_rate", "50Gbps", "1Gbps", "3.2Tbps",
-              "rate of a host's link: a share of the 100G NIC, or PCIe's 128G"),
+              "rate of a host's link: half of a NIC's 100G; with more, two hosts share their NIC (tin.nic_rate)"),
     WEFT_TIME(T, local_delay_ps, "local_delay", "2ns", "1ps", "1s", "delay of links within a pod: backplane (assumed)"),
     WEFT_TIME(T, global_delay_ps, "global_delay", "0s", "0s", "1s",
               "delay of links between pods; 0s: by the length of the fibre, 5ns a metre"),
