@@ -100,9 +100,10 @@ static enum weft_status try_strategy(struct place *p, struct result *r, struct w
     return WEFT_OK;
 }
 
-/// There is no table if a strategy stalls: this is what there is to read.
-static void say_stall(const char *strategy, const struct weft_outcome *outcome) {
-    fprintf(stderr, "weft: with strategy %s: STALLED\n", strategy);
+/// There is no table if a run with a strategy does not come to its end: this is what there is to read.
+static void say_end(const char *strategy, const struct weft_outcome *outcome) {
+    fprintf(stderr, "weft: with strategy %s: %s\n", strategy,
+            outcome->end == WEFT_END_STALL ? "STALLED" : "TIME IS OVER: simulated time ends after 100 days");
     weft_report_stall(stderr, outcome);
 }
 
@@ -120,7 +121,7 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
-    if (status == WEFT_ERROR_STALL) say_stall(r->model->name, s.outcome);
+    if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);
     weft_cli_simulation_deinit(&s);
     weft_scenario_file_free(file);
     return status;

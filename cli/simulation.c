@@ -42,7 +42,7 @@ enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const s
     if (status) return status;
     status = weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
     if (status) return status;
-    return weft_simulation_check_flows(c, s->topology, s->workload, ret_error);
+    return weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
 }
 
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {

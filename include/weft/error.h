@@ -11,7 +11,7 @@ enum weft_status {
     WEFT_ERROR_SYSTEM = 1,       ///< the machine failed us: memory, disk
     WEFT_ERROR_INPUT = 2,        ///< bad scenario, option or value
     WEFT_ERROR_CONSERVATION = 3, ///< bytes were lost or invented: a bug of weft
-    WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress
+    WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress, or was not done when simulated time ended
     WEFT_ERROR_CLAIM = 5,        ///< a claim of the scenario turned out other than expected
 };
 

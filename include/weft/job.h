@@ -70,7 +70,8 @@ struct weft_connection {
 };
 
 struct weft_job {
-    uint32_t group; ///< index into weft_workload.group, of its flows too
+    struct weft_place place; ///< of its entry
+    uint32_t group;          ///< index into weft_workload.group, of its flows too
     uint32_t ranks, ops, communicators, iterations;
     uint32_t *host;                    ///< of a rank
     struct weft_place_problem *places; ///< of whole servers; NULL: its hosts are no whole servers, or as listed

@@ -149,7 +149,13 @@ enum weft_phase {
 };
 extern const char *const weft_phase_names[WEFT_PHASE_COUNT];
 
-enum weft_end { WEFT_END_DONE, WEFT_END_UNTIL, WEFT_END_INTERRUPTED, WEFT_END_STALL };
+enum weft_end {
+    WEFT_END_DONE,
+    WEFT_END_UNTIL, ///< run.until
+    WEFT_END_INTERRUPTED,
+    WEFT_END_STALL,
+    WEFT_END_TIME, ///< WEFT_TIME_MAX
+};
 
 struct weft_outcome {
     enum weft_end end;

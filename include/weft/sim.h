@@ -31,13 +31,15 @@ struct weft_sim_options {
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error);
 
-/// Can every flow be carried? Packets of a queue pair are numbered with 32 bits. weft_simulate asks this, too.
-enum weft_status weft_simulation_check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                             const struct weft_workload *workload, struct weft_error *ret_error);
+/// Can every flow be carried, and every job be done? Packets of a queue pair are numbered with 32 bits, and simulated
+/// time ends. weft_simulate asks this, too.
+enum weft_status weft_simulation_check_workload(const struct weft_scenario *scenario,
+                                                const struct weft_topology *topology,
+                                                const struct weft_workload *workload, struct weft_error *ret_error);
 
-/// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (the outcome is filled all the same), WEFT_ERROR_CONSERVATION (likewise),
-/// WEFT_ERROR_INPUT (no outcome) or WEFT_ERROR_SYSTEM (the capture cannot be written; an outcome if it ran). Free with
-/// weft_outcome_free.
+/// Runs to the end. WEFT_OK, WEFT_ERROR_STALL (or time was over; the outcome is filled all the same),
+/// WEFT_ERROR_CONSERVATION (likewise), WEFT_ERROR_INPUT (no outcome) or WEFT_ERROR_SYSTEM (the capture cannot be
+/// written; an outcome if it ran). Free with weft_outcome_free.
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error);

@@ -88,6 +88,11 @@ static uint64_t bound(const struct weft_param *row, const char *text) {
 
 static bool out_of_range(struct parse *p, const char *text) {
     const struct weft_param *row = p->row;
+    if (is_never(row, row->max)) {
+        snprintf(p->why, sizeof p->why,
+                 "\"%.80s\" is out of range %s to 8640000s (simulated time has 100 days), or never", text, row->min);
+        return false;
+    }
     if (row->min && row->max)
         snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range %s to %s", text, row->min, row->max);
     else
@@ -104,8 +109,9 @@ static bool parse_quantity(struct parse *p, const char *text, uint64_t *ret) {
     }
     uint64_t value;
     if (!weft__quantity_parse(quantity_of(row->type), text, &value, p->why, sizeof p->why)) return false;
-    if ((row->min && value < bound(row, row->min)) || (row->max && value > bound(row, row->max)))
-        return out_of_range(p, text);
+    uint64_t max = row->max ? bound(row, row->max) : UINT64_MAX;
+    if (max == WEFT_TIME_NEVER && row->type == WEFT_PARAM_TIME) max = WEFT_TIME_MAX;
+    if ((row->min && value < bound(row, row->min)) || value > max) return out_of_range(p, text);
     *ret = value;
     return true;
 }

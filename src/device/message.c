@@ -95,7 +95,7 @@ static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, 
 }
 
 static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
-    weft_time_ps time = (weft_time_ps)bytes * (8 * WEFT_PS_PER_S) / job->server.rate_bps;
+    weft_time_ps time = weft_time_of_bytes(bytes, job->server.rate_bps);
     return time ? time : 1;
 }
 

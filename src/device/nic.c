@@ -172,7 +172,7 @@ static void pace(const struct weft__nic *nic, struct weft__qp_sender *s, weft_ti
     if (s->rate_bps >= nic->line_rate_bps)
         s->next_send_ps = now;
     else
-        s->next_send_ps = now + wire_bytes * (8 * WEFT_PS_PER_S) / s->rate_bps;
+        s->next_send_ps = now + weft_time_of_bytes(wire_bytes, s->rate_bps);
 }
 
 static void send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -525,7 +525,7 @@ static void want_pause(struct weft__node *node, struct weft__nic *nic, struct we
 }
 
 static weft_time_ps drain_time(const struct weft__nic *nic, uint32_t bytes) {
-    return bytes * (8 * WEFT_PS_PER_S) / nic->conf->drain_rate_bps;
+    return weft_time_of_bytes(bytes, nic->conf->drain_rate_bps);
 }
 
 static void receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -654,7 +654,10 @@ void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft
     else if (granted)
         send_control(node, nic, w, qp, WEFT_PACKET_CTS, granted, priority);
     if (nic->conf->timeout_ps != WEFT_TIME_NEVER && weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
-        weft__timer_set(&node->timers, key, w->now_ps + (nic->conf->timeout_ps << doublings));
+        weft__timer_set(&node->timers, key,
+                        w->now_ps + (nic->conf->timeout_ps > WEFT_TIME_MAX >> doublings
+                                         ? WEFT_TIME_MAX
+                                         : nic->conf->timeout_ps << doublings));
 }
 
 /// DCBX has agreed on other lossless priorities.

@@ -98,7 +98,7 @@ static bool must_wait(const struct weft__lane *lane, uint32_t stream, uint32_t n
 
 static weft_time_ps step_time(const struct weft_job_op *op, weft_bytes bytes) {
     const struct weft_collective_common *c = op->conf;
-    return c->step_ps + (c->copy_rate_bps ? bytes * (8 * WEFT_PS_PER_S) / c->copy_rate_bps : 0);
+    return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
 }
 
 static void do_step(struct weft__at *at, const struct weft__lane *lane) {
@@ -171,7 +171,8 @@ static void set_speed(struct weft__at *at) {
     struct weft__program *p = at->p;
     p->compute_speed = speed_of(p);
     p->compute_from_ps = at->w->now_ps;
-    weft__timer_set(&at->node->timers, p->key0, at->w->now_ps + (weft_time_ps)(p->compute_left_ps / p->compute_speed));
+    weft__timer_set(&at->node->timers, p->key0,
+                    at->w->now_ps + weft_time_of_real(p->compute_left_ps / p->compute_speed));
 }
 
 static void begin_compute(struct weft__at *at, weft_time_ps time) {
@@ -236,7 +237,7 @@ static void finish_op(struct weft__at *at, uint32_t stream) {
 
 static weft_time_ps compute_time(const struct weft__program *p, const struct weft_job_op *op) {
     if (p->rank != p->job->slow_rank) return op->compute_ps;
-    return (weft_time_ps)((double)op->compute_ps * p->job->slow_factor);
+    return weft_time_of_real((double)op->compute_ps * p->job->slow_factor);
 }
 
 static void wait_for(struct weft__at *at, uint32_t stream) {

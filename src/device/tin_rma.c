@@ -174,7 +174,7 @@ static void charge(const struct weft__tin_rma *rma, struct weft__tin_pace *pace,
     if (pace->rate_bps >= rma->conf->nic_rate_bps)
         pace->next_ps = now;
     else
-        pace->next_ps = now + bytes * (8 * WEFT_PS_PER_S) / pace->rate_bps;
+        pace->next_ps = now + weft_time_of_bytes(bytes, pace->rate_bps);
 }
 
 static void add_work(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, enum work kind,
@@ -334,7 +334,7 @@ static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct w
     uint32_t bytes = (uint32_t)rma->conf->completion_bytes;
     if (bytes > host->left) bytes = host->left;
     host->left -= bytes;
-    host->pcie_free_ps = w->now_ps + bytes * (8 * WEFT_PS_PER_S) / rma->conf->pcie_rate_bps;
+    host->pcie_free_ps = w->now_ps + weft_time_of_bytes(bytes, rma->conf->pcie_rate_bps);
     if (!host->left) {
         struct weft_packet done;
         weft__fifo_pop(&host->reads, rma->pool, &done);

@@ -303,6 +303,7 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
         if (!weft_outcome_conserves(o))
             fprintf(file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n", name);
         if (o->end == WEFT_END_INTERRUPTED) fprintf(file, "\n%s: interrupted\n", name);
+        if (o->end == WEFT_END_TIME) fprintf(file, "\n%s: TIME IS OVER: simulated time ends after 100 days\n", name);
         if (o->end == WEFT_END_STALL) {
             fprintf(file, "\n%s: STALLED\n", name);
             weft_report_stall(file, o);

@@ -270,6 +270,11 @@ static void print_end(FILE *file, const struct weft_run *run) {
         fprintf(file,
                 "\ninterrupted: this is what was measured so far; %" PRIu64 " of %" PRIu64 " %s are not finished\n",
                 left, all, what);
+    if (o->end == WEFT_END_TIME)
+        fprintf(file,
+                "\nTIME IS OVER: simulated time ends after 100 days, and %" PRIu64 " of %" PRIu64
+                " %s are not finished\n",
+                left, all, what);
     if (o->end == WEFT_END_STALL) {
         fprintf(file, "\nSTALLED: nothing moves any more, and %" PRIu64 " of %" PRIu64 " %s are not finished\n", left,
                 all, what);

@@ -42,6 +42,7 @@ const char *weft__report_end_name(enum weft_end end) {
     static const char *const names[] = {[WEFT_END_DONE] = "done",
                                         [WEFT_END_UNTIL] = "until",
                                         [WEFT_END_INTERRUPTED] = "interrupted",
-                                        [WEFT_END_STALL] = "stall"};
+                                        [WEFT_END_STALL] = "stall",
+                                        [WEFT_END_TIME] = "time"};
     return names[end];
 }

@@ -4,7 +4,7 @@
 static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", NULL, "of everything random"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
-              "end of the run; never: when every flow is done and the network is empty"),
+              "end of the run; never: when every flow is done and the network is empty, at the latest after 100 days"),
     WEFT_TIME(
         struct weft_run_conf, stall_ps, "stall", "100ms", "1us", "never",
         "no progress for this long ends the run (assumed); the longest timeout, long links and what events: still has "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong only once configuration and topology meet.
+#include <math.h>
+
 #include "sim/cells.h"
 #include "sim/tin.h"
 
@@ -130,8 +132,8 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     return status;
 }
 
-enum weft_status weft_simulation_check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                                             const struct weft_workload *workload, struct weft_error *ret_error) {
+static enum weft_status check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                                    const struct weft_workload *workload, struct weft_error *ret_error) {
     for (uint32_t e = 0; e < workload->entries; e++)
         for (uint32_t i = workload->entry_flow[e]; i < workload->entry_flow[e + 1]; i++) {
             const struct weft_flow *f = &workload->flow[i];
@@ -151,4 +153,40 @@ enum weft_status weft_simulation_check_flows(const struct weft_scenario *scenari
                 src, each, packet);
         }
     return WEFT_OK;
+}
+
+/// The least that a rank of a stage computes in an iteration.
+static double compute_least(const struct weft_job *job, uint32_t stage) {
+    double sum = 0;
+    for (uint32_t i = 0; i < job->stage[stage].turns; i++)
+        sum += (double)job->op[job->stage[stage].turn[i].op].compute_ps;
+    bool slow = job->slow_rank < job->ranks && weft_job_stage_of(job, job->slow_rank) == stage;
+    return slow && job->slow_factor > 1 ? sum * job->slow_factor : sum;
+}
+
+/// Without an end of its own a run ends when all is done, which cannot be after the end of time.
+static enum weft_status check_jobs(const struct weft_scenario *scenario, const struct weft_workload *workload,
+                                   struct weft_error *ret_error) {
+    if (scenario->run.until_ps != WEFT_TIME_NEVER) return WEFT_OK;
+    for (uint32_t j = 0; j < workload->jobs; j++) {
+        const struct weft_job *job = &workload->job[j];
+        double most = 0;
+        for (uint32_t s = 0; s < job->stages; s++)
+            most = fmax(most, compute_least(job, s));
+        if ((double)job->start_ps + most * job->iterations <= (double)WEFT_TIME_MAX) continue;
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, job->place,
+            "job %s computes for %.0fs in its %u iterations; simulated time ends after %.0fs: expected "
+            "less to compute, fewer iterations, or run.until",
+            workload->group[job->group], most / (double)WEFT_PS_PER_S * job->iterations, job->iterations,
+            (double)(WEFT_TIME_MAX / WEFT_PS_PER_S));
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft_simulation_check_workload(const struct weft_scenario *scenario,
+                                                const struct weft_topology *topology,
+                                                const struct weft_workload *workload, struct weft_error *ret_error) {
+    enum weft_status status = check_flows(scenario, topology, workload, ret_error);
+    return status ? status : check_jobs(scenario, workload, ret_error);
 }

@@ -231,13 +231,23 @@ static double speed_min(const struct weft_job *job) {
     return speed;
 }
 
+/// Of one operation at a rank: its compute, and a step of its collective, which copies a slice and passes it on inside
+/// the server.
+static weft_time_ps op_patience(const struct weft_job *job, const struct weft_job_op *op) {
+    double slow = job->slow_factor > 1 ? job->slow_factor : 1;
+    weft_time_ps compute = weft_time_of_real((double)op->compute_ps * slow / speed_min(job));
+    const struct weft_collective_common *c = op->conf;
+    if (!op->name) return compute;
+    weft_time_ps copy = c->copy_rate_bps ? weft_time_of_bytes(c->slice_bytes, c->copy_rate_bps) : 0;
+    weft_time_ps way = weft_time_of_bytes(c->slice_bytes, job->server.rate_bps);
+    return weft_time_plus(compute, weft_time_plus(copy, c->step_ps + job->server.latency_ps + way));
+}
+
 weft_time_ps weft__jobs_patience(const struct weft_workload *w) {
     weft_time_ps most = 0;
     for (uint32_t j = 0; j < w->jobs; j++)
         for (uint32_t i = 0; i < w->job[j].ops; i++) {
-            double slow = w->job[j].slow_factor > 1 ? w->job[j].slow_factor : 1;
-            double speed = speed_min(&w->job[j]);
-            weft_time_ps time = (weft_time_ps)((double)w->job[j].op[i].compute_ps * slow / speed);
+            weft_time_ps time = op_patience(&w->job[j], &w->job[j].op[i]);
             if (time > most) most = time;
         }
     return most;

@@ -167,8 +167,8 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
         if (own->reassembly_timeout_ps > timeout) timeout = own->reassembly_timeout_ps;
         if (own->rts_timeout_ps > timeout) timeout = own->rts_timeout_ps;
     }
-    return net->scenario->run.stall_ps + timeout + HOPS * delay + net->sfc_pause_ps +
-           weft__jobs_patience(net->workload);
+    weft_time_ps known = weft_time_plus(weft__jobs_patience(net->workload), HOPS * delay + net->sfc_pause_ps);
+    return weft_time_plus(weft_time_plus(net->scenario->run.stall_ps, timeout), known);
 }
 
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
@@ -224,7 +224,7 @@ static void make_queue_pairs(struct weft__network *net) {
             weft_bytes bytes = f->bytes / f->qps + (k < f->bytes % f->qps);
             if (!bytes) break;
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
-            assert(f->messages || packets < UINT32_MAX); // weft_simulation_check_flows
+            assert(f->messages || packets < UINT32_MAX); // weft_simulation_check_workload
             uint32_t at_src = sends[f->src]++;
             net->qp[q] = (struct weft__qp_conf){
                 .flow = i,
@@ -330,7 +330,7 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .nodes = t->nodes + (net->te != NULL),
         .workers = options->threads,
         .lookahead_ps = calc_lookahead(net),
-        .until_ps = net->scenario->run.until_ps,
+        .until_ps = net->scenario->run.until_ps < WEFT_TIME_MAX ? net->scenario->run.until_ps : WEFT_TIME_MAX,
         .stall_ps = calc_patience(net),
         .settled_ps = calc_settled(net),
         .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
@@ -398,10 +398,21 @@ static void collect_round_trips(struct weft__network *net) {
     }
 }
 
+/// What ends a run without run.until at the end of simulated time: a timer beyond it, or, with none, a stall.
+static enum weft_end find_end(const struct weft__network *net) {
+    if (net->engine.end != WEFT_END_UNTIL || net->scenario->run.until_ps <= WEFT_TIME_MAX) return net->engine.end;
+    bool due = weft__engine_in_flight(&net->engine) > 0;
+    for (uint32_t i = 0; i < net->engine.conf.nodes; i++) {
+        const struct weft__node *node = &net->engine.node[i];
+        due |= weft__timers_next(&node->timers) != WEFT_TIME_NEVER || node->due_ps != WEFT_TIME_NEVER;
+    }
+    return due ? WEFT_END_TIME : WEFT_END_STALL;
+}
+
 static void collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft__tally sum = weft__engine_tally(&net->engine);
-    o->end = net->engine.end;
+    o->end = find_end(net);
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.packet_hops;
     if (net->dsf) o->dsf->cell_hops = sum.cell_hops;
@@ -470,7 +481,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct watcher watcher = {.options = options, .begun_s = seconds(CLOCK_MONOTONIC)};
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
-    if (!status) status = weft_simulation_check_flows(scenario, topology, workload, ret_error);
+    if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
     if (status) return status;
     struct weft__network net = {
         .scenario = scenario,
@@ -539,5 +550,5 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: packets came out of order through a DSF in which none was lost");
     if (status) return status; // the capture
-    return o->end == WEFT_END_STALL ? WEFT_ERROR_STALL : WEFT_OK;
+    return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
 }

@@ -111,6 +111,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
                                struct weft_job **ret_job, struct weft_error *ret_error) {
     struct weft_job *job = weft_arena_alloc(w->arena, 1, sizeof *job);
     *job = (struct weft_job){
+        .place = place,
         .server = common->server,
         .start_ps = common->start_ps,
         .unadmitted = common->admission == WEFT__ADMISSION_NONE,

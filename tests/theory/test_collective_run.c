@@ -94,6 +94,33 @@ static void a_server_needs_no_network(void **state) {
     run_free(&r);
 }
 
+/// A message may be of any size: of 16 MB it takes as long as 16 of 1 MB, which leave one after another. In a chain of
+/// n ranks a broadcast of c chunks takes (c + n - 2) of them.
+static void large_messages_take_their_time(void **state) {
+    static const uint32_t mb[] = {1, 2, 4, 16, 64};
+    for (unsigned i = 0; i < sizeof mb / sizeof *mb; i++) {
+        char what[256];
+        snprintf(what, sizeof what,
+                 "size: 64MB, server: {gpus: 8, rate: 3600Gbps, latency: 1us}, "
+                 "collective: {kind: broadcast, channels: 1, chunk: %uMB, slice: %uMB}",
+                 mb[i], mb[i]);
+        struct run r = RUN(run_once, network, 8, what);
+        assert_complete(&r);
+        double chunks = 64. / mb[i];
+        assert_within(stats_of(&r, 0).time_ps, (chunks + 6) * mb[i] * 8e6 / 3600e9 * 1e12 + 7e6, 0.01);
+        run_free(&r);
+        snprintf(what, sizeof what,
+                 "size: 64MB, server: {gpus: 8, rate: 7200Gbps, latency: 1us}, "
+                 "collective: {kind: broadcast, channels: 1, chunk: %uMB, slice: %uMB, copy_rate: 1600Gbps}",
+                 mb[i], mb[i]);
+        r = RUN(run_once, network, 8, what);
+        // every rank copies a chunk, the last one too, at the rate that is the least
+        double copies = (chunks + 7) * mb[i] * 8e6 / 1600e9, ways = 7 * mb[i] * 8e6 / 7200e9;
+        assert_within(stats_of(&r, 0).time_ps, (copies + ways) * 1e12 + 7e6, 0.03);
+        run_free(&r);
+    }
+}
+
 /// The same whatever runs it: every collective, over the network and within servers, after one another.
 static void the_same_on_any_number_of_threads(void **state) {
     for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_COLLECTIVE); i++) {
@@ -238,6 +265,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_to_the_closed_form),
         cmocka_unit_test(a_server_needs_no_network),
+        cmocka_unit_test(large_messages_take_their_time),
         cmocka_unit_test(the_same_on_any_number_of_threads),
         cmocka_unit_test(losses_are_repaired),
         cmocka_unit_test(sprayed_messages_are_put_together),

@@ -103,6 +103,17 @@ static void slow_is_not_stalled(void **state) {
         "topology: {kind: single, hosts: 2}\nhost: {timeout: 10s}\n"
         "devices: [{match: host-1, host: {drain_rate: 500kbps, rx_xoff: 10KB, rx_xon: 5KB}}]\n"
         "workload: [{kind: flow, src: host-0, dst: host-1, size: 40KB}]\n",
+        // GPUs that copy a slice in 320 ms, and that pass it on in 800 ms
+        "topology: {kind: single, hosts: 4}\n"
+        "workload: [{kind: collective, size: 8MB, server: {gpus: 2}, collective: {kind: all_reduce_ring, channels: 2, "
+        "chunk: 4MB, slice: 4MB, copy_rate: 100Mbps}}]\n",
+        "topology: {kind: single, hosts: 4}\n"
+        "workload: [{kind: collective, size: 100MB, server: {gpus: 4, rate: 1Gbps}, collective: {kind: broadcast, "
+        "channels: 1, chunk: 100MB, slice: 100MB}}]\n",
+        // a straggler that, were it always like that, would take 1e13 s: all but 1e-7 of its GPU are the collective's
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: job, slow_factor: 1000, channel_cost: 0.3333333, operations: ["
+        "{size: 1MB, collective: {kind: all_reduce_ring, channels: 2}, overlap: on}, {compute: 1000s, size: 1KB}]}]\n",
         // no timeout at all
         "topology: {kind: single, hosts: 2}\nhost: {timeout: never}\n"
         "workload: [{kind: flow, src: host-0, dst: host-1, size: 40KB}, "
@@ -223,14 +234,55 @@ static void operations_without_answer_are_named(void **state) {
     run_free(&r);
 }
 
+// Simulated time has an end, 100 days, and comes to it: timers beyond it do not wrap round. Each of these is under way
+// then.
+static void time_ends(void **state) {
+    static const char *const text[] = {
+        // 8640 iterations of 1000 s, and a little more for each
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: job, iterations: 8640, operations: [{compute: 1000s, size: 1KB}]}]\n",
+        // GPUs that copy 4 MB in 3.2e7 s
+        "topology: {kind: single, hosts: 2}\n"
+        "workload: [{kind: collective, size: 8MB, collective: {kind: all_reduce_ring, channels: 1, chunk: 4MB, "
+        "slice: 4MB, copy_rate: 1bps}}]\n",
+        // 490 packets, one in 33000 s
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: never}\nrun: {stall: never}\n"
+        "devices: [{match: host-1, host: {drain_rate: 1bps, rx_buffer: 4MB, rx_xoff: 3MB, rx_xon: 2MB}}]\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 2MB}]\n",
+        // all that is sent is lost, and the timeout is 58 days
+        "topology: {kind: single, hosts: 2}\nhost: {timeout: 5000000s}\nrun: {stall: never, detection: 0ns}\n"
+        "events: [{at: 1us, link: switch-0/1, state: down}]\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n",
+    };
+    for (unsigned i = 0; i < sizeof text / sizeof *text; i++) {
+        struct run r = run_text(text[i]);
+        if (r.outcome->end != WEFT_END_TIME) fail_msg("%s%u", text[i], r.outcome->end);
+        assert_int_equal(r.status, WEFT_ERROR_STALL);
+        assert_true(r.outcome->sim_time_ps < WEFT_TIME_MAX);
+        assert_null(r.outcome->stall);
+        run_free(&r);
+    }
+}
+
+// Where nobody waits for a time it is no matter of time.
+static void a_stall_that_may_last_is_none_of_time(void **state) {
+    struct run r = run_text("topology: {kind: single, hosts: 2}\nhost: {timeout: never}\n"
+                            "run: {stall: never, detection: 0ns}\n"
+                            "events: [{at: 1us, link: switch-0/1, state: down}]\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n");
+    assert_int_equal(r.outcome->end, WEFT_END_STALL);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deadlock_is_found_and_named),          cmocka_unit_test(no_deadlock_without_pfc),
-        cmocka_unit_test(program_exits_4_and_prints_the_cycle), cmocka_unit_test(slow_is_not_stalled),
-        cmocka_unit_test(a_dead_flow_does_not_end_others),      cmocka_unit_test(a_queue_without_credits_is_named),
-        cmocka_unit_test(a_port_that_is_paused_is_named),       cmocka_unit_test(a_lost_request_is_named),
-        cmocka_unit_test(an_rts_queue_without_cts_is_named),    cmocka_unit_test(packets_without_cts_are_named),
-        cmocka_unit_test(operations_without_answer_are_named),
+        cmocka_unit_test(deadlock_is_found_and_named),           cmocka_unit_test(no_deadlock_without_pfc),
+        cmocka_unit_test(program_exits_4_and_prints_the_cycle),  cmocka_unit_test(slow_is_not_stalled),
+        cmocka_unit_test(a_dead_flow_does_not_end_others),       cmocka_unit_test(a_queue_without_credits_is_named),
+        cmocka_unit_test(a_port_that_is_paused_is_named),        cmocka_unit_test(a_lost_request_is_named),
+        cmocka_unit_test(an_rts_queue_without_cts_is_named),     cmocka_unit_test(packets_without_cts_are_named),
+        cmocka_unit_test(operations_without_answer_are_named),   cmocka_unit_test(time_ends),
+        cmocka_unit_test(a_stall_that_may_last_is_none_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
