@@ -99,7 +99,18 @@ static const char *quoted(struct weft_arena *arena, const char *text) {
 /// A folder is made if need be, which what is no folder is in the way of; better said before the run than after it.
 static bool can_be_folder(const char *path) {
     struct stat about;
-    return stat(path, &about) ? errno != ENOTDIR : S_ISDIR(about.st_mode);
+    char *part = strdup(path);
+    bool can = part != NULL;
+    for (char *at = part + (*part != 0); can; at++) { // not before a leading slash
+        if (*at && *at != '/') continue;
+        char was = *at;
+        *at = 0;
+        can = stat(part, &about) ? lstat(part, &about) != 0 : S_ISDIR(about.st_mode); // a link to nothing is in the way
+        *at = was;
+        if (!was) break;
+    }
+    free(part);
+    return can;
 }
 
 static bool take_common(enum common which, const char *value, struct weft_cli_options *o) {

@@ -32,7 +32,7 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
     for (weft_bytes size = c->size_bytes; size <= c->size_max_bytes / c->factor; size *= c->factor)
         sizes++;
     struct weft_job *job;
-    enum weft_status status = weft__job_new(&c->common, entry->place, topology, 2 * sizes, w, &job, ret_error);
+    enum weft_status status = weft__job_new(&c->common, entry, topology, 2 * sizes, w, &job, ret_error);
     struct weft_model_conf barrier;
     if (!status)
         status = weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "barrier", &barrier, w->arena,

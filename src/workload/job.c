@@ -350,7 +350,7 @@ static enum weft_status job_schedule(const struct weft_model_conf *entry, const 
     struct maker m = {.entry = entry, .topology = topology, .workload = w, .error = ret_error};
     struct operation_list list = {0};
     enum weft_status status = load_list(&m, entry->tree, "operations", entry->place, &list);
-    if (!status) status = weft__job_new(&c->common, entry->place, topology, (uint32_t)list.ops, w, &m.job, ret_error);
+    if (!status) status = weft__job_new(&c->common, entry, topology, (uint32_t)list.ops, w, &m.job, ret_error);
     if (!status) status = read_dimensions(&m);
     if (!status) status = make_stages(&m, &list);
     for (uint32_t i = 0; i < list.n && !status; i++)

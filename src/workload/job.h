@@ -64,7 +64,7 @@ extern const char *const weft__admissions[];
                   "a file of weft place --out says where each rank is; relative to the scenario")
 
 /// A job of the chosen hosts, with room for `ops` operations.
-enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
+enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
                                struct weft_job **ret_job, struct weft_error *ret_error);
 /// A collective of `size` over groups of `ranks`, into op.
@@ -79,14 +79,15 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
 /// Into job->host and job->ranks: those of the rank file; or job->places, the free servers, and the first ones of them;
 /// or what is there already, the chosen hosts as listed. Jobs of the workload so far have their hosts for themselves,
 /// unless the job says otherwise.
-enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
+enum weft_status weft__job_find_hosts(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                       const struct weft_topology *topology, const struct weft_workload *w,
                                       struct weft_job *job, struct weft_error *ret_error);
 /// Connections are known: units onto the free servers by the strategy.
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
-/// `path` is relative to the folder of the file of `place`, where errors about the file as a whole are.
-enum weft_status weft__rank_file_read(const char *path, struct weft_place place, struct weft_arena *arena,
-                                      struct weft_rank_file *ret_file, struct weft_error *ret_error);
+/// `path` is relative to the folder of the file of `entry`; errors about the file as a whole are at `place`.
+enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
+                                      struct weft_arena *arena, struct weft_rank_file *ret_file,
+                                      struct weft_error *ret_error);
 /// The switch of a host, as a node.
 uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host);
 /// Equal for hosts of one pod; where there are no pods, for those of one switch.

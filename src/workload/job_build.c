@@ -106,10 +106,11 @@ static enum weft_status check_servers(const struct weft__job_common *common, str
     return WEFT_OK;
 }
 
-enum weft_status weft__job_new(const struct weft__job_common *common, struct weft_place place,
+enum weft_status weft__job_new(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                const struct weft_topology *topology, uint32_t ops, struct weft_workload *w,
                                struct weft_job **ret_job, struct weft_error *ret_error) {
     struct weft_job *job = weft_arena_alloc(w->arena, 1, sizeof *job);
+    const struct weft_place place = entry->place;
     *job = (struct weft_job){
         .place = place,
         .server = common->server,
@@ -128,7 +129,7 @@ enum weft_status weft__job_new(const struct weft__job_common *common, struct wef
     status = check_servers(common, place, topology, job, ret_error);
     if (status) return status;
     if (common->order == WEFT__ORDER_SERVER) order_hosts(job, topology, w->arena);
-    status = weft__job_find_hosts(common, place, topology, w, job, ret_error);
+    status = weft__job_find_hosts(common, entry, topology, w, job, ret_error);
     if (status) return status;
     if (job->ranks < 2)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "hosts '%s' is one host; a job expects at least 2",

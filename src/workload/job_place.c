@@ -27,7 +27,7 @@ struct choice {
 struct finder {
     const struct weft__job_common *common;
     const struct weft_topology *topology;
-    struct weft_place place;
+    const struct weft_model_conf *entry;
     struct weft_job *job;
     struct weft_arena *arena;
     struct weft_error *error;
@@ -35,12 +35,19 @@ struct finder {
     uint32_t choices, servers;
     uint32_t *first;                      ///< [servers + 1], of a server's choices
     bool *occupied;                       ///< [servers]
+    uint32_t with_jobs;                   ///< servers on which jobs before this one have a GPU
     const struct weft_workload *workload; ///< with the jobs before
     uint32_t *taken;                      ///< [hosts] number of the job that has the host, + 1; 0: none
     bool whole;                           ///< every server is chosen with all of its hosts
 };
 
 #define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
+
+/// Where the user has written a key of the job; of the job, if nowhere.
+static struct weft_place place_of(const struct finder *f, const char *key) {
+    const struct weft_tree *said = f->entry->tree ? weft_tree_find(f->entry->tree, key) : NULL;
+    return said ? said->place : f->entry->place;
+}
 
 static int by_server(const void *a, const void *b) {
     const struct choice *x = a, *y = b;
@@ -110,7 +117,8 @@ static enum weft_status find_occupied(struct finder *f) {
     const struct weft_occupied_conf *c = &f->common->occupied;
     uint32_t *host = NULL, n = 0;
     enum weft_status status = WEFT_OK;
-    if (*c->hosts) status = weft_topology_select_hosts(f->topology, c->hosts, f->place, &host, &n, f->error);
+    if (*c->hosts)
+        status = weft_topology_select_hosts(f->topology, c->hosts, place_of(f, "occupied"), &host, &n, f->error);
     const struct weft_topology *t = f->topology;
     bool *of_others = weft_arena_alloc(f->arena, t->machines, sizeof *of_others);
     uint32_t network = weft_topology_network_of(t, f->choice[0].host);
@@ -146,7 +154,7 @@ static enum weft_status check_taken(const struct finder *f) {
         uint32_t host = f->job->host[r], taken = f->taken[host];
         if (!taken) continue;
         const struct weft_workload *w = f->workload;
-        return FAIL(f, f->place, "%s is of job %s already; expected hosts of its own, or share_hosts: on",
+        return FAIL(f, f->entry->place, "%s is of job %s already; expected hosts of its own, or share_hosts: on",
                     f->topology->node[f->topology->host[host]].name, w->group[w->job[taken - 1].group]);
     }
     return WEFT_OK;
@@ -194,11 +202,13 @@ static enum weft_status take_rank_file(struct finder *f) {
     if (f->common->placement.place.file)
         return FAIL(f, f->common->placement.place, "placement: there is a rank_file, '%s', too; expected one of them",
                     f->common->rank_file);
-    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->place, f->arena, &file, f->error);
+    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->entry->place, place_of(f, "rank_file"),
+                                                   f->arena, &file, f->error);
     if (status) return status;
     if (f->common->ranks && f->common->ranks != file.ranks)
-        return FAIL(f, f->place, "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job",
-                    f->common->rank_file, file.ranks, f->common->ranks);
+        return FAIL(f, place_of(f, "rank_file"),
+                    "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job", f->common->rank_file,
+                    file.ranks, f->common->ranks);
     uint32_t *rank_of = weft_arena_alloc(f->arena, f->topology->hosts, sizeof *rank_of); // + 1
     f->job->host = weft_arena_alloc(f->arena, file.ranks, sizeof *f->job->host);
     f->job->ranks = file.ranks;
@@ -217,21 +227,30 @@ static const uint32_t *hosts_of(const struct finder *f, uint32_t server) {
     return host;
 }
 
+static enum weft_status say_none_free(struct finder *f) {
+    if (!f->with_jobs)
+        return FAIL(f, place_of(f, "occupied"), "occupied: none of %" PRIu32 " servers is free; expected one at least",
+                    f->servers);
+    return FAIL(f, f->entry->place,
+                "none of %" PRIu32 " servers is free: jobs before this one have %" PRIu32 ", %" PRIu32
+                " more are occupied; expected one at least, or share_hosts: on",
+                f->servers, f->with_jobs, f->servers - f->with_jobs);
+}
+
 static enum weft_status make_slots(struct finder *f, struct weft_place_problem *p) {
     struct weft_job *job = f->job;
     p->slot = weft_arena_alloc(f->arena, f->servers, sizeof *p->slot);
     for (uint32_t s = 0; s < f->servers; s++)
         if (!f->occupied[s]) p->slot[p->slots++].host = hosts_of(f, s);
     weft__place_number(p, f->topology, (uint32_t)job->server.gpus, f->arena);
-    if (!p->slots)
-        return FAIL(f, f->place, "occupied: none of %" PRIu32 " servers is free; expected one at least", f->servers);
+    if (!p->slots) return say_none_free(f);
     uint64_t gpus = job->server.gpus, ranks = f->common->ranks ? f->common->ranks : p->slots * gpus;
     if (ranks % gpus)
-        return FAIL(f, f->place,
+        return FAIL(f, place_of(f, "ranks"),
                     "ranks: %" PRIu64 " are no whole servers of %" PRIu64 " GPUs; expected a multiple of %" PRIu64,
                     ranks, gpus, gpus);
     if (ranks / gpus > p->slots)
-        return FAIL(f, f->place,
+        return FAIL(f, place_of(f, "ranks"),
                     "ranks: %" PRIu64 " take %" PRIu64 " servers of %" PRIu64 " GPUs, but of %" PRIu32
                     " servers %" PRIu32 " are free",
                     ranks, ranks / gpus, gpus, f->servers, p->slots);
@@ -255,17 +274,21 @@ static bool wants_slots(const struct weft__job_common *c) {
 
 /// Servers on which a job before this one has a GPU.
 static void occupy_taken(struct finder *f) {
-    for (uint32_t s = 0; s < f->servers; s++)
+    for (uint32_t s = 0; s < f->servers; s++) {
+        bool taken = false;
         for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++)
-            f->occupied[s] |= f->taken[f->choice[i].host] > 0;
+            taken |= f->taken[f->choice[i].host] > 0;
+        f->occupied[s] |= taken;
+        f->with_jobs += taken;
+    }
 }
 
-enum weft_status weft__job_find_hosts(const struct weft__job_common *common, struct weft_place place,
+enum weft_status weft__job_find_hosts(const struct weft__job_common *common, const struct weft_model_conf *entry,
                                       const struct weft_topology *topology, const struct weft_workload *w,
                                       struct weft_job *job, struct weft_error *ret_error) {
     struct finder f = {.common = common,
                        .topology = topology,
-                       .place = place,
+                       .entry = entry,
                        .job = job,
                        .arena = w->arena,
                        .error = ret_error,
@@ -278,7 +301,7 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, str
     bool listed = common->order == WEFT__ORDER_LISTED;
     if (listed || !f.whole) {
         if (!wants_slots(common)) return check_taken(&f);
-        return FAIL(&f, place, "ranks, occupied and placement are about whole servers; expected %s",
+        return FAIL(&f, entry->place, "ranks, occupied and placement are about whole servers; expected %s",
                     listed ? "order: server" : "hosts that are all those of their servers");
     }
     status = wants_slots(common) ? WEFT_OK : check_taken(&f); // else it takes what is left

@@ -122,14 +122,16 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
     return WEFT_OK;
 }
 
-enum weft_status weft__rank_file_read(const char *path, struct weft_place place, struct weft_arena *arena,
-                                      struct weft_rank_file *ret_file, struct weft_error *ret_error) {
-    const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
-    if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - place.file), place.file, path);
+enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
+                                      struct weft_arena *arena, struct weft_rank_file *ret_file,
+                                      struct weft_error *ret_error) {
+    const char *slash = entry.file && entry.line && path[0] != '/' ? strrchr(entry.file, '/') : NULL;
+    if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - entry.file), entry.file, path);
     path = weft_arena_text(arena, path);
     struct weft__text text;
-    enum weft_status status = weft__text_read(path, &text, ret_error);
-    if (status) return status;
+    struct weft_error why;
+    enum weft_status status = weft__text_read(path, &text, &why);
+    if (status) return weft_error_set(ret_error, status, place, "rank_file: %s", why.text);
     status = weft_rank_file_parse(path, text.text, text.size, arena, ret_file, ret_error);
     weft__text_free(&text);
     return status;

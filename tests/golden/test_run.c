@@ -121,7 +121,11 @@ static void results_are_written_where_told(void **state) {
     json_t *root = json(written);
     assert_string_equal(text_at(root, "variant"), "slow");
     json_decref(root);
-    static const char *const taken[] = {"run s.yaml --out s.yaml", "compare s.yaml --out s.yaml/r",
+    char dangling[128];
+    snprintf(dangling, sizeof dangling, "%s/dangling", f->dir);
+    assert_int_equal(symlink("nowhere", dangling), 0);
+    static const char *const taken[] = {"run s.yaml --out dangling", "compare s.yaml --out dangling/r",
+                                        "run s.yaml --out s.yaml", "compare s.yaml --out s.yaml/r",
                                         "run s.yaml --out /dev/null"};
     for (unsigned i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (weft(f, taken[i]) != 2 || !strstr(f->err, "is no folder")) fail_msg("%s: %s", taken[i], f->err);
