@@ -14,9 +14,12 @@
 #include "claims.h"
 #include "verify.h"
 
-static const char *jobs_text;
+static const char *jobs_text, *seeds_text;
 static const struct weft_cli_option own[] = {
-    {"jobs", "N", "runs at a time (default: as many as there are processors)", &jobs_text, NULL}, {0}};
+    {"jobs", "N", "runs at a time (default: as many as there are processors)", &jobs_text, NULL},
+    {"seeds", "LIST", "run everything with each of these seeds, such as 1..5: which claims hold with how many",
+     &seeds_text, NULL},
+    {0}};
 
 static const struct weft_cli_command command = {
     .name = "verify",
@@ -34,21 +37,41 @@ static const struct weft_cli_command command = {
 
 enum { DEPTH_MAX = 16 };
 
-static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
-    struct weft_scenario_file *file;
-    enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &file, ret_error);
+/// The settings of the user's, and the seed, if it is given.
+static struct verified *new_scenario(const struct verify *v, const char *path, const uint64_t *seed) {
+    struct weft_arena *arena = v->o->arena;
+    struct verified *s = weft_arena_alloc(arena, 1, sizeof *s);
+    s->path = weft_arena_text(arena, path);
+    s->setting = weft_arena_alloc(arena, v->o->settings + 1, sizeof *s->setting);
+    for (; s->settings < v->o->settings; s->settings++)
+        s->setting[s->settings] = v->o->setting[s->settings];
+    if (!seed) return s;
+    s->seed = *seed;
+    s->setting[s->settings++] = weft_arena_format(arena, "run.seed=%llu", (unsigned long long)*seed);
+    return s;
+}
+
+static enum weft_status add_once(struct verify *v, const char *path, const uint64_t *seed,
+                                 struct weft_error *ret_error) {
+    struct verified *s = new_scenario(v, path, seed);
+    enum weft_status status = weft_scenario_file_read(path, s->setting, s->settings, &s->file, ret_error);
     if (status) return status;
-    if (!weft_scenario_claims(file)) {
-        weft_scenario_file_free(file);
-        v->without++;
+    if (!weft_scenario_claims(s->file)) {
+        weft_scenario_file_free(s->file);
+        v->without += !seed || seed == v->seed;
         return WEFT_OK;
     }
-    struct verified *s = weft_arena_alloc(v->o->arena, 1, sizeof *s);
     *v->last = s;
     v->last = &s->next;
-    s->path = weft_arena_text(v->o->arena, path);
-    s->file = file;
-    return weft_cli_claims_init(&s->claims, file, v->o->arena, ret_error);
+    return weft_cli_claims_init(&s->claims, s->file, v->o->arena, ret_error);
+}
+
+static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
+    if (!v->seeds) return add_once(v, path, NULL, ret_error);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < v->seeds && !status; i++)
+        status = add_once(v, path, &v->seed[i], ret_error);
+    return status;
 }
 
 static int is_scenario_or_folder(const struct dirent *entry) {
@@ -149,7 +172,7 @@ static void print_claims(const struct verify *v, bool unexpected) {
         for (uint32_t i = 0; i < s->claims.n; i++) {
             const struct weft_claim_result *r = &s->claims.result[i];
             if (s->status && s->status != WEFT_ERROR_STALL) continue;
-            if ((r->holds != r->claim->expected) != unexpected || (!unexpected && r->holds)) continue;
+            if (weft_report_claim_counts(r, 1).unexpected != unexpected || (!unexpected && r->holds)) continue;
             if (!named) printf("\n%s\n", s->path);
             named = true;
             weft_report_claim(stdout, r);
@@ -157,7 +180,7 @@ static void print_claims(const struct verify *v, bool unexpected) {
     }
 }
 
-static json_t *json_of(const struct verified *s) {
+static json_t *json_of(const struct verify *v, const struct verified *s) {
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -169,6 +192,7 @@ static json_t *json_of(const struct verified *s) {
     struct weft_claim_counts c = counts_of(s);
     json_object_set_new(object, "path", json_string(s->path));
     json_object_set_new(object, "scenario", json_string(s->name ? s->name : ""));
+    if (v->seeds) json_object_set_new(object, "seed", json_integer((json_int_t)s->seed));
     json_object_set_new(object, "variants", json_integer(s->variants));
     json_object_set_new(object, "status", json_integer(s->status));
     json_object_set_new(object, "hold", json_integer(c.hold));
@@ -180,7 +204,7 @@ static json_t *json_of(const struct verified *s) {
 static void print_json(const struct verify *v) {
     json_t *list = json_array(), *root = json_object();
     for (const struct verified *s = v->first; s; s = s->next)
-        json_array_append_new(list, json_of(s));
+        json_array_append_new(list, json_of(v, s));
     json_object_set_new(root, "scenarios", list);
     json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
     putchar('\n');
@@ -197,6 +221,7 @@ static enum weft_status judge(const struct verify *v) {
         if (s->status && s->status != WEFT_ERROR_STALL) continue;
         met[weft_cli_claims_judge(&s->claims)] = true;
     }
+    met[WEFT_ERROR_CLAIM] |= verify_seeds_unexpected(v);
     for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
         if (met[by_gravity[i]]) return by_gravity[i];
     return WEFT_OK;
@@ -222,12 +247,15 @@ static enum weft_status verify(struct verify *v, struct weft_error *ret_error) {
         if (!weft_cli_number("--jobs", jobs_text, 1, 1024, &jobs)) return WEFT_ERROR_INPUT;
         v->jobs = (uint32_t)jobs;
     }
+    if (seeds_text && !verify_seeds_parse(v, seeds_text)) return WEFT_ERROR_INPUT;
     enum weft_status status = read_all(v, ret_error);
     if (!status) status = verify_run(v, ret_error);
     if (status) return status;
     status = judge(v);
     if (v->o->json) {
         print_json(v);
+    } else if (v->seeds) {
+        verify_seeds_print(v);
     } else {
         print_table(v);
         print_claims(v, false);

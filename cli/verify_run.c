@@ -12,7 +12,8 @@
 /// weft run PATH --json --quiet --threads N [--variant NAME] [--set ...]...
 static char **arguments(const struct verify *v, const struct verify_task *t) {
     const struct weft_cli_options *o = v->o;
-    char **argv = weft_arena_alloc(o->arena, 2 * o->settings + 12, sizeof *argv);
+    const struct verified *s = t->scenario;
+    char **argv = weft_arena_alloc(o->arena, s->settings + 12, sizeof *argv);
     const char *variant = weft_scenario_variant_name(t->scenario->file, t->variant);
     uint32_t n = 0;
     argv[n++] = weft_arena_text(o->arena, "weft");
@@ -21,8 +22,8 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
     argv[n++] = weft_arena_text(o->arena, "--quiet");
     argv[n++] = weft_arena_format(o->arena, "--threads=%u", o->threads);
     if (*variant) argv[n++] = weft_arena_format(o->arena, "--variant=%s", variant);
-    for (uint32_t i = 0; i < o->settings; i++)
-        argv[n++] = weft_arena_format(o->arena, "--set=%s", o->setting[i]);
+    for (uint32_t i = 0; i < s->settings; i++)
+        argv[n++] = weft_arena_format(o->arena, "--set=%s", s->setting[i]);
     argv[n++] = weft_arena_text(o->arena, "--");
     argv[n++] = weft_arena_text(o->arena, t->scenario->path);
     return argv;
@@ -52,19 +53,21 @@ static char *whole(FILE *file, size_t *ret_size) {
     return text;
 }
 
-static void note(struct verify_task *t, enum weft_status status) {
+static void note(const struct verify *v, struct verify_task *t, enum weft_status status) {
     if (!status) return;
     if (!t->scenario->status || t->scenario->status == WEFT_ERROR_STALL) t->scenario->status = status;
     const char *variant = weft_scenario_variant_name(t->scenario->file, t->variant);
     size_t size;
     char *text = whole(t->err, &size);
-    fprintf(stderr, "weft: %s%s%s: %s", t->scenario->path, *variant ? ", variant " : "", variant,
+    char seed[40] = "";
+    if (v->seeds) snprintf(seed, sizeof seed, ", seed %llu", (unsigned long long)t->scenario->seed);
+    fprintf(stderr, "weft: %s%s%s%s: %s", t->scenario->path, *variant ? ", variant " : "", variant, seed,
             text && *text ? text : "the run ended early\n");
     free(text);
 }
 
 /// Its values, and what went wrong with it.
-static void finish(struct verify_task *t, int wait_status) {
+static void finish(const struct verify *v, struct verify_task *t, int wait_status) {
     enum weft_status status = WEFT_ERROR_SYSTEM;
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
         status = (enum weft_status)WEXITSTATUS(wait_status);
@@ -75,7 +78,7 @@ static void finish(struct verify_task *t, int wait_status) {
             status = WEFT_ERROR_SYSTEM;
         free(text);
     }
-    note(t, status);
+    note(v, t, status);
     t->pid = 0;
     fclose(t->out);
     fclose(t->err);
@@ -100,7 +103,7 @@ static bool wait_for_one(struct verify *v) {
         if (weft_cli_interrupted()) end_runs(v);
     for (struct verify_task *t = v->task; t; t = t->next)
         if (pid > 0 && t->pid == pid) {
-            finish(t, wait_status);
+            finish(v, t, wait_status);
             return true;
         }
     return false;

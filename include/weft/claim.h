@@ -35,11 +35,14 @@ struct weft_claim_metric {
 };
 
 struct weft_claim_node; ///< of an expression
+/// Some: it is known to hold with some seeds and not with others, so that either is as expected of one run.
+enum weft_claim_seeds { WEFT_CLAIM_SEEDS_ALL, WEFT_CLAIM_SEEDS_SOME };
 struct weft_claim {
     const char *text, *source, *that, *reason;
     const char *cases;       ///< pattern over cases
     const char *case_name;   ///< the case it is made of; "": it names its variants in full
     bool expected;           ///< false: known not to hold, for the reason given
+    uint32_t seeds;          ///< enum weft_claim_seeds
     struct weft_place place; ///< of `that`
     uint32_t metrics;
     struct weft_claim_metric *metric; ///< in the order in which they stand

@@ -10,6 +10,7 @@
 
 enum { CLAIMS_MAX = 1024 };
 
+static const char *const seeds_names[] = {"all", "some", NULL};
 static const struct weft_param claim_rows[] = {
     WEFT_PROSE(struct weft_claim, text, "text", NULL,
                "what is claimed, in words; quoted from the source if it has one"),
@@ -17,14 +18,21 @@ static const struct weft_param claim_rows[] = {
     WEFT_PROSE(struct weft_claim, that, "that", NULL,
                "the same in figures: pfc+sfc.victims.fct.mean < pfc.victims.fct.mean * 90%"),
     WEFT_BOOL(struct weft_claim, expected, "expected", "yes", "no: known not to hold; needs a reason"),
-    WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold"),
+    WEFT_CHOICE(struct weft_claim, seeds, "seeds", "all", seeds_names,
+                "with which seeds it is expected to hold, or not to; some: known to depend on that; needs a reason"),
+    WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold, or holds with some seeds"),
     WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"),
 };
 
 static const char *claim_check(const void *conf, char *text, size_t size) {
     const struct weft_claim *c = conf;
-    if (c->expected || *c->reason) return NULL;
-    snprintf(text, size, "expected is no; a reason is missing");
+    bool some = c->seeds == WEFT_CLAIM_SEEDS_SOME;
+    if (some && !c->expected)
+        snprintf(text, size, "seeds is some, and expected is no; expected one of them");
+    else if ((some || !c->expected) && !*c->reason)
+        snprintf(text, size, "%s; a reason is missing", some ? "seeds is some" : "expected is no");
+    else
+        return NULL;
     return text;
 }
 const struct weft_param_table weft__claim_table =

@@ -9,15 +9,16 @@
 struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n) {
     struct weft_claim_counts c = {0};
     for (uint32_t i = 0; i < n; i++) {
-        bool expected = result[i].claim->expected;
+        bool expected = result[i].claim->expected, some = result[i].claim->seeds == WEFT_CLAIM_SEEDS_SOME;
         c.hold += result[i].holds && expected;
-        c.findings += !result[i].holds && !expected;
-        c.unexpected += result[i].holds != expected;
+        c.findings += !result[i].holds && (!expected || some);
+        c.unexpected += result[i].holds != expected && !some;
     }
     return c;
 }
 
 static const char *verdict(const struct weft_claim_result *r) {
+    if (r->claim->seeds == WEFT_CLAIM_SEEDS_SOME) return r->holds ? "holds" : "finding";
     if (r->claim->expected) return r->holds ? "holds" : "DOES NOT HOLD";
     return r->holds ? "HOLDS AFTER ALL" : "finding";
 }
@@ -32,6 +33,7 @@ void weft_report_claim(FILE *file, const struct weft_claim_result *r) {
     fprintf(file, "%*s%s\n", INDENT, "", c->that);
     fprintf(file, "%*s%s\n", INDENT, "", weft_claim_filled(c, r->value, arena));
     if (!c->expected) fprintf(file, "%*snot expected to hold: %s\n", INDENT, "", c->reason);
+    if (c->seeds == WEFT_CLAIM_SEEDS_SOME) fprintf(file, "%*sholds with some seeds: %s\n", INDENT, "", c->reason);
     weft_arena_free(arena);
 }
 
@@ -61,6 +63,7 @@ void weft__json_claims(struct weft__json *j, const struct weft_claim_result *res
             weft__json_real(j, result[i].value[m]);
         weft__json_end_array(j);
         weft__json_key_bool(j, "expected", c->expected);
+        weft__json_key_string(j, "seeds", c->seeds == WEFT_CLAIM_SEEDS_SOME ? "some" : "all");
         weft__json_key_bool(j, "holds", result[i].holds);
         weft__json_key_string(j, "reason", c->reason);
         weft__json_end_object(j);

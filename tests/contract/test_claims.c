@@ -201,6 +201,72 @@ static void verify_refuses(void **state) {
     output_of("verify empty --jobs many", 2);
 }
 
+/// Two flows over two spines: whether they meet is the hash's, and so the seed's.
+static void write_collision(const char *seeds) {
+    FILE *file = fopen("seeds.yaml", "w");
+    assert_non_null(file);
+    fprintf(file,
+            "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
+            "switch: {route: ecmp, buffer: {kind: static, size: 2MB, xoff: 1MB, xon: 1MB}}\n"
+            "workload: [{kind: flow, src: host-0, dst: host-2, size: 300KB, group: g}, "
+            "{kind: flow, src: host-1, dst: host-3, size: 300KB, group: g}]\n"
+            "claims:\n  - {text: they meet, that: g.slowdown.max > 1.5%s}\n"
+            "  - {text: both end, that: g.finished == 2}\n",
+            seeds);
+    fclose(file);
+}
+
+/// What a run with each seed says by itself is what --seeds counts.
+static void verify_counts_seeds(void **state) {
+    (void)state;
+    uint32_t meet = 0;
+    char row[128], list[256] = "";
+    write_collision("");
+    for (uint32_t seed = 1; seed <= 8; seed++) {
+        char command[64];
+        snprintf(command, sizeof command, "\"$WEFT\" verify seeds.yaml --seed %u >/dev/null", seed);
+        int status = system(command) >> 8;
+        assert_true(status == 0 || status == 5);
+        meet += !status;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "seed %u%s;", seed, status ? ", no:" : ":    ");
+    }
+    assert_in_range(meet, 1, 7);
+    output_of("verify seeds.yaml --seeds 1..8", 5); // nobody has said that it depends on the seed
+    assert_holds("with 8 seeds\nscenario   variants  claims hold, all  with some  with none  unexpected\n"
+                 "seeds.yaml        1       2         1          1          0           1\n");
+    snprintf(row, sizeof row, "\n  UNEXPECTED %u of 8     they meet\n", meet);
+    assert_holds(row);
+    for (char *one = strtok(list, ";"); one; one = strtok(NULL, ";"))
+        assert_holds(one);
+    write_collision(", seeds: some, reason: two ways");
+    output_of("verify seeds.yaml --seeds 1..7,8", 0);
+    snprintf(row, sizeof row, "\n  %u of 8                they meet\n", meet);
+    assert_holds(row);
+    assert_holds("                        two ways\n");
+    for (uint32_t seed = 1; seed <= 3; seed++) { // either is as expected of one run; of all of them, both have to be
+        char command[64];
+        snprintf(command, sizeof command, "verify seeds.yaml --seed %u", seed);
+        output_of(command, 0);
+        snprintf(command, sizeof command, "verify seeds.yaml --seeds %u", seed);
+        output_of(command, 5);
+        assert_holds("UNEXPECTED ");
+    }
+    json_error_t error;
+    json_t *root = json_loads(output_of("verify seeds.yaml --seeds 4,1 --json", 0), JSON_REJECT_DUPLICATES, &error);
+    const json_t *second = json_array_get(json_object_get(root, "scenarios"), 1);
+    assert_int_equal(json_integer_value(json_object_get(second, "seed")), 1);
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(json_object_get(second, "claims"), 0), "seeds")), "some");
+    json_decref(root);
+    static const char *const bad[] = {"1..", "2..1", "1,1", "", "1-5", "1..1001", "a"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "verify seeds.yaml --seeds '%s'", bad[i]);
+        output_of(command, 2);
+        assert_holds("is not understood; expected at most 1000 numbers");
+    }
+}
+
 /// A run that stalls is said, and the claims are judged by what it measured.
 static void verify_tells_of_a_stall(void **state) {
     (void)state;
@@ -224,6 +290,7 @@ int main(void) {
         cmocka_unit_test(jobs_have_metrics),
         cmocka_unit_test(verify_runs_all),
         cmocka_unit_test(verify_refuses),
+        cmocka_unit_test(verify_counts_seeds),
         cmocka_unit_test(verify_tells_of_a_stall),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -240,6 +240,8 @@ static void wrong_entries(void **state) {
         {head, "  - {that: 1 < 2}\n", "t.yaml:4:5: claims.0.text is missing"},
         {head, "  - {text: a}\n", "t.yaml:4:5: claims.0.that is missing"},
         {head, "  - {text: a, that: 1 < 2, expected: no}\n", "claims.0: expected is no; a reason is missing"},
+        {head, "  - {text: a, that: 1 < 2, seeds: some}\n", "claims.0: seeds is some; a reason is missing"},
+        {head, "  - {text: a, that: 1 < 2, seeds: some, expected: no, reason: b}\n", "expected one of them"},
         {head, "  - {text: a, that: 1 < 2, expected: perhaps}\n", "claims.0.expected"},
         {head, "  - {text: a, thta: 1 < 2}\n", "claims.0.thta: unknown key; did you mean \"that\"?"},
         {head, "  {text: a, that: 1 < 2}\n", "claims: expected a list of claims"},
