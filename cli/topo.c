@@ -107,7 +107,12 @@ static void print_machines(const struct weft_topology *t) {
 
 static void print_text(const struct topo_view *v) {
     const struct weft_topology *t = v->topology;
-    printf("%s: %u hosts, %u switches, %u links\n", t->kind, t->hosts, t->switches, t->links);
+    uint32_t processors = 0;
+    for (uint32_t h = 0; h < t->hosts; h++)
+        processors += t->node[t->host[h]].box == WEFT_BOX_PROCESSOR;
+    printf("%s: %u hosts, ", t->kind, t->hosts - processors);
+    if (processors) printf("%u control processors, ", processors);
+    printf("%u switches, %u links\n", t->switches, t->links);
     if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
     if (t->wiring) printf("wiring %s\n", t->wiring);
     print_machines(t);

@@ -10,8 +10,9 @@
 // Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI 2022, sections 3.1 to
 // 3.4. Differences: what a host's NIC does with queue pairs is a node of its own, behind a link (PCIe), and here is
 // what hosts share of it (tin_nic.c); classes of service are the eight priorities; there is an RTS queue for each port
-// and priority of the node, none for the control processor, which only gets what is punted where it comes in; a flow is
-// told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without its bytes.
+// and priority of the node, and what is punted goes to the control processor of the TiN where it comes in, apart from
+// them; a flow is told apart by a hash; Ethernet headers are taken off, but cells carry a packet's other fields without
+// its bytes.
 #include "device/tin.h"
 
 #include "device/lldp.h"

@@ -161,6 +161,7 @@ static const struct weft__box switch_box = {
 const struct weft__box *weft__box_of(const struct weft_node_info *node) {
     static const struct weft__box *const boxes[WEFT_BOXES] = {
         [WEFT_BOX_HOST] = &nic_box,
+        [WEFT_BOX_PROCESSOR] = &nic_box,
         [WEFT_BOX_ETHERNET_SWITCH] = &switch_box,
         [WEFT_BOX_DSF_INTERFACE] = &weft__box_interface_node,
         [WEFT_BOX_DSF_FABRIC] = &weft__box_fabric_node,

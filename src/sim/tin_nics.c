@@ -18,7 +18,7 @@ static struct group find_group(const struct weft_topology *t, uint32_t tin, uint
         const struct weft_port_info *port = weft_topology_port(t, tin, g.end);
         if (weft_topology_link_is_fabric(t, port->link)) continue;
         uint32_t own = ethernet++;
-        if (g.end < first || t->node[t->port[port->peer].node].role != WEFT_NODE_HOST) continue;
+        if (g.end < first || t->node[t->port[port->peer].node].box != WEFT_BOX_HOST) continue;
         weft_rate_bps rate = t->link[port->link].rate_bps;
         g.nic.port[g.nic.hosts++] = own;
         g.sum += rate;

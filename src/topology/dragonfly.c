@@ -22,6 +22,8 @@ struct dragonfly_conf {
     weft_time_ps local_delay_ps, global_delay_ps, host_delay_ps, ethernet_delay_ps;
     double bit_error_rate, rack_pitch_m, row_pitch_m, slack_m;
     uint64_t gateways, spines, tors, hosts_per_tor, tor_parallel;
+    bool processors;
+    weft_rate_bps processor_rate_bps;
 };
 
 #define T struct dragonfly_conf
@@ -50,6 +52,12 @@ static const struct weft_param rows[] = {
     WEFT_REAL(T, rack_pitch_m, "rack_pitch_m", "0.6", "0", "100", "from a rack to the next in its row (assumed)"),
     WEFT_REAL(T, row_pitch_m, "row_pitch_m", "3", "0", "1000", "from a row to the next (assumed)"),
     WEFT_REAL(T, slack_m, "slack_m", "6", "0.1", "1000", "fibre in and above the two racks (assumed)"),
+    WEFT_BOOL(
+        T, processors, "processors", "false",
+        "the control processor of each TiN sends and receives packets, as host processor-0 and so on (section 3.3); "
+        "patterns choose it only if they begin with its name"),
+    WEFT_RATE(T, processor_rate_bps, "processor_rate", "1Gbps", "1Mbps", "3.2Tbps",
+              "rate of its port, \"low bandwidth\" (section 3.3; assumed)"),
     WEFT_UINT(T, gateways, "gateways", "0", "0", "4096", "TiNs whose Ethernet port leads to a spine, spread evenly"),
     WEFT_UINT(T, spines, "spines", "0", "0", "4096", "Ethernet spine switches; gateways are dealt to them in turn"),
     WEFT_UINT(T, tors, "tors", "0", "0", "65535", "Ethernet top-of-rack switches below the spines, beside the Clique"),
@@ -114,6 +122,11 @@ static uint32_t add_hosts(struct weft_topology_builder *b, uint32_t pod, uint64_
     return first;
 }
 
+/// Nodes beside a TiN.
+static uint64_t beside(const T *c) {
+    return c->hosts_per_tin + c->processors;
+}
+
 static void add_nodes(const T *c, struct weft_topology_builder *b, struct numbers *n) {
     uint64_t hosts = 0, cards = (c->tins + c->tins_per_card - 1) / c->tins_per_card;
     for (uint64_t i = 0; i < c->pods * c->tins; i++) {
@@ -122,6 +135,9 @@ static void add_nodes(const T *c, struct weft_topology_builder *b, struct number
         weft_topology_set_box(b, WEFT_BOX_TIN, 0, pod);
         weft_topology_set_card(b, (uint32_t)(pod * cards + i % c->tins / c->tins_per_card));
         add_hosts(b, pod, c->hosts_per_tin, &hosts);
+        if (!c->processors) continue;
+        weft__topology_add_numbered(b, WEFT_NODE_HOST, "processor", 0, pod, i);
+        weft_topology_set_box(b, WEFT_BOX_PROCESSOR, 0, WEFT_NONE);
     }
     n->tor0 = b->nodes;
     for (uint64_t i = 0; i < c->tors; i++) {
@@ -191,8 +207,8 @@ static enum weft_status dragonfly_build(const void *conf, const struct weft_tree
     (void)tree;
     const T *c = conf;
     uint64_t tins = c->pods * c->tins, tor_nodes = weft__times(c->tors, c->hosts_per_tor + 1);
-    uint64_t nodes = weft__plus(tins * (1 + c->hosts_per_tin) + c->spines, tor_nodes);
-    uint64_t links = tins * (c->local_ports + c->global_ports + c->hosts_per_tin) + c->gateways;
+    uint64_t nodes = weft__plus(tins * (1 + beside(c)) + c->spines, tor_nodes);
+    uint64_t links = tins * (c->local_ports + c->global_ports + beside(c)) + c->gateways;
     links = weft__plus(links, weft__plus(tor_nodes, weft__times(c->tors, c->spines * c->tor_parallel)));
     enum weft_status status = weft__topology_check_size(b, nodes, links, ret_error);
     if (status) return status;
@@ -205,8 +221,11 @@ static enum weft_status dragonfly_build(const void *conf, const struct weft_tree
         connect_pod(c, pod, b, &n);
     for (uint64_t pod = 0; pod < c->pods; pod++)
         connect_pods(c, pod, b, &n);
-    for (uint64_t i = 0; i < tins; i++)
+    struct weft__line processor = {c->processor_rate_bps, c->host_delay_ps, 0};
+    for (uint64_t i = 0; i < tins; i++) {
         connect_hosts(b, n.tin[i], c->hosts_per_tin, host);
+        if (c->processors) weft__topology_connect(b, n.tin[i], n.tin[i] + 1 + (uint32_t)c->hosts_per_tin, processor);
+    }
     connect_ethernet(c, b, &n);
     weft_memory_free(WEFT_MEMORY_TOPOLOGY, n.tin, tins * sizeof(uint32_t));
     return WEFT_OK;

@@ -60,13 +60,15 @@ static void fill_tin(const struct weft_topology *t, const struct weft_dragonflie
     memset(tin->peer, 0xff, sizeof tin->peer);
     for (uint32_t k = 0; k < t->node[tin->node].ports; k++) {
         enum weft_tin_port_class class = weft_tin_port_class(t, tin->node, k);
+        uint32_t peer = t->port[weft_topology_port(t, tin->node, k)->peer].node;
+        if (t->node[peer].box == WEFT_BOX_PROCESSOR) continue; // no host that anyone would miss
         if (!is_gnet(class)) {
             ++*(class == WEFT_TIN_HOST ? &tin->hosts : &tin->ethernets);
             continue;
         }
         assert(k < WEFT_GNET_PORTS_MAX);
         tin->gnet_ports++;
-        tin->peer[k] = d->tin_of_node[t->port[weft_topology_port(t, tin->node, k)->peer].node];
+        tin->peer[k] = d->tin_of_node[peer];
         *(class == WEFT_TIN_LOCAL ? &tin->local : &tin->global) |= UINT64_C(1) << k;
     }
 }

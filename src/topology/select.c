@@ -170,11 +170,13 @@ static enum weft_status choose_name(struct choice *c, const char *name, enum how
 
 static enum weft_status choose_glob(struct choice *c, const char *glob) {
     bool any = false;
-    for (uint32_t h = 0; h < c->t->hosts; h++)
-        if (weft_glob_match(glob, c->t->node[c->t->host[h]].name)) {
-            choose(c, h);
-            any = true;
-        }
+    for (uint32_t h = 0; h < c->t->hosts; h++) {
+        const struct weft_node_info *node = &c->t->node[c->t->host[h]];
+        bool by_name = glob[0] == node->name[0]; // "*" is every host, without the control processors of TiNs
+        if ((node->box == WEFT_BOX_PROCESSOR && !by_name) || !weft_glob_match(glob, node->name)) continue;
+        choose(c, h);
+        any = true;
+    }
     if (any) return WEFT_OK;
     return weft_error_set(c->ret_error, WEFT_ERROR_INPUT, c->place, "no host matches '%s'; hosts are %s to %s", glob,
                           c->t->node[c->t->host[0]].name, c->t->node[c->t->host[c->t->hosts - 1]].name);

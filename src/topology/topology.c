@@ -6,7 +6,7 @@
 
 #include "topology/builder.h"
 
-const char *const weft_node_box_names[] = {"host", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL};
+const char *const weft_node_box_names[] = {"host", "processor", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL};
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
@@ -70,7 +70,7 @@ uint32_t weft_topology_add_node(struct weft_topology_builder *b, enum weft_node_
 void weft_topology_set_box(struct weft_topology_builder *b, enum weft_node_box box, uint8_t fabric_level,
                            uint32_t cluster) {
     struct weft_node_info *node = &b->node[b->nodes - 1];
-    assert(box < WEFT_BOXES && (box == WEFT_BOX_HOST) == (node->role == WEFT_NODE_HOST));
+    assert(box < WEFT_BOXES && (box < WEFT_BOX_ETHERNET_SWITCH) == (node->role == WEFT_NODE_HOST));
     node->box = (uint8_t)box;
     node->fabric_level = fabric_level;
     node->cluster = cluster;
