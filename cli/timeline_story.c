@@ -180,6 +180,12 @@ static void say(const struct timeline_view *v, const struct weft_story *s, uint3
                 (unsigned long long)s->count, plural(s->count), timeline_bytes(s->bytes_max, b),
                 weft_drop_names[s->detail]);
         break;
+    case WEFT_STORY_RMA:
+        fprintf(v->out, "%s, priority %u: %u 1RMA request%s handed back without %s, after %s at most\n",
+                timeline_port(v, s->port, "to", a), s->priority, s->times, plural(s->times),
+                s->detail == WEFT_EVENT_RMA_WINDOW ? "room in the solicitation window" : "an answer",
+                timeline_duration(s->longest_ps, b));
+        break;
     case WEFT_STORY_PURGE:
         fprintf(v->out, "%s, priority %u: the credit watchdog discards what waits",
                 timeline_port(v, s->port, "from", a), s->priority);
@@ -358,6 +364,11 @@ static void story_json(const struct timeline_view *v, const struct weft_story *s
     if (s->kind == WEFT_STORY_CELLS) {
         weft__json_key_string(j, "reason", weft_drop_names[s->detail]);
         weft__json_key_u64(j, "cells", s->count);
+    }
+    if (s->kind == WEFT_STORY_RMA) {
+        weft__json_key_string(j, "without", s->detail == WEFT_EVENT_RMA_WINDOW ? "window" : "answer");
+        weft__json_key_u64(j, "requests", s->times);
+        weft__json_key_u64(j, "longest_ps", s->longest_ps);
     }
     if (s->kind == WEFT_STORY_THROTTLE) weft__json_key_u64(j, "level_max", s->count);
     if (s->kind == WEFT_STORY_STOP) weft__json_key_u64(j, "stopped_ps", s->total_ps);

@@ -196,6 +196,11 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
         fprintf(file, "%s: %llu cell%s lost (%s): %s", to, (unsigned long long)e->more, e->more == 1 ? "" : "s",
                 timeline_bytes(e->value, a), weft_drop_names[e->detail]);
         break;
+    case WEFT_EVENT_RMA_TIMEOUT:
+        fprintf(file, "%s, priority %u: a 1RMA request to %s is handed back after %s without %s", to, e->priority,
+                e->more < v->t.ports ? v->t.port[e->more].name : "?", timeline_duration(e->value, a),
+                e->detail == WEFT_EVENT_RMA_WINDOW ? "room in the solicitation window" : "an answer");
+        break;
     case WEFT_EVENT_VOQ_PURGED:
         fprintf(file, "%s, priority %u: the credit watchdog discards %s", from, e->priority,
                 timeline_bytes(e->value, a));

@@ -46,6 +46,8 @@
     X(DROPPED, "dropped", "bytes", "packets", "for one reason, at most 10us apart; the time is that of the first")     \
     X(CELLS_LOST, "cells_lost", "bytes", "cells",                                                                      \
       "in a fabric, likewise summed up; at the port that they were to leave, or came by")                              \
+    X(RMA_TIMEOUT, "rma_timeout", "time waited, ps", "port of the server",                                             \
+      "1RMA hands a request back to software: no answer in time, or no room in the window (`detail`)")                 \
     X(VOQ_PURGED, "voq_purged", "bytes", "port that gave no credit", "the credit watchdog empties a VOQ of a DSF")     \
     X(THROTTLE_BEGAN, "throttle_began", "level, 1 to 7", "cells marked, in 1000",                                      \
       "a DSF interface node grants credits more slowly: too many cells came marked (RCI)")                             \
@@ -70,6 +72,8 @@ extern const struct weft_event_info weft_event_infos[WEFT_EVENT_KINDS];
 
 /// `detail` of QUEUE_ABOVE and QUEUE_BELOW: which of WRED's thresholds.
 enum weft_event_threshold { WEFT_EVENT_MIN, WEFT_EVENT_MAX, WEFT_EVENT_DROP, WEFT_EVENT_THRESHOLDS };
+/// `detail` of RMA_TIMEOUT: what it waited for.
+enum weft_event_rma { WEFT_EVENT_RMA_ANSWER, WEFT_EVENT_RMA_WINDOW };
 /// `detail` of RESUMED. That of CLASSIFIED is an enum weft_packet_kind.
 enum weft_event_resumed { WEFT_EVENT_BY_FRAME, WEFT_EVENT_BY_TIME, WEFT_EVENT_BY_AGREEMENT };
 

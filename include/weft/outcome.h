@@ -193,10 +193,11 @@ struct weft_outcome {
     struct weft_dsf_outcome *dsf;                                          ///< NULL: there is no DSF box
     struct weft_tin_outcome *tin;                                          ///< NULL: there is no TiN
     uint32_t tins, gnet_ports;
-    struct weft_tin_part *tin_part;     ///< [tins]
-    struct weft_gnet_port *gnet_port;   ///< [gnet_ports]
-    struct weft_cell_paths *cells;      ///< traced ones; NULL: there is no TiN
-    const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
+    struct weft_tin_part *tin_part;       ///< [tins]
+    struct weft_gnet_port *gnet_port;     ///< [gnet_ports]
+    struct weft_cell_paths *cells;        ///< traced ones; NULL: there is no TiN
+    const struct weft_link_dcbx *links;   ///< [links of the topology]; NULL: nobody speaks LLDP
+    struct weft_gnet_depths *gnet_depths; ///< NULL: no GNet link was sampled
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority
 

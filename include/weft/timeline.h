@@ -33,6 +33,7 @@ enum weft_story_kind {
     WEFT_STORY_LINK,
     WEFT_STORY_AGREEMENT, ///< a port's lossless priorities, as agreed with its neighbour
     WEFT_STORY_CELLS,     ///< cells lost
+    WEFT_STORY_RMA,       ///< 1RMA requests handed back to software, of a host
     WEFT_STORY_PURGE,     ///< a VOQ emptied by the credit watchdog
     WEFT_STORY_THROTTLE,  ///< a DSF interface node that grants credits more slowly
     WEFT_STORY_STOP,      ///< a fabric link stopped by its far end

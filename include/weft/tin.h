@@ -30,6 +30,7 @@ enum weft_gnet_kind {
     WEFT_GNET_KIND_RESP,
     WEFT_GNET_KINDS
 };
+extern const char *const weft_gnet_kind_names[]; ///< "rts", "cts", "data", "req", "resp", NULL
 enum weft_gnet_level { WEFT_GNET_LOW_LATENCY, WEFT_GNET_BULK };
 static inline uint32_t weft_gnet_class(enum weft_gnet_kind kind, enum weft_gnet_level level) {
     return (uint32_t)level * WEFT_GNET_KINDS + (uint32_t)kind;

@@ -87,6 +87,12 @@ struct weft_tin_outcome {
     uint64_t holes;         ///< times that a write took two TiNs their way
 };
 
+/// How deep VCs of links were, in bytes, at each sample (run.sample_interval) of each link, empty ones included.
+struct weft_gnet_depths {
+    struct weft_histogram output[WEFT_GNET_VCS]; ///< the queue of the VC at the output
+    struct weft_histogram fifo[WEFT_GNET_VCS];   ///< its FIFO at the input
+};
+
 /// A TiN by itself.
 struct weft_tin_part {
     uint32_t node;

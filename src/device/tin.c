@@ -90,6 +90,14 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     }
 }
 
+static void count_depths(struct weft__tin *tin, uint32_t k) {
+    const struct weft__gnet *g = &tin->gnet;
+    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
+        tin->depths->output[vc].count[weft_histogram_bucket(g->depth[vc][k])]++;
+        tin->depths->fifo[vc].count[weft_histogram_bucket((uint64_t)g->in[k].vc[vc].units * WEFT_GNET_CREDIT_UNIT)]++;
+    }
+}
+
 /// A GNet link has no priorities: all of it counts as priority 0.
 static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
     uint64_t sent = tin->gnet.out[k].tx_bytes;
@@ -107,10 +115,12 @@ static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t 
 static void on_sample(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
     for (uint32_t k = 0; k < tin->node_ports; k++) {
         if (!tin->sampled[k]) continue;
-        if (tin->slot[k] & WEFT__TIN_ETHERNET)
+        if (tin->slot[k] & WEFT__TIN_ETHERNET) {
             weft__ether_sample(&tin->ether, w, tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET);
-        else
+        } else {
             sample_link(tin, w, k);
+            count_depths(tin, k);
+        }
     }
     weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_SAMPLE), w->now_ps + tin->sample_interval_ps);
 }
@@ -343,6 +353,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->announced = tin->packet_free = tin->fetching = tin->fetch_free = (struct weft__tin_list){WEFT_NONE, WEFT_NONE};
     tin->port0 = setup->port0;
     tin->sampled = setup->sampled;
+    tin->depths = setup->depths;
     if (setup->sampled)
         tin->sampled_tx_bytes = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *tin->sampled_tx_bytes);
     tin->sample_interval_ps = setup->sample_interval_ps;

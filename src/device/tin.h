@@ -109,8 +109,9 @@ struct weft__tin {
     // rarely
     struct weft__trace *trace;
     uint32_t node_ports, port0;
-    const bool *sampled;        ///< [node_ports] or NULL
-    uint64_t *sampled_tx_bytes; ///< [node_ports] of GNet links, up to the last sample; NULL if nothing is sampled
+    const bool *sampled;             ///< [node_ports] or NULL
+    uint64_t *sampled_tx_bytes;      ///< [node_ports] of GNet links, up to the last sample; NULL if nothing is sampled
+    struct weft_gnet_depths *depths; ///< shared by the TiNs of a worker; likewise
     weft_time_ps sample_interval_ps;
 };
 
@@ -140,6 +141,7 @@ struct weft__tin_setup {
     uint32_t self, who, node_ports;
     bool traces; ///< cells are traced in its Clique
     const bool *sampled;
+    struct weft_gnet_depths *depths;
     weft_time_ps sample_interval_ps;
     uint64_t seed;
     struct weft_packet_pool *pool;

@@ -6,6 +6,8 @@
 
 #include "weft/tin.h"
 
+const char *const weft_gnet_kind_names[] = {"rts", "cts", "data", "req", "resp", NULL};
+
 #define T struct weft_tin_conf
 static const char *const exit_choices[] = {"wcmp", "ecmp", NULL};
 static const struct weft_param rows[] = {

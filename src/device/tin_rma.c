@@ -272,6 +272,17 @@ static void begin(struct weft__node *node, struct weft__tin_rma *rma, struct wef
     add_work(node, rma, w, SUBMIT, client, op);
 }
 
+static __attribute__((cold, noinline)) void trace_timeout(const struct weft__tin_rma *rma, weft_time_ps now,
+                                                          const struct weft__tin_request *r, bool dispatched) {
+    const struct weft__tin_client *c = &rma->client[r->client];
+    struct weft_event *event =
+        weft__trace_add(rma->gnet->trace, now, WEFT_EVENT_RMA_TIMEOUT, rma->port_of_host[c->host], r->priority);
+    if (!event) return;
+    event->value = dispatched ? now - r->dispatched_ps : rma->conf->dispatch_timeout_ps;
+    event->more = c->core->rma->server[c->core->op[r->op].server];
+    event->detail = dispatched ? WEFT_EVENT_RMA_ANSWER : WEFT_EVENT_RMA_WINDOW;
+}
+
 /// Its time is over: nothing of it is in the window.
 static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot,
                       bool dispatched) {
@@ -283,6 +294,7 @@ static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct
     struct weft__tin_pace *pace = remote ? &c->path[c->core->op[r.op].server].remote : &c->local;
     *(dispatched ? &c->core->stats->timeouts : &c->core->stats->dispatch_timeouts) += 1;
     c->core->stats->retries++;
+    if (rma->gnet->trace) trace_timeout(rma, w->now_ps, &r, dispatched);
     tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, 0, true);
     submit(node, rma, w, r.client, r.op);
 }
@@ -511,6 +523,7 @@ struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup)
         .self = setup->self,
         .hosts = setup->hosts,
         .clients = setup->clients,
+        .port_of_host = setup->port_of_host,
         .key0 = setup->key0,
         .host = weft_arena_alloc(setup->arena, setup->hosts, sizeof *rma->host),
         .client = weft_arena_alloc(setup->arena, setup->clients, sizeof *rma->client),

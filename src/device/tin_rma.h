@@ -71,6 +71,7 @@ struct weft__tin_rma {
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;
     struct weft__tin_host *host;
+    const uint16_t *port_of_host;
     struct weft__tin_client *client;
     struct weft__tin_request *request;
     uint32_t requests, free;
@@ -111,6 +112,7 @@ struct weft__tin_rma_setup {
     uint32_t self, hosts, clients, key0;
     struct weft__rma_client *const *client; ///< [clients]
     const uint8_t *client_host;             ///< [clients] numbers of their hosts at this TiN
+    const uint16_t *port_of_host;           ///< [hosts] of the node
     struct weft_arena *arena;
 };
 struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup);

@@ -20,6 +20,8 @@ static const char *const packets[] = {
     [WEFT_PACKET_DATA] = "data", [WEFT_PACKET_ACK] = "ack",   [WEFT_PACKET_NAK] = "nak", [WEFT_PACKET_CNP] = "cnp",
     [WEFT_PACKET_READ] = "read", [WEFT_PACKET_SFCM] = "sfcm", [WEFT_PACKET_KINDS] = NULL};
 
+static const char *const rma_waits[] = {"answer", "window", NULL};
+
 /// What `detail` counts through; NULL: a number, or nothing.
 static const char *const *names_of(uint32_t kind) {
     switch (kind) {
@@ -33,6 +35,8 @@ static const char *const *names_of(uint32_t kind) {
     case WEFT_EVENT_DROPPED:
     case WEFT_EVENT_CELLS_LOST:
         return weft_drop_names;
+    case WEFT_EVENT_RMA_TIMEOUT:
+        return rma_waits;
     default:
         return NULL;
     }

@@ -202,6 +202,25 @@ static void write_traced(struct weft__json *j, const struct weft_run *run) {
     weft__json_end_object(j);
 }
 
+/// VCs that ever had something in a sample; quantiles are over samples of links, those of empty VCs included.
+static void write_depths(struct weft__json *j, const struct weft_gnet_depths *d) {
+    weft__json_key(j, "vc_depths");
+    weft__json_begin_array(j);
+    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
+        if (!weft_histogram_quantile(&d->output[vc], 1) && !weft_histogram_quantile(&d->fifo[vc], 1)) continue;
+        uint32_t class = vc / WEFT_GNET_ROUTING_VCS;
+        bool escape = vc >= WEFT_GNET_ESCAPE_VC;
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "vc", vc);
+        weft__json_key_string(j, "kind", escape ? "escape" : weft_gnet_kind_names[class % WEFT_GNET_KINDS]);
+        if (!escape) weft__json_key_string(j, "level", class < WEFT_GNET_KINDS ? "low_latency" : "bulk");
+        write_quantiles(j, "output_bytes", &d->output[vc]);
+        write_quantiles(j, "fifo_bytes", &d->fifo[vc]);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 static void write_tin(struct weft__json *j, const struct weft_run *run) {
     const struct weft_outcome *o = run->outcome;
     const struct weft_tin_outcome *d = o->tin;
@@ -227,6 +246,7 @@ static void write_tin(struct weft__json *j, const struct weft_run *run) {
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
         weft__json_u64(j, d->hops[h]);
     weft__json_end_array(j);
+    if (o->gnet_depths) write_depths(j, o->gnet_depths);
     write_traced(j, run);
     weft__report_transitions_json(j, d);
     weft__json_end_object(j);

@@ -345,6 +345,16 @@ static void write_aquila(struct writer *w) {
         before += d->hops[h];
         insert(w, s, "tiiir", "hops", h, h + 1, d->hops[h], (double)before / (double)cells);
     }
+    const struct weft_gnet_depths *depths = w->run->outcome->gnet_depths;
+    for (uint32_t vc = 0; depths && vc < WEFT_GNET_VCS; vc++) {
+        char name[32];
+        if (!weft_histogram_quantile(&depths->output[vc], 1) && !weft_histogram_quantile(&depths->fifo[vc], 1))
+            continue;
+        snprintf(name, sizeof name, "vc_%02u_output_bytes", vc);
+        write_distribution(w, s, name, &depths->output[vc]);
+        snprintf(name, sizeof name, "vc_%02u_fifo_bytes", vc);
+        write_distribution(w, s, name, &depths->fifo[vc]);
+    }
     sqlite3_finalize(s);
 }
 

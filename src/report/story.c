@@ -23,7 +23,7 @@ static bool is_at(const struct weft_story *s, enum weft_story_kind kind, const s
     if (s->kind != kind) return false;
     if (is_of_flow(kind)) return s->flow == e->flow;
     return s->port == e->port && s->priority == e->priority &&
-           ((kind != WEFT_STORY_DROP && kind != WEFT_STORY_CELLS) || s->detail == e->detail);
+           ((kind != WEFT_STORY_DROP && kind != WEFT_STORY_CELLS && kind != WEFT_STORY_RMA) || s->detail == e->detail);
 }
 
 /// The node for an event of this place below `parent`: one that is there, or an ancestor (a cycle), or a new one.
@@ -118,6 +118,8 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
         return find(b, WEFT_STORY_DROP, e, cause);
     case WEFT_EVENT_CELLS_LOST:
         return find(b, WEFT_STORY_CELLS, e, cause);
+    case WEFT_EVENT_RMA_TIMEOUT:
+        return find(b, WEFT_STORY_RMA, e, cause);
     case WEFT_EVENT_VOQ_PURGED:
         return find(b, WEFT_STORY_PURGE, e, cause);
     case WEFT_EVENT_THROTTLE_BEGAN:
@@ -237,6 +239,10 @@ static void sum(struct weft_story *s, const struct weft_event *e, uint32_t id) {
         s->times += e->kind == WEFT_EVENT_FLOW_STARTED;
         if (e->kind == WEFT_EVENT_FLOW_STARTED) s->bytes_max = e->value;
         if (e->kind == WEFT_EVENT_FLOW_FINISHED) end_time(s, e->value);
+        break;
+    case WEFT_STORY_RMA:
+        s->times++;
+        end_time(s, e->value);
         break;
     case WEFT_STORY_PURGE:
         s->times++;

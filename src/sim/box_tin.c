@@ -118,6 +118,27 @@ void weft__cliques_free(struct weft__cliques *cliques) {
 
 // --- the box ------------------------------------------------------------------------------------------------------
 
+/// Where samples of the node's VCs are counted.
+static struct weft_gnet_depths *depths_of(struct weft__network *net, uint32_t node) {
+    struct weft__cliques *cliques = net->cliques;
+    if (!cliques->depths)
+        cliques->depths = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->depths);
+    struct weft_gnet_depths **depths = &cliques->depths[weft__engine_worker_of(&net->engine, node)];
+    if (!*depths) *depths = weft_arena_alloc(net->arena_switch, 1, sizeof **depths);
+    return *depths;
+}
+
+void weft__tin_depths_collect(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    if (!net->cliques || !net->cliques->depths) return;
+    o->gnet_depths = weft_arena_alloc(o->arena, 1, sizeof *o->gnet_depths);
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++)
+        for (uint32_t vc = 0; net->cliques->depths[w] && vc < WEFT_GNET_VCS; vc++) {
+            weft_histogram_add(&o->gnet_depths->output[vc], &net->cliques->depths[w]->output[vc]);
+            weft_histogram_add(&o->gnet_depths->fifo[vc], &net->cliques->depths[w]->fifo[vc]);
+        }
+}
+
 static void tin_make(struct weft__network *net, uint32_t node) {
     const struct weft_node_info *info = &net->topology->node[node];
     struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[node]];
@@ -150,6 +171,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .nics = weft__tin_nics_find(net->topology, node, conf_of(net, node), net->arena_switch),
         .arena = net->arena_switch,
     };
+    if (setup.sampled) setup.depths = depths_of(net, node);
     struct weft__tin_rma_setup rma = {.places = {clique->places.tin_of_host, net->topology->downlink}};
     if (weft__rma_at_tin(net, node, net->arena_switch, &rma)) setup.rma = &rma;
     weft__tin_new(&setup, &net->engine.node[node]);

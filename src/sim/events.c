@@ -161,6 +161,9 @@ static void join_event(struct join *j, uint32_t id) {
         if (e->detail == WEFT_DROP_LINK_DOWN) e->cause = j->down[link];
         if (e->qp != WEFT_NONE) j->lost[e->qp] = id;
         break;
+    case WEFT_EVENT_RMA_TIMEOUT: // of a host, by now
+        e->more = j->net->topology->node[j->net->topology->host[e->more]].port0;
+        break;
     case WEFT_EVENT_VOQ_PURGED:
         e->more = weft__dsf_ethernet_port(j->net->topology, j->net->dsf->eligible->node_of_in[e->more >> 16],
                                           e->more & 0xffff);

@@ -138,8 +138,11 @@ bool weft__rma_at_tin(const struct weft__network *net, uint32_t node, struct wef
             client[n] = net->rma->client[e][i];
             host[n++] = (uint8_t)t->downlink[w->rma[e].client[i]];
         }
+    uint16_t *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
     for (uint32_t k = 0; k < t->node[node].ports; k++)
-        hosts += t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST;
+        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST)
+            port[hosts++] = (uint16_t)k;
+    ret_setup->port_of_host = port;
     ret_setup->hosts = hosts;
     ret_setup->clients = n;
     ret_setup->client = client;

@@ -437,6 +437,7 @@ static void collect(struct weft__network *net) {
     weft__rma_collect(net);
     collect_round_trips(net);
     collect_samples(net);
+    weft__tin_depths_collect(net);
     collect_flows(net);
     weft__te_collect(net->te, o);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);

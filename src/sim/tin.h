@@ -20,6 +20,7 @@ struct weft__cliques {
     uint8_t *rate_of_port, *cross_of_port;                  ///< [ports] of GNet links, and of the crossbar at them
     uint8_t *rate_of_endpoint;                              ///< [nodes]
     bool traces;                                            ///< a TiN marks cells
+    struct weft_gnet_depths **depths;                       ///< [workers] NULL: none of its TiNs is sampled
 };
 
 /// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
@@ -46,6 +47,8 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
 /// What a shared NIC lets the host (a node) have on its way; UINT64_MAX: it shares none.
 weft_bytes weft__tin_nic_window(const struct weft__network *net, uint32_t host);
+/// Depths of VCs that were sampled, into the outcome.
+void weft__tin_depths_collect(struct weft__network *net);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
 void weft__cliques_free(struct weft__cliques *cliques);

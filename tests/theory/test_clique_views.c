@@ -215,6 +215,70 @@ static void captured_cells_are_those_counted(void **state) {
     run_free(&r);
 }
 
+/// Every link's VCs are counted at every sample; together they hold what samples of links say, as far as buckets (a
+/// quarter of an octave, so a value is its middle within an eighth) tell; whatever the number of threads.
+static void depths_of_vcs_are_those_of_links(void **state) {
+    struct run r = run_once(lossy);
+    const struct weft_outcome *o = r.outcome;
+    struct weft_outcome *other = run_again(&r, 2, lossy);
+    assert_memory_equal(o->gnet_depths, other->gnet_depths, sizeof *o->gnet_depths);
+    weft_outcome_free(other);
+    double output = 0, fifo = 0, link_output = 0, link_fifo = 0;
+    uint64_t total = weft_histogram_total(&o->gnet_depths->output[0]);
+    assert_true(total > 0 && total % o->gnet_ports == 0);
+    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
+        assert_int_equal(weft_histogram_total(&o->gnet_depths->output[vc]), total);
+        assert_int_equal(weft_histogram_total(&o->gnet_depths->fifo[vc]), total);
+        output += (double)total * weft_histogram_mean(&o->gnet_depths->output[vc]);
+        fifo += (double)total * weft_histogram_mean(&o->gnet_depths->fifo[vc]);
+    }
+    for (uint64_t s = 0; s < o->samples; s++) {
+        uint32_t at = r.topology->port[o->sample[s].port].node;
+        if (r.topology->node[at].box != WEFT_BOX_TIN ||
+            !weft_topology_link_is_fabric(r.topology, r.topology->port[o->sample[s].port].link))
+            continue;
+        link_output += (double)o->sample[s].queue_bytes;
+        link_fifo += (double)o->sample[s].ingress_bytes;
+    }
+    print_message("outputs %.0f of %.0f B, FIFOs %.0f of %.0f B\n", output, link_output, fifo, link_fifo);
+    assert_true(link_output > 0 && link_fifo > 0);
+    assert_true(output > link_output * 7 / 8 && output < link_output * 9 / 8);
+    assert_true(fifo > link_fifo * 7 / 8 && fifo < link_fifo * 9 / 8);
+    run_free(&r);
+}
+
+/// Each request that 1RMA hands back is an event at its host's port, with what it waited for and whom it asked.
+static void timeouts_of_1rma_are_events(void **state) {
+    static const char text[] =
+        "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 2, global_parallel: 4, local_ports: 6, "
+        "global_ports: 2, bit_error_rate: 0.000003}\n"
+        "tin: {rma: {window: 8KB, dispatch_timeout: 2us, timeout: 20us}}\n"
+        "workload: [{kind: rma, group: a, transport: 1rma, clients: \"host-0..5\", servers: host-20, priority: 5, "
+        "rate: "
+        "1000000, duration: 40us, cc: {initial_cwnd: 15}}]\n";
+    struct run r = run_once(text);
+    struct weft_outcome *o = run_recorded(&r, 2, text);
+    uint64_t waits[2] = {0, 0};
+    for (uint32_t i = 0; i < o->recorded; i++) {
+        const struct weft_event *e = &o->record[i];
+        if (e->kind != WEFT_EVENT_RMA_TIMEOUT) continue;
+        const struct weft_node_info *client = &r.topology->node[r.topology->port[r.topology->port[e->port].peer].node],
+                                    *server = &r.topology->node[r.topology->port[e->more].node];
+        assert_true(e->detail < 2);
+        waits[e->detail]++;
+        assert_true(client->role == WEFT_NODE_HOST && client->index <= 5);
+        assert_string_equal(server->name, "host-20");
+        assert_int_equal(e->value, e->detail == WEFT_EVENT_RMA_WINDOW ? 2 * WEFT_PS_PER_US : 20 * WEFT_PS_PER_US);
+        assert_int_equal(e->priority, 5);
+    }
+    print_message("without an answer %" PRIu64 ", without room %" PRIu64 "\n", waits[0], waits[1]);
+    assert_true(waits[0] > 0 && waits[1] > 0);
+    assert_int_equal(waits[WEFT_EVENT_RMA_ANSWER], o->rma[0].timeouts);
+    assert_int_equal(waits[WEFT_EVENT_RMA_WINDOW], o->rma[0].dispatch_timeouts);
+    weft_outcome_free(o);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tins_and_ports_add_up),
@@ -222,6 +286,8 @@ int main(void) {
         cmocka_unit_test(links_are_sampled),
         cmocka_unit_test(marks_have_a_cause),
         cmocka_unit_test(captured_cells_are_those_counted),
+        cmocka_unit_test(depths_of_vcs_are_those_of_links),
+        cmocka_unit_test(timeouts_of_1rma_are_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
