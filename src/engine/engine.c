@@ -265,16 +265,17 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
     insertion_sort(arrival, n); // nothing moves beyond its part
 }
 
-/// One log of this worker's for this window, block by block.
+/// One log of this worker's for this window, block by block: packets for leaves, or for others.
 static inline __attribute__((always_inline)) void
-each_packet(const struct weft__log *log, struct weft__worker *w, uint64_t *wake,
+each_packet(const struct weft__log *log, struct weft__worker *w, uint64_t *wake, bool leaves,
             void (*on_packet)(struct weft__worker *, uint64_t *wake, struct weft_packet *)) {
+    const uint64_t *leaf = w->leaf;
     for (uint32_t b = 0, left = log->n; left; b++) {
         uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
         struct weft_packet *p = log->block[b];
         left -= here;
         for (uint32_t i = 0; i < here; i++)
-            on_packet(w, wake, &p[i]);
+            if (!leaf || weft__bits_has(leaf, p[i].node - w->first) == leaves) on_packet(w, wake, &p[i]);
     }
 }
 
@@ -290,13 +291,13 @@ static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct w
     w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << PORT_BITS | port, p};
 }
 
-/// The nodes to visit in this window and, by node and in its order, the packets that come to them.
-static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
+/// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.
+static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
     uint32_t slot = (uint32_t)(w->window % WEFT__RING), n = 0, actives = 0, packets = 0;
     for (uint32_t from = 0; from < e->conf.workers; from++) {
         const struct weft__log *log = &e->worker[from].log[w->id * WEFT__RING + slot];
-        each_packet(log, w, wake, count_packet);
+        each_packet(log, w, wake, leaves, count_packet);
         n += log->n;
     }
     if (n > w->gathered_capacity || !w->arrival) {
@@ -306,16 +307,17 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake) {
         w->gathered_capacity = capacity;
     }
     for (uint32_t word = 0; word < w->words; word++) {
-        for (uint64_t bits = wake[word]; bits; bits &= bits - 1) {
+        uint64_t others = w->leaf && !leaves ? wake[word] & w->leaf[word] : 0;
+        for (uint64_t bits = wake[word] & ~others; bits; bits &= bits - 1) {
             uint32_t local = word * 64 + (uint32_t)__builtin_ctzll(bits), count = w->end[local];
             w->active[actives++] = (struct weft__active){local, packets, count};
             w->end[local] = packets;
             packets += count;
         }
-        wake[word] = 0;
+        wake[word] = others;
     }
     for (uint32_t from = 0; from < e->conf.workers; from++)
-        each_packet(&e->worker[from].log[w->id * WEFT__RING + slot], w, wake, place_packet);
+        each_packet(&e->worker[from].log[w->id * WEFT__RING + slot], w, wake, leaves, place_packet);
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &w->active[a];
         w->end[active->node] = 0;
@@ -379,10 +381,11 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
     }
 }
 
-static void run_window(struct weft__worker *w, uint64_t *begun) {
+/// The part of a window that leaves run, or others.
+static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
     weft_time_ps end = (w->window + 1) << w->shift;
-    uint32_t actives = gather(w, &w->wake[w->window % WEFT__RING * w->words]);
+    uint32_t actives = gather(w, &w->wake[w->window % WEFT__RING * w->words], leaves);
     if (end > e->conf.until_ps) {
         end = e->conf.until_ps;
         cut_off(w, actives, end);
@@ -402,6 +405,12 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
         schedule_wake(w, node, active->node);
     }
     charge(w, WEFT_PHASE_NODES, begun);
+}
+
+static void run_window(struct weft__worker *w, uint64_t *begun) {
+    run_part(w, false, begun);
+    if (w->leaf) run_part(w, true, begun);
+    weft__bits_clear(w->written, (uint32_t)(w->window % WEFT__RING));
 }
 
 // --- all windows --------------------------------------------------------------------------------------------------
@@ -498,7 +507,6 @@ static void run_worker(struct weft__worker *w, uint64_t window, uint64_t *begun)
     w->window = window;
     w->previous = window;
     far_advance(w);
-    weft__bits_clear(w->written, (uint32_t)(window % WEFT__RING));
     run_window(w, begun);
 }
 
@@ -576,6 +584,11 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     w->words = (w->n + 63) / 64;
     w->wake = weft_memory_new(WEFT_MEMORY_TIMER, (size_t)WEFT__RING * w->words, sizeof *w->wake);
     w->far_wake_of = weft_memory_new(WEFT_MEMORY_TIMER, w->n, sizeof *w->far_wake_of);
+    if (e->conf.leaf) {
+        w->leaf = weft_memory_new(WEFT_MEMORY_TIMER, w->words, sizeof *w->leaf);
+        for (uint32_t i = 0; i < w->n; i++)
+            if (e->conf.leaf[first + i]) weft__bits_set(w->leaf, i);
+    }
     w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->conf.workers, sizeof *w->log);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *w->far[p]);
@@ -598,6 +611,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->log, (size_t)WEFT__RING * e->conf.workers * sizeof *w->log);
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
+    if (w->leaf) weft_memory_free(WEFT_MEMORY_TIMER, w->leaf, w->words * sizeof *w->leaf);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->active, w->n * sizeof *w->active);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival);
@@ -610,10 +624,33 @@ static void worker_deinit(struct weft__worker *w) {
     weft__pool_deinit(&w->pool);
 }
 
+/// The nodes are cut into one contiguous part a worker, of about the same weight. cuts_from[node]: where they may be
+/// cut, from there on; not between leaves and trunk.
+static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *cuts_from) {
+    uint64_t total = 0, sum = 0;
+    uint32_t nodes = e->conf.nodes, workers = e->conf.workers;
+    for (uint32_t i = 0; i < nodes; i++)
+        total += weight[i];
+    for (uint32_t k = 0, first = 0; k < workers; k++) {
+        uint32_t end = first, after = workers - k - 1; // leave something for each worker after this one
+        bool may_cut, fits;
+        do {
+            sum += weight[end++];
+            may_cut = end == nodes || cuts_from[end] > cuts_from[end + 1];
+            fits = end < nodes && (!after || (sum + weight[end]) * workers <= total * (k + 1));
+        } while (!may_cut || (fits && cuts_from[end] > after));
+        worker_init(&e->worker[k], e, k, first, end);
+        first = end;
+    }
+}
+
 void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *conf, const uint32_t *weight) {
     *e = (struct weft__engine){.conf = *conf};
     if (e->conf.workers > WEFT__WORKERS_MAX) e->conf.workers = WEFT__WORKERS_MAX;
-    if (e->conf.workers > conf->nodes) e->conf.workers = conf->nodes;
+    uint32_t *cuts_from = weft_memory_new(WEFT_MEMORY_SWITCH, conf->nodes + 1, sizeof *cuts_from);
+    for (uint32_t i = conf->nodes; i-- > 1;)
+        cuts_from[i] = cuts_from[i + 1] + !(conf->leaf && conf->leaf[i]);
+    if (e->conf.workers > cuts_from[1] + 1) e->conf.workers = cuts_from[1] + 1;
     if (!e->conf.workers) e->conf.workers = 1;
     e->node = weft_memory_new(WEFT_MEMORY_SWITCH, conf->nodes, sizeof *e->node);
     for (uint32_t i = 0; i < conf->nodes; i++)
@@ -622,17 +659,8 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
     weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
 
-    uint64_t total = 0, sum = 0;
-    for (uint32_t i = 0; i < conf->nodes; i++)
-        total += weight[i];
-    for (uint32_t k = 0, first = 0; k < e->conf.workers; k++) {
-        uint32_t end = first, after = e->conf.workers - k - 1; // leave at least one node for each worker after this one
-        while (end < conf->nodes - after &&
-               (end == first || k + 1 == e->conf.workers || (sum + weight[end]) * e->conf.workers <= total * (k + 1)))
-            sum += weight[end++];
-        worker_init(&e->worker[k], e, k, first, end);
-        first = end;
-    }
+    cut(e, weight, cuts_from);
+    weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
 }
 
 void weft__engine_deinit(struct weft__engine *e) {

@@ -6,6 +6,9 @@
 // timers; packets by port, a pause frame after data; timers by key. Windows without work are skipped. Packets and
 // timers beyond the ring of windows wait in heaps.
 //
+// A leaf is a node that only one other, its trunk, sends to. Leaves are run after all others, so what their trunks send
+// them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
+//
 // Each worker has a contiguous part of the nodes. Between workers packets travel in logs: log[from][to][window]. In a
 // window a worker appends only to logs of later windows and reads only those of this one, so workers can be run by as
 // many threads, or by fewer, and one barrier a window is all the synchronisation there is (threads.h).
@@ -107,6 +110,7 @@ struct weft__worker {
     struct weft__engine *engine;
     uint32_t first, n; ///< its nodes
     uint64_t *wake;    ///< [slot * words + word]: nodes to visit
+    uint64_t *leaf;    ///< [word]: its leaves; NULL: there are none
     uint32_t words;
     struct weft_packet **free_block;
     uint32_t free_blocks, free_capacity;
@@ -139,6 +143,7 @@ struct weft__engine_conf {
     uint32_t nodes, workers;
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
     weft_time_ps lookahead_ps;
+    const bool *leaf; ///< [nodes], each right after its trunk or another leaf of that; NULL: there are none
     weft_time_ps until_ps;
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
@@ -232,10 +237,10 @@ static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct 
 }
 
 /// Room for a packet that arrives at `time` at a node of worker `to`. The caller writes all of it, time_ps = time
-/// included. time must be at least the lookahead ahead.
+/// included. time must be at least the lookahead ahead, unless it is for a leaf.
 static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t to, weft_time_ps time) {
     uint64_t ahead = (time >> w->shift) - w->window;
-    assert(ahead >= 1);
+    assert(ahead >= 1 || (w->leaf && to == w->id));
     if (__builtin_expect(ahead < WEFT__RING, 1)) {
         uint32_t slot = (uint32_t)(time >> w->shift) % WEFT__RING;
         weft__bits_set(w->written, slot);

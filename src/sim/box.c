@@ -56,6 +56,11 @@ static struct weft__box_reaction nic_reaction(const struct weft_device_conf *con
     };
 }
 
+/// A host as fast as its link takes what comes.
+static bool nic_is_quiet(const struct weft_device_conf *conf) {
+    return !conf->host.drain_rate_bps && !conf->dcbx.enabled;
+}
+
 static const struct weft_pfc_conf *nic_pfc(const struct weft_device_conf *conf) {
     return &conf->host.pfc;
 }
@@ -74,6 +79,7 @@ static const struct weft__box nic_box = {
     .port = nic_port,
     .reaction = nic_reaction,
     .pfc = nic_pfc,
+    .is_quiet = nic_is_quiet,
     .trace = nic_trace,
     .held = weft__nic_held,
     .finish = nic_finish,

@@ -35,7 +35,9 @@ struct weft__box {
     struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
                                           uint32_t port);
     const struct weft_pfc_conf *(*pfc)(const struct weft_device_conf *conf); ///< of its Ethernet ports
-    struct weft__trace *(*trace)(const void *state);                         ///< NULL: not recorded
+    /// Optional: whether it never sends its neighbours pause frames or LLDP.
+    bool (*is_quiet)(const struct weft_device_conf *conf);
+    struct weft__trace *(*trace)(const void *state); ///< NULL: not recorded
     weft_bytes (*held)(const void *state);
     /// Everything that was counted into the outcome, at the end of a run.
     void (*finish)(struct weft__network *net, uint32_t node, weft_time_ps now);

@@ -128,16 +128,36 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
-/// The least time from a node's action to its effect on another: over all links, the delay, the shortest frame and what
-/// the far end takes at least.
-static weft_time_ps calc_lookahead(const struct weft__network *net) {
+/// Hosts that have one link, to the TiN before them, or before other hosts of that TiN: a host's NIC may act at once,
+/// so windows would else be no longer than the shortest frame.
+static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) {
+    const struct weft_topology *t = net->topology;
+    if (!net->cliques) return NULL;
+    bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf);
+    uint32_t trunk = WEFT_NONE; // of the hosts that follow
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        if (t->node[i].box == WEFT_BOX_TIN) trunk = i;
+        bool is_host = t->node[i].role == WEFT_NODE_HOST && t->node[i].ports == 1;
+        leaf[i] = is_host && t->port[t->port[t->node[i].port0].peer].node == trunk;
+        if (!leaf[i] && trunk != i) trunk = WEFT_NONE;
+    }
+    return leaf;
+}
+
+/// The least time from a node's action to its effect on another, but on a leaf: over all links, the delay, the shortest
+/// frame and what the far end takes at least.
+static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *leaf) {
     const struct weft_topology *t = net->topology;
     weft_time_ps least = weft__jobs_lookahead(net->workload), control = weft__te_lookahead(net->te);
     if (control < least) least = control;
     for (uint32_t i = 0; i < t->ports; i++) {
+        if (leaf && leaf[t->port[i].node]) continue;
+        uint32_t far = t->port[i].peer;
+        const struct weft__box *sender = weft__box_at(t, far);
+        bool quiet = sender->is_quiet && sender->is_quiet(net->device[t->port[far].node]);
         struct weft__box_reaction r = weft__box_at(t, i)->reaction(net->device[t->port[i].node], t, i);
-        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + r.frame_least_ps +
-                             (r.processing_ps < r.pause_ps ? r.processing_ps : r.pause_ps);
+        weft_time_ps reaction = quiet || r.processing_ps < r.pause_ps ? r.processing_ps : r.pause_ps;
+        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + r.frame_least_ps + reaction;
         if (ahead < least) least = ahead;
     }
     return least;
@@ -325,11 +345,14 @@ static weft_time_ps calc_settled(const struct weft__network *net) {
 
 static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
     const struct weft_topology *t = net->topology;
+    uint32_t nodes = t->nodes + (net->te != NULL);
+    const bool *leaf = find_leaves(net, nodes);
     struct weft__engine_conf conf = {
         .meeting_events = WEFT__MEETING_EVENTS,
-        .nodes = t->nodes + (net->te != NULL),
+        .nodes = nodes,
+        .leaf = leaf,
         .workers = options->threads,
-        .lookahead_ps = calc_lookahead(net),
+        .lookahead_ps = calc_lookahead(net, leaf),
         .until_ps = net->scenario->run.until_ps < WEFT_TIME_MAX ? net->scenario->run.until_ps : WEFT_TIME_MAX,
         .stall_ps = calc_patience(net),
         .settled_ps = calc_settled(net),

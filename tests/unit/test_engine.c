@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine alone, with nodes that pass tokens on: a ring of nodes, delays from one lookahead to far beyond the ring
-// of windows. The history of every node is the same for any number of workers, and in the order (time, port, key).
+// of windows. Some nodes are leaves, to which their trunks pass tokens at once. The history of every node is the same
+// for any number of workers, and in the order (time, port, key).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +31,11 @@ static void remember(struct token_node *n, uint64_t what) {
     n->history ^= n->history >> 29;
 }
 
+// Of four nodes the first is the trunk of the next two.
+static bool is_leaf(uint32_t id) {
+    return id % 4 == 1 || id % 4 == 2;
+}
+
 static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops) {
     if (hops == 0) {
         w->tally.finished++;
@@ -39,6 +45,12 @@ static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops)
     weft_time_ps span = spans[weft_random_below(&n->random, 5)];
     weft_time_ps time = w->now_ps + LOOKAHEAD + weft_random_below(&n->random, span);
     uint32_t to = (n->id + 1 + (uint32_t)weft_random_below(&n->random, NODES - 1)) % NODES;
+    if (n->id % 4 == 0 && n->id + 2 < NODES && weft_random_below(&n->random, 2)) {
+        to = n->id + 1 + (uint32_t)weft_random_below(&n->random, 2);
+        time -= LOOKAHEAD - 1;
+    } else if (is_leaf(to)) {
+        to = to / 4 * 4 != n->id ? to / 4 * 4 : (n->id + 4) % NODES / 4 * 4;
+    }
     struct weft_packet *p = weft__send(w, weft__engine_worker_of(n->engine, to), time);
     *p = (struct weft_packet){.time_ps = time, .node = to, .port = (uint16_t)n->id, .psn = hops - 1, .bytes = 100};
     w->tally.injected_bytes += 100;
@@ -107,13 +119,17 @@ struct result {
     weft_bytes in_flight, under_way;
 };
 
-static struct result run_with(uint32_t workers, uint32_t meeting_events, weft_time_ps until) {
+static struct result run_with(uint32_t workers, uint32_t meeting_events, bool leaves, weft_time_ps until) {
     struct weft__engine engine;
+    bool leaf[NODES];
+    for (uint32_t i = 0; i < NODES; i++)
+        leaf[i] = is_leaf(i);
     struct weft__engine_conf conf = {
         .nodes = NODES,
         .workers = workers,
         .meeting_events = meeting_events,
-        .lookahead_ps = LOOKAHEAD,
+        .lookahead_ps = leaves ? LOOKAHEAD : 1,
+        .leaf = leaves ? leaf : NULL,
         .until_ps = until,
         .stall_ps = WEFT_TIME_NEVER,
         .work = UINT64_MAX, // tokens multiply; only `until` or the end of all events stops this
@@ -149,7 +165,7 @@ static struct result run_with(uint32_t workers, uint32_t meeting_events, weft_ti
 }
 
 static struct result run(uint32_t workers, weft_time_ps until) {
-    return run_with(workers, 0, until);
+    return run_with(workers, 0, true, until);
 }
 
 static void same_history_for_any_number_of_workers(void **state) {
@@ -161,13 +177,23 @@ static void same_history_for_any_number_of_workers(void **state) {
     // With a thread a worker, and with threads that come and go.
     static const uint32_t with[][2] = {{2, 0}, {3, 0}, {8, 0}, {2, 1}, {3, 1}, {8, 16}};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
-        struct result many = run_with(with[i][0], with[i][1], until);
+        struct result many = run_with(with[i][0], with[i][1], true, until);
         assert_true(many.history == one.history);
         assert_int_equal(many.events, one.events);
         assert_int_equal(many.windows, one.windows);
         assert_int_equal(many.last_ps, one.last_ps);
         assert_int_equal(many.in_flight, one.in_flight);
     }
+}
+
+/// Windows so short that leaves need nothing of their own.
+static void leaves_get_what_comes_within_a_window(void **state) {
+    const weft_time_ps until = UINT64_C(4) * WEFT_PS_PER_MS;
+    struct result with = run(1, until), without = run_with(1, 0, false, until);
+    assert_true(with.events > 1000);
+    assert_true(with.history == without.history);
+    assert_int_equal(with.events, without.events);
+    assert_true(with.windows < without.windows);
 }
 
 static void packets_under_way_are_found_at_the_end(void **state) {
@@ -261,6 +287,7 @@ static void a_timer_set_anew_leaves_nothing_behind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_history_for_any_number_of_workers),
+        cmocka_unit_test(leaves_get_what_comes_within_a_window),
         cmocka_unit_test(packets_under_way_are_found_at_the_end),
         cmocka_unit_test(windows_without_work_are_skipped),
         cmocka_unit_test(a_timer_set_anew_leaves_nothing_behind),
