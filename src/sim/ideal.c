@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion time of a flow alone in the empty network. Frames 1..n cross hops 1..m, each hop busy (bytes + 20) byte
-// times with a frame, so frame k leaves hop h at C(k,h) = max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without
-// variance. All frames but the first and the last are alike, so the maximum over paths through (k,h) is taken over
-// three classes of frames instead of n.
-#include "sim/box.h"
+// Completion time of a flow alone in the empty network; in a Clique as if its cells had links to themselves.
+// Frames 1..n cross hops 1..m, each hop busy (bytes + 20) byte times with a frame, so frame k leaves hop h at C(k,h) =
+// max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and the last are
+// alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
+#include <math.h>
 
+#include "sim/box.h"
+#include "sim/tin.h"
 #include "weft/memory.h"
 
 struct hop {
@@ -70,12 +72,63 @@ static weft_time_ps calc_fabric(const struct weft__ways *ways, uint32_t node, ui
            cross_fabric(ways, node, dst, wire, (cells + lanes - 1) / lanes, ret_far);
 }
 
+/// What FEC makes a cell of so many bytes longer on a link.
+static weft_time_ps calc_fec(const struct weft_link_info *link, double overhead, uint32_t bytes) {
+    double time = 8. * bytes * (double)WEFT_PS_PER_S / (double)link->rate_bps;
+    return (weft_time_ps)(ceil(time * (1 + overhead) - 1e-6) - time);
+}
+
+/// What a frame of so many bytes takes from when it has come to a TiN, `node`, until it is whole at the one by which it
+/// leaves the Clique towards `dst`: RTS, CTS, and its cells side by side from all endpoints, on links that do not hold
+/// them up. A long frame is announced as soon as its header has come, `rest` before it is complete.
+static weft_time_ps calc_clique(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t bytes,
+                                weft_time_ps rest, uint32_t *ret_far) {
+    const struct weft_topology *t = ways->t;
+    const struct weft_tin_conf *conf = &ways->device[node]->tin;
+    uint32_t payload = bytes - WEFT__TIN_L2_BYTES, cells = (payload + WEFT_GNET_PAYLOAD - 1) / WEFT_GNET_PAYLOAD;
+    uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_HEADER;
+    uint64_t turns = (cells + conf->ip_endpoints - 1) / conf->ip_endpoints;
+    weft_time_ps byte = 8 * WEFT_PS_PER_S / conf->endpoint_rate_bps, way = conf->processing_ps + conf->fall_through_ps;
+    weft_time_ps signals = 2 * WEFT_GNET_CELL_MIN * byte, data = turns * wire * byte;
+    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
+        uint32_t n;
+        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
+        const struct weft_port_info *out = n ? weft_topology_port(t, node, port[0]) : NULL;
+        if (!out || !weft_topology_link_is_fabric(t, out->link)) break;
+        const struct weft_link_info *link = &t->link[out->link];
+        uint32_t far = t->port[out->peer].node;
+        const struct weft_tin_conf *other = &ways->device[far]->tin;
+        way += link->delay_ps + other->link_ps + other->fall_through_ps;
+        if (t->node[node].cluster != t->node[far].cluster) {
+            const struct weft_tin_conf *own = &ways->device[node]->tin;
+            way += own->fec_ps;
+            signals += 2 * calc_fec(link, own->fec_overhead, WEFT_GNET_CELL_MIN);
+            data += calc_fec(link, own->fec_overhead, wire);
+        }
+        node = far;
+    }
+    *ret_far = node;
+    signals += 2 * way;
+    if (bytes > conf->rts_early_bytes) signals = signals > rest ? signals - rest : 0;
+    return signals + way + data;
+}
+
 static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
                           uint32_t bytes, struct hop *hop) {
     const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
+    bool crossed = false; // a Clique, to where this node is
     while (node != t->host[dst]) {
+        if (t->node[node].box == WEFT_BOX_TIN && !crossed) {
+            struct hop *in = &hop[hops - 1];
+            weft_time_ps rest = bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
+            in->cut_through = false;
+            in->reach_ps += calc_clique(ways, node, dst, bytes, rest, &node);
+            crossed = true;
+            continue;
+        }
+        crossed = false;
         if (crosses_fabric(ways, node, dst)) {
             hop[hops - 1].reach_ps += calc_fabric(ways, node, src, dst, bytes, &node);
             continue;
