@@ -19,7 +19,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
-        lint readme clean
+        lint readme figures clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -89,6 +89,10 @@ format-check: ## say which files clang-format 14 would change
 
 lint: format-check ## check layers, licence lines, file sizes and words
 	@tools/check-layers
+
+figures: build ## run the scenarios of the Aquila paper's figures and draw them (some ten minutes); FIGURES=--kept: only draw
+	@tools/setup figures
+	@tools/figures $(WEFT) $(FIGURES)
 
 readme: build ## write what the program prints now into README.md and docs/
 	@tools/readme $(WEFT)
