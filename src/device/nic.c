@@ -76,7 +76,7 @@ static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
 /// A frame leaves. What the link loses no NIC behind it will take.
 static void put(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     w->tally.injected_bytes += p->bytes;
-    if (weft__port_send(&nic->port, w, p)) nic->untaken_bytes += p->bytes;
+    if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
 }
 
 static bool may_send(const struct weft__qp_conf *conf, const struct weft__qp_sender *s) {
@@ -690,7 +690,7 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
         return;
     }
     if (p->kind == WEFT_PACKET_GNET_CREDIT) { // a shared NIC took that much
-        nic->untaken_bytes -= p->psn;
+        nic->room_bytes += p->psn;
         kick(node, nic, w);
         return;
     }

@@ -109,13 +109,12 @@ struct weft__nic {
     struct weft__trace *trace;           ///< NULL: not recorded
     uint32_t sends, receives;            ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
+    int64_t room_bytes; ///< in the NIC that the host shares (tin_nic.c); it may send as long as there is any
     // a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
     struct weft__fifo work; ///< work requests that it has not taken up; see nic_work.c
-    // behind a shared NIC (tin_nic.c): bytes that it has not taken yet; there are fewer, or no more is sent
-    weft_bytes untaken_bytes, untaken_bytes_max;
 };
 
 /// Timer keys: those of an Ethernet port, some of the NIC, then three a sending and one a receiving queue pair.
@@ -145,7 +144,7 @@ static inline uint32_t weft__key_read(const struct weft__nic *nic, uint32_t at_d
 
 /// A shared NIC has as much of it as it lets it have.
 static inline bool weft__nic_is_held(const struct weft__nic *nic) {
-    return __builtin_expect(nic->untaken_bytes >= nic->untaken_bytes_max, 0);
+    return __builtin_expect(nic->room_bytes <= 0, 0);
 }
 
 /// Priorities with something to send.
@@ -158,7 +157,7 @@ struct weft__nic_setup {
     const struct weft__hosts *hosts;
     uint32_t host;
     weft_rate_bps line_rate_bps;
-    weft_bytes untaken_bytes_max; ///< UINT64_MAX: it is not behind a shared NIC
+    int64_t room_bytes; ///< in a shared NIC, at first; INT64_MAX: it shares none
     uint32_t sends, receives;
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;

@@ -11,7 +11,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->scheduler = setup->conf->scheduler.model->ops;
     nic->cc = setup->conf->cc.model->ops;
     nic->line_rate_bps = setup->line_rate_bps;
-    nic->untaken_bytes_max = setup->untaken_bytes_max;
+    nic->room_bytes = setup->room_bytes;
     nic->sends = setup->sends;
     nic->receives = setup->receives;
     nic->send_qp = setup->send_qp;

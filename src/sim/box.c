@@ -23,7 +23,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .hosts = &net->hosts,
         .host = h,
         .line_rate_bps = t->link[weft_topology_port(t, node, 0)->link].rate_bps,
-        .untaken_bytes_max = weft__tin_nic_window(net, node),
+        .room_bytes = weft__tin_nic_window(net, node),
         .sends = qps->send_first[h + 1] - qps->send_first[h],
         .receives = qps->receive_first[h + 1] - qps->receive_first[h],
         .send_qp = &qps->send[qps->send_first[h]],

@@ -45,8 +45,8 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
 /// The NICs that hosts of the TiN share; NULL: none.
 struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
-/// What a shared NIC lets the host (a node) have on its way; UINT64_MAX: it shares none.
-weft_bytes weft__tin_nic_window(const struct weft__network *net, uint32_t host);
+/// What a shared NIC lets the host (a node) have on its way; INT64_MAX: it shares none.
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
 /// Depths of VCs that were sampled, into the outcome.
 void weft__tin_depths_collect(struct weft__network *net);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.

@@ -67,13 +67,13 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
     return weft__tin_nics_new(conf, nic, n, ports, arena);
 }
 
-weft_bytes weft__tin_nic_window(const struct weft__network *net, uint32_t host) {
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host) {
     const struct weft_topology *t = net->topology;
     uint32_t far = t->port[t->node[host].port0].peer, tin = t->port[far].node, at = far - t->node[tin].port0;
-    if (t->node[tin].box != WEFT_BOX_TIN) return UINT64_MAX;
+    if (t->node[tin].box != WEFT_BOX_TIN) return INT64_MAX;
     const struct weft_tin_conf *conf = &net->device[tin]->tin;
     struct group g = {.end = 0};
     while (g.end <= at)
         g = find_group(t, tin, g.end, conf->nic_hosts);
-    return shares(&g, conf) ? conf->nic_window_bytes : UINT64_MAX;
+    return shares(&g, conf) ? (int64_t)conf->nic_window_bytes : INT64_MAX;
 }
