@@ -48,7 +48,7 @@ static const struct weft_param operation_rows[] = {
     WEFT_TIME(struct operation_conf, compute_ps, "compute", "0s", "0s", "1000s", "before the collective"),
     WEFT_MODEL_PARAM(struct operation_conf, collective, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
                      "which one, and how"),
-    WEFT_BYTES(struct operation_conf, size_bytes, "size", "0B", "0B", "1TB", "of the collective; 0: none"),
+    WEFT_BYTES(struct operation_conf, size_bytes, "size", "0B", "0B", "1TB", "of the collective; 0B: none"),
     WEFT_TEXT(struct operation_conf, over, "over", "", "the dimension that forms its groups; none: all ranks"),
     WEFT_BOOL(struct operation_conf, overlap, "overlap", "off",
               "go on at once; the collective is waited for at the end of the iteration"),

@@ -249,6 +249,25 @@ static void jobs_share_hosts(void **state) {
     run_free(&r);
 }
 
+/// Operations that are switched off by 0 are as if they were not there.
+static void what_is_switched_off_takes_no_time(void **state) {
+    static const char *const more[] = {"",
+                                       ", {compute: 0s}, {size: 0B}, {compute: 0s, size: 0B, overlap: on, times: 3}"};
+    double iteration_ps[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: single, hosts: 4}\n"
+                           "workload: [{kind: job, iterations: 2, operations: [{compute: 10us, size: 1MB}%s]}]\n",
+                           more[i]);
+        assert_complete(&r);
+        const struct weft_run run = {
+            .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+        iteration_ps[i] = weft_report_job(&run, 0).iteration_ps;
+        run_free(&r);
+    }
+    assert_true(iteration_ps[0] > 10e6 && iteration_ps[0] == iteration_ps[1]);
+}
+
 /// A collective that cannot go on is a stall like any other: here the way to a rank is cut for good.
 static void a_cut_network_stalls(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 4, rate: 400Gbps, delay: 200ns}\n"
@@ -274,6 +293,7 @@ int main(void) {
         cmocka_unit_test(a_straggler_stops_all),
         cmocka_unit_test(groups_keep_to_themselves),
         cmocka_unit_test(jobs_share_hosts),
+        cmocka_unit_test(what_is_switched_off_takes_no_time),
         cmocka_unit_test(a_cut_network_stalls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
