@@ -62,6 +62,9 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
                                                  const struct weft_scenario_file *file, struct weft_error *ret_error));
 /// Says on standard error that of several variants the first is the one; `more` follows the hint at --variant.
 void weft_cli_mention_others(const char *doing, const char *const *name, uint32_t n, const char *more);
+/// As weft_format_bytes, into `text`, which it returns.
+enum { WEFT_CLI_TEXT = 32 };
+const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]);
 /// Prints "weft: ..." to standard error and returns the exit status.
 int weft_cli_fail(const struct weft_error *error);
 /// The number of the variant that --variant names (without it: 0). Unknown: an error.

@@ -225,6 +225,11 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
     return exit_status;
 }
 
+const char *weft_cli_bytes_text(weft_bytes bytes, char text[WEFT_CLI_TEXT]) {
+    weft_format_bytes(bytes, text, WEFT_CLI_TEXT);
+    return text;
+}
+
 int weft_cli_fail(const struct weft_error *error) {
     fprintf(stderr, "weft: %s\n", error->text);
     return (int)error->status;

@@ -14,8 +14,6 @@
 #include "base/json.h"
 #include "base/param.h"
 
-enum { TEXT = 32 };
-
 static const char *job_name, *strategy_name, *out_file;
 static bool simulate;
 static const struct weft_cli_option own[] = {
@@ -129,14 +127,9 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
 
 // --- what is shown ------------------------------------------------------------------------------------------------
 
-static const char *bytes_text(weft_bytes bytes, char text[TEXT]) {
-    weft_format_bytes(bytes, text, TEXT);
-    return text;
-}
-
-static const char *time_text(double time_ps, char text[TEXT]) {
+static const char *time_text(double time_ps, char text[WEFT_CLI_TEXT]) {
     if (!isfinite(time_ps)) return "-";
-    weft_format_time((weft_time_ps)llround(time_ps), text, TEXT);
+    weft_format_time((weft_time_ps)llround(time_ps), text, WEFT_CLI_TEXT);
     return text;
 }
 
@@ -159,19 +152,20 @@ static void print_text(const struct place *p) {
            " %s%s of %" PRIu32 " zone%s\n",
            p->s.workload->group[p->job->group], p->job->ranks, q->units, plural(q->units), p->job->server.gpus,
            q->slots, plural(q->slots), q->racks, words->rack, plural(q->racks), q->zones, plural(q->zones));
-    printf("an iteration sends %s between servers\n\n", bytes_text(p->result[0].cost.bytes, (char[TEXT]){0}));
+    printf("an iteration sends %s between servers\n\n",
+           weft_cli_bytes_text(p->result[0].cost.bytes, (char[WEFT_CLI_TEXT]){0}));
     printf("%-12s %5s %s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", words->racks, words->between, "share",
            "between zones", "share", "busiest zone", simulate ? "    iteration      exposed" : "");
     for (uint32_t i = 0; i < p->n; i++) {
         const struct result *r = &p->result[i];
         double all = r->cost.bytes ? 100.0 / (double)r->cost.bytes : 0;
         printf("%-12s %5" PRIu32 " %*" PRIu32 " %15s %5.1f%% %15s %5.1f%% %13s", r->model->name, r->cost.zones, racks,
-               r->cost.racks, bytes_text(r->cost.rack_bytes, (char[TEXT]){0}), all * (double)r->cost.rack_bytes,
-               bytes_text(r->cost.zone_bytes, (char[TEXT]){0}), all * (double)r->cost.zone_bytes,
-               bytes_text(r->cost.zone_bytes_max, (char[TEXT]){0}));
+               r->cost.racks, weft_cli_bytes_text(r->cost.rack_bytes, (char[WEFT_CLI_TEXT]){0}),
+               all * (double)r->cost.rack_bytes, weft_cli_bytes_text(r->cost.zone_bytes, (char[WEFT_CLI_TEXT]){0}),
+               all * (double)r->cost.zone_bytes, weft_cli_bytes_text(r->cost.zone_bytes_max, (char[WEFT_CLI_TEXT]){0}));
         if (simulate)
-            printf(" %12s %12s", time_text(r->stats.iteration_ps, (char[TEXT]){0}),
-                   time_text(r->stats.exposed_ps, (char[TEXT]){0}));
+            printf(" %12s %12s", time_text(r->stats.iteration_ps, (char[WEFT_CLI_TEXT]){0}),
+                   time_text(r->stats.exposed_ps, (char[WEFT_CLI_TEXT]){0}));
         putchar('\n');
     }
     if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);

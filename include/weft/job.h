@@ -4,6 +4,8 @@
 #ifndef WEFT_JOB_H
 #define WEFT_JOB_H
 
+#include <assert.h>
+
 #include "weft/collective.h"
 #include "weft/topology.h"
 
@@ -112,6 +114,56 @@ static inline uint32_t weft_job_member(const struct weft_job_op *op, uint32_t ra
 }
 static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t rank) {
     return rank / job->stage_stride % job->stages;
+}
+
+/// What a rank computes before an operation, alone; and what each step of a collective takes besides its messages.
+static inline weft_time_ps weft_job_compute_time(const struct weft_job *job, uint32_t rank,
+                                                 const struct weft_job_op *op) {
+    if (rank != job->slow_rank) return op->compute_ps;
+    return weft_time_of_real((double)op->compute_ps * job->slow_factor);
+}
+static inline weft_time_ps weft_job_step_time(const struct weft_job_op *op, weft_bytes bytes) {
+    const struct weft_collective_common *c = op->conf;
+    return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
+}
+
+/// The first step from *index on, of a lane of `steps`, in which there is something to do in a turn; false: there is
+/// none. `number`: of the rank in its group; `plan`: what the collective's `plan` made, or NULL.
+static inline bool weft_job_find_step(const struct weft_job_op *op, uint32_t part, uint32_t number, uint32_t lane,
+                                      const void *plan, uint64_t steps, uint64_t *index, struct weft_step *ret_step) {
+    for (; *index < steps; ++*index) {
+        if (plan)
+            op->ops->planned(plan, *index, ret_step);
+        else
+            op->ops->step(op->conf, &op->shape, number, lane, *index, ret_step);
+        bool of_part =
+            part == WEFT_TURN_WHOLE || (part == WEFT_TURN_RECEIVE ? ret_step->recv : ret_step->send)[0] != WEFT_NONE;
+        if (ret_step->bytes && of_part) return true;
+    }
+    return false;
+}
+/// A rank waits for the end of an operation before it goes on to the next turn.
+static inline bool weft_job_turn_blocks(const struct weft_job *job, const struct weft_job_turn *turn) {
+    return !job->op[turn->op].overlap && turn->part != WEFT_TURN_SEND;
+}
+
+/// The connection from `src` to `dst`, which there must be, as a number of job->connection.
+static inline uint32_t weft_job_find_connection(const struct weft_job *job, uint32_t src, uint32_t communicator,
+                                                uint32_t channel, uint32_t dst) {
+    uint32_t low = job->first[src], high = job->first[src + 1];
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        const struct weft_connection *c = &job->connection[mid];
+        bool before = c->communicator != communicator ? c->communicator < communicator
+                      : c->channel != channel         ? c->channel < channel
+                                                      : c->dst < dst;
+        if (before)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    assert(low < job->first[src + 1] && job->connection[low].dst == dst && job->connection[low].channel == channel);
+    return low;
 }
 
 #endif

@@ -15,21 +15,7 @@ static const struct weft__programs *programs_of(const struct weft__nic *nic) {
 
 static struct weft__sending *find_sending(const struct weft__program *p, uint32_t communicator, uint32_t channel,
                                           uint32_t dst) {
-    const struct weft_connection *list = &p->job->connection[p->job->first[p->rank]];
-    uint32_t low = 0, high = p->sendings;
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        const struct weft_connection *c = &list[mid];
-        bool before = c->communicator != communicator ? c->communicator < communicator
-                      : c->channel != channel         ? c->channel < channel
-                                                      : c->dst < dst;
-        if (before)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    assert(low < p->sendings && list[low].dst == dst && list[low].channel == channel);
-    return &p->sending[low];
+    return &p->sending[weft_job_find_connection(p->job, p->rank, communicator, channel, dst) - p->job->first[p->rank]];
 }
 
 static struct weft__receiving *find_receiving(const struct weft__program *p, uint32_t communicator, uint32_t channel,
@@ -96,11 +82,6 @@ static bool must_wait(const struct weft__lane *lane, uint32_t stream, uint32_t n
     return false;
 }
 
-static weft_time_ps step_time(const struct weft_job_op *op, weft_bytes bytes) {
-    const struct weft_collective_common *c = op->conf;
-    return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
-}
-
 static void do_step(struct weft__at *at, const struct weft__lane *lane) {
     for (uint32_t k = 0; k < lane->recvs; k++)
         weft__message_take(at, lane->recv[k], lane->bytes);
@@ -110,27 +91,16 @@ static void do_step(struct weft__at *at, const struct weft__lane *lane) {
 
 static void finish_op(struct weft__at *at, uint32_t stream);
 
-static bool is_of_part(const struct weft_step *step, uint32_t part) {
-    return part == WEFT_TURN_WHOLE || (part == WEFT_TURN_RECEIVE ? step->recv : step->send)[0] != WEFT_NONE;
-}
-
 /// The lane's next step in which there is something to do. False: there is none.
 static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
     const struct weft__stream *st = &p->stream[stream];
-    const struct weft_job_op *op = st->op;
-    for (; lane->index < lane->steps; lane->index++) {
-        struct weft_step step;
-        if (op->ops->planned)
-            op->ops->planned(lane->plan, lane->index, &step);
-        else
-            op->ops->step(op->conf, &op->shape, st->number, number, lane->index, &step);
-        if (!step.bytes || !is_of_part(&step, st->turn->part)) continue;
-        lane->bytes = (uint32_t)step.bytes;
-        find_ends(p, stream, &step, lane);
-        lane->found = true;
-        return true;
-    }
-    return false;
+    struct weft_step step;
+    if (!weft_job_find_step(st->op, st->turn->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
+        return false;
+    lane->bytes = (uint32_t)step.bytes;
+    find_ends(p, stream, &step, lane);
+    lane->found = true;
+    return true;
 }
 
 /// As far as the lane gets.
@@ -139,7 +109,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__lane *lane = &st->lane[number];
     while (lane->found || find_step(at->p, stream, lane, number)) {
         if (must_wait(lane, stream, number)) return;
-        weft_time_ps time = lane->timed ? 0 : step_time(st->op, lane->bytes);
+        weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
         if (time) {
             lane->timed = true;
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
@@ -235,11 +205,6 @@ static void finish_op(struct weft__at *at, uint32_t stream) {
     if (!p->stepping && p->waits_for != WEFT_NONE && may_go_on(p)) go_on(at);
 }
 
-static weft_time_ps compute_time(const struct weft__program *p, const struct weft_job_op *op) {
-    if (p->rank != p->job->slow_rank) return op->compute_ps;
-    return weft_time_of_real((double)op->compute_ps * p->job->slow_factor);
-}
-
 static void wait_for(struct weft__at *at, uint32_t stream) {
     at->p->waits_for = stream;
     at->p->waiting_since_ps = at->w->now_ps;
@@ -257,7 +222,7 @@ static bool step_on(struct weft__at *at) {
     const struct weft_job_turn *turn = &stage->turn[p->turn];
     const struct weft_job_op *op = &p->job->op[turn->op];
     if (op->compute_ps && !p->computed) {
-        begin_compute(at, compute_time(p, op));
+        begin_compute(at, weft_job_compute_time(p->job, p->rank, op));
         return false;
     }
     p->computed = false;
@@ -266,7 +231,7 @@ static bool step_on(struct weft__at *at) {
         bool idle = is_over(p, op->communicator);
         p->stream[op->communicator].queued++;
         if (idle) start_op(at, op->communicator);
-        if (!op->overlap && turn->part != WEFT_TURN_SEND) wait_for(at, op->communicator);
+        if (weft_job_turn_blocks(p->job, turn)) wait_for(at, op->communicator);
     }
     if (p->turn == stage->turns && p->waits_for == WEFT_NONE) wait_for(at, ALL_STREAMS);
     return true;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective among chosen hosts, some times over, and over sizes, as nccl-tests runs them.
+#include <inttypes.h>
+
 #include "base/param.h"
 #include "job.h"
 
@@ -7,7 +9,7 @@ struct collective_conf {
     struct weft__job_common common;
     struct weft_model_conf collective;
     weft_bytes size_bytes, size_max_bytes;
-    uint64_t factor, repeat;
+    uint64_t factor, repeat, root;
     bool barrier;
 };
 static const struct weft_param collective_rows[] = {
@@ -19,6 +21,7 @@ static const struct weft_param collective_rows[] = {
                "then larger ones up to this; below size: only size"),
     WEFT_UINT(struct collective_conf, factor, "factor", "2", "2", "1024", "from one size to the next"),
     WEFT_UINT(struct collective_conf, repeat, "repeat", "1", "1", "1000000", "so many times each, one after another"),
+    WEFT_UINT(struct collective_conf, root, "root", "0", "0", "16777215", "the rank that broadcasts, or gathers"),
     WEFT_BOOL(struct collective_conf, barrier, "barrier", "on",
               "ranks wait for all others before each of several, by a tree all-reduce of one byte"),
 };
@@ -38,13 +41,18 @@ static enum weft_status collective_schedule(const struct weft_model_conf *entry,
         status = weft__model_load_at(WEFT_KIND_COLLECTIVE, "all_reduce_tree", NULL, "barrier", &barrier, w->arena,
                                      ret_error);
     if (status) return status;
+    if (c->root >= job->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place,
+                              "root: there is no rank %" PRIu64 "; expected less than %" PRIu32, c->root, job->ranks);
     weft_bytes size = c->size_bytes;
     for (uint32_t k = 0; k < sizes; k++, size *= c->factor) {
         if (c->barrier && (sizes > 1 || c->repeat > 1)) {
             weft__job_collective(job, topology, &barrier, job->ranks, 1, 1, &job->op[job->ops++]);
         }
-        job->op[job->ops].times = 1;
-        weft__job_collective(job, topology, &c->collective, job->ranks, 1, size, &job->op[job->ops++]);
+        struct weft_job_op *op = &job->op[job->ops++];
+        op->times = 1;
+        weft__job_collective(job, topology, &c->collective, job->ranks, 1, size, op);
+        op->shape.root = (uint32_t)c->root;
     }
     job->iterations = (uint32_t)c->repeat;
     return weft__job_connect(&c->common, entry->place, topology, job, w, ret_error);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every collective owes, proved by executing its schedule with sets instead of numbers: every piece that arrives
-// is the piece that the receiver is at, no order of execution deadlocks with the bounded buffers, every rank ends with
-// exactly the contributions that the goal asks for, none twice, and the volume sent is the closed form.
+// What every collective owes, proved by executing what it is compiled to with sets instead of numbers: every piece that
+// arrives is the piece that the receiver is at, no order of execution deadlocks with the bounded buffers, every rank
+// ends with exactly the contributions that the goal asks for, none twice, and the volume sent is the closed form.
 #include "models.h"
 
-#include "weft/collective.h"
-#include "weft/memory.h"
+#include <inttypes.h>
+
+#include "topologies.h"
+#include "weft/dag.h"
 
 enum { RANKS_MAX = 48 };
 
@@ -23,29 +25,22 @@ struct message {
     uint64_t set;
 };
 struct connection {
-    uint32_t src, dst, channel, head, n;
+    uint64_t received, sent;
     uint32_t sender_lane, receiver_lane;
+    weft_bytes bytes;
     struct message message[64];
 };
 
 struct play {
     const struct weft_model *model;
     const struct weft_collective_ops *ops;
-    const struct weft_collective_common *common;
+    const void *conf;
     struct weft_collective_shape shape;
-    uint32_t lanes;
-    uint64_t *index; ///< [rank * lanes + lane]
+    struct weft_dag dag;
     struct store *store;
     struct connection *connection;
-    size_t connections, connections_capacity;
-    uint64_t sent_total, *sent; ///< [rank]
-    uint64_t random;
+    uint64_t sent_total;
 };
-
-static uint64_t draw(struct play *p, uint64_t below) {
-    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
-    return (p->random >> 33) % below;
-}
 
 static void store_add(struct store *s, weft_bytes from, weft_bytes to, uint64_t set) {
     if (s->n == s->capacity) {
@@ -60,8 +55,8 @@ static weft_bytes part_begin(const struct play *p, uint32_t k) {
     return (weft_bytes)((unsigned __int128)p->shape.bytes * k / p->shape.ranks);
 }
 
-static weft_bytes pair_bytes(const struct play *p, const void *conf, uint32_t src, uint32_t dst) {
-    return p->ops->part ? p->ops->part(conf, &p->shape, src, dst) : part_begin(p, dst + 1) - part_begin(p, dst);
+static weft_bytes pair_bytes(const struct play *p, uint32_t src, uint32_t dst) {
+    return p->ops->part ? p->ops->part(p->conf, &p->shape, src, dst) : part_begin(p, dst + 1) - part_begin(p, dst);
 }
 
 /// The set that a rank's array has at a piece: what was kept there last, or what was there before. A piece never
@@ -93,84 +88,54 @@ static uint64_t content(const struct play *p, uint32_t rank, weft_bytes offset, 
     return 0;
 }
 
-static struct connection *connection_of(struct play *p, uint32_t src, uint32_t dst, uint32_t channel) {
-    for (size_t i = 0; i < p->connections; i++) {
-        struct connection *c = &p->connection[i];
-        if (c->src == src && c->dst == dst && c->channel == channel) return c;
-    }
-    if (p->connections == p->connections_capacity) {
-        p->connections_capacity = p->connections_capacity ? 2 * p->connections_capacity : 64;
-        p->connection = realloc(p->connection, p->connections_capacity * sizeof *p->connection);
-        assert_non_null(p->connection);
-    }
-    p->connection[p->connections] = (struct connection){
-        .src = src, .dst = dst, .channel = channel, .sender_lane = WEFT_NONE, .receiver_lane = WEFT_NONE};
-    return &p->connection[p->connections++];
-}
-
 /// A connection belongs to one lane at each end.
 static void claim(uint32_t *owner, uint32_t lane) {
     assert_true(*owner == WEFT_NONE || *owner == lane);
     *owner = lane;
 }
 
-/// Tries the lane's next step; false if it has to wait.
-static bool advance(struct play *p, const void *conf, uint32_t rank, uint32_t lane) {
-    uint64_t *index = &p->index[rank * p->lanes + lane];
-    struct weft_step step;
-    p->ops->step(conf, &p->shape, rank, lane, *index, &step);
-    if (!step.bytes) {
-        ++*index;
-        return true;
-    }
-    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.recv[k] != WEFT_NONE; k++)
-        if (!connection_of(p, step.recv[k], rank, step.channel)->n) return false;
-    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.send[k] != WEFT_NONE; k++)
-        if (connection_of(p, rank, step.send[k], step.channel)->n == p->common->slots) return false;
-    uint64_t set = step.own ? content(p, rank, step.offset, step.bytes) : 0;
-    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.recv[k] != WEFT_NONE; k++) {
-        struct connection *c = connection_of(p, step.recv[k], rank, step.channel);
-        struct message m = c->message[c->head];
-        c->head = (c->head + 1) % 64;
-        c->n--;
-        claim(&c->receiver_lane, lane);
-        assert_int_equal(m.offset, step.offset);
-        assert_int_equal(m.bytes, step.bytes);
+/// A step, with sets for numbers.
+static void on_step(void *context, const struct weft_dag_cursor *at, const struct weft_dag_step *step) {
+    struct play *p = context;
+    uint32_t rank = at->rank;
+    if (!step->op) return; // it only orders others
+    uint64_t set = step->own ? content(p, rank, step->offset, step->bytes) : 0;
+    for (uint32_t k = 0; k < step->recvs; k++) {
+        struct connection *c = &p->connection[step->recv[k]];
+        assert_int_equal(weft_dag_connection_at(&p->dag, step->recv[k]).dst, rank);
+        assert_true(c->received < c->sent);
+        struct message m = c->message[c->received++ % 64];
+        claim(&c->receiver_lane, at->lane);
+        assert_int_equal(m.offset, step->offset);
+        assert_int_equal(m.bytes, step->bytes);
         assert_int_equal(set & m.set, 0); // nothing is added twice
         set |= m.set;
     }
     assert_true(set != 0);
-    if (step.keep) store_add(&p->store[rank], step.offset, step.offset + step.bytes, set);
-    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step.send[k] != WEFT_NONE; k++) {
-        struct connection *c = connection_of(p, rank, step.send[k], step.channel);
-        assert_true(step.send[k] != rank && step.send[k] < p->shape.ranks);
-        claim(&c->sender_lane, lane);
-        c->message[(c->head + c->n++) % 64] = (struct message){step.offset, step.bytes, set};
-        p->sent[rank] += step.bytes;
-        p->sent_total += step.bytes;
+    if (step->keep) store_add(&p->store[rank], step->offset, step->offset + step->bytes, set);
+    for (uint32_t k = 0; k < step->sends; k++) {
+        struct connection *c = &p->connection[step->send[k]];
+        struct weft_dag_connection ends = weft_dag_connection_at(&p->dag, step->send[k]);
+        assert_true(ends.src == rank && ends.dst != rank);
+        claim(&c->sender_lane, at->lane);
+        assert_true(c->sent - c->received < ends.slots);
+        c->message[c->sent++ % 64] = (struct message){step->offset, step->bytes, set};
+        c->bytes += step->bytes;
+        p->sent_total += step->bytes;
     }
-    ++*index;
-    return true;
 }
 
-/// Lanes in random order, each as far as a random number of steps, until all are done or all wait.
-static void run(struct play *p, const void *conf) {
-    uint32_t n = p->shape.ranks * p->lanes, idle = 0, at = 0;
-    while (idle < n) {
-        at = (uint32_t)((at + (idle ? 1 : 1 + draw(p, n))) % n);
-        uint32_t rank = at / p->lanes, lane = at % p->lanes;
-        uint64_t steps = p->ops->steps(conf, &p->shape, rank, lane), most = 1 + draw(p, 8), moved = 0;
-        while (moved < most && p->index[at] < steps && advance(p, conf, rank, lane))
-            moved++;
-        idle = moved ? 0 : idle + 1;
+static void run(struct play *p, uint64_t seed) {
+    struct weft_dag_result r =
+        weft_dag_execute(&p->dag, &(struct weft_dag_options){.seed = seed, .on_step = on_step, .context = p});
+    if (r.stuck)
+        fail_msg("%s: deadlock: %u ranks, %u a server, %lu bytes: rank %u, lane %u", p->model->name, p->shape.ranks,
+                 p->shape.per_server, (unsigned long)p->shape.bytes, r.rank, r.lane);
+    assert_int_equal(r.bytes, p->sent_total);
+    for (uint32_t i = 0; i < p->dag.connections; i++) {
+        assert_int_equal(p->connection[i].sent, p->connection[i].received); // nothing is left on the way
+        assert_int_equal(p->connection[i].bytes, weft_dag_connection_at(&p->dag, i).bytes);
     }
-    for (uint32_t at2 = 0; at2 < n; at2++)
-        if (p->index[at2] != p->ops->steps(conf, &p->shape, at2 / p->lanes, at2 % p->lanes))
-            fail_msg("%s: deadlock: %u ranks, %u a server, %lu bytes: rank %u, lane %u at step %lu", p->model->name,
-                     p->shape.ranks, p->shape.per_server, (unsigned long)p->shape.bytes, at2 / p->lanes, at2 % p->lanes,
-                     (unsigned long)p->index[at2]);
-    for (size_t i = 0; i < p->connections; i++)
-        assert_int_equal(p->connection[i].n, 0); // nothing is left on the way
 }
 
 static int by_from(const void *a, const void *b) {
@@ -190,8 +155,7 @@ static void expect(struct play *p, uint32_t rank, weft_bytes from, weft_bytes to
                  p->shape.per_server, (unsigned long)p->shape.bytes, rank, (unsigned long)at);
 }
 
-static void check_content(struct play *p, const void *conf) {
-    if (p->shape.ranks == 1) return; // it has what it is to have
+static void check_content(struct play *p) {
     uint32_t n = p->shape.ranks;
     weft_bytes size = p->shape.bytes;
     uint64_t all = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
@@ -215,8 +179,8 @@ static void check_content(struct play *p, const void *conf) {
             for (uint32_t k = 0; k < n; k++) {
                 weft_bytes begin = k * size;
                 for (uint32_t d = 0; d < r; d++)
-                    begin += pair_bytes(p, conf, k, d);
-                if (k != r) expect(p, r, begin, begin + pair_bytes(p, conf, k, r), UINT64_C(1) << k);
+                    begin += pair_bytes(p, k, d);
+                if (k != r) expect(p, r, begin, begin + pair_bytes(p, k, r), UINT64_C(1) << k);
             }
             break;
         case WEFT_GOAL_NEXT:
@@ -229,7 +193,7 @@ static void check_content(struct play *p, const void *conf) {
 }
 
 /// Closed forms of what all ranks send together; exact.
-static void check_volume(const struct play *p, const void *conf) {
+static void check_volume(const struct play *p) {
     uint64_t n = p->shape.ranks, size = p->shape.bytes, sum = 0;
     switch (p->ops->goal) {
     case WEFT_GOAL_ALL_REDUCE:
@@ -244,7 +208,7 @@ static void check_volume(const struct play *p, const void *conf) {
     case WEFT_GOAL_EXCHANGE:
         for (uint32_t s = 0; s < n; s++)
             for (uint32_t d = 0; d < n; d++)
-                sum += s == d ? 0 : pair_bytes(p, conf, s, d);
+                sum += s == d ? 0 : pair_bytes(p, s, d);
         assert_int_equal(p->sent_total, sum);
         break;
     case WEFT_GOALS:
@@ -252,48 +216,73 @@ static void check_volume(const struct play *p, const void *conf) {
     }
 }
 
-static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
-    void *conf = conf_of(model, parameters);
-    struct play p = {.model = model, .ops = model->ops, .common = conf, .shape = shape, .random = 1};
-    p.lanes = p.ops->lanes(conf, &shape);
-    p.index = calloc((size_t)shape.ranks * p.lanes, sizeof *p.index);
+/// The collective as an entry of a workload, over as many hosts as it has ranks.
+static struct weft_workload *compile(const struct weft_model *model, const char *parameters,
+                                     struct weft_collective_shape shape, const struct built *built) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "{size: %" PRIu64 "B, root: %" PRIu32 ", server: {gpus: %" PRIu32 "}, collective: {kind: %s%s%s}}",
+             shape.bytes, shape.root, shape.per_server, model->name, parameters ? ", " : "",
+             parameters ? parameters : "");
+    struct weft_model_conf entry = {.model = model_of(WEFT_KIND_WORKLOAD, "collective")};
+    entry.conf = weft_arena_alloc(built->arena, 1, entry.model->params->conf_size);
+    struct weft_tree *tree;
+    struct weft_workload *w = NULL;
+    struct weft_error error = {0};
+    if (weft_tree_parse("test", text, strlen(text), built->arena, &tree, &error) ||
+        weft_params_load(entry.model->params, tree, entry.conf, built->arena, &error) ||
+        weft_workload_new(&entry, 1, built->t, 1, built->arena, &w, &error))
+        fail_msg("%s: %s", text, error.text);
+    return w;
+}
+
+static void play(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape,
+                 uint64_t seed) {
+    char text[64];
+    snprintf(text, sizeof text, "topology: {kind: single, hosts: %" PRIu32 "}", shape.ranks);
+    struct built built = build_text(text);
+    if (!built.t) fail_msg("%s", built.error.text);
+    const struct weft_workload *w = compile(model, parameters, shape, &built);
+    struct play p = {.model = model, .ops = model->ops, .conf = w->job->op->conf, .shape = w->job->op->shape};
+    assert_int_equal(p.shape.ranks, shape.ranks);
+    assert_int_equal(p.shape.per_server, shape.per_server);
+    p.dag = weft_dag_of(w, built.arena);
     p.store = calloc(shape.ranks, sizeof *p.store);
-    p.sent = calloc(shape.ranks, sizeof *p.sent);
-    assert_true(p.lanes > 0 && p.index && p.store && p.sent);
-    run(&p, conf);
-    check_content(&p, conf);
-    check_volume(&p, conf);
+    p.connection = calloc(p.dag.connections, sizeof *p.connection);
+    for (uint32_t i = 0; i < p.dag.connections; i++)
+        p.connection[i].sender_lane = p.connection[i].receiver_lane = WEFT_NONE;
+    run(&p, seed);
+    check_content(&p);
+    check_volume(&p);
     for (uint32_t r = 0; r < shape.ranks; r++)
         free(p.store[r].range);
-    free(p.index);
     free(p.store);
-    free(p.sent);
     free(p.connection);
-    free(conf);
+    weft_arena_free(built.arena);
 }
 
 static void every_rank_gets_what_it_should(void **state) {
-    static const uint32_t over[][2] = {{1, 1},  {2, 1},  {2, 2},  {3, 1},  {4, 2},  {5, 1},
-                                       {6, 3},  {7, 7},  {8, 4},  {9, 3},  {12, 4}, {13, 1},
-                                       {16, 8}, {17, 1}, {24, 8}, {31, 1}, {32, 4}, {RANKS_MAX, 8}};
+    static const uint32_t over[][2] = {{2, 1},  {2, 2},  {3, 1},  {4, 2},  {5, 1},        {6, 3},
+                                       {7, 7},  {8, 4},  {9, 3},  {12, 4}, {13, 1},       {16, 8},
+                                       {17, 1}, {24, 8}, {31, 1}, {32, 4}, {RANKS_MAX, 8}};
     static const weft_bytes sizes[] = {1, 7, 1000, 65537, 100003};
     static const char *const parameters[] = {
-        "{chunk: 64KB, slice: 32KB}",
-        "{chunk: 10KB, slice: 3KB, channels: 3, slots: 5}",
-        "{chunk: 1KB, slice: 1KB, channels: 5, slots: 2}",
+        "chunk: 64KB, slice: 32KB",
+        "chunk: 10KB, slice: 3KB, channels: 3, slots: 5",
+        "chunk: 1KB, slice: 1KB, channels: 5, slots: 2",
     };
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
         for (size_t k = 0; k < sizeof over / sizeof *over; k++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 if (sizes[s] > 100000 && over[k][0] > 13) continue; // time
                 play(weft_model_at(WEFT_KIND_COLLECTIVE, m), parameters[(k + s) % 3],
-                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2});
+                     (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2}, k * 5 + s);
             }
 }
 
 static void defaults_with_a_real_size(void **state) {
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
-        play(weft_model_at(WEFT_KIND_COLLECTIVE, m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0});
+        play(weft_model_at(WEFT_KIND_COLLECTIVE, m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0}, m);
 }
 
 /// Each rank's share, where the scheme promises one: 2 (n - 1) / n of the size for the ring, (n - 1) / n for its

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft workload: what everything that communicates in a scenario is compiled to, a DAG of steps for each rank; executed
+// without a network, and who sends how much to whom.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulation.h"
+#include "weft/dag.h"
+
+#include "base/json.h"
+#include "base/param.h"
+
+enum { COLUMNS_MAX = 16 };
+
+static const char *between;
+static const char *const unit_names[] = {"host", "rack", "pod", NULL};
+enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
+
+static const struct weft_cli_option own[] = {
+    {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
+     &between, NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "workload",
+    .operands = "SCENARIO",
+    .about =
+        "Shows what a scenario has its hosts do: jobs, collectives and flows as one DAG of steps that compute, "
+        "receive\n"
+        "and send. It is executed without a network, so that messages take no time: that every step can be done, how\n"
+        "much is sent, and what compute and start times alone take. Remote memory access is not part of it.\n"
+        "A scenario with variants: the first, or the one that --variant names.\n"
+        "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+/// What a job or a group of flows is compiled to.
+struct part {
+    const char *name;
+    uint32_t ranks; ///< of a job; hosts that send
+    uint64_t steps, messages;
+    weft_bytes bytes, network_bytes;
+    weft_time_ps end_ps;
+};
+
+struct view {
+    const struct weft_topology *t;
+    const struct weft_workload *w;
+    struct weft_dag dag;
+    struct weft_dag_result result;
+    struct part *part;           ///< jobs, then groups of flows; some without any
+    weft_bytes *sent, *received; ///< over the network, by host
+    enum units units;
+    uint32_t n, *unit;  ///< of a host
+    const char **name;  ///< of a unit
+    weft_bytes *matrix; ///< [n * n], over the network
+};
+
+static struct part *part_of(const struct view *v, uint32_t rank, const struct weft_dag_step *step) {
+    struct weft_dag_rank r = weft_dag_rank_at(&v->dag, rank);
+    if (r.job != WEFT_NONE) return &v->part[r.job];
+    struct weft_dag_connection c = weft_dag_connection_at(&v->dag, step->sends ? step->send[0] : step->recv[0]);
+    return &v->part[v->w->jobs + v->w->flow[c.flow].group];
+}
+
+static void on_step(void *context, const struct weft_dag_cursor *lane, const struct weft_dag_step *step) {
+    struct view *v = context;
+    struct part *part = part_of(v, lane->rank, step);
+    part->steps++;
+    for (uint32_t k = 0; k < step->sends; k++) {
+        struct weft_dag_connection c = weft_dag_connection_at(&v->dag, step->send[k]);
+        uint32_t src = weft_dag_rank_at(&v->dag, c.src).host, dst = weft_dag_rank_at(&v->dag, c.dst).host;
+        part->messages++;
+        part->bytes += step->bytes;
+        if (c.flow == WEFT_NONE) continue;
+        part->network_bytes += step->bytes;
+        v->sent[src] += step->bytes;
+        v->received[dst] += step->bytes;
+        if (v->matrix) v->matrix[(size_t)v->unit[src] * v->n + v->unit[dst]] += step->bytes;
+    }
+}
+
+// --- units --------------------------------------------------------------------------------------------------------
+
+static uint64_t unit_key(const struct view *v, uint32_t host) {
+    const struct weft_topology *t = v->t;
+    const struct weft_node_info *node = &t->node[t->host[host]];
+    if (v->units == BETWEEN_HOSTS) return host;
+    if (v->units == BETWEEN_PODS) return node->pod;
+    return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
+}
+
+static const char *unit_name(const struct view *v, uint32_t host, struct weft_arena *arena) {
+    const struct weft_topology *t = v->t;
+    if (v->units == BETWEEN_HOSTS) return t->node[t->host[host]].name;
+    if (v->units == BETWEEN_RACKS) return t->node[unit_key(v, host)].name;
+    uint32_t pod = t->node[t->host[host]].pod;
+    return pod == WEFT_NONE ? "no pod" : weft_arena_format(arena, "pod %" PRIu32, pod);
+}
+
+static void find_units(struct view *v, struct weft_arena *arena) {
+    const struct weft_topology *t = v->t;
+    uint64_t *key = weft_arena_alloc(arena, t->hosts, sizeof *key);
+    v->unit = weft_arena_alloc(arena, t->hosts, sizeof *v->unit);
+    v->name = weft_arena_alloc(arena, t->hosts, sizeof *v->name);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint64_t own_key = unit_key(v, h);
+        uint32_t u = v->n; // mostly that of the host before
+        while (u && key[u - 1] != own_key)
+            u--;
+        v->unit[h] = u ? u - 1 : v->n;
+        if (u) continue;
+        key[v->n] = own_key;
+        v->name[v->n++] = unit_name(v, h, arena);
+    }
+    v->matrix = weft_arena_alloc(arena, (size_t)v->n * v->n, sizeof *v->matrix);
+}
+
+static enum weft_status choose_units(struct view *v, struct weft_arena *arena, struct weft_error *ret_error) {
+    enum { MATRIX_MAX = 4096 };
+    if (!between) return WEFT_OK;
+    uint32_t k = 0;
+    while (unit_names[k] && strcmp(unit_names[k], between))
+        k++;
+    struct weft_place place = {.file = "--between"};
+    char expected[128];
+    weft__names_expected(between, unit_names, 3, expected, sizeof expected);
+    if (!unit_names[k]) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no \"%s\"; %s", between, expected);
+    v->units = (enum units)k;
+    if (v->units == BETWEEN_HOSTS && v->t->hosts > MATRIX_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%" PRIu32 " hosts; expected at most %d, or rack or pod", v->t->hosts, MATRIX_MAX);
+    find_units(v, arena);
+    return WEFT_OK;
+}
+
+// --- what is printed ----------------------------------------------------------------------------------------------
+
+/// The host with most; what it has, and how long that takes at the rate of its link.
+struct busiest {
+    uint32_t host;
+    weft_bytes bytes;
+    weft_time_ps time_ps;
+};
+static struct busiest find_busiest(const struct view *v, const weft_bytes *bytes) {
+    struct busiest b = {0};
+    for (uint32_t h = 0; h < v->t->hosts; h++) {
+        weft_rate_bps rate = v->t->link[weft_topology_port(v->t, v->t->host[h], 0)->link].rate_bps;
+        weft_time_ps time = (weft_time_ps)llround((double)bytes[h] * 8 / (double)rate * (double)WEFT_PS_PER_S);
+        if (time > b.time_ps) b = (struct busiest){h, bytes[h], time};
+    }
+    return b;
+}
+
+static void print_busiest(const struct view *v, const char *verb, struct busiest b) {
+    char time[WEFT_CLI_TEXT];
+    weft_format_time(b.time_ps, time, sizeof time);
+    if (b.bytes)
+        printf("%s %s most, %s: %s at the rate of its link\n", v->t->node[v->t->host[b.host]].name, verb,
+               weft_cli_bytes_text(b.bytes, (char[WEFT_CLI_TEXT]){0}), time);
+}
+
+static void print_matrix(const struct view *v) {
+    printf("\n%-16s", "from, to");
+    for (uint32_t b = 0; b < v->n; b++)
+        printf(" %12s", v->name[b]);
+    putchar('\n');
+    for (uint32_t a = 0; a < v->n; a++) {
+        printf("%-16s", v->name[a]);
+        for (uint32_t b = 0; b < v->n; b++) {
+            weft_bytes bytes = v->matrix[(size_t)a * v->n + b];
+            printf(" %12s", bytes ? weft_cli_bytes_text(bytes, (char[WEFT_CLI_TEXT]){0}) : "-");
+        }
+        putchar('\n');
+    }
+}
+
+static void print_pairs(const struct view *v) {
+    printf("\n%-16s %-16s %12s\n", "from", "to", "bytes");
+    for (uint32_t a = 0; a < v->n; a++)
+        for (uint32_t b = 0; b < v->n; b++) {
+            weft_bytes bytes = v->matrix[(size_t)a * v->n + b];
+            if (bytes)
+                printf("%-16s %-16s %12s\n", v->name[a], v->name[b],
+                       weft_cli_bytes_text(bytes, (char[WEFT_CLI_TEXT]){0}));
+        }
+}
+
+static void print_text(const struct view *v) {
+    char end[WEFT_CLI_TEXT];
+    weft_format_time(v->result.end_ps, end, sizeof end);
+    printf("%-20s %-5s %8s %12s %12s %12s %12s\n", "group", "of", "ranks", "steps", "messages", "bytes", "on network");
+    for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++) {
+        const struct part *p = &v->part[i];
+        if (!p->steps) continue;
+        printf("%-20s %-5s %8" PRIu32 " %12" PRIu64 " %12" PRIu64 " %12s %12s\n", p->name,
+               i < v->w->jobs ? "job" : "flows", p->ranks, p->steps, p->messages,
+               weft_cli_bytes_text(p->bytes, (char[WEFT_CLI_TEXT]){0}),
+               weft_cli_bytes_text(p->network_bytes, (char[WEFT_CLI_TEXT]){0}));
+    }
+    printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
+           v->result.lanes, end);
+    print_busiest(v, "sends", find_busiest(v, v->sent));
+    print_busiest(v, "receives", find_busiest(v, v->received));
+    if (v->matrix) (v->n > COLUMNS_MAX ? print_pairs : print_matrix)(v);
+}
+
+static void print_host(struct weft__json *j, const struct view *v, const char *key, struct busiest b) {
+    if (!b.bytes) return;
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "host", v->t->node[v->t->host[b.host]].name);
+    weft__json_key_u64(j, "bytes", b.bytes);
+    weft__json_key_u64(j, "time_ps", b.time_ps);
+    weft__json_end_object(j);
+}
+
+static void print_json(const struct view *v, const struct weft_scenario *s) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "scenario", s->name);
+    weft__json_key_string(&j, "variant", s->variant);
+    weft__json_key_u64(&j, "lanes", v->result.lanes);
+    weft__json_key_u64(&j, "steps", v->result.steps);
+    weft__json_key_u64(&j, "messages", v->result.messages);
+    weft__json_key_u64(&j, "bytes", v->result.bytes);
+    weft__json_key_u64(&j, "compute_ps", v->result.end_ps);
+    print_host(&j, v, "sends_most", find_busiest(v, v->sent));
+    print_host(&j, v, "receives_most", find_busiest(v, v->received));
+    weft__json_key(&j, "groups");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < v->w->jobs + v->w->groups; i++) {
+        const struct part *p = &v->part[i];
+        if (!p->steps) continue;
+        weft__json_begin_object(&j);
+        weft__json_key_string(&j, "name", p->name);
+        weft__json_key_string(&j, "of", i < v->w->jobs ? "job" : "flows");
+        weft__json_key_u64(&j, "ranks", p->ranks);
+        weft__json_key_u64(&j, "steps", p->steps);
+        weft__json_key_u64(&j, "messages", p->messages);
+        weft__json_key_u64(&j, "bytes", p->bytes);
+        weft__json_key_u64(&j, "network_bytes", p->network_bytes);
+        weft__json_end_object(&j);
+    }
+    weft__json_end_array(&j);
+    if (v->matrix) {
+        weft__json_key(&j, "between");
+        weft__json_begin_array(&j);
+        for (uint32_t a = 0; a < v->n; a++)
+            for (uint32_t b = 0; b < v->n; b++) {
+                if (!v->matrix[(size_t)a * v->n + b]) continue;
+                weft__json_begin_object(&j);
+                weft__json_key_string(&j, "from", v->name[a]);
+                weft__json_key_string(&j, "to", v->name[b]);
+                weft__json_key_u64(&j, "bytes", v->matrix[(size_t)a * v->n + b]);
+                weft__json_end_object(&j);
+            }
+        weft__json_end_array(&j);
+    }
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+// --- all of it ----------------------------------------------------------------------------------------------------
+
+static void name_parts(struct view *v, struct weft_arena *arena) {
+    const struct weft_workload *w = v->w;
+    v->part = weft_arena_alloc(arena, w->jobs + w->groups, sizeof *v->part);
+    for (uint32_t j = 0; j < w->jobs; j++)
+        v->part[j] = (struct part){.name = w->group[w->job[j].group], .ranks = w->job[j].ranks};
+    uint32_t *last = weft_arena_alloc(arena, w->groups, sizeof *last);
+    for (uint32_t g = 0; g < w->groups; g++)
+        v->part[w->jobs + g].name = w->group[g];
+    for (uint32_t h = 0; h < v->t->hosts; h++) // each host that sends once
+        for (uint32_t i = v->dag.send0[h]; i < v->dag.send0[h + 1]; i++) {
+            uint32_t g = w->flow[v->dag.flow[v->dag.send[i]]].group;
+            v->part[w->jobs + g].ranks += last[g] != h + 1;
+            last[g] = h + 1;
+        }
+}
+
+/// Nothing in a workload should come to this.
+static enum weft_status say_stuck(const struct view *v, const struct weft_scenario *s, struct weft_error *ret_error) {
+    const struct weft_dag_result *r = &v->result;
+    struct weft_dag_rank rank = weft_dag_rank_at(&v->dag, r->rank);
+    char what[160] = "what it has begun itself";
+    if (r->want != WEFT_DAG_WANTS_COUNTER) {
+        struct weft_dag_connection c = weft_dag_connection_at(&v->dag, r->what);
+        bool message = r->want == WEFT_DAG_WANTS_MESSAGE;
+        uint32_t peer = weft_dag_rank_at(&v->dag, message ? c.src : c.dst).host;
+        snprintf(what, sizeof what, "%s %s", message ? "a message from" : "room for a message to",
+                 v->t->node[v->t->host[peer]].name);
+    }
+    return weft_error_set(ret_error, WEFT_ERROR_STALL, (struct weft_place){.file = s->path},
+                          "%" PRIu64 " lanes wait for ever, the first at %s for %s", r->stuck,
+                          v->t->node[v->t->host[rank.host]].name, what);
+}
+
+static enum weft_status workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                 struct weft_error *ret_error) {
+    struct weft_cli_simulation s = {0};
+    uint32_t variant;
+    enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
+    if (!status) status = weft_cli_simulation_init(&s, file, variant, ret_error);
+    struct view v = {.t = s.topology, .w = s.workload};
+    if (!status) status = choose_units(&v, s.arena, ret_error);
+    if (!status) {
+        v.dag = weft_dag_of(v.w, s.arena);
+        v.sent = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.sent);
+        v.received = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.received);
+        name_parts(&v, s.arena);
+        v.result = weft_dag_execute(&v.dag, &(struct weft_dag_options){.on_step = on_step, .context = &v});
+        if (v.result.stuck) status = say_stuck(&v, s.scenario, ret_error);
+    }
+    if (!status && o->json)
+        print_json(&v, s.scenario);
+    else if (!status)
+        print_text(&v);
+    weft_cli_simulation_deinit(&s);
+    return status;
+}
+
+int weft_cli_workload(int argc, char **argv) {
+    return weft_cli_on_scenario(&command, argc, argv, workload);
+}

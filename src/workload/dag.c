@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload as a DAG of steps: what the jobs and flows of a run have every rank do, along lanes.
+//
+// A job's rank has two counters for each communicator: operations begun by the rank, and lanes of operations ended.
+// Lane 0 goes through the turns: it computes, begins an operation, waits for its end, and at the end of an iteration
+// for that of all. The lanes of a communicator do its operations one after another: the next one when the rank has
+// begun it and all lanes have ended the one before. That is what src/device/program.c does with them in a run.
+#include "weft/dag.h"
+
+// --- flows --------------------------------------------------------------------------------------------------------
+
+static void list_flows(struct weft_dag *dag, bool by_source, uint32_t **ret_first, uint32_t **ret_list, uint32_t n,
+                       struct weft_arena *arena) {
+    const struct weft_workload *w = dag->workload;
+    uint32_t hosts = w->topology->hosts;
+    uint32_t *first = weft_arena_alloc(arena, hosts + 2, sizeof *first),
+             *list = weft_arena_alloc(arena, n, sizeof *list);
+    for (uint32_t i = 0; i < n; i++)
+        first[(by_source ? w->flow[dag->flow[i]].src : w->flow[dag->flow[i]].dst) + 2]++;
+    for (uint32_t h = 0; h < hosts; h++)
+        first[h + 2] += first[h + 1];
+    for (uint32_t i = 0; i < n; i++)
+        list[first[(by_source ? w->flow[dag->flow[i]].src : w->flow[dag->flow[i]].dst) + 1]++] = i;
+    *ret_first = first;
+    *ret_list = list;
+}
+
+static bool flow_next(const struct weft_dag *dag, struct weft_dag_cursor *at, uint32_t host,
+                      struct weft_dag_step *ret_step) {
+    uint32_t sends = dag->send0[host + 1] - dag->send0[host], job_connections = dag->connection0[dag->workload->jobs];
+    if (at->index++) return false;
+    bool source = at->lane < sends;
+    uint32_t k = source ? dag->send[dag->send0[host] + at->lane] : dag->receive[dag->receive0[host] + at->lane - sends];
+    const struct weft_flow *flow = &dag->workload->flow[dag->flow[k]];
+    *ret_step = (struct weft_dag_step){
+        .from_ps = source ? flow->start_ps : 0, .bytes = flow->bytes, .add = WEFT_NONE, .own = source, .keep = !source};
+    if (source)
+        ret_step->send[ret_step->sends++] = job_connections + k;
+    else
+        ret_step->recv[ret_step->recvs++] = job_connections + k;
+    return true;
+}
+
+// --- jobs ---------------------------------------------------------------------------------------------------------
+
+/// A rank of a job, and what its steps are made from.
+struct place {
+    const struct weft_job *job;
+    const struct weft_job_stage *stage;
+    uint32_t rank; ///< in its job
+    uint32_t connection0;
+};
+
+static uint32_t begun(uint32_t communicator) {
+    return 2 * communicator;
+}
+static uint32_t ended(uint32_t communicator) {
+    return 2 * communicator + 1;
+}
+
+static void add_wait(struct weft_dag_step *step, uint32_t counter, uint64_t n) {
+    step->wait[step->waits++] = (struct weft_dag_wait){counter, n};
+}
+
+/// How many operations of the communicator come in an iteration before turn `turn`.
+static uint32_t count_before(const struct weft_job_order *order, uint32_t turn) {
+    uint32_t low = 0, high = order->turns;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (order->turn[mid] < turn)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/// Phases of a turn: it begins (0), it waits (1); after the last one the communicators are waited for, each a phase.
+static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, struct weft_dag_step *ret_step) {
+    const struct weft_job *job = p->job;
+    *ret_step = (struct weft_dag_step){.add = WEFT_NONE};
+    if (!at->iteration && !at->turn && !at->phase) ret_step->from_ps = job->start_ps;
+    for (; at->iteration < job->iterations; at->iteration++, at->turn = at->phase = 0) {
+        while (at->turn < p->stage->turns) {
+            const struct weft_job_turn *turn = &p->stage->turn[at->turn];
+            const struct weft_job_op *op = &job->op[turn->op];
+            if (!at->phase) {
+                at->phase = 1;
+                ret_step->compute_ps = weft_job_compute_time(job, p->rank, op);
+                if (op->name) ret_step->add = begun(op->communicator);
+                return true;
+            }
+            uint32_t number = at->turn++;
+            at->phase = 0;
+            if (!op->name || !weft_job_turn_blocks(job, turn)) continue;
+            const struct weft_job_order *order = &p->stage->order[op->communicator];
+            uint64_t ops = (uint64_t)at->iteration * order->turns + count_before(order, number) + 1;
+            add_wait(ret_step, ended(op->communicator), ops * job->communicator[op->communicator].lanes_max);
+            return true;
+        }
+        if (at->phase < job->communicators) {
+            uint32_t c = at->phase++;
+            uint64_t ops = (at->iteration + UINT64_C(1)) * p->stage->order[c].turns;
+            add_wait(ret_step, ended(c), ops * job->communicator[c].lanes_max);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void place_step(const struct place *p, const struct weft_job_op *op, uint32_t number,
+                       const struct weft_step *step, struct weft_dag_step *ret_step) {
+    ret_step->op = op;
+    ret_step->bytes = step->bytes;
+    ret_step->offset = step->offset;
+    ret_step->own = step->own;
+    ret_step->keep = step->keep;
+    ret_step->compute_ps = weft_job_step_time(op, step->bytes);
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
+        uint32_t src = weft_job_fellow(op, p->rank, number, step->recv[k]);
+        ret_step->recv[ret_step->recvs++] =
+            p->connection0 + weft_job_find_connection(p->job, src, op->communicator, step->channel, p->rank);
+    }
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
+        uint32_t dst = weft_job_fellow(op, p->rank, number, step->send[k]);
+        ret_step->send[ret_step->sends++] =
+            p->connection0 + weft_job_find_connection(p->job, p->rank, op->communicator, step->channel, dst);
+    }
+}
+
+/// Of lane `lane` of a communicator. Phases of an operation: it begins (0), its steps (1).
+static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lane, struct weft_dag_cursor *at,
+                      struct weft_dag_step *ret_step) {
+    const struct weft_job_order *order = &p->stage->order[communicator];
+    *ret_step = (struct weft_dag_step){.add = WEFT_NONE};
+    if (at->turn == order->turns) {
+        at->turn = 0;
+        at->iteration++;
+    }
+    if (at->iteration == p->job->iterations || !order->turns) return false;
+    const struct weft_job_turn *turn = &p->stage->turn[order->turn[at->turn]];
+    const struct weft_job_op *op = &p->job->op[turn->op];
+    if (!at->phase) {
+        uint64_t ops = (uint64_t)at->iteration * order->turns + at->turn;
+        add_wait(ret_step, begun(communicator), ops + 1);
+        add_wait(ret_step, ended(communicator), ops * p->job->communicator[communicator].lanes_max);
+        at->phase = 1;
+        at->index = 0;
+        return true;
+    }
+    uint32_t number = weft_job_number(op, p->rank);
+    uint64_t steps =
+        lane < op->ops->lanes(op->conf, &op->shape) ? op->ops->steps(op->conf, &op->shape, number, lane) : 0;
+    struct weft_step step;
+    if (weft_job_find_step(op, turn->part, number, lane, NULL, steps, &at->index, &step)) {
+        place_step(p, op, number, &step, ret_step);
+        at->index++;
+        return true;
+    }
+    ret_step->add = ended(communicator);
+    at->phase = 0;
+    at->turn++;
+    return true;
+}
+
+// --- the view -----------------------------------------------------------------------------------------------------
+
+/// The last of first[n] that is not more than k.
+static uint32_t find_job(const uint32_t *first, uint32_t jobs, uint32_t k) {
+    uint32_t job = jobs - 1;
+    while (k < first[job])
+        job--;
+    return job;
+}
+
+struct weft_dag weft_dag_of(const struct weft_workload *w, struct weft_arena *arena) {
+    struct weft_dag dag = {.workload = w};
+    dag.rank0 = weft_arena_alloc(arena, w->jobs + 1, sizeof *dag.rank0);
+    dag.connection0 = weft_arena_alloc(arena, w->jobs + 1, sizeof *dag.connection0);
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        dag.rank0[j + 1] = dag.rank0[j] + w->job[j].ranks;
+        dag.connection0[j + 1] = dag.connection0[j] + w->job[j].connections;
+    }
+    dag.flow = weft_arena_alloc(arena, w->flows, sizeof *dag.flow);
+    uint32_t n = 0;
+    for (uint32_t f = 0; f < w->flows; f++)
+        if (!w->flow[f].messages) dag.flow[n++] = f;
+    list_flows(&dag, true, &dag.send0, &dag.send, n, arena);
+    list_flows(&dag, false, &dag.receive0, &dag.receive, n, arena);
+    dag.job_ranks = dag.rank0[w->jobs];
+    dag.ranks = dag.job_ranks + w->topology->hosts;
+    dag.connections = dag.connection0[w->jobs] + n;
+    return dag;
+}
+
+struct weft_dag_rank weft_dag_rank_at(const struct weft_dag *dag, uint32_t rank) {
+    assert(rank < dag->ranks);
+    if (rank >= dag->job_ranks) {
+        uint32_t h = rank - dag->job_ranks;
+        uint32_t lanes = dag->send0[h + 1] - dag->send0[h] + dag->receive0[h + 1] - dag->receive0[h];
+        return (struct weft_dag_rank){.host = h, .job = WEFT_NONE, .number = h, .lanes = lanes};
+    }
+    uint32_t j = find_job(dag->rank0, dag->workload->jobs, rank), number = rank - dag->rank0[j], lanes = 1;
+    const struct weft_job *job = &dag->workload->job[j];
+    for (uint32_t c = 0; c < job->communicators; c++)
+        lanes += job->communicator[c].lanes_max;
+    return (struct weft_dag_rank){job->host[number], j, number, lanes, 2 * job->communicators};
+}
+
+struct weft_dag_connection weft_dag_connection_at(const struct weft_dag *dag, uint32_t connection) {
+    const struct weft_workload *w = dag->workload;
+    assert(connection < dag->connections);
+    if (connection >= dag->connection0[w->jobs]) {
+        uint32_t f = dag->flow[connection - dag->connection0[w->jobs]];
+        const struct weft_flow *flow = &w->flow[f];
+        return (struct weft_dag_connection){dag->job_ranks + flow->src, dag->job_ranks + flow->dst, f, 1, flow->bytes};
+    }
+    uint32_t j = find_job(dag->connection0, w->jobs, connection);
+    const struct weft_connection *c = &w->job[j].connection[connection - dag->connection0[j]];
+    return (struct weft_dag_connection){dag->rank0[j] + c->src, dag->rank0[j] + c->dst, c->flow, c->slots, c->bytes};
+}
+
+bool weft_dag_next(const struct weft_dag *dag, struct weft_dag_cursor *at, struct weft_dag_step *ret_step) {
+    if (at->rank >= dag->job_ranks) return flow_next(dag, at, at->rank - dag->job_ranks, ret_step);
+    uint32_t j = find_job(dag->rank0, dag->workload->jobs, at->rank);
+    struct place p = {
+        .job = &dag->workload->job[j], .rank = at->rank - dag->rank0[j], .connection0 = dag->connection0[j]};
+    p.stage = &p.job->stage[weft_job_stage_of(p.job, p.rank)];
+    if (!at->lane) return sequence_next(&p, at, ret_step);
+    uint32_t c = 0, lane = at->lane - 1;
+    for (; lane >= p.job->communicator[c].lanes_max; c++)
+        lane -= p.job->communicator[c].lanes_max;
+    return lane_next(&p, c, lane, at, ret_step);
+}
