@@ -35,7 +35,7 @@ static const struct weft_cli_command command = {
         "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all; or an Aquila Clique of 576 TiNs, 25G from each of "
         "two hosts to "
         "any.",
-    .accept = WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = own_options,
@@ -86,20 +86,25 @@ static double rate_of(const struct figures *f) {
     return (double)f->hops / f->cpu_s;
 }
 
-static struct figures measure(const char *k, uint32_t threads, struct weft_error *error) {
+static struct figures measure(const struct weft_cli_options *options, const char *k, uint32_t threads,
+                              struct weft_error *error) {
     char topology[64], size[64];
     snprintf(topology, sizeof topology, "%s=%s", benchmark->k_path, k);
     snprintf(size, sizeof size, "workload.0.size=%s", size_text ? size_text : benchmark->size);
-    const char *settings[] = {topology, size};
+    uint32_t settings = 2 + options->settings;
+    const char **setting = weft_arena_alloc(options->arena, settings, sizeof *setting);
+    setting[0] = topology;
+    setting[1] = size;
+    memcpy(&setting[2], options->setting, options->settings * sizeof *setting);
     struct weft_scenario_file *file = NULL;
     struct weft_cli_simulation s = {0};
     struct figures f = {.threads = threads};
-    enum weft_status status =
-        weft_scenario_file_parse("bench", benchmark->scenario, strlen(benchmark->scenario), settings, 2, &file, error);
+    enum weft_status status = weft_scenario_file_parse("bench", benchmark->scenario, strlen(benchmark->scenario),
+                                                       setting, settings, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     if (!status) {
-        struct weft_sim_options options = {.threads = threads, .profile = true};
-        status = weft_simulate(s.scenario, s.topology, s.workload, &options, &s.outcome, error);
+        struct weft_sim_options how = {.threads = threads, .profile = true};
+        status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error);
     }
     if (!status) {
         const struct weft_outcome *o = s.outcome;
@@ -123,14 +128,15 @@ static struct figures measure(const char *k, uint32_t threads, struct weft_error
 }
 
 /// measure() in a child process.
-static bool measure_apart(const char *k, uint32_t threads, struct figures *ret_figures) {
+static bool measure_apart(const struct weft_cli_options *o, const char *k, uint32_t threads,
+                          struct figures *ret_figures) {
     int pipe_end[2];
     if (pipe(pipe_end)) return false;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         struct weft_error error = {0};
-        struct figures f = measure(k, threads, &error);
+        struct figures f = measure(o, k, threads, &error);
         if (!f.ok) weft_cli_fail(&error);
         bool written = write(pipe_end[1], &f, sizeof f) == (ssize_t)sizeof f;
         _exit(f.ok && written ? 0 : error.status ? (int)error.status : 1);
@@ -224,7 +230,7 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
             if (n == MEASURED_MAX) break;
             struct figures run[RUNS_MAX];
             for (uint64_t r = 0; r < runs; r++)
-                if (!measure_apart(k, (uint32_t)threads, &run[r])) return WEFT_ERROR_INPUT;
+                if (!measure_apart(o, k, (uint32_t)threads, &run[r])) return WEFT_ERROR_INPUT;
             qsort(run, runs, sizeof *run, by_rate);
             measured[n] = run[runs / 2];
             if (!o->json) print_figures(&measured[n], saved);

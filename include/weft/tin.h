@@ -17,6 +17,7 @@ enum {
     WEFT_GNET_CELL_MIN = 16, ///< RTS, CTS, CTD; no cell is shorter
     WEFT_GNET_REQ_BYTES = 48,
     WEFT_GNET_CREDIT_UNIT = 8, ///< of FIFOs and their credits (assumed)
+    WEFT_GNET_TRAIN_MAX = 8,   ///< cells that may go as one, see weft_tin_conf.train
 };
 
 /// The ten classes of cells: five kinds, in two levels. "We map roughly half of GNet's virtual channels to carry
@@ -54,6 +55,7 @@ struct weft_tin_conf {
     weft_bytes local_fifo_bytes, global_fifo_bytes; ///< of a VC at an input
     weft_bytes output_bytes;                        ///< of a VC at an output
     double speedup;                                 ///< of the crossbar over links
+    uint64_t train; ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
     weft_rate_bps endpoint_rate_bps;
     uint64_t ip_endpoints, rma_endpoints, control_endpoints;
     // output QoS

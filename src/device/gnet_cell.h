@@ -76,10 +76,15 @@ static inline uint32_t weft__gnet_head(enum weft__cell_type type, uint32_t vc, b
 static inline bool weft__gnet_has_payload(enum weft__cell_type type) {
     return type == WEFT__GNET_DATA || type == WEFT__GNET_RESP;
 }
-/// Bytes on the link: WEFT_GNET_CELL_MIN at least, so the last cell of a packet may be padded.
+/// Cells that the record stands for: 1 unless it is a train.
+static inline uint32_t weft__gnet_cells(const struct weft_packet *cell) {
+    return cell->bytes <= WEFT_GNET_PAYLOAD ? 1 : (cell->bytes + WEFT_GNET_PAYLOAD - 1u) / WEFT_GNET_PAYLOAD;
+}
+/// Bytes on the link: WEFT_GNET_CELL_MIN at least for each cell, so the last one of a packet may be padded.
 static inline uint32_t weft__gnet_wire(const struct weft_packet *cell) {
-    uint32_t wire = cell->bytes + (weft__gnet_has_payload(weft__gnet_type(cell)) ? (uint32_t)WEFT_GNET_HEADER : 0u);
-    return wire > WEFT_GNET_CELL_MIN ? wire : WEFT_GNET_CELL_MIN;
+    uint32_t before = weft__gnet_cells(cell) - 1, last = cell->bytes - before * WEFT_GNET_PAYLOAD;
+    if (weft__gnet_has_payload(weft__gnet_type(cell))) last += WEFT_GNET_HEADER;
+    return before * WEFT_GNET_CELL_MAX + (last > WEFT_GNET_CELL_MIN ? last : WEFT_GNET_CELL_MIN);
 }
 
 /// How often a slot of the ingress buffer has been used.

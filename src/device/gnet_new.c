@@ -11,7 +11,9 @@ static inline uint64_t bit(uint32_t i) {
 
 void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead) {
     double byte_ps = 8.0 * (double)WEFT_PS_PER_S / (double)rate * (1 + overhead);
-    for (uint32_t wire = 0; wire <= WEFT_GNET_CELL_MAX; wire++) {
+    times->rate = rate;
+    times->overhead = overhead;
+    for (uint32_t wire = 0; wire <= WEFT_GNET_TRAIN_MAX * WEFT_GNET_CELL_MAX; wire++) {
         double ps = wire * byte_ps;
         uint32_t whole = (uint32_t)ps;
         times->ps[wire] = whole + (ps - whole > 1e-6);
@@ -83,6 +85,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .pod = setup->tin->pod,
         .key0 = setup->key0,
         .links = setup->tin->local | setup->tin->global,
+        .lump = (uint16_t)(setup->conf->train * WEFT_GNET_CELL_MAX),
         .lag_ps = setup->conf->fall_through_ps + setup->conf->processing_ps,
         .random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_SPRAY),
     };

@@ -15,13 +15,15 @@
 // sender, and credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
 #include "device/gnet_switch.h"
 
-enum { CELL_UNITS = WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT };
-
 static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
 }
 static inline uint32_t units_of(uint32_t wire) {
     return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
+}
+/// What an output must be allowed to send, at least.
+static inline int32_t lump_units(const struct weft__gnet *g) {
+    return g->lump / WEFT_GNET_CREDIT_UNIT;
 }
 /// The first member of `set` at or after `from`, going round.
 static inline uint32_t next_of(uint64_t set, uint32_t from) {
@@ -103,11 +105,12 @@ static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct we
     if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, at, crossed, port, vc, (uint8_t)reason);
     struct weft_tin_transition *seen = weft__gnet_transition(g, at);
     weft__count_lost_bytes(w, reason, cell->bytes);
+    uint32_t cells = weft__gnet_cells(cell);
     if (reason == WEFT_DROP_NO_ROUTE)
-        g->counts.cells_unroutable++;
+        g->counts.cells_unroutable += cells;
     else
-        g->counts.cells_lost++;
-    if (seen) seen->cells_lost++;
+        g->counts.cells_lost += cells;
+    if (seen) seen->cells_lost += cells;
 }
 
 // --- output -------------------------------------------------------------------------------------------------------
@@ -123,11 +126,11 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
 static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
                             const struct weft_packet *cell, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
-    uint32_t wire = weft__gnet_wire(cell), time = time_of(g, out->rate, wire);
+    uint32_t wire = weft__gnet_wire(cell), time = time_of(g, out->rate, wire), cells = weft__gnet_cells(cell);
     out->busy_until_ps = start + time;
-    out->tx_cells++;
+    out->tx_cells += cells;
     out->tx_bytes += wire;
-    w->tally.cell_hops++;
+    w->tally.cell_hops += cells;
     if (__builtin_expect(g->special >> o & 1, 0)) {
         weft_time_ps at = start;
         enum weft_drop loss = out->faults ? weft__faults_loss(out->faults, wire, start, start + time, &at) : WEFT_DROPS;
@@ -139,7 +142,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     }
     struct weft__gnet_out_queue *q = &out->vc[vc];
     q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
-    if (q->credits < CELL_UNITS) out->creditable &= ~(1u << vc);
+    if (q->credits < lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
     struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
@@ -174,7 +177,7 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
     if (*depth > q->bytes_max) q->bytes_max = *depth;
     weft__gnet_cells_push(&g->cells, &q->fifo, slot ? slot : keep(g, cell));
     out->queued |= 1u << vc;
-    if ((weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) out->room &= ~(1u << vc);
+    if ((weft_bytes)*depth + g->lump > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
 }
@@ -191,7 +194,7 @@ static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uin
     if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
         out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
         uint32_t weight = LOW >> out->turn & 1 ? (uint32_t)g->conf->low_weight : 1;
-        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX);
+        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX); // a train may use up more than that
     }
     return out->turn;
 }
@@ -214,7 +217,7 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     weft__gnet_cells_free(&g->cells, slot);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
-    if (out->room & 1u << vc || (weft_bytes)*depth + WEFT_GNET_CELL_MAX > g->conf->output_bytes) return;
+    if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
     out->room |= 1u << vc;
     if (out->requests) match(node, g, w, bit(o));
 }
@@ -228,7 +231,7 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         uint32_t vc = weft__gnet_credit_vc(credit);
         struct weft__gnet_out_queue *q = &out->vc[vc];
         q->credits = (int16_t)(q->credits + (int16_t)weft__gnet_credit_units(credit));
-        if (q->credits < CELL_UNITS || out->creditable & 1u << vc) continue;
+        if (q->credits < lump_units(g) || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
         if (!out->starved_ps[vc]) continue;
         g->stall_ps[o] += w->now_ps - out->starved_ps[vc];
@@ -410,7 +413,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     if (!ends_here) return;
     if (__builtin_expect(weft__gnet_is_traced(&cell), 0))
         weft__gnet_trace_leave(g->tracer, w->now_ps, o, weft__gnet_vc(&cell), WEFT_TIME_NEVER);
-    g->counts.hops[weft__gnet_hops(&cell)]++;
+    g->counts.hops[weft__gnet_hops(&cell)] += weft__gnet_cells(&cell);
     g->on_cell(node, w, &cell, o);
 }
 
@@ -467,7 +470,7 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     if (hash == WEFT_NONE) k = g->turn[endpoint]++;
     weft__gnet_set_vc(cell, vc);
     cell->time_ps = w->now_ps;
-    g->counts.cells[weft__gnet_type(cell)]++;
+    g->counts.cells[weft__gnet_type(cell)] += weft__gnet_cells(cell);
     uint32_t port = g->endpoint[g->first[endpoint] + k % g->n[endpoint]];
     if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
     enter(node, g, w, port, vc, cell, NULL);

@@ -15,9 +15,11 @@
 
 enum { WEFT__GNET_PORTS = 64 };
 
-/// Times of cells at one rate, by size, rounded up.
+/// Times of cells, and trains of them, at one rate, by size, rounded up.
 struct weft__gnet_times {
-    uint32_t ps[WEFT_GNET_CELL_MAX + 1];
+    weft_rate_bps rate;
+    double overhead;
+    uint32_t ps[WEFT_GNET_TRAIN_MAX * WEFT_GNET_CELL_MAX + 1];
 };
 
 /// Cells that wait in a TiN: slots, each in a FIFO or free. So little is touched but cells that wait. Of a cell in a
@@ -193,6 +195,7 @@ struct weft__gnet {
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
 
     uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
+    uint16_t lump;                           ///< bytes of the longest cell, or train of them
     uint8_t first[3], n[3];                  ///< of each kind, in `endpoint`
     uint8_t endpoint[WEFT__GNET_PORTS];      ///< ports
     uint8_t row0[WEFT__GNET_PORTS];          ///< first row of the table for cells that come by a port

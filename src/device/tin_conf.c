@@ -25,6 +25,9 @@ static const struct weft_param rows[] = {
                "and from another pod: 100 m of fibre (assumed, likewise)"),
     WEFT_BYTES(T, output_bytes, "output_queue", "1280B", "160B", "60KB", "of a VC at an output (assumed)"),
     WEFT_REAL(T, speedup, "speedup", "2", "1", "16", "of the crossbar's ports over links (assumed)"),
+    WEFT_UINT(T, train, "train", "1", "1", "8",
+              "cells of an IP packet that go as one, so that large runs take less time; 1: exact; the same for all "
+              "TiNs"),
     WEFT_RATE(T, endpoint_rate_bps, "endpoint_rate", "25Gbps", "1Gbps", "1Tbps",
               "of an endpoint's port of the cell switch (assumed: that of a link, so 8 for IP are the 200G that a TiN "
               "injects, section 6)"),
@@ -91,10 +94,18 @@ static const struct weft_param rows[] = {
 static const char *check(const void *conf, char *text, size_t size) {
     const T *c = conf;
     weft_bytes least = c->local_fifo_bytes < c->global_fifo_bytes ? c->local_fifo_bytes : c->global_fifo_bytes;
-    if ((double)least * (1 - c->credit_batch) < WEFT_GNET_CELL_MAX)
+    weft_bytes lump = c->train * WEFT_GNET_CELL_MAX;
+    const char *what = c->train > 1 ? "train" : "cell";
+    if ((double)least * (1 - c->credit_batch) < (double)lump)
         snprintf(text, size,
-                 "credit_batch of a FIFO of %" PRIu64 "B leaves less than a cell (%dB): it could wait without end",
-                 least, WEFT_GNET_CELL_MAX);
+                 "credit_batch of a FIFO of %" PRIu64 "B leaves less than a %s (%" PRIu64
+                 "B): it could wait without end",
+                 least, what, lump);
+    else if (c->output_bytes < lump)
+        snprintf(text, size, "output_queue of %" PRIu64 "B holds less than a %s (%" PRIu64 "B)", c->output_bytes, what,
+                 lump);
+    else if (c->train > 1 && c->trace)
+        snprintf(text, size, "trace, and trains of %" PRIu64 " cells: cells are traced one by one", c->train);
     else if (c->ordered_routing == WEFT_GNET_FULLY_ADAPTIVE || c->ordered_routing == WEFT_GNET_MINIMAL_ADAPTIVE)
         snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
     else

@@ -150,7 +150,8 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
 static void send(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
     const struct weft__tin_packet *s = &tin->packet[slot];
     uint32_t left = s->packet.bytes - WEFT__TIN_L2_BYTES,
-             class = weft_gnet_class(WEFT_GNET_KIND_DATA, weft__tin_level(tin, s->packet.priority));
+             class = weft_gnet_class(WEFT_GNET_KIND_DATA, weft__tin_level(tin, s->packet.priority)),
+             most = (uint32_t)tin->conf->train * WEFT_GNET_PAYLOAD;
     struct weft_packet cell = s->packet;
     cell.dst = weft__gnet_pair(s->to, s->fetch);
     leave(node, tin, w, slot);
@@ -158,7 +159,7 @@ static void send(struct weft__node *node, struct weft__tin *tin, struct weft__wo
         WEFT__TIN_L2_BYTES; // the Ethernet header goes no further; another is put before it at the egress
     while (left) {
         struct weft_packet one = cell;
-        one.bytes = (uint16_t)(left < WEFT_GNET_PAYLOAD ? left : WEFT_GNET_PAYLOAD);
+        one.bytes = (uint16_t)(left < most ? left : most);
         one.entropy = weft__gnet_head(WEFT__GNET_DATA, 0, false) & 0x3fffu;
         left -= one.bytes;
         weft__gnet_inject(node, &tin->gnet, w, &one, WEFT__GNET_IP, WEFT_NONE, class);

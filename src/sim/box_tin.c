@@ -36,15 +36,14 @@ static void find_hosts(struct weft__clique *clique, const struct weft_topology *
 
 /// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
 static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, double overhead, struct weft_arena *arena) {
-    struct weft__gnet_times times;
-    weft__gnet_times_init(&times, rate, overhead);
     uint8_t k = 0;
-    while (k < WEFT__GNET_NO_LINK && cliques->times[k] && memcmp(cliques->times[k], &times, sizeof times))
+    while (k < WEFT__GNET_NO_LINK && cliques->times[k] &&
+           (cliques->times[k]->rate != rate || cliques->times[k]->overhead != overhead))
         k++;
     if (k < WEFT__GNET_NO_LINK && !cliques->times[k]) {
-        struct weft__gnet_times *kept = weft_arena_alloc(arena, 1, sizeof *kept);
-        *kept = times;
-        cliques->times[k] = kept;
+        struct weft__gnet_times *times = weft_arena_alloc(arena, 1, sizeof *times);
+        weft__gnet_times_init(times, rate, overhead);
+        cliques->times[k] = times;
     }
     return k;
 }

@@ -80,6 +80,9 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
     c->cells = !status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link);
+    if (c->cells && net->device[t->port[c->port[0]].node]->tin.train > 1)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                                "cells of a link are captured one by one; expected tin.train: 1");
     if (!status) status = open_draft(c, ret_error);
     if (status) {
         weft_arena_free(arena);

@@ -66,12 +66,19 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
-/// A TiN has 64 ports at most, those of its endpoints included.
+/// A TiN has 64 ports at most, those of its endpoints included; all take trains of the same length, and captures have
+/// cells one by one.
 static enum weft_status check_tins(const struct weft_scenario *scenario, const struct weft_topology *t,
                                    struct weft_error *ret_error) {
+    const struct weft_tin_conf *first = NULL;
     for (uint32_t n = 0; n < t->nodes; n++) {
         if (t->node[n].box != WEFT_BOX_TIN) continue;
         const struct weft_tin_conf *conf = &weft_scenario_device(scenario, t->node[n].name)->tin;
+        if (first && conf->train != first->train)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
+                                  "tin.train of %s is %llu, of another TiN %llu; expected the same for all",
+                                  t->node[n].name, (unsigned long long)conf->train, (unsigned long long)first->train);
+        first = conf;
         uint64_t ports = conf->ip_endpoints + conf->rma_endpoints + conf->control_endpoints;
         for (uint32_t k = 0; k < t->node[n].ports; k++)
             ports += weft_topology_link_is_fabric(t, weft_topology_port(t, n, k)->link);

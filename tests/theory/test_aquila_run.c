@@ -12,6 +12,10 @@
 
 #include "run.h"
 
+#define X(name, meaning) CELL_##name,
+enum { WEFT_TIN_CELLS(X) };
+#undef X
+
 /// And nothing was faster than alone in the empty network.
 static void assert_nothing_lost(const struct run *r) {
     run_assert_complete(r);
@@ -82,6 +86,37 @@ static void one_packet_takes_what_its_parts_take(void **state) {
         run_free(&r);
     }
     assert_int_equal(seen & 10, 10); // one link, and three; ways of two lead back by three
+}
+
+/// Trains carry the same cells in fewer events. A packet alone waits, at its two endpoints and once for each of three
+/// links, for no more than the cells before the last one of a train.
+static void trains_carry_the_same(void **state) {
+    static const uint32_t trains[] = {1, 2, 4, 6};
+    enum { CELL_PS = 160 * BYTE, TIMES = 5 };
+    weft_time_ps exact = 0;
+    uint64_t cells = 0, events = UINT64_MAX;
+    for (size_t i = 0; i < sizeof trains / sizeof *trains; i++) {
+        struct run r = RUN(run_text,
+                           SMALL "tin: {train: %u}\n"
+                                 "workload: [{kind: flow, src: host-0, dst: host-11, size: 4096B}]\n",
+                           trains[i]);
+        assert_nothing_lost(&r);
+        if (i == 0) exact = run_fct(&r, 0);
+        weft_time_ps most = exact + (trains[i] - 1) * CELL_PS * TIMES;
+        if (run_fct(&r, 0) < exact || run_fct(&r, 0) > most)
+            fail_msg("trains of %u: %" PRIu64 ", exact %" PRIu64, trains[i], run_fct(&r, 0), exact);
+        run_free(&r);
+        struct run all = RUN(
+            run_text, SMALL "tin: {train: %u}\nworkload: [{kind: poisson, load: 20%%, size: 4096B, duration: 20us}]\n",
+            trains[i]);
+        assert_nothing_lost(&all);
+        if (i == 0) cells = all.outcome->tin->cells[CELL_data];
+        assert_true(cells > 1000);
+        assert_int_equal(all.outcome->tin->cells[CELL_data], cells);
+        assert_true(all.outcome->events < events);
+        events = all.outcome->events;
+        run_free(&all);
+    }
 }
 
 /// Cells that links in pods and links between them have carried.
@@ -207,7 +242,7 @@ static void overhead_is_five_percent_and_a_round_trip(void **state) {
     struct run one = RUN(run_once, text, 4096), all = RUN(run_once, text, 256 * 4096);
     const struct weft_tin_outcome *o = all.outcome->tin;
     uint64_t ip = 256 * (4096 + 62 - 18) + 16; // the first is a WRITE's, with 16 B more
-    uint64_t acknowledgements = o->rts - 256, cells = o->cells[3] - acknowledgements; // which are a cell each
+    uint64_t acknowledgements = o->rts - 256, cells = o->cells[CELL_data] - acknowledgements; // which are a cell each
     double headers = (double)(cells * WEFT_GNET_HEADER), header = headers / ((double)ip + headers);
     double solicited = (double)((o->cells[0] + o->cells[1] - 2 * acknowledgements) * WEFT_GNET_CELL_MIN) / (double)ip;
     if (fabs(header - 0.05) > 0.003) fail_msg("headers are %.4f of cells", header);
@@ -334,6 +369,7 @@ static void bit_errors_are_survived(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_packet_takes_what_its_parts_take),
+        cmocka_unit_test(trains_carry_the_same),
         cmocka_unit_test(a_way_takes_what_its_hops_take),
         cmocka_unit_test(a_request_and_its_answer_take_six_half_round_trips),
         cmocka_unit_test(uniform_random_traffic_is_carried),
