@@ -64,21 +64,27 @@ static void search(struct escape *e, uint32_t d) {
         filled = step_back(e, e->queue[i], filled);
 }
 
-/// Ports to states one nearer; with `others`, ports to all other states from which it is reached: as ways only go up
-/// and then down, none of them comes back.
-static struct weft_gnet_escape ways_on(const struct escape *e, uint32_t x, uint32_t phase, bool others) {
+/// By phase: ports to states one nearer, and then ports to all other states from which it is reached: as ways only go
+/// up and then down, none of them comes back.
+static void ways_on(const struct escape *e, uint32_t x, struct weft_gnet_escape ret_set[4]) {
     const struct weft_dragonfly *f = e->b->f;
-    struct weft_gnet_escape set = {0, 0};
-    uint32_t here = e->distance[phase * f->tins + x];
-    if (here == UINT16_MAX || !here) return set;
+    const uint16_t *up = e->distance, *down = &e->distance[f->tins];
+    uint32_t here[2] = {up[x], down[x]};
+    memset(ret_set, 0, 4 * sizeof *ret_set);
     for (uint64_t ports = e->b->live[x]; ports; ports &= ports - 1) {
         uint32_t to = f->tin[x].peer[__builtin_ctzll(ports)];
-        bool up = e->up[x] & ports & -ports;
-        if (up && phase) continue;
-        uint32_t there = e->distance[(up ? 0 : f->tins) + to];
-        if (there != UINT16_MAX && (there + 1 != here) == others) *(up ? &set.up : &set.down) |= ports & -ports;
+        uint64_t port = ports & -ports;
+        bool is_up = e->up[x] & port;
+        uint32_t there = is_up ? up[to] : down[to];
+        if (there == UINT16_MAX) continue;
+        for (uint32_t phase = 0; phase < (is_up ? 1u : 2u); phase++) {
+            struct weft_gnet_escape *set = &ret_set[phase + (there + 1 != here[phase] ? 2 : 0)];
+            *(is_up ? &set->up : &set->down) |= port;
+        }
     }
-    return set;
+    for (uint32_t phase = 0; phase < 2; phase++)
+        if (here[phase] == UINT16_MAX || !here[phase])
+            ret_set[phase] = ret_set[phase + 2] = (struct weft_gnet_escape){0, 0};
 }
 
 static void fill(struct escape *e) {
@@ -89,12 +95,13 @@ static void fill(struct escape *e) {
     }
     for (uint32_t d = 0; d < f->tins; d++) {
         search(e, d);
-        for (uint32_t x = 0; x < f->tins; x++)
-            for (uint32_t row = 0; row < 4; row++) {
-                struct weft_gnet_escape set = ways_on(e, x, row % 2, row / 2);
+        for (uint32_t x = 0; x < f->tins; x++) {
+            struct weft_gnet_escape set[4];
+            ways_on(e, x, set);
+            for (uint32_t row = 0; row < 4; row++)
                 e->b->r->tin[x].escape_of[row * f->tins + d] =
-                    weft__gnet_sets_add(&e->b->sets[x], (struct weft_gnet_set){set.up, set.down});
-            }
+                    weft__gnet_sets_add(&e->b->sets[x], (struct weft_gnet_set){set[row].up, set[row].down});
+        }
     }
     for (uint32_t x = 0; x < f->tins; x++) {
         struct weft_gnet_tin_routes *own = &e->b->r->tin[x];
