@@ -70,7 +70,7 @@ static struct weft__dsf *find_dsf(const struct weft_scenario *scenario, const st
     struct weft_topology *all_up = weft_arena_alloc(arena, 1, sizeof *all_up);
     struct weft__epoch *epoch = weft_arena_alloc(arena, 1, sizeof *epoch);
     struct weft__dsf *dsf;
-    struct weft_error error;
+    struct weft_error error = {0};
     *all_up = *ways->t;
     all_up->events = 0;
     *epoch = (struct weft__epoch){0, ways->routes};

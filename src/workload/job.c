@@ -107,37 +107,46 @@ struct maker {
 
 #define FAIL(m, place, ...) weft_error_set((m)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
+/// A name and a size, and the comma if another one follows: how many characters; 0: not understood.
+static int read_dimension(const char *text, struct dimension *ret) {
+    char size[10]; // a number of 32 bits
+    int used = 0;
+    if (sscanf(text, " %15[a-zA-Z_] : %9[0-9] %n", ret->name, size, &used) != 2) return 0;
+    ret->size = (uint32_t)strtoul(size, NULL, 10);
+    bool ends = !text[used], more = text[used] == ',' && text[used + 1];
+    return ret->size && (ends || more) ? used + more : 0;
+}
+
 static enum weft_status read_dimensions(struct maker *m) {
     const struct job_conf *c = m->entry->conf;
+    struct weft_place place = weft__job_key_place(m->entry, "dimensions");
     uint64_t stride = 1;
     for (const char *s = c->dimensions; *s;) {
         struct dimension *d = &m->dimension[m->dimensions];
-        int used = 0;
-        if (m->dimensions == DIMENSIONS_MAX ||
-            sscanf(s, " %15[a-zA-Z_] :%" SCNu32 " %n", d->name, &d->size, &used) != 2 || !used || !d->size ||
-            (s[used] && s[used] != ','))
-            return FAIL(m, m->entry->place,
+        int used = m->dimensions < DIMENSIONS_MAX ? read_dimension(s, d) : 0;
+        if (!used)
+            return FAIL(m, place,
                         "dimensions: \"%s\" is not understood; expected at most %d names with sizes, such as "
                         "tp:8, dp:4",
                         c->dimensions, DIMENSIONS_MAX);
         for (uint32_t i = 0; i < m->dimensions; i++)
             if (!strcmp(m->dimension[i].name, d->name))
-                return FAIL(m, m->entry->place, "dimensions: \"%s\" comes twice in \"%s\"; expected each name once",
-                            d->name, c->dimensions);
+                return FAIL(m, place, "dimensions: \"%s\" comes twice in \"%s\"; expected each name once", d->name,
+                            c->dimensions);
         d->stride = (uint32_t)stride;
         stride *= d->size;
         if (stride > m->job->ranks) break;
         m->dimensions++;
-        s += used + (s[used] == ',');
+        s += used;
     }
     const char *ranks_of = c->common.rank_file;
     if (*c->dimensions && stride != m->job->ranks && *ranks_of)
-        return FAIL(m, m->entry->place,
+        return FAIL(m, weft__job_key_place(m->entry, "rank_file"),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected as many as the product of dimensions \"%s\"",
                     ranks_of, m->job->ranks, c->dimensions);
     if (*c->dimensions && stride != m->job->ranks)
-        return FAIL(m, m->entry->place, "dimensions: the product of \"%s\" is not the number of hosts, %" PRIu32,
-                    c->dimensions, m->job->ranks);
+        return FAIL(m, place, "dimensions: the product of \"%s\" is not the number of hosts, %" PRIu32, c->dimensions,
+                    m->job->ranks);
     return WEFT_OK;
 }
 

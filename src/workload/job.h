@@ -84,6 +84,8 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
                                       struct weft_job *job, struct weft_error *ret_error);
 /// Connections are known: units onto the free servers by the strategy.
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
+/// Where the user has written a key of the job; of the job, if nowhere.
+struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const char *key);
 /// `path` is relative to the folder of the file of `entry`; errors about the file as a whole are at `place`.
 enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
                                       struct weft_arena *arena, struct weft_rank_file *ret_file,

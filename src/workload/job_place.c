@@ -43,10 +43,12 @@ struct finder {
 
 #define FAIL(f, where, ...) weft_error_set((f)->error, WEFT_ERROR_INPUT, where, __VA_ARGS__)
 
-/// Where the user has written a key of the job; of the job, if nowhere.
+struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const char *key) {
+    const struct weft_tree *said = entry->tree ? weft_tree_find(entry->tree, key) : NULL;
+    return said ? said->place : entry->place;
+}
 static struct weft_place place_of(const struct finder *f, const char *key) {
-    const struct weft_tree *said = f->entry->tree ? weft_tree_find(f->entry->tree, key) : NULL;
-    return said ? said->place : f->entry->place;
+    return weft__job_key_place(f->entry, key);
 }
 
 static int by_server(const void *a, const void *b) {

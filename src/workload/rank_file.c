@@ -129,7 +129,7 @@ enum weft_status weft__rank_file_read(const char *path, struct weft_place entry,
     if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - entry.file), entry.file, path);
     path = weft_arena_text(arena, path);
     struct weft__text text;
-    struct weft_error why;
+    struct weft_error why = {0};
     enum weft_status status = weft__text_read(path, &text, &why);
     if (status) return weft_error_set(ret_error, status, place, "rank_file: %s", why.text);
     status = weft_rank_file_parse(path, text.text, text.size, arena, ret_file, ret_error);
