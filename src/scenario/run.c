@@ -2,7 +2,7 @@
 #include "weft/scenario.h"
 
 static const struct weft_param run_rows[] = {
-    WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", NULL, "of everything random"),
+    WEFT_UINT(struct weft_run_conf, seed, "seed", "1", "0", "9223372036854775807", "of everything random"),
     WEFT_TIME(struct weft_run_conf, until_ps, "until", "never", "1ns", "never",
               "end of the run; never: when every flow is done and the network is empty, at the latest after 100 days"),
     WEFT_TIME(

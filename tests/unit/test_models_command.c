@@ -64,7 +64,7 @@ static void sections_are_shown(void **state) {
         {"models switch", "pfc:   (section: weft models pfc)\n", 0},
         {"models host", "cc: none   (model: weft models cc)\n", 0},
         {"models pfc", "watchdog_action: alert   (alert | drop | forward)\n", 0},
-        {"models run", "seed: 1   (whole number, at least 0)\n", 0},
+        {"models run", "seed: 1   (whole number, 0 to 9223372036854775807)\n", 0},
         {"models topology networks", "networks: {NAME: ...}   (map of names, each a model of this kind)\n", 0},
         {"models topology list", "nodes: [...]   (list)\n", 0},
         {"models workload incast", "dst: ...   (text; must be given)\n", 0},
