@@ -110,12 +110,15 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
 
 void weft__gnet_deinit(struct weft__gnet *g) {
     weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.slot, g->cells.capacity * sizeof *g->cells.slot);
+    weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.spare, g->cells.capacity * sizeof *g->cells.spare);
 }
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
     uint32_t capacity = cells->capacity ? 2 * cells->capacity : 16;
     cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, cells->capacity * sizeof *cells->slot,
                                      capacity * sizeof *cells->slot);
+    cells->spare = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->spare, cells->capacity * sizeof *cells->spare,
+                                      capacity * sizeof *cells->spare);
     cells->capacity = capacity;
     if (!cells->n) cells->slot[cells->n++] = (struct weft_packet){0}; // nobody's
 }
@@ -175,6 +178,8 @@ weft_bytes weft__gnet_held(const struct weft__gnet *g) {
 }
 
 void weft__gnet_finish(struct weft__gnet *g) {
+    g->counts.ways_minimal = g->ways_minimal;
+    g->counts.ways_nonminimal = g->ways_nonminimal;
     for (uint64_t left = g->links; left; left &= left - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
         struct weft_gnet_port own = weft__gnet_port_counts(g, port);

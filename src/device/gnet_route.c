@@ -37,7 +37,7 @@ static uint32_t find_endpoint(struct weft__gnet *g, const struct weft_packet *ce
     uint32_t first = g->arrival_turn[kind]++;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];
-        if (!(g->busy_out & bit(o)) && !g->out[o].requests) return o;
+        if (!((g->busy_out | g->wanted) & bit(o))) return o;
     }
     return endpoint[first % n];
 }
@@ -76,9 +76,9 @@ static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, 
         is_minimal = false;
     }
     if (is_minimal)
-        g->counts.ways_minimal++;
+        g->ways_minimal++;
     else
-        g->counts.ways_nonminimal++;
+        g->ways_nonminimal++;
     return best;
 }
 

@@ -219,7 +219,7 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
     out->room |= 1u << vc;
-    if (out->requests) match(node, g, w, bit(o));
+    if (g->wanted & bit(o)) match(node, g, w, bit(o));
 }
 
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
@@ -265,7 +265,7 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
     if (!goes) out->cell = *cell;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
-    if (in->waiting || out->requests || !goes) await_crossing(node, g, i);
+    if (in->waiting || g->wanted & bit(o) || !goes) await_crossing(node, g, i);
     if (!goes) {
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         return;
@@ -281,6 +281,13 @@ static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, ui
     q->out_vc = (uint8_t)weft__gnet_way_vc(way);
     g->in[i].waiting |= 1u << vc;
     g->out[q->out].requests |= bit(i);
+    g->wanted |= bit(q->out);
+}
+
+/// No cell at input i requests output o any more.
+static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
+    g->out[o].requests &= ~bit(i);
+    if (!g->out[o].requests) g->wanted &= ~bit(o);
 }
 
 /// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
@@ -300,7 +307,7 @@ static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t o = in->vc[vc].out, fit;
     in->waiting &= ~(1u << vc);
-    if (!requesting(in, o, 0, &fit)) g->out[o].requests &= ~bit(i);
+    if (!requesting(in, o, 0, &fit)) end_requests(g, i, o);
 }
 
 /// The first cell leaves the FIFO, and keeps its slot.
@@ -336,7 +343,7 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
     in->vc_at = (uint8_t)(vc + 1);
     in->waiting &= ~(1u << vc);
-    if (all == 1u << vc) g->out[o].requests &= ~bit(i);
+    if (all == 1u << vc) end_requests(g, i, o);
     uint32_t slot = pop(g, i, vc);
     request_first(g, w, i, vc);
     cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], slot);
@@ -365,7 +372,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint64_t requests = 0;
             if (is_out_busy(g, w->now_ps, o)) {
-                if (g->out[o].requests) await_crossing(node, g, g->crossing_from[o]);
+                if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
             } else {
                 requests = requests_of(g, o);
             }
@@ -408,7 +415,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     bool ends_here = g->endpoints >> o & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
-    uint64_t outs = wanted_by(g, i) | (g->out[o].requests ? bit(o) : 0);
+    uint64_t outs = wanted_by(g, i) | (g->wanted & bit(o));
     if (outs) match(node, g, w, outs);
     if (!ends_here) return;
     if (__builtin_expect(weft__gnet_is_traced(&cell), 0))
@@ -431,6 +438,8 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             return;
         }
         o = weft__gnet_way_out(way);
+        __builtin_prefetch(&g->out[o]);
+        __builtin_prefetch(&g->out[o].vc[weft__gnet_way_vc(way)]);
         in_busy = is_in_busy(g, w->now_ps, i);
         out_busy = is_out_busy(g, w->now_ps, o);
         if (!in_busy && !out_busy && g->out[o].room >> weft__gnet_way_vc(way) & 1) {

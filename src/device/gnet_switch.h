@@ -26,8 +26,8 @@ struct weft__gnet_times {
 /// FIFO `node` is the slot of the next; `port` the number of its ways in the tables, if they are known.
 struct weft__gnet_cells {
     struct weft_packet *slot; ///< 0 is nobody's
-    uint32_t n, capacity;
-    uint32_t free; ///< the first of those used before; 0: none
+    uint32_t *spare;          ///< those that are free again, the last first; [capacity]
+    uint32_t n, capacity, spares;
 };
 struct weft__gnet_fifo {
     uint32_t head, last; ///< slots; head 0: it is empty
@@ -37,18 +37,15 @@ enum { WEFT__GNET_SET_UNKNOWN = 0xffff };
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
 
 static inline uint32_t weft__gnet_cells_take(struct weft__gnet_cells *cells) {
-    uint32_t slot = cells->free;
-    if (__builtin_expect(slot == 0, 0)) {
+    if (__builtin_expect(cells->spares == 0, 0)) {
         if (cells->n == cells->capacity) weft__gnet_cells_grow(cells);
         return cells->n++;
     }
-    cells->free = cells->slot[slot].node;
-    return slot;
+    return cells->spare[--cells->spares];
 }
 
 static inline void weft__gnet_cells_free(struct weft__gnet_cells *cells, uint32_t slot) {
-    cells->slot[slot].node = cells->free;
-    cells->free = slot;
+    cells->spare[cells->spares++] = slot;
 }
 
 /// A slot joins a FIFO, or leaves it as its head.
@@ -164,7 +161,7 @@ struct weft__gnet_tables {
     const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
 };
 
-enum { WEFT__GNET_HEAD_LINES = 11, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+enum { WEFT__GNET_HEAD_LINES = 12, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
     // what every visit needs, in WEFT__GNET_HEAD_LINES
@@ -185,7 +182,6 @@ struct weft__gnet {
     const struct weft_tin_conf *conf;
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
     weft_time_ps change_ps;                      ///< until then the tables are in force
-    weft_time_ps lag_ps;                         ///< of cells that endpoints inject
     uint16_t columns, sets, self, pod;
 
     struct weft_random random; ///< of ways
@@ -194,6 +190,9 @@ struct weft__gnet {
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
 
+    weft_time_ps lag_ps;                     ///< of cells that endpoints inject
+    uint64_t wanted;                         ///< outputs that inputs request
+    uint64_t ways_minimal, ways_nonminimal;  ///< chosen by adaptive routing
     uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
     uint16_t lump;                           ///< bytes of the longest cell, or train of them
     uint8_t first[3], n[3];                  ///< of each kind, in `endpoint`

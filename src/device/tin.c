@@ -262,7 +262,8 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         arrival[i].word = (uintptr_t)set;
     }
     prepare_due(g, end);
-    __builtin_prefetch(&g->cells.slot[g->cells.free]);
+    for (uint32_t k = 0; k < 4 && k < g->cells.spares; k++) // some will be taken
+        __builtin_prefetch(&g->cells.slot[g->cells.spare[g->cells.spares - 1 - k]]);
 }
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
