@@ -111,6 +111,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
 void weft__gnet_deinit(struct weft__gnet *g) {
     weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.slot, g->cells.capacity * sizeof *g->cells.slot);
     weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.spare, g->cells.capacity * sizeof *g->cells.spare);
+    weft_memory_free(WEFT_MEMORY_QUEUE, g->coming.cell, g->coming.capacity * sizeof *g->coming.cell);
 }
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
@@ -147,6 +148,17 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
         out->vc[vc].credits = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
+void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packet *cell) {
+    if (c->n == c->capacity) {
+        uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
+        c->cell =
+            weft_memory_resize(WEFT_MEMORY_QUEUE, c->cell, c->capacity * sizeof *c->cell, capacity * sizeof *c->cell);
+        memcpy(c->cell + c->capacity, c->cell, c->first * sizeof *c->cell); // what has gone round comes behind the rest
+        c->capacity = capacity;
+    }
+    c->cell[(c->first + c->n++) & (c->capacity - 1)] = *cell;
+}
+
 static void each_of(const struct weft__gnet_cells *cells, const struct weft__gnet_fifo *fifo,
                     void (*on_cell)(void *context, const struct weft_packet *), void *context) {
     for (uint32_t slot = fifo->head; slot; slot = cells->slot[slot].node)
@@ -155,6 +167,8 @@ static void each_of(const struct weft__gnet_cells *cells, const struct weft__gne
 
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
                      void *context) {
+    for (uint32_t k = 0; k < g->coming.n; k++)
+        on_cell(context, &g->coming.cell[(g->coming.first + k) & (g->coming.capacity - 1)]);
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
         const struct weft__gnet_in *in = &g->in[port];

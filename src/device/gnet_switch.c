@@ -252,11 +252,10 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     struct weft__gnet_out *out = &g->out[o];
     uint32_t wire = weft__gnet_wire(cell);
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
-    weft_time_ps now = w->now_ps, time = time_of(g, in->cross, wire), lag = comes ? 0 : g->lag_ps;
+    weft_time_ps now = w->now_ps, time = time_of(g, in->cross, wire);
     if (in->cross != out->cross && time_of(g, out->cross, wire) > time) time = time_of(g, out->cross, wire);
     if (comes && cell->time_ps + time_of(g, in->rate, wire) > now + time)
         time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
-    if (!goes) time += lag;
     in->busy_until_ps = now + time;
     g->crossing_to[i] = (uint8_t)o;
     g->crossing_from[o] = (uint8_t)i;
@@ -271,7 +270,7 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
         return;
     }
     weft_time_ps sending = time_of(g, out->rate, wire);
-    leave(node, g, w, o, out_vc, cell, slot, now + lag + (time > sending ? time - sending : 0));
+    leave(node, g, w, o, out_vc, cell, slot, now + (time > sending ? time - sending : 0));
 }
 
 /// The first cell of a FIFO has chosen its way.
@@ -473,16 +472,38 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
     enter(node, g, w, port, vc, cell, set);
 }
 
+/// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
+static uint32_t come_key(const struct weft__gnet *g) {
+    return WEFT__GNET_SENT + g->endpoint[0];
+}
+
+/// Cells of endpoints that have got to the switch.
+static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+    struct weft__gnet_coming *c = &g->coming;
+    for (; c->n && c->cell[c->first].time_ps <= w->now_ps; c->n--) {
+        struct weft_packet cell = c->cell[c->first];
+        c->first = (c->first + 1) & (c->capacity - 1);
+        enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, NULL);
+    }
+    if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);
+}
+
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class) {
     uint32_t vc = weft_gnet_vc(class, 0), k = hash;
     if (hash == WEFT_NONE) k = g->turn[endpoint]++;
     weft__gnet_set_vc(cell, vc);
-    cell->time_ps = w->now_ps;
     g->counts.cells[weft__gnet_type(cell)] += weft__gnet_cells(cell);
     uint32_t port = g->endpoint[g->first[endpoint] + k % g->n[endpoint]];
     if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
-    enter(node, g, w, port, vc, cell, NULL);
+    cell->time_ps = w->now_ps + g->lag_ps;
+    if (!g->lag_ps) {
+        enter(node, g, w, port, vc, cell, NULL);
+        return;
+    }
+    cell->port = (uint16_t)port;
+    weft__gnet_coming_push(&g->coming, cell);
+    if (g->coming.n == 1) weft__gnet_due_set(&g->due, come_key(g), cell->time_ps);
 }
 
 // --- failures -----------------------------------------------------------------------------------------------------
@@ -543,6 +564,10 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
 void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
     if (key < WEFT__GNET_SENT) {
         on_crossed(node, g, w, key - WEFT__GNET_CROSSED);
+        return;
+    }
+    if (key == come_key(g)) {
+        on_come(node, g, w);
         return;
     }
     g->sending_armed &= ~bit(key - WEFT__GNET_SENT);

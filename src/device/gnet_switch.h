@@ -63,6 +63,13 @@ static inline uint32_t weft__gnet_cells_pop(const struct weft__gnet_cells *cells
     return slot;
 }
 
+/// Cells that endpoints have sent, in order of time, until they are at the switch: a ring.
+struct weft__gnet_coming {
+    struct weft_packet *cell;
+    uint32_t first, n, capacity;
+};
+void weft__gnet_coming_push(struct weft__gnet_coming *coming, const struct weft_packet *cell);
+
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
 struct weft__gnet_queue {
     struct weft__gnet_fifo fifo;
@@ -202,6 +209,7 @@ struct weft__gnet {
     uint8_t crossing_to[WEFT__GNET_PORTS];   ///< output of the cell that is crossing from an input, or was the last to
     uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
     struct weft__gnet_due due;
+    struct weft__gnet_coming coming;
     // rarely
     uint32_t key0; ///< the key of the timer for failures of links
     const struct weft__gnet_tables *tables;

@@ -232,6 +232,28 @@ static void the_next_pod(void **state) {
     if (share[1] > 0.5 || share[1] < 0.4) fail_msg("all ways: %.3f, bound 0.5", share[1]);
 }
 
+/// Two hosts of a TiN send to each other as fast as their links are: what a cell takes from an endpoint to the switch
+/// is nobody else's time.
+static void hosts_of_a_tin_have_their_lines(void **state) {
+    const char *text = "topology: {kind: dragonfly, pods: 1, tins: 2, local_ports: 2}\n"
+                       "host: {processing: 0ns, cc: none, mtu: %uB}\nswitch: {buffer: {kind: dynamic, total: 64MiB}}\n"
+                       "workload:\n  - {kind: flow, src: host-0, dst: host-1, size: 1MB}\n"
+                       "  - {kind: flow, src: host-1, dst: host-0, size: 1MB}\n";
+    static const uint32_t mtus[] = {1024, 4096};
+    for (uint32_t m = 0; m < 2; m++) {
+        struct run r = RUN(run_once, text, mtus[m]);
+        for (uint32_t i = 0; i < 2; i++) {
+            // Frames, and of the other flow acknowledgements of 64 B at most.
+            weft_time_ps packets = (1000000 + mtus[m] - 1) / mtus[m], least = 1000000 * HOST_BYTE;
+            weft_time_ps most = least + packets * (62 + 20 + 64 + 20) * HOST_BYTE + 3 * WEFT_PS_PER_US;
+            if (run_fct(&r, i) < least || run_fct(&r, i) > most)
+                fail_msg("%" PRIu32 " B: %" PRIu64 " ps, expected %" PRIu64 " to %" PRIu64, mtus[m], run_fct(&r, i),
+                         least, most);
+        }
+        run_free(&r);
+    }
+}
+
 /// What cells and solicitation cost: of cells of 160 B a header of 8, 5 %, and RTS and CTS, less than 1 % of packets of
 /// 4 KB; of time a round trip, once, however many packets there are: later ones ask while earlier ones are sent.
 static void overhead_is_five_percent_and_a_round_trip(void **state) {
@@ -374,6 +396,7 @@ int main(void) {
         cmocka_unit_test(a_request_and_its_answer_take_six_half_round_trips),
         cmocka_unit_test(uniform_random_traffic_is_carried),
         cmocka_unit_test(the_next_pod),
+        cmocka_unit_test(hosts_of_a_tin_have_their_lines),
         cmocka_unit_test(overhead_is_five_percent_and_a_round_trip),
         cmocka_unit_test(incast_costs_requests_only),
         cmocka_unit_test(clear_to_drop_saves_the_fabric),
