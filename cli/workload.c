@@ -206,6 +206,7 @@ static void print_text(const struct view *v) {
     }
     printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
            v->result.lanes, end);
+    if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
     print_busiest(v, "sends", find_busiest(v, v->sent));
     print_busiest(v, "receives", find_busiest(v, v->received));
     if (v->matrix) (v->n > COLUMNS_MAX ? print_pairs : print_matrix)(v);

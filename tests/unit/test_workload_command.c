@@ -98,6 +98,15 @@ static void who_sends_to_whom(void **state) {
     assert_non_null(strstr(f->out, "host-0 receives most, 7MB: 560us at the rate of its link\n"));
 }
 
+static void what_is_left_out_is_said(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "rma.yaml", "topology: {kind: single, hosts: 4}\nworkload: [{kind: rma}]\n");
+    assert_int_equal(weft(f, "workload rma.yaml"), 0);
+    assert_non_null(strstr(f->out, "remote memory access is left out"));
+    assert_int_equal(weft(f, "workload s.yaml"), 0);
+    assert_null(strstr(f->out, "left out"));
+}
+
 static void mistakes_are_said(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "workload s.yaml --between racks"), 2);
@@ -112,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_by_group_and_host),
         cmocka_unit_test(who_sends_to_whom),
+        cmocka_unit_test(what_is_left_out_is_said),
         cmocka_unit_test(mistakes_are_said),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
