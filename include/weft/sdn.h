@@ -66,7 +66,8 @@ struct weft_sdn_result {
     struct weft_sdn_counts counts;
     weft_bytes sram_most, rpc_most; ///< in a TiN: firmware and RPCs; an RPC
     uint64_t overflows;             ///< RPCs for which there was no memory
-    bool checked;                   ///< every write was followed by a walk over all tables
+    bool checked;                   ///< every write was followed by a walk over all that it may change
+    bool tampered;                  ///< registers were lost or changed, not by a write: then batches promise nothing
 };
 
 struct weft_sdn;

@@ -7,7 +7,8 @@
 #include "control/clique_events.h"
 #include "weft/memory.h"
 
-enum { SWITCH_PORTS = 50, ENDPOINTS = 18, TRACED = 100, CLOCK_EVENTS_MAX = 8 };
+enum { SWITCH_PORTS = 50, ENDPOINTS = 18, CLOCK_EVENTS_MAX = 8 };
+enum { TRACED = 100, TRACED_ALL = 1000000 }; ///< cells, from one TiN to another and, about, in all
 
 /// The clocks' events follow each other at a distance at which each has had its effect: what they do is over in a
 /// moment, and messages are many. More than a few are left out.
@@ -60,7 +61,9 @@ struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, c
     struct weft_sdn *sdn = weft_sdn_new(t, f, gnet, &conf->sdn, seed);
     trace->sdn = weft_sdn_run(sdn, what.sdn, what.n, arena);
     trace->differences = weft_sdn_differences(sdn);
-    if (trace->sdn->checked) trace->cells = weft_sdn_find_fault(sdn, TRACED, 0, seed);
+    uint32_t traced = TRACED_ALL / (f->tins * f->tins);
+    traced = traced > TRACED ? TRACED : traced + !traced;
+    if (trace->sdn->checked) trace->cells = weft_sdn_find_fault(sdn, traced, 0, seed);
     weft_sdn_free(sdn);
     run_clocks(t, trace, &conf->timesync, event, events, seed, arena);
     return trace;

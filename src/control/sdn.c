@@ -35,7 +35,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, ibr_ps, "ibr", "100ms", "0s", "100s",
               "of an inter-block routing controller, for new egress paths; assumed"),
     WEFT_UINT(T, shards, "ibr_shards", "4", "1", "64", "inter-block routing controllers"),
-    WEFT_UINT(T, check_tins, "check_tins", "64", "0", "4096",
+    WEFT_UINT(T, check_tins, "check_tins", "1024", "0", "4096",
               "Cliques of up to so many TiNs are walked through after every write"),
 };
 static const char *check(const void *conf, char *text, size_t size) {

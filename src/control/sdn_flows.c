@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flow manager and switch front-end: from flows by class of ports to writes of entries, in order; what a write does;
 // and what is found when a session is made again.
+#include <assert.h>
 #include <string.h>
 
 #include "control/sdn_run.h"
@@ -98,40 +99,59 @@ void weft__sdn_sort_batch(struct weft_sdn *s, uint32_t first, uint32_t end) {
 
 // --- what is programmed -------------------------------------------------------------------------------------------
 
-static void walk_to(struct weft_sdn *s, uint32_t dst, const uint64_t *up, bool *ret) {
-    s->walk.up = up;
-    weft__sdn_walk(&s->walk, dst, ret);
-}
-
 /// Whether cells for `dst` meet the column at some TiN.
-static bool concerns(const struct weft_sdn *s, uint32_t tin, struct weft__sdn_op op, uint32_t dst) {
+static bool concerns(const struct weft_sdn *s, uint32_t tin, uint32_t column, uint32_t dst) {
     const struct weft_tin *to = &s->f->tin[dst];
     uint32_t pods0 = s->columns.places, own0 = pods0 + s->f->pods;
-    if (op.kind != WEFT__SDN_FLOW) return true;
-    if (op.column < pods0) return to->pod == s->f->tin[tin].pod && to->place == op.column;
-    if (op.column < own0) return to->pod == op.column - pods0;
-    return s->columns.special[op.column - own0] == dst;
+    if (column < pods0) return to->pod == s->f->tin[tin].pod && to->place == column;
+    if (column < own0) return to->pod == column - pods0;
+    return s->columns.special[column - own0] == dst;
 }
 
-static void look_at(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool because_of_write) {
-    uint32_t tins = s->f->tins;
-    bool *arrives = &s->arrives[dst * tins], *real = &s->arrives_real[dst * tins];
-    walk_to(s, dst, s->up_known, s->scratch);
-    for (uint32_t x = 0; x < tins && because_of_write; x++)
-        s->now_outcome->holes += arrives[x] && !s->scratch[x];
-    memcpy(arrives, s->scratch, tins * sizeof *arrives);
-    walk_to(s, dst, s->up_real, s->scratch);
-    for (uint32_t x = 0; x < tins; x++) {
-        if (!real[x] && s->scratch[x]) s->now_outcome->restored_ps = now - s->event_ps;
-        s->lost_pairs += real[x] && !s->scratch[x];
-        s->lost_pairs -= !real[x] && s->scratch[x];
+static void settle(struct weft_sdn *s, weft_time_ps now, uint32_t dst, bool because_of_write) {
+    struct weft__sdn_turned known = weft__sdn_walk_settle(&s->walk_known, dst);
+    struct weft__sdn_turned real = weft__sdn_walk_settle(&s->walk_real, dst);
+    if (because_of_write) {
+        assert(!known.lost || s->conf->ordering != WEFT_SDN_SEQUENCED || s->result->tampered); // what batches are for
+        s->now_outcome->holes += known.lost;
     }
-    memcpy(real, s->scratch, tins * sizeof *real);
+    if (real.found) s->now_outcome->restored_ps = now - s->event_ps;
+    s->lost_pairs += real.lost;
+    s->lost_pairs -= real.found;
 }
 
-void weft__sdn_look(struct weft_sdn *s, weft_time_ps now) {
-    for (uint32_t d = 0; d < s->f->tins && s->result->checked; d++)
-        look_at(s, now, d, false);
+static void renew(struct weft_sdn *s, uint32_t dst, uint32_t tin, uint32_t row) {
+    struct weft__sdn_state state = {(uint16_t)tin, (uint8_t)(row / VCS), (uint8_t)(row % VCS)};
+    weft__sdn_walk_renew(&s->walk_known, dst, state);
+    weft__sdn_walk_renew(&s->walk_real, dst, state);
+}
+
+void weft__sdn_look(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
+    for (uint32_t d = 0; d < s->f->tins && s->result->checked; d++) {
+        for (uint32_t row = 0; row < s->tables.rows; row++)
+            renew(s, d, tin, row);
+        settle(s, now, d, false);
+    }
+}
+
+void weft__sdn_look_at_ports(struct weft_sdn *s, weft_time_ps now, struct weft__sdn_walk *walk,
+                             const uint64_t *before) {
+    for (uint32_t d = 0; d < s->f->tins && s->result->checked; d++) {
+        for (uint32_t x = 0; x < s->f->tins; x++)
+            for (uint32_t row = 0; row < s->tables.rows && walk->up[x] != before[x]; row++)
+                weft__sdn_walk_renew(walk, d,
+                                     (struct weft__sdn_state){(uint16_t)x, (uint8_t)(row / VCS), (uint8_t)(row % VCS)});
+        settle(s, now, d, false);
+    }
+}
+
+/// Entries that name a group.
+static void look_at_group(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t group) {
+    for (uint32_t d = 0; d < s->f->tins; d++) {
+        for (uint32_t row = 0; row < s->tables.rows; row++)
+            if (d != tin && weft__sdn_lookup(&s->tables, tin, row, d) == group) renew(s, d, tin, row);
+        settle(s, now, d, true);
+    }
 }
 
 void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op) {
@@ -144,9 +164,15 @@ void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct 
     else
         e->present[op.group] = op.kind == WEFT__SDN_GROUP_ADD;
     if (!s->result->checked || op.kind == WEFT__SDN_EGRESS) return;
-    // a group that no entry names changes no way, and tells so: nothing is lost, nothing restored
-    for (uint32_t d = 0; d < s->f->tins; d++)
-        if (d != tin && concerns(s, tin, op, d)) look_at(s, now, d, true);
+    if (op.kind != WEFT__SDN_FLOW) {
+        look_at_group(s, now, tin, op.group);
+        return;
+    }
+    for (uint32_t d = 0; d < s->f->tins; d++) {
+        if (d == tin || !concerns(s, tin, op.column, d)) continue;
+        renew(s, d, tin, op.row);
+        settle(s, now, d, true);
+    }
 }
 
 // --- reconciliation -----------------------------------------------------------------------------------------------

@@ -147,6 +147,7 @@ static void on_read(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
 // --- routing engine -----------------------------------------------------------------------------------------------
 
 static void set_ports(struct weft_sdn *s, const bool *down, uint64_t *ret_up) {
+    memcpy(s->up_before, ret_up, s->f->tins * sizeof *ret_up);
     for (uint32_t x = 0; x < s->f->tins; x++) {
         ret_up[x] = 0;
         for (uint64_t ports = s->f->tin[x].local | s->f->tin[x].global; ports; ports &= ports - 1)
@@ -217,8 +218,8 @@ static void on_links(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn
     for (uint32_t i = 0; i < e->links; i++)
         s->down[e->link[i]] = !e->up;
     set_ports(s, s->down, s->up_real);
+    weft__sdn_look_at_ports(s, now, &s->walk_real, s->up_before);
     note(s, now + s->conf->detect_ps + s->conf->latency_ps + s->conf->nib_ps, DUE_REPORT, WEFT_NONE, number);
-    weft__sdn_look(s, now);
 }
 
 static void on_report(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
@@ -241,11 +242,12 @@ static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     e->rebooting = true;
     note(s, now + s->conf->reboot_ps, DUE_CONNECT, tin, 1);
     if (s->conf->nsf) return;
+    s->result->tampered = true;
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
         for (uint32_t row = 0; row < s->tables.rows; row++)
             if (weft__sdn_get(&s->tables, c, tin, row)) clear(s, now, tin, c, row);
     memset(e->present, 0, e->presents * sizeof *e->present);
-    weft__sdn_look(s, now);
+    weft__sdn_look(s, now, tin);
 }
 
 /// An entry of a port that names a group now names another one that it should not.
@@ -259,9 +261,10 @@ static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
         if (!is || other == is) continue;
         weft__sdn_note_write(s, now, tin, (struct weft__sdn_op){WEFT__SDN_FLOW, column, row, other, false});
         *weft__sdn_entry(&s->tables, column, tin, row) = other;
+        s->result->tampered = true;
         break;
     }
-    weft__sdn_look(s, now);
+    weft__sdn_look(s, now, tin);
 }
 
 /// Four controllers of the datacenter, each for its share of the spines, agree on new egress paths; then every TiN's
@@ -332,7 +335,7 @@ static void act(struct weft_sdn *s, const struct weft__due *due) {
         s->gathering = s->stale = false;
         make_plan(s);
         set_ports(s, s->known, s->up_known);
-        weft__sdn_look(s, now);
+        weft__sdn_look_at_ports(s, now, &s->walk_known, s->up_before);
         s->batch = 1; // being made
         note(s, now + s->conf->compute_ps, DUE_SOLVED, WEFT_NONE, 0);
         break;
@@ -419,6 +422,7 @@ struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_d
     s->known = weft_arena_alloc(arena, t->links, sizeof *s->known);
     s->up_known = weft_arena_alloc(arena, f->tins, sizeof *s->up_known);
     s->up_real = weft_arena_alloc(arena, f->tins, sizeof *s->up_real);
+    s->up_before = weft_arena_alloc(arena, f->tins, sizeof *s->up_before);
     weft__sdn_tables_init(&s->meant, &s->columns, WEFT__SDN_CLASS_ROWS);
     weft__sdn_tables_init(&s->expected, &s->columns, s->wiring->slots * VCS);
     weft__sdn_tables_init(&s->tables, &s->columns, s->wiring->slots * VCS);
@@ -443,6 +447,8 @@ void weft_sdn_free(struct weft_sdn *s) {
         weft_memory_free(KIND, g->set, g->capacity * sizeof *g->set);
     }
     weft__sdn_recorder_deinit(s);
+    weft__sdn_walk_deinit(&s->walk_known);
+    weft__sdn_walk_deinit(&s->walk_real);
     weft__sdn_plan_deinit(&s->plan);
     weft__sdn_tables_deinit(&s->meant);
     weft__sdn_tables_deinit(&s->expected);
@@ -452,18 +458,16 @@ void weft_sdn_free(struct weft_sdn *s) {
 }
 
 static void begin_walks(struct weft_sdn *s) {
-    size_t tins = s->f->tins;
-    s->result->checked = tins <= s->conf->check_tins;
+    s->result->checked = s->f->tins <= s->conf->check_tins;
     if (!s->result->checked) return;
-    s->arrives = weft_arena_alloc(s->arena, tins * tins, sizeof *s->arrives);
-    s->arrives_real = weft_arena_alloc(s->arena, tins * tins, sizeof *s->arrives_real);
-    s->scratch = weft_arena_alloc(s->arena, tins, sizeof *s->scratch);
-    s->walk =
-        (struct weft__sdn_walk){.wiring = s->wiring, .tables = &s->tables, .groups = &s->groups, .present = s->present};
-    s->walk.memo = weft_arena_alloc(s->arena, tins * s->wiring->slots * VCS, sizeof *s->walk.memo);
-    s->lost_pairs = tins * tins;
-    memset(s->arrives_real, false, tins * tins * sizeof *s->arrives_real);
-    weft__sdn_look(s, 0);
+    s->walk_known = (struct weft__sdn_walk){
+        .wiring = s->wiring, .tables = &s->tables, .groups = &s->groups, .present = s->present, .up = s->up_known};
+    s->walk_real = s->walk_known;
+    s->walk_real.up = s->up_real;
+    weft__sdn_walk_begin(&s->walk_known);
+    weft__sdn_walk_copy(&s->walk_real, &s->walk_known); // all links are up
+    for (size_t i = 0; i < (size_t)s->f->tins * s->f->tins; i++)
+        s->lost_pairs += !s->walk_real.arrives[i];
 }
 
 struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_event *event, uint32_t events,

@@ -5,6 +5,7 @@
 
 #include "control/agenda.h"
 #include "control/sdn_plan.h"
+#include "control/sdn_walk.h"
 #include "weft/random.h"
 
 enum weft__sdn_kind { WEFT__SDN_GROUP_ADD, WEFT__SDN_FLOW, WEFT__SDN_GROUP_DEL, WEFT__SDN_EGRESS };
@@ -70,8 +71,8 @@ struct weft_sdn {
     struct weft__sdn_session *session; ///< [tins]
     struct weft_random random;
     struct weft__agenda agenda;
-    bool *down, *known;           ///< [links] as they are; as the routing engine knows them
-    uint64_t *up_known, *up_real; ///< [tins] ports, of the plan; as they are
+    bool *down, *known;                       ///< [links] as they are; as the routing engine knows them
+    uint64_t *up_known, *up_real, *up_before; ///< [tins] ports, of the plan; as they are; before the last change
     // routing engine
     struct weft__sdn_plan plan;
     uint32_t batch, waiting;          ///< batch under way, 0: none; TiNs that it waits for
@@ -84,9 +85,9 @@ struct weft_sdn {
     struct weft_sdn_outcome *outcome;
     weft_time_ps event_ps;
     struct weft_sdn_result *result;
-    // walks
-    struct weft__sdn_walk walk;
-    bool *arrives, *arrives_real, *scratch, **present; ///< [tins * tins] by destination; [tins]
+    // walks, over the links of the plan and over those that there are
+    struct weft__sdn_walk walk_known, walk_real;
+    bool **present; ///< [tins]
     uint64_t lost_pairs;
     struct weft__sdn_recorder *recorder; ///< NULL: nobody wants to know
 };
@@ -109,7 +110,9 @@ void weft__sdn_note_solved(struct weft_sdn *s, weft_time_ps now);
 void weft__sdn_recorder_deinit(struct weft_sdn *s);
 /// A write at a TiN takes effect.
 void weft__sdn_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin, struct weft__sdn_op op);
-/// Walks anew, for all destinations; counts pairs that are lost.
-void weft__sdn_look(struct weft_sdn *s, weft_time_ps now);
+/// Something other than a write has changed the entries or groups of a TiN.
+void weft__sdn_look(struct weft_sdn *s, weft_time_ps now, uint32_t tin);
+/// Ports of `up_known` or `up_real` have changed: what they were.
+void weft__sdn_look_at_ports(struct weft_sdn *s, weft_time_ps now, struct weft__sdn_walk *walk, const uint64_t *before);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows and groups of a Clique, and walks through them.
+// Flows and groups of a Clique.
 #include "control/sdn_tables.h"
 
 #include <string.h>
@@ -65,33 +65,4 @@ struct weft__sdn_wiring *weft__sdn_wiring_new(const struct weft_topology *t, con
             if (k + 2 > w->slots) w->slots = k + 2;
         }
     return w;
-}
-
-enum { UNKNOWN, ARRIVES, LOST, UNDER_WAY };
-
-static bool arrives(struct weft__sdn_walk *w, uint32_t x, uint32_t slot, uint32_t vc, uint32_t dst) {
-    const struct weft_dragonfly *f = w->wiring->f;
-    uint8_t *memo = &w->memo[(x * w->wiring->slots + slot) * WEFT__SDN_VCS + vc];
-    if (*memo) return *memo == ARRIVES; // under way: it went round in a circle
-    *memo = UNDER_WAY;
-    uint32_t group = weft__sdn_lookup(w->tables, x, slot * WEFT__SDN_VCS + vc, dst);
-    bool well = group && w->present[x][group];
-    struct weft_gnet_set set = well ? w->groups->tin[x].set[group] : (struct weft_gnet_set){0, 0};
-    uint64_t ports = (set.minimal | set.nonminimal) & w->up[x] & ~(slot ? f->tin[x].back[slot - 1] : 0);
-    well = ports;
-    uint32_t next_vc = weft_gnet_next_vc((enum weft_gnet_input)weft__sdn_input_of(f, x, slot), vc);
-    for (; ports && well; ports &= ports - 1) {
-        uint32_t k = (uint32_t)__builtin_ctzll(ports), y = f->tin[x].peer[k];
-        if (y == dst) continue;
-        uint32_t there = 1u + w->wiring->port_there[x * WEFT_GNET_PORTS_MAX + k];
-        well = next_vc < WEFT__SDN_VCS && arrives(w, y, there, next_vc, dst);
-    }
-    *memo = well ? ARRIVES : LOST;
-    return well;
-}
-
-void weft__sdn_walk(struct weft__sdn_walk *w, uint32_t dst, bool *ret_arrives) {
-    memset(w->memo, UNKNOWN, (size_t)w->wiring->f->tins * w->wiring->slots * WEFT__SDN_VCS);
-    for (uint32_t x = 0; x < w->wiring->f->tins; x++)
-        ret_arrives[x] = x == dst || arrives(w, x, 0, 0, dst);
 }

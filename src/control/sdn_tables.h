@@ -70,16 +70,4 @@ struct weft__sdn_wiring {
 struct weft__sdn_wiring *weft__sdn_wiring_new(const struct weft_topology *t, const struct weft_dragonfly *f,
                                               struct weft_arena *arena);
 
-/// A walk through what is programmed: whether a cell for `dst` from each TiN is bound to arrive, whichever candidate it
-/// takes, over the links of `up` (mask of ports a TiN).
-struct weft__sdn_walk {
-    const struct weft__sdn_wiring *wiring;
-    const struct weft__sdn_tables *tables;
-    const struct weft__sdn_groups *groups;
-    bool *const *present; ///< [tin][group]
-    const uint64_t *up;
-    uint8_t *memo; ///< [tins * slots * 3]
-};
-void weft__sdn_walk(struct weft__sdn_walk *w, uint32_t dst, bool *ret_arrives);
-
 #endif
