@@ -103,6 +103,27 @@ static void print_outcome(const struct clique_view *v, uint32_t i, uint32_t othe
     printf("\n");
 }
 
+/// Messages of each kind, and how long they are under way.
+static void print_messages(const struct weft_sdn_result *r) {
+    uint64_t n[WEFT_SDN_MESSAGE_KINDS] = {0};
+    weft_time_ps least[WEFT_SDN_MESSAGE_KINDS], most[WEFT_SDN_MESSAGE_KINDS] = {0};
+    for (uint32_t i = 0; i < r->messages; i++) {
+        const struct weft_sdn_message *m = &r->message[i];
+        weft_time_ps takes = m->arrives_ps - m->sent_ps;
+        least[m->kind] = n[m->kind]++ && least[m->kind] < takes ? least[m->kind] : takes;
+        most[m->kind] = most[m->kind] > takes ? most[m->kind] : takes;
+    }
+    printf("  messages: %u, of these %u lost with sessions\n", r->messages, r->messages_lost);
+    for (uint32_t k = 0; k < WEFT_SDN_MESSAGE_KINDS; k++) {
+        const struct weft_sdn_message_info *info = &weft_sdn_message_info[k];
+        char a[TEXT], b[TEXT];
+        if (!n[k]) continue;
+        printf("  %8" PRIu64 "  %-14s to %-14s  %s", n[k], info->from, info->to, time_text(least[k], a));
+        if (most[k] > least[k]) printf(" to %s", time_text(most[k], b));
+        printf("  %s\n", info->what);
+    }
+}
+
 static void print_sdn(const struct clique_view *v) {
     const struct weft_clique_trace *c = v->trace;
     char a[TEXT], b[TEXT];
@@ -123,6 +144,7 @@ static void print_sdn(const struct clique_view *v) {
     printf("  memory of a control processor: %s at most, RPCs of up to %s, %" PRIu64
            " without room; in TiNs at the end %" PRIu64 " entries and groups are not as meant\n",
            a, b, c->sdn->overflows, c->differences);
+    print_messages(c->sdn);
     if (!c->sdn->checked) {
         printf("  not walked through: the Clique has more than %" PRIu64 " TiNs (control.sdn.check_tins)\n",
                v->scenario->control.sdn.check_tins);

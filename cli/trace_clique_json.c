@@ -75,6 +75,28 @@ static void json_what(struct weft__json *j, const struct clique_view *v, const s
     weft__json_key_u64(j, "links", e->links);
 }
 
+static uint64_t all_sent(const struct weft_sdn_outcome *o) {
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < WEFT_SDN_MESSAGE_KINDS; k++)
+        n += o->sent[k].n;
+    return n;
+}
+
+static void json_sent(struct weft__json *j, const struct weft_sdn_outcome *o) {
+    weft__json_key(j, "sent");
+    weft__json_begin_object(j);
+    for (uint32_t k = 0; k < WEFT_SDN_MESSAGE_KINDS; k++) {
+        if (!o->sent[k].n) continue;
+        weft__json_key(j, weft_sdn_message_info[k].name);
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "messages", o->sent[k].n);
+        weft__json_key_u64(j, "first_ps", o->sent[k].first_ps);
+        weft__json_key_u64(j, "last_ps", o->sent[k].last_ps);
+        weft__json_end_object(j);
+    }
+    weft__json_end_object(j);
+}
+
 static void json_sdn(struct weft__json *j, const struct clique_view *v) {
     const struct weft_sdn_result *r = v->trace->sdn;
     const struct weft_celltrace_result *cells = &v->trace->cells;
@@ -84,6 +106,8 @@ static void json_sdn(struct weft__json *j, const struct clique_view *v) {
     weft__json_key_u64(j, "sram_most_bytes", r->sram_most);
     weft__json_key_u64(j, "rpc_most_bytes", r->rpc_most);
     weft__json_key_u64(j, "overflows", r->overflows);
+    weft__json_key_u64(j, "messages", r->messages);
+    weft__json_key_u64(j, "messages_lost", r->messages_lost);
     weft__json_key_u64(j, "not_as_meant", v->trace->differences);
     weft__json_key_u64(j, "traced_cells", cells->cells);
     weft__json_key_u64(j, "traced_arrived", cells->arrived);
@@ -108,7 +132,8 @@ static void json_sdn(struct weft__json *j, const struct clique_view *v) {
         weft__json_key_u64(j, "groups", o->groups);
         weft__json_key_u64(j, "writes", o->writes);
         weft__json_key_u64(j, "rpcs", o->rpcs);
-        weft__json_key_u64(j, "messages", o->messages);
+        weft__json_key_u64(j, "messages", all_sent(o));
+        json_sent(j, o);
         weft__json_key_u64(j, "repaired", o->repaired);
         weft__json_key_u64(j, "pairs_cut", o->cut_pairs);
         weft__json_key_u64(j, "pairs_left", o->left_pairs);
@@ -224,12 +249,32 @@ static void csv_transitions(FILE *file, const struct clique_view *v) {
     }
 }
 
+/// Who: a TiN, except where an inter-block routing controller is at one end.
+static void csv_messages(FILE *file, const struct clique_view *v) {
+    const struct weft_sdn_result *r = v->trace->sdn;
+    fprintf(file, "sent_s,arrives_s,event,message,from,to,who\n");
+    for (uint32_t i = 0; i < r->messages; i++) {
+        const struct weft_sdn_message *m = &r->message[i];
+        const struct weft_sdn_message_info *info = &weft_sdn_message_info[m->kind];
+        bool ibr =
+            m->kind == WEFT_SDN_SPINE_STATUS || m->kind == WEFT_SDN_EXIT_WRITE || m->kind == WEFT_SDN_EXIT_NOTICE;
+        fprintf(file, "%.6f,%.6f,%u,%s,%s,%s,", (double)m->sent_ps / 1e12, (double)m->arrives_ps / 1e12, m->event,
+                info->name, info->from, info->to);
+        if (ibr)
+            fprintf(file, "ibr-%u\n", m->who);
+        else
+            fprintf(file, "%s\n", m->who == WEFT_NONE ? "" : v->trace->clique->tin[m->who].name);
+    }
+}
+
 enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *v, struct weft_error *ret_error) {
     static const struct {
         const char *name;
         void (*write)(FILE *file, const struct clique_view *v);
-    } files[] = {
-        {"bootstrap.csv", csv_bootstrap}, {"timesync.csv", csv_timesync}, {"transitions.csv", csv_transitions}};
+    } files[] = {{"bootstrap.csv", csv_bootstrap},
+                 {"timesync.csv", csv_timesync},
+                 {"transitions.csv", csv_transitions},
+                 {"messages.csv", csv_messages}};
     bool made = !mkdir(dir, 0777) || errno == EEXIST;
     for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH];

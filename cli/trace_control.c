@@ -13,7 +13,8 @@ enum { NAMES = 4, TEXT = 32, NAME = 128, STEPS_DEFAULT = 60, CAPACITIES_MAX = 40
 static struct { const char *steps, *csv; } form;
 static const struct weft_cli_option own[] = {
     {"steps", "N", "show at most N steps of a burst of failures; 60 if not given", &form.steps, NULL},
-    {"csv", "DIR", "of a Clique: write bootstrap.csv, timesync.csv and transitions.csv into DIR", &form.csv, NULL},
+    {"csv", "DIR", "of a Clique: write bootstrap.csv, timesync.csv, transitions.csv and messages.csv into DIR",
+     &form.csv, NULL},
     {0},
 };
 static const struct weft_cli_command command = {

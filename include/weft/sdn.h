@@ -13,8 +13,8 @@ enum weft_sdn_ordering {
     WEFT_SDN_NONE,      ///< everything at once in any order
 };
 struct weft_sdn_conf {
-    weft_time_ps detect_ps, latency_ps, nib_ps, settle_ps, compute_ps, rpc_ps, op_ps, reboot_ps, connect_ps, read_ps,
-        ibr_ps;
+    weft_time_ps detect_ps, latency_ps, nib_write_ps, nib_ps, call_ps, settle_ps, compute_ps, rpc_ps, op_ps, reboot_ps,
+        connect_ps, read_ps, ibr_ps;
     weft_bytes sram_bytes, firmware_bytes, rpc_bytes, op_bytes;
     uint64_t outstanding, rate, shards, check_tins;
     uint32_t ordering; ///< enum weft_sdn_ordering
@@ -39,12 +39,54 @@ struct weft_sdn_event {
     const uint32_t *link; ///< LINKS: of the topology
     uint32_t links;
 };
+/// What the applications of the controller, the firmware of TiNs and the datacenter network tell each other: from whom,
+/// to whom, what. "exits" are the ways out of the Clique.
+#define WEFT_SDN_MESSAGES(X)                                                                                           \
+    X(PORT_STATUS, port_status, "TiN", "front-end", "a port is down or up")                                            \
+    X(PORT_WRITE, port_write, "front-end", "NIB", "ports")                                                             \
+    X(PORT_NOTICE, port_notice, "NIB", "routing engine", "ports")                                                      \
+    X(BATCH_WRITE, batch_write, "routing engine", "NIB", "a batch of flows and groups, or exits")                      \
+    X(BATCH_NOTICE, batch_notice, "NIB", "flow manager", "a batch of flows and groups, or exits")                      \
+    X(PROGRAM, program, "flow manager", "front-end", "sorted writes for a TiN")                                        \
+    X(RPC, rpc, "front-end", "TiN", "writes, as many as fit")                                                          \
+    X(ANSWER, answer, "TiN", "front-end", "they are in registers")                                                     \
+    X(PROGRAMMED, programmed, "front-end", "flow manager", "a TiN is programmed")                                      \
+    X(RESULT_WRITE, result_write, "flow manager", "NIB", "a TiN is programmed")                                        \
+    X(RESULT_NOTICE, result_notice, "NIB", "routing engine", "a TiN is programmed")                                    \
+    X(CONNECT, connect, "front-end", "TiN", "a session, and: what do registers hold")                                  \
+    X(REGISTERS, registers, "TiN", "front-end", "what registers hold")                                                 \
+    X(SPINE_STATUS, spine_status, "spine", "IBR controller", "a link of the datacenter is down or up")                 \
+    X(EXIT_WRITE, exit_write, "IBR controller", "NIB", "exits by its share of the spines")                             \
+    X(EXIT_NOTICE, exit_notice, "NIB", "routing engine", "exits by its share of the spines")
+enum weft_sdn_message_kind {
+#define X(kind, name, from, to, what) WEFT_SDN_##kind,
+    WEFT_SDN_MESSAGES(X)
+#undef X
+        WEFT_SDN_MESSAGE_KINDS
+};
+struct weft_sdn_message_info {
+    const char *name, *from, *to, *what;
+};
+extern const struct weft_sdn_message_info weft_sdn_message_info[WEFT_SDN_MESSAGE_KINDS];
+struct weft_sdn_message {
+    weft_time_ps sent_ps, arrives_ps;
+    enum weft_sdn_message_kind kind;
+    uint32_t who;   ///< TiN, or IBR controller, that it is from, to or about; WEFT_NONE: none
+    uint32_t event; ///< after which it was sent
+};
+/// Messages of a kind after an event. Times: since the event, when the first and the last arrive.
+struct weft_sdn_sent {
+    uint64_t n;
+    weft_time_ps first_ps, last_ps;
+};
+
 /// What came of an event before the next.
 struct weft_sdn_outcome {
     weft_time_ps noticed_ps, computed_ps, done_ps; ///< since the event; 0: no such step
     uint32_t batches, tins;                        ///< tins: programmed
     uint64_t flows, groups;                        ///< of the routing engine, by class of ports; groups come and go
-    uint64_t writes, rpcs, messages;               ///< of entries and groups in TiNs; messages: of NIB and sessions
+    uint64_t writes, rpcs;                         ///< of entries and groups in TiNs
+    struct weft_sdn_sent sent[WEFT_SDN_MESSAGE_KINDS];
     uint64_t cut_pairs;       ///< TiNs that a cell to another might not reach any more, right after the event
     uint64_t left_pairs;      ///< the same when all is done
     uint64_t holes;           ///< times that a write did that to two TiNs: a black hole of a transition
@@ -64,10 +106,12 @@ struct weft_sdn_counts {
 struct weft_sdn_result {
     struct weft_sdn_outcome *outcome; ///< [events]
     struct weft_sdn_counts counts;
-    weft_bytes sram_most, rpc_most; ///< in a TiN: firmware and RPCs; an RPC
-    uint64_t overflows;             ///< RPCs for which there was no memory
-    bool checked;                   ///< every write was followed by a walk over all that it may change
-    bool tampered;                  ///< registers were lost or changed, not by a write: then batches promise nothing
+    weft_bytes sram_most, rpc_most;         ///< in a TiN: firmware and RPCs; an RPC
+    uint64_t overflows;                     ///< RPCs for which there was no memory
+    const struct weft_sdn_message *message; ///< [messages] in the order in which they were sent
+    uint32_t messages, messages_lost;       ///< lost: with the session that they belonged to
+    bool checked;                           ///< every write was followed by a walk over all that it may change
+    bool tampered; ///< registers were lost or changed, not by a write: then batches promise nothing
 };
 
 struct weft_sdn;

@@ -181,7 +181,8 @@ static void find_transitions(struct weft_clique_timeline *timeline, const struct
     for (uint32_t i = 0; i < what->n; i++) {
         const struct weft_sdn_event *e = &what->sdn[i];
         if (e->what != WEFT_SDN_LINKS) continue;
-        weft_time_ps to = solved_after(timeline, e->time_ps + report_ps);
+        weft_time_ps noticed = timeline->sdn->outcome[i].noticed_ps;
+        weft_time_ps to = solved_after(timeline, e->time_ps + (noticed ? noticed : report_ps));
         if (!last || e->time_ps >= last->to_ps) {
             last = &transition[timeline->transitions++];
             *last = (struct weft_clique_transition){.from_ps = e->time_ps};
@@ -222,7 +223,7 @@ struct weft_clique_timeline *weft_clique_timeline_new(const struct weft_topology
     replay_all(s, timeline, arena);
     take_escapes(s, timeline, arena);
     weft_sdn_free(s);
-    find_transitions(timeline, &what, conf->detect_ps + conf->latency_ps + conf->nib_ps, arena);
+    find_transitions(timeline, &what, conf->detect_ps + conf->latency_ps + conf->nib_write_ps + conf->nib_ps, arena);
     find_absences(timeline, &what, conf->reboot_ps, arena);
     return timeline;
 }

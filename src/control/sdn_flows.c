@@ -54,7 +54,7 @@ static void shuffle(struct weft_sdn *s, uint32_t tin, uint32_t from) {
     }
 }
 
-static void sort_tin(struct weft_sdn *s, uint32_t first, uint32_t end) {
+static void sort_tin(struct weft_sdn *s, weft_time_ps now, uint32_t first, uint32_t end) {
     uint32_t tin = s->plan.change[first].tin, from = s->session[tin].n;
     struct weft__sdn_session *e = &s->session[tin];
     uint32_t left = end - first, lefts = 0, *unused = weft_memory_new(KIND, left, sizeof *unused);
@@ -83,16 +83,21 @@ static void sort_tin(struct weft_sdn *s, uint32_t first, uint32_t end) {
     if (e->n == from) return; // flows of a class of which the TiN has no port
     s->now_outcome->tins += !s->programmed[tin];
     s->programmed[tin] = true;
-    e->in_batch = true;
     s->waiting++;
+    weft__sdn_ask(s, now, tin, WEFT__SDN_BATCH, e->n - from);
 }
 
-void weft__sdn_sort_batch(struct weft_sdn *s, uint32_t first, uint32_t end) {
+void weft__sdn_ask(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t what, uint32_t ops) {
+    s->session[tin].asked[what] = true;
+    weft__sdn_tell(s, now, WEFT_SDN_PROGRAM, s->conf->call_ps, tin, ops);
+}
+
+void weft__sdn_sort_batch(struct weft_sdn *s, weft_time_ps now, uint32_t first, uint32_t end) {
     while (first < end) {
         uint32_t next = first;
         while (next < end && s->plan.change[next].tin == s->plan.change[first].tin)
             next++;
-        sort_tin(s, first, next);
+        sort_tin(s, now, first, next);
         first = next;
     }
 }
@@ -207,6 +212,7 @@ uint32_t weft__sdn_reconcile(struct weft_sdn *s, uint32_t tin) {
     for (uint32_t i = 0; i < unsent; i++)
         collect(e->op[e->sent + i], &list, &n, &capacity);
     weft_memory_free(KIND, e->op, e->capacity * sizeof *e->op);
+    e->given = n - (e->n - e->given);
     e->op = list;
     e->n = n;
     e->capacity = capacity;

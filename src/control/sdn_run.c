@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of a Clique and the firmware of its TiNs, run: who tells whom what, and when.
+// The controller of a Clique, run: routing engine and flow manager, and what happens to them.
 #include "control/sdn_run.h"
 
 #include <assert.h>
@@ -9,139 +9,12 @@
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_ROUTES;
 enum { VCS = WEFT__SDN_VCS };
-enum {
-    DUE_EVENT,
-    DUE_REPORT,  ///< a TiN's report of its links is in the NIB and at the routing engine
-    DUE_COMPUTE, ///< reports are gathered
-    DUE_SOLVED,
-    DUE_BATCH, ///< the flow manager hears of a batch
-    DUE_RPC,   ///< at the TiN
-    DUE_WRITE,
-    DUE_DONE, ///< a TiN's confirmation
-    DUE_RESULT,
-    DUE_CONNECT,
-    DUE_READ, ///< registers have been compared
-    DUE_SEND, ///< the limit of the rate allows it
-    DUE_EGRESS,
-};
 
+/// For nobody's session.
 static void note(struct weft_sdn *s, weft_time_ps time, uint32_t kind, uint32_t who, uint32_t what) {
-    weft__agenda_note(&s->agenda, (struct weft__due){.time_ps = time,
-                                                     .kind = kind,
-                                                     .who = who,
-                                                     .what = what,
-                                                     .data = who < s->f->tins ? s->session[who].life : 0});
-}
-
-// --- switch front-end and firmware --------------------------------------------------------------------------------
-
-/// The next RPCs of a TiN, as many as may be under way.
-static void send(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    struct weft__sdn_session *e = &s->session[tin];
-    uint32_t most = (uint32_t)(s->conf->rpc_bytes / s->conf->op_bytes);
-    while (e->connected && e->rpcs < s->conf->outstanding && e->sent < e->n) {
-        if (e->next_ps > now) {
-            note(s, e->next_ps, DUE_SEND, tin, 0);
-            return;
-        }
-        uint32_t ops = e->n - e->sent < most ? e->n - e->sent : most;
-        for (uint32_t i = e->sent; i < e->sent + ops; i++) { // what will be there
-            if (e->op[i].kind == WEFT__SDN_FLOW)
-                *weft__sdn_entry(&s->expected, e->op[i].column, tin, e->op[i].row) = e->op[i].group;
-            else if (e->op[i].kind == WEFT__SDN_EGRESS)
-                e->egress_sent = e->op[i].group;
-            else
-                e->expected[e->op[i].group] = e->op[i].kind == WEFT__SDN_GROUP_ADD;
-        }
-        e->sent += ops;
-        e->op[e->sent - 1].last = true;
-        e->rpcs++;
-        s->now_outcome->rpcs++;
-        s->now_outcome->messages++;
-        if (ops * s->conf->op_bytes > s->result->rpc_most) s->result->rpc_most = ops * s->conf->op_bytes;
-        if (s->conf->rate) e->next_ps = now + ops * (WEFT_PS_PER_S / s->conf->rate);
-        note(s, now + s->conf->rpc_ps + s->conf->latency_ps, DUE_RPC, tin, ops);
-    }
-}
-
-static void lose_session(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    struct weft__sdn_session *e = &s->session[tin];
-    if (e->connected) e->lost_ps = now;
-    e->connected = e->writing = false;
-    e->life++;
-    e->rpcs = 0;
-}
-
-/// The controller tries again and again, at times of its own.
-static void try_to_connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    note(s, now + 1 + weft_random_below(&s->random, s->conf->connect_ps), DUE_CONNECT, tin, 0);
-}
-
-static void on_rpc(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t ops) {
-    struct weft__sdn_session *e = &s->session[tin];
-    weft_bytes held = s->conf->firmware_bytes + (e->there - e->written + ops) * s->conf->op_bytes;
-    if (held > s->conf->sram_bytes) { // no memory: the session is lost
-        s->result->overflows++;
-        lose_session(s, now, tin);
-        try_to_connect(s, now, tin);
-        return;
-    }
-    if (held > s->result->sram_most) s->result->sram_most = held;
-    e->there += ops;
-    if (!e->writing) note(s, now + s->conf->op_ps, DUE_WRITE, tin, 0);
-    e->writing = true;
-}
-
-static void on_write(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    struct weft__sdn_session *e = &s->session[tin];
-    struct weft__sdn_op op = e->op[e->written++];
-    s->now_outcome->writes++;
-    weft__sdn_write(s, now, tin, op);
-    if (op.kind == WEFT__SDN_EGRESS) {
-        double share = s->egress_all ? (double)s->egress_down / s->egress_all : 0;
-        s->now_outcome->lost_ps += share * (double)(now - s->event_ps) / s->f->tins;
-        s->now_outcome->done_ps = now - s->event_ps;
-    }
-    if (op.last) note(s, now + s->conf->latency_ps, DUE_DONE, tin, e->written);
-    e->writing = e->written < e->there;
-    if (e->writing) note(s, now + s->conf->op_ps, DUE_WRITE, tin, 0);
-}
-
-static void on_done(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t end) {
-    struct weft__sdn_session *e = &s->session[tin];
-    e->rpcs--;
-    e->confirmed = end;
-    s->now_outcome->messages++;
-    send(s, now, tin);
-    if (e->confirmed < e->n) return;
-    e->n = e->sent = e->there = e->written = e->confirmed = 0;
-    if (!e->in_batch) return;
-    e->in_batch = false;
-    s->now_outcome->messages += 2; // result into the NIB, and from it to the routing engine
-    if (!--s->waiting) note(s, now + 2 * s->conf->nib_ps, DUE_RESULT, WEFT_NONE, 0);
-}
-
-static void on_connect(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    struct weft__sdn_session *e = &s->session[tin];
-    if (e->connected || e->rebooting || !e->allowed) return; // it tries again when it may
-    uint64_t registers = s->groups.tin[tin].n;
-    for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
-        registers += s->tables.column[c] ? s->tables.rows : 0;
-    note(s, now + 2 * s->conf->latency_ps + registers * s->conf->read_ps, DUE_READ, tin, 0);
-}
-
-static void on_read(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
-    struct weft__sdn_session *e = &s->session[tin];
-    if (e->connected) return;
-    e->connected = true;
-    s->now_outcome->repaired += weft__sdn_reconcile(s, tin);
-    s->now_outcome->session_ps = now - e->lost_ps;
-    if (e->n) {
-        send(s, now, tin);
-    } else if (e->in_batch) { // all of it was written, only the confirmation was lost
-        e->in_batch = false;
-        if (!--s->waiting) note(s, now + 2 * s->conf->nib_ps, DUE_RESULT, WEFT_NONE, 0);
-    }
+    weft__agenda_note(
+        &s->agenda,
+        (struct weft__due){.time_ps = time, .kind = kind, .who = who, .what = what, .data = WEFT__SDN_NO_SESSION});
 }
 
 // --- routing engine -----------------------------------------------------------------------------------------------
@@ -170,10 +43,19 @@ static void gather(struct weft_sdn *s, weft_time_ps now) {
     s->stale = true;
     if (s->gathering || s->batch) return;
     s->gathering = true;
-    note(s, now + s->conf->settle_ps, DUE_COMPUTE, WEFT_NONE, 0);
+    note(s, now + s->conf->settle_ps, WEFT__SDN_DUE_COMPUTE, WEFT_NONE, 0);
 }
 
-static void publish(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
+static void compute(struct weft_sdn *s, weft_time_ps now) {
+    s->gathering = s->stale = false;
+    make_plan(s);
+    set_ports(s, s->known, s->up_known);
+    weft__sdn_look_at_ports(s, now, &s->walk_known, s->up_before);
+    s->batch = 1; // being made
+    note(s, now + s->conf->compute_ps, WEFT__SDN_DUE_SOLVED, WEFT_NONE, 0);
+}
+
+static void write_batch(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
     s->batch = batch <= s->plan.batches ? batch : 0;
     if (!s->batch) {
         s->now_outcome->done_ps = now - s->event_ps;
@@ -184,9 +66,46 @@ static void publish(struct weft_sdn *s, weft_time_ps now, uint32_t batch) {
         return;
     }
     s->now_outcome->batches++;
-    s->now_outcome->messages += 2; // into the NIB, and to the flow manager
-    note(s, now + s->conf->nib_ps, DUE_BATCH, WEFT_NONE, 0);
+    weft__sdn_publish(s, now, WEFT_SDN_BATCH_WRITE, WEFT_NONE, 0, WEFT__SDN_BATCH);
 }
+
+/// The last event that did this to a link has been noticed.
+static void note_noticed(struct weft_sdn *s, weft_time_ps now, uint32_t link, bool down) {
+    for (uint32_t number = s->now_event + 1; number--;) {
+        const struct weft_sdn_event *e = &s->event[number];
+        for (uint32_t i = 0; i < e->links; i++) {
+            if (e->what != WEFT_SDN_LINKS || e->link[i] != link || e->up == down) continue;
+            s->outcome[number].noticed_ps = now - e->time_ps;
+            return;
+        }
+    }
+}
+
+/// Both ends of a link report; the first tells something new. WEFT_NONE: not of the Clique, inter-block routing's.
+static void on_port_notice(struct weft_sdn *s, weft_time_ps now, uint32_t link, bool down) {
+    if (link == WEFT_NONE || s->known[link] == down) return;
+    note_noticed(s, now, link, down);
+    s->known[link] = down;
+    gather(s, now);
+}
+
+/// The next batch follows when all TiNs of the last are programmed.
+static void on_result_notice(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t what) {
+    if (what != WEFT__SDN_BATCH || (tin != WEFT_NONE && --s->waiting)) return;
+    if (!s->stale) {
+        write_batch(s, now, s->batch + 1);
+        return;
+    }
+    s->batch = 0; // the rest of the plan is not for these links
+    gather(s, now);
+}
+
+static void on_exit_notice(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
+    if (++s->exits[number] < s->conf->shards) return;
+    weft__sdn_publish(s, now, WEFT_SDN_BATCH_WRITE, WEFT_NONE, number, WEFT__SDN_EXITS);
+}
+
+// --- flow manager -------------------------------------------------------------------------------------------------
 
 static void on_batch(struct weft_sdn *s, weft_time_ps now) {
     uint32_t first = 0, end;
@@ -194,41 +113,39 @@ static void on_batch(struct weft_sdn *s, weft_time_ps now) {
         first++;
     for (end = first; end < s->plan.n && s->plan.change[end].batch == s->batch;)
         end++;
-    weft__sdn_sort_batch(s, first, end);
-    if (!s->waiting) { // a batch of none
-        note(s, now + 2 * s->conf->nib_ps, DUE_RESULT, WEFT_NONE, 0);
-        return;
-    }
-    for (uint32_t i = first; i < end; i++)
-        if (i == first || s->plan.change[i].tin != s->plan.change[i - 1].tin) send(s, now, s->plan.change[i].tin);
+    weft__sdn_sort_batch(s, now, first, end);
+    if (!s->waiting) // a batch of none
+        weft__sdn_publish(s, now, WEFT_SDN_RESULT_WRITE, WEFT_NONE, 0, WEFT__SDN_BATCH);
 }
 
-static void on_result(struct weft_sdn *s, weft_time_ps now) {
-    if (!s->stale) {
-        publish(s, now, s->batch + 1);
-        return;
+/// Every TiN's group of ways out is written.
+static void on_exits(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
+    for (uint32_t x = 0; x < s->f->tins; x++) {
+        weft__sdn_queue(s, x, (struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, number + 1, false});
+        weft__sdn_ask(s, now, x, WEFT__SDN_EXITS, 1);
     }
-    s->batch = 0; // the rest of the plan is not for these links
-    gather(s, now);
 }
 
 // --- what happens -------------------------------------------------------------------------------------------------
 
-static void on_links(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e, uint32_t number) {
+/// Firmware will notice. Not of the session: the registers of a port are there without one.
+static void notice_port(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t link, bool down) {
+    weft__agenda_note(&s->agenda, (struct weft__due){.time_ps = now + s->conf->detect_ps,
+                                                     .kind = WEFT__SDN_DUE_PORT,
+                                                     .who = tin,
+                                                     .what = link,
+                                                     .round = down,
+                                                     .data = WEFT__SDN_NO_SESSION});
+}
+
+static void on_links(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e) {
     for (uint32_t i = 0; i < e->links; i++)
         s->down[e->link[i]] = !e->up;
     set_ports(s, s->down, s->up_real);
     weft__sdn_look_at_ports(s, now, &s->walk_real, s->up_before);
-    note(s, now + s->conf->detect_ps + s->conf->latency_ps + s->conf->nib_ps, DUE_REPORT, WEFT_NONE, number);
-}
-
-static void on_report(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
-    const struct weft_sdn_event *e = &s->event[number];
-    s->now_outcome->noticed_ps = now - s->event_ps;
-    s->now_outcome->messages += 4; // from both ends, into the NIB and to the routing engine
     for (uint32_t i = 0; i < e->links; i++)
-        s->known[e->link[i]] = !e->up;
-    gather(s, now);
+        for (uint32_t end = 0; end < 2; end++)
+            notice_port(s, now, s->end[e->link[i]][end], e->link[i], !e->up);
 }
 
 static void clear(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t column, uint32_t row) {
@@ -238,9 +155,7 @@ static void clear(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t c
 
 static void reboot(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     struct weft__sdn_session *e = &s->session[tin];
-    lose_session(s, now, tin);
-    e->rebooting = true;
-    note(s, now + s->conf->reboot_ps, DUE_CONNECT, tin, 1);
+    weft__sdn_reboot(s, now, tin);
     if (s->conf->nsf) return;
     s->result->tampered = true;
     for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
@@ -267,42 +182,40 @@ static void corrupt(struct weft_sdn *s, weft_time_ps now, uint32_t tin) {
     weft__sdn_look(s, now, tin);
 }
 
-/// Four controllers of the datacenter, each for its share of the spines, agree on new egress paths; then every TiN's
-/// group of ways out is written.
+/// A TiN tells the controller of its port; the spine, or who lost a link beyond it, tells the inter-block routing
+/// controllers, four in a datacenter, each of which finds new exits by its share of the spines.
 static void on_dcn(struct weft_sdn *s, weft_time_ps now, const struct weft_sdn_event *e, uint32_t number) {
     bool own = e->tin != WEFT_NONE;
     s->egress_down += own && !e->up;
     s->egress_down -= own && e->up && s->egress_down;
-    s->now_outcome->messages += 2 + 2 * s->conf->shards;
-    note(s, now + s->conf->detect_ps + s->conf->latency_ps + 2 * s->conf->nib_ps + s->conf->ibr_ps, DUE_EGRESS,
-         WEFT_NONE, number);
+    if (own) notice_port(s, now, e->tin, WEFT_NONE, !e->up);
+    note(s, now + s->conf->detect_ps, WEFT__SDN_DUE_SPINE, WEFT_NONE, number);
 }
 
-static void on_egress(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
-    for (uint32_t x = 0; x < s->f->tins; x++) {
-        weft__sdn_queue(s, x, (struct weft__sdn_op){WEFT__SDN_EGRESS, 0, 0, number + 1, false});
-        send(s, now, x);
-    }
+static void on_spine(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
+    for (uint32_t shard = 0; shard < s->conf->shards; shard++)
+        weft__sdn_tell(s, now, WEFT_SDN_SPINE_STATUS, s->conf->latency_ps, shard, number);
 }
 
 static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
     const struct weft_sdn_event *e = &s->event[number];
     s->now_outcome->left_pairs = s->lost_pairs;
     s->now_outcome = &s->outcome[number];
+    s->now_event = number;
     s->event_ps = now;
     memset(s->programmed, 0, s->f->tins * sizeof *s->programmed);
     uint64_t before = s->lost_pairs;
     switch (e->what) {
     case WEFT_SDN_LINKS:
-        on_links(s, now, e, number);
+        on_links(s, now, e);
         break;
     case WEFT_SDN_CUT:
         s->session[e->tin].allowed = false;
-        if (!s->session[e->tin].rebooting) lose_session(s, now, e->tin);
+        if (!s->session[e->tin].rebooting) weft__sdn_lose_session(s, now, e->tin);
         break;
     case WEFT_SDN_HEAL:
         s->session[e->tin].allowed = true;
-        if (!s->session[e->tin].connected) try_to_connect(s, now, e->tin);
+        if (!s->session[e->tin].connected) weft__sdn_try_to_connect(s, now, e->tin);
         break;
     case WEFT_SDN_REBOOT:
         reboot(s, now, e->tin);
@@ -320,60 +233,56 @@ static void on_event(struct weft_sdn *s, weft_time_ps now, uint32_t number) {
 
 static void act(struct weft_sdn *s, const struct weft__due *due) {
     weft_time_ps now = due->time_ps;
-    uint32_t tin = due->who;
-    bool of_tin = tin < s->f->tins;
-    if (due->kind == DUE_EVENT) {
-        on_event(s, now, due->what);
+    if (due->data != WEFT__SDN_NO_SESSION && due->data != s->session[due->who].life) { // of a session that is lost
+        s->result->messages_lost += due->kind < WEFT_SDN_MESSAGE_KINDS;
         return;
     }
-    if (of_tin && due->data != s->session[tin].life) return; // of a session that is lost
     switch (due->kind) {
-    case DUE_REPORT:
-        on_report(s, now, due->what);
+    case WEFT__SDN_DUE_EVENT:
+        on_event(s, now, due->what);
         break;
-    case DUE_COMPUTE:
-        s->gathering = s->stale = false;
-        make_plan(s);
-        set_ports(s, s->known, s->up_known);
-        weft__sdn_look_at_ports(s, now, &s->walk_known, s->up_before);
-        s->batch = 1; // being made
-        note(s, now + s->conf->compute_ps, DUE_SOLVED, WEFT_NONE, 0);
+    case WEFT__SDN_DUE_SPINE:
+        on_spine(s, now, due->what);
         break;
-    case DUE_SOLVED:
+    case WEFT__SDN_DUE_COMPUTE:
+        compute(s, now);
+        break;
+    case WEFT__SDN_DUE_SOLVED:
         s->now_outcome->computed_ps = now - s->event_ps;
-        publish(s, now, 1);
+        write_batch(s, now, 1);
         break;
-    case DUE_BATCH:
-        on_batch(s, now);
+    case WEFT_SDN_SPINE_STATUS:
+        note(s, now + s->conf->ibr_ps, WEFT__SDN_DUE_EXITS, due->who, due->what);
         break;
-    case DUE_RPC:
-        on_rpc(s, now, tin, due->what);
+    case WEFT__SDN_DUE_EXITS:
+        weft__sdn_publish(s, now, WEFT_SDN_EXIT_WRITE, due->who, due->what, 0);
         break;
-    case DUE_WRITE:
-        on_write(s, now, tin);
+    case WEFT_SDN_PORT_WRITE:
+    case WEFT_SDN_BATCH_WRITE:
+    case WEFT_SDN_RESULT_WRITE:
+    case WEFT_SDN_EXIT_WRITE:
+        weft__sdn_at_nib(s, due);
         break;
-    case DUE_DONE:
-        on_done(s, now, tin, due->what);
+    case WEFT_SDN_PORT_NOTICE:
+        on_port_notice(s, now, due->what, due->round);
         break;
-    case DUE_RESULT:
-        on_result(s, now);
+    case WEFT_SDN_RESULT_NOTICE:
+        on_result_notice(s, now, due->who, due->round);
         break;
-    case DUE_CONNECT:
-        if (due->what) s->session[tin].rebooting = false;
-        if (due->what)
-            try_to_connect(s, now, tin);
+    case WEFT_SDN_EXIT_NOTICE:
+        on_exit_notice(s, now, due->what);
+        break;
+    case WEFT_SDN_BATCH_NOTICE:
+        if (due->round == WEFT__SDN_BATCH)
+            on_batch(s, now);
         else
-            on_connect(s, now, tin);
+            on_exits(s, now, due->what);
         break;
-    case DUE_READ:
-        on_read(s, now, tin);
+    case WEFT_SDN_PROGRAMMED:
+        weft__sdn_publish(s, now, WEFT_SDN_RESULT_WRITE, due->who, 0, due->what);
         break;
-    case DUE_SEND:
-        send(s, now, tin);
-        break;
-    case DUE_EGRESS:
-        on_egress(s, now, due->what);
-        break;
+    default:
+        weft__sdn_at_front_end(s, due);
     }
 }
 
@@ -418,7 +327,9 @@ struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_d
     s->session = weft_arena_alloc(arena, f->tins, sizeof *s->session);
     s->present = weft_arena_alloc(arena, f->tins, sizeof *s->present);
     s->programmed = weft_arena_alloc(arena, f->tins, sizeof *s->programmed);
+    s->end = weft_arena_alloc(arena, t->links, sizeof *s->end);
     s->down = weft_arena_alloc(arena, t->links, sizeof *s->down);
+    s->reported = weft_arena_alloc(arena, t->links, sizeof *s->reported);
     s->known = weft_arena_alloc(arena, t->links, sizeof *s->known);
     s->up_known = weft_arena_alloc(arena, f->tins, sizeof *s->up_known);
     s->up_real = weft_arena_alloc(arena, f->tins, sizeof *s->up_real);
@@ -429,6 +340,11 @@ struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_d
     for (uint32_t x = 0; x < f->tins; x++) {
         s->session[x].connected = s->session[x].allowed = true;
         s->egress_all += f->tin[x].ethernets > 0;
+        for (uint64_t ports = f->tin[x].local | f->tin[x].global; ports; ports &= ports - 1) {
+            uint32_t k = (uint32_t)__builtin_ctzll(ports), *end = s->end[s->wiring->link[x * WEFT_GNET_PORTS_MAX + k]];
+            end[0] = x; // the one that is looked at last
+            end[1] = f->tin[x].peer[k];
+        }
     }
     set_ports(s, s->down, s->up_real);
     set_ports(s, s->down, s->up_known);
@@ -454,6 +370,7 @@ void weft_sdn_free(struct weft_sdn *s) {
     weft__sdn_tables_deinit(&s->expected);
     weft__sdn_tables_deinit(&s->tables);
     weft__agenda_deinit(&s->agenda);
+    weft__sdn_messages_deinit(s);
     weft_arena_free(s->arena);
 }
 
@@ -478,14 +395,16 @@ struct weft_sdn_result *weft_sdn_run(struct weft_sdn *s, const struct weft_sdn_e
     s->outcome = result->outcome = weft_arena_alloc(arena, events, sizeof *s->outcome);
     s->now_outcome = &s->none;
     result->sram_most = s->conf->firmware_bytes;
+    s->exits = weft_arena_alloc(s->arena, events, sizeof *s->exits);
     begin_walks(s);
     for (uint32_t i = 0; i < events; i++)
-        note(s, event[i].time_ps, DUE_EVENT, WEFT_NONE, i);
+        note(s, event[i].time_ps, WEFT__SDN_DUE_EVENT, WEFT_NONE, i);
     struct weft__due due;
     // a session that may not be made is tried for without end: until nothing else can come of the last event
     weft_time_ps until = events ? event[events - 1].time_ps + 3600 * WEFT_PS_PER_S : 0;
     while (weft__agenda_take(&s->agenda, until, &due))
         act(s, &due);
     s->now_outcome->left_pairs = s->lost_pairs;
+    weft__sdn_keep_messages(s, arena);
     return result;
 }

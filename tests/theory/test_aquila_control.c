@@ -21,7 +21,8 @@ static struct run run_with_three(const char *text) {
 
 /// Controllers of 100 us instead of a second, so that runs are short: what matters is the order.
 #define FAST                                                                                                           \
-    "control:\n  sdn: {detect: 10us, latency: 1us, nib: 1us, settle: 5us, compute: 20us, rpc_overhead: 1us, "          \
+    "control:\n  sdn: {detect: 10us, latency: 1us, nib_write: 500ns, nib: 500ns, call: 100ns, settle: 5us, compute: "  \
+    "20us, rpc_overhead: 1us, "                                                                                        \
     "write: 200ns, rate: 0, reboot: 100us, connect: 10us, read: 10ns, ibr: 10us, ordering: %s, nsf: %s}\n"
 /// One link between two TiNs of a pod: without it cells that come to the first for the second have no candidate left.
 #define THIN                                                                                                           \

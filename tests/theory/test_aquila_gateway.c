@@ -19,7 +19,8 @@
 
 /// A controller that takes microseconds, so that runs are short.
 #define FAST                                                                                                           \
-    "control: {sdn: {detect: 1us, latency: 100ns, nib: 100ns, settle: 1us, compute: 5us, rpc_overhead: 100ns, write: " \
+    "control: {sdn: {detect: 1us, latency: 100ns, nib_write: 50ns, nib: 50ns, call: 10ns, settle: 1us, compute: 5us, " \
+    "rpc_overhead: 100ns, write: "                                                                                     \
     "100ns, rate: 0, ibr: 5us}}\nrun: {stall: 5ms, detection: 10us}\n"
 
 static uint64_t sent(const struct run *r, const char *port) {

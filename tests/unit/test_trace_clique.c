@@ -69,6 +69,11 @@ static void a_small_clique(void **state) {
     assert_true(number(event(events, "reboot"), "session_ps") > 10000000000000);
     assert_string_equal(json_string_value(json_object_get(controller, "suspect")), "tin-7");
     assert_int_equal(number(controller, "not_as_meant"), 1);
+    const json_t *sent = json_object_get(event(events, "down"), "sent");
+    assert_int_equal(number(json_object_get(sent, "port_status"), "messages"), 2);
+    assert_int_equal(number(json_object_get(sent, "port_notice"), "last_ps"),
+                     number(event(events, "down"), "noticed_ps"));
+    assert_int_equal(sum(events, "messages"), number(controller, "messages"));
     assert_int_equal(number(bootstrap, "done"), 20);
     assert_int_equal(json_array_size(json_object_get(bootstrap, "tins")), 20);
     const json_t *clocks = json_object_get(root, "timesync");
@@ -112,6 +117,9 @@ static void tables_for_plotting(void **state) {
     assert_non_null(strstr(text, "depth,tins,samples"));
     slurp(&fixture, "out/transitions.csv", text, sizeof text);
     assert_non_null(strstr(text, "reboot,tin-5"));
+    slurp(&fixture, "out/messages.csv", text, sizeof text);
+    assert_non_null(strstr(text, "1.001000,1.001100,0,port_status,TiN,front-end,tin-0\n"));
+    assert_non_null(strstr(text, "spine_status,spine,IBR controller,ibr-3\n"));
     assert_int_not_equal(
         weft(&fixture, "trace-control \"$WEFT_ROOT\"/scenarios/dsf/control_events.yaml --variant no-hold --csv dsf"),
         0);
