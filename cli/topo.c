@@ -57,12 +57,10 @@ static void print_lines(const struct weft_topology_summary *s) {
     if (s->lines > LINES_MAX) printf("... and %u more sorts of links\n", s->lines - LINES_MAX);
 }
 
-static void print_figures(const struct weft_topology *t, const struct weft_network_info *network,
-                          const struct weft_topology_summary *s, bool cells) {
-    uint32_t half_hosts = network->hosts / 2, at[4] = {0, half_hosts - 1, half_hosts, network->hosts - 1};
+static void print_figures(const struct weft_topology *t, const struct weft_topology_summary *s, bool cells) {
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
-        host[i] = t->node[t->host[network->host0 + at[i]]].name;
+        host[i] = t->node[s->half_ends[i]].name;
     char bisection[TEXT], half[TEXT], low[TEXT], high[TEXT];
     weft_format_rate(s->bisection_bps, bisection, sizeof bisection);
     weft_format_rate(s->half_bps, half, sizeof half);
@@ -107,22 +105,22 @@ static void print_machines(const struct weft_topology *t) {
 
 static void print_text(const struct topo_view *v) {
     const struct weft_topology *t = v->topology;
-    uint32_t processors = 0;
-    for (uint32_t h = 0; h < t->hosts; h++)
-        processors += t->node[t->host[h]].box == WEFT_BOX_PROCESSOR;
-    printf("%s: %u hosts, ", t->kind, t->hosts - processors);
-    if (processors) printf("%u control processors, ", processors);
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < t->networks; i++)
+        hosts += v->summary[i].hosts;
+    printf("%s: %u hosts, ", t->kind, hosts);
+    if (t->hosts > hosts) printf("%u control processors, ", t->hosts - hosts);
     printf("%u switches, %u links\n", t->switches, t->links);
     if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
     if (t->wiring) printf("wiring %s\n", t->wiring);
     print_machines(t);
     for (uint32_t i = 0; i < t->networks; i++) {
         const struct weft_network_info *n = &t->network[i];
-        if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, n->hosts, n->switches);
+        if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, v->summary[i].hosts, n->switches);
         if (n->wiring) printf("wiring %s\n", n->wiring);
         print_layers(&v->summary[i]);
         print_lines(&v->summary[i]);
-        print_figures(t, n, &v->summary[i], v->cells);
+        print_figures(t, &v->summary[i], v->cells);
         topo_print_dsf(v, n);
         topo_print_cliques(v, n);
     }

@@ -133,7 +133,7 @@ static void print_networks(struct weft__json *j, const struct topo_view *view) {
         weft__json_begin_object(j);
         weft__json_key_string(j, "name", t->network[i].name);
         weft__json_key_string(j, "wiring", t->network[i].wiring);
-        weft__json_key_u64(j, "hosts", t->network[i].hosts);
+        weft__json_key_u64(j, "hosts", view->summary[i].hosts);
         weft__json_key_u64(j, "switches", t->network[i].switches);
         print_summary(j, view, i);
         weft__json_end_object(j);
@@ -170,7 +170,11 @@ void topo_print_json(FILE *file, const struct topo_view *view) {
     weft__json_head(&j, view->scenario->name, view->scenario->variant);
     weft__json_key_string(&j, "kind", t->kind);
     weft__json_key_string(&j, "wiring", t->wiring);
-    weft__json_key_u64(&j, "hosts", t->hosts);
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < t->networks; i++)
+        hosts += view->summary[i].hosts;
+    weft__json_key_u64(&j, "hosts", hosts);
+    if (t->hosts > hosts) weft__json_key_u64(&j, "processors", t->hosts - hosts);
     weft__json_key_u64(&j, "switches", t->switches);
     print_networks(&j, view);
     print_machines(&j, t);

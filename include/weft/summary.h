@@ -5,7 +5,8 @@
 
 #include "weft/topology.h"
 
-/// Nodes with one layer name and tier. Down: links to lower tiers, up: to higher ones; over the whole layer.
+/// Nodes with one layer name and tier. Down: links to lower tiers, up: to higher ones; over the whole layer. Links to
+/// control processors of TiNs are nobody's: not down.
 struct weft_layer_summary {
     const char *name;
     uint8_t tier;
@@ -29,9 +30,11 @@ struct weft_topology_summary {
     uint32_t layers, lines;
     struct weft_layer_summary *layer; ///< highest tier first
     struct weft_line_summary *line;   ///< highest tiers first
+    uint32_t hosts;                   ///< without control processors of TiNs, which are no hosts in what follows either
     /// Maximum flow from the first half of the hosts (by index) to the second, limited by host links too. With an odd
     /// number the second half has one more.
     weft_rate_bps bisection_bps;
+    uint32_t half_ends[4];       ///< nodes: first and last of either half
     weft_rate_bps half_bps;      ///< what the hosts of the weaker half can send: bisection_bps is at most this
     uint32_t diameter_links;     ///< host to host over shortest paths
     double paths_min, paths_max; ///< shortest paths between hosts of different edge switches; 0: one edge switch

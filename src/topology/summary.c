@@ -40,14 +40,19 @@ static struct weft_layer_summary *layer_of(struct weft_topology_summary *s, cons
     return &s->layer[at];
 }
 
+static bool is_processor(const struct weft_topology *t, uint32_t n) {
+    return t->node[n].box == WEFT_BOX_PROCESSOR;
+}
+
 static void add_node(struct weft_topology_summary *s, const struct weft_topology *t, uint32_t n) {
     const struct weft_node_info *node = &t->node[n];
     struct weft_layer_summary *layer = layer_of(s, node);
     weft_rate_bps down = 0, up = 0;
     for (uint32_t k = 0; k < node->ports; k++) {
         const struct weft_port_info *port = &t->port[node->port0 + k];
-        uint8_t tier = t->node[t->port[port->peer].node].tier;
-        if (tier < node->tier) down += t->link[port->link].rate_bps;
+        uint32_t peer = t->port[port->peer].node;
+        uint8_t tier = t->node[peer].tier;
+        if (tier < node->tier && !is_processor(t, peer)) down += t->link[port->link].rate_bps;
         if (tier > node->tier) up += t->link[port->link].rate_bps;
     }
     layer->nodes++;
@@ -124,10 +129,15 @@ static void bisect(struct weft_topology_summary *s, const struct weft_topology *
     uint64_t *half[2], total[2] = {0, 0};
     for (unsigned i = 0; i < 2; i++)
         half[i] = weft_memory_new(KIND, t->switches, sizeof *half[i]);
-    for (uint32_t h = 0; h < network->hosts; h++) {
-        const struct weft_port_info *port = weft_topology_port(t, t->host[network->host0 + h], 0);
+    for (uint32_t i = 0, h = 0; i < network->hosts; i++) {
+        uint32_t node = t->host[network->host0 + i];
+        if (is_processor(t, node)) continue;
+        const struct weft_port_info *port = weft_topology_port(t, node, 0);
         weft_rate_bps rate = t->link[port->link].rate_bps;
-        unsigned side = h >= network->hosts / 2;
+        unsigned side = h >= s->hosts / 2;
+        if (h == 0 || h == s->hosts / 2) s->half_ends[2 * side] = node;
+        s->half_ends[2 * side + 1] = node;
+        h++;
         half[side][t->node[t->port[port->peer].node].index] += rate;
         total[side] += rate;
     }
@@ -204,6 +214,7 @@ static void walk_init(struct walk *w, const struct weft_topology *t, const weft_
     for (uint32_t s = 0; s < t->switches; s++)
         w->edge[s].low[0] = w->edge[s].low[1] = WEFT_TIME_NEVER;
     for (uint32_t h = 0; h < t->hosts; h++) {
+        if (is_processor(t, t->host[h])) continue;
         const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0);
         note_host(&w->edge[t->node[t->port[port->peer].node].index], w->cost_ps[port->link]);
     }
@@ -325,6 +336,8 @@ static void summarise(struct weft_topology_summary *s, struct walk *w, const str
         add_node(s, t, network->node0 + n);
     s->layer = settle(s->layer, s->layers, sizeof *s->layer, arena);
     group_links(s, t, network, arena);
+    for (uint32_t h = 0; h < network->hosts; h++)
+        s->hosts += !is_processor(t, t->host[network->host0 + h]);
     bisect(s, t, network, &w->graph);
     s->rtt_min_ps = WEFT_TIME_NEVER;
     for (uint32_t i = 0; i < network->switches; i++)

@@ -200,11 +200,49 @@ static void flow_is_smallest_cut(void **state) {
     assert_int_equal(weft_memory_bytes(WEFT_MEMORY_TOPOLOGY), 0);
 }
 
+// Control processors of TiNs are hosts to the network, but no half of anybody's traffic is theirs, and their slow links
+// are no host's: with a Clique of 3 x 5 TiNs, halves of 15 hosts, one of which ends within a TiN.
+static void processors_are_not_counted(void **state) {
+    (void)state;
+    static const char *const rates[] = {"1Gbps", "100Gbps"};
+    struct built plain, b;
+#define CLIQUE "topology: {kind: dragonfly, pods: 3, tins: 5, gateways: 4, spines: 2"
+    const struct weft_topology_summary *wanted = summarise(&plain, CLIQUE "}", 0);
+    for (unsigned i = 0; i < 2; i++) {
+        char text[256];
+        snprintf(text, sizeof text, CLIQUE ", processors: true, processor_rate: %s}", rates[i]);
+        const struct weft_topology_summary *s = summarise(&b, text, 0);
+        assert_int_equal(b.t->hosts, 45);
+        assert_int_equal(s->hosts, 30);
+        assert_int_equal(s->bisection_bps, wanted->bisection_bps);
+        assert_int_equal(s->half_bps, 15 * 50 * GBPS);
+        static const char *const ends[] = {"host-0", "host-14", "host-15", "host-29"};
+        for (unsigned end = 0; end < 4; end++)
+            assert_string_equal(b.t->node[s->half_ends[end]].name, ends[end]);
+        assert_int_equal(s->rtt_min_ps, wanted->rtt_min_ps);
+        assert_int_equal(s->rtt_max_ps, wanted->rtt_max_ps);
+        assert_int_equal(s->diameter_links, wanted->diameter_links);
+        assert_real(s->paths_max, wanted->paths_max);
+        assert_string_equal(s->layer[1].name, "tin");
+        assert_int_equal(s->layer[1].down_bps, 30 * 50 * GBPS);
+        assert_true(s->layer[1].oversubscription_max > 0);
+        assert_real(s->layer[1].oversubscription_max, wanted->layer[1].oversubscription_max);
+        built_free(&b);
+    }
+    built_free(&plain);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fabric_of_1024), cmocka_unit_test(one_ai_zone),           cmocka_unit_test(eight_ai_zones),
-        cmocka_unit_test(full_bisection), cmocka_unit_test(oversubscribed_leaves), cmocka_unit_test(uneven_list),
-        cmocka_unit_test(one_switch),     cmocka_unit_test(flow_is_smallest_cut),
+        cmocka_unit_test(fabric_of_1024),
+        cmocka_unit_test(one_ai_zone),
+        cmocka_unit_test(eight_ai_zones),
+        cmocka_unit_test(full_bisection),
+        cmocka_unit_test(oversubscribed_leaves),
+        cmocka_unit_test(uneven_list),
+        cmocka_unit_test(one_switch),
+        cmocka_unit_test(processors_are_not_counted),
+        cmocka_unit_test(flow_is_smallest_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
