@@ -8,16 +8,15 @@
 #include "weft/gnet_routes.h"
 #include "weft/packet.h"
 #include "weft/tin_rma.h"
+#include "weft/wire_gnet.h"
 
-/// Cells, in bytes (sections 3.1 and 3.3).
+/// Cells, in bytes: those of the codec.
 enum {
-    WEFT_GNET_HEADER = 8,
-    WEFT_GNET_CELL_MAX = 160,
-    WEFT_GNET_PAYLOAD = WEFT_GNET_CELL_MAX - WEFT_GNET_HEADER,
-    WEFT_GNET_CELL_MIN = 16, ///< RTS, CTS, CTD; no cell is shorter
-    WEFT_GNET_REQ_BYTES = 48,
-    WEFT_GNET_CREDIT_UNIT = 8, ///< of FIFOs and their credits (assumed)
-    WEFT_GNET_TRAIN_MAX = 8,   ///< cells that may go as one, see weft_tin_conf.train
+    WEFT_GNET_CELL_MAX = WEFT_GNET_CELL_BYTES_MAX,
+    WEFT_GNET_CELL_MIN = WEFT_GNET_CELL_BYTES_MIN,
+    WEFT_GNET_PAYLOAD = WEFT_GNET_DATA_BYTES_MAX, ///< of a packet, in a cell
+    WEFT_GNET_CREDIT_UNIT = 8,                    ///< of FIFOs and their credits (assumed)
+    WEFT_GNET_TRAIN_MAX = 8,                      ///< cells that may go as one, see weft_tin_conf.train
 };
 
 /// The ten classes of cells: five kinds, in two levels. "We map roughly half of GNet's virtual channels to carry

@@ -2,7 +2,7 @@
 // Cells and ordered sets of GNet as bytes. What is in them is the Aquila paper's (NSDI 2022,
 // sections 3.1, 3.3, 3.4, 3.5 and B.2), the layout is weft's own: none is published. Pure and total like the codecs of
 // weft/wire.h: encoders give the bytes written, or 0 if they do not fit or a field holds more than its bits; decoders
-// write `ret` only with WEFT_GNET_WIRE_OK.
+// write `ret` only with WEFT_GNET_WIRE_OK. The simulation counts cells by the sizes given here (weft/tin.h).
 //
 // Routing header of every cell:
 //   octet 0, 1   source: pod 7 bits, TiN 4, endpoint 5      4   length of the cell in octets, header included
@@ -42,9 +42,12 @@ enum weft_gnet_type {
     WEFT_GNET_TYPES
 };
 
-#define WEFT_GNET_HEADER_BYTES 8u
-#define WEFT_GNET_CELL_BYTES_MIN 16u
-#define WEFT_GNET_CELL_BYTES_MAX 160u
+/// Octets.
+enum {
+    WEFT_GNET_HEADER_BYTES = 8,
+    WEFT_GNET_CELL_BYTES_MIN = 16, ///< RTS, CTS, CTD; no cell is shorter
+    WEFT_GNET_CELL_BYTES_MAX = 160
+};
 struct weft_gnet_header {
     uint16_t source, destination; ///< weft_gnet_address_pack
     uint8_t length;
@@ -71,9 +74,13 @@ struct weft_gnet_cts {
     bool drop; ///< CTD
     uint32_t ingress, egress;
 };
-/// Data, 16 to 160 octets: slot of the egress buffer 10, number of the cell in its packet 6, then data. The paper
-/// counts a header of 8 octets in 160 only, which leaves nothing to tell packets apart by.
-#define WEFT_GNET_DATA_BYTES_MAX 150u
+/// Data, 16 to 160 octets: slot of the egress buffer 10, number of the cell in its packet 6, then data. The paper gives
+/// the routing header that is common to all cells and says no more of these; but cells arrive in any order, of several
+/// packets of one source too, and nothing in that header says where one belongs. How this is told is assumed.
+enum {
+    WEFT_GNET_DATA_HEAD_BYTES = WEFT_GNET_HEADER_BYTES + 2,
+    WEFT_GNET_DATA_BYTES_MAX = WEFT_GNET_CELL_BYTES_MAX - WEFT_GNET_DATA_HEAD_BYTES
+};
 struct weft_gnet_data {
     uint16_t slot;  ///< 10 bits
     uint8_t number; ///< 6 bits
@@ -90,8 +97,7 @@ enum weft_gnet_operation {
     WEFT_GNET_COMPARE_SWAP,
     WEFT_GNET_OPERATIONS
 };
-#define WEFT_GNET_REQUEST_BYTES 48u
-#define WEFT_GNET_OPERATION_BYTES_MAX 4096u
+enum { WEFT_GNET_REQUEST_BYTES = 48, WEFT_GNET_OPERATION_BYTES_MAX = 4096 };
 struct weft_gnet_req {
     uint8_t operation;       ///< enum weft_gnet_operation
     uint16_t bytes;          ///< 1..4096; of an atomic 8
@@ -101,7 +107,10 @@ struct weft_gnet_req {
     uint64_t operand, compare; ///< of atomics; else 0
 };
 /// Resp, 16 to 160 octets: number of the operation 32, offset 16, status 8, reserved 8, then a PCIe completion's data.
-#define WEFT_GNET_RESP_BYTES_MAX 144u
+enum {
+    WEFT_GNET_RESP_HEAD_BYTES = WEFT_GNET_HEADER_BYTES + 8,
+    WEFT_GNET_RESP_BYTES_MAX = WEFT_GNET_CELL_BYTES_MAX - WEFT_GNET_RESP_HEAD_BYTES
+};
 struct weft_gnet_resp {
     uint32_t number;
     uint16_t offset;

@@ -15,8 +15,9 @@
 //   IP data   all other fields are the packet's
 //   Req, Resp qp, psn, kind, priority, ecn, flags, dscp: their endpoint's
 //
-// A real cell's header has 8 bytes (Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks",
-// NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit.
+// A real cell has a routing header of 8 bytes (Gibson et al., "Aquila: A unified, low-latency fabric for datacenter
+// networks", NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit; and what its type
+// has behind that (weft/wire_gnet.h).
 #ifndef WEFT_DEVICE_GNET_CELL_H
 #define WEFT_DEVICE_GNET_CELL_H
 
@@ -73,8 +74,11 @@ static inline uint32_t weft__gnet_head(enum weft__cell_type type, uint32_t vc, b
     return (uint32_t)type << WEFT__GNET_TYPE_AT | vc | (uint32_t)trace << WEFT__GNET_TRACE_AT;
 }
 
-static inline bool weft__gnet_has_payload(enum weft__cell_type type) {
-    return type == WEFT__GNET_DATA || type == WEFT__GNET_RESP;
+/// What is before the bytes that a cell carries; of one that carries none these are all.
+static inline uint32_t weft__gnet_before(enum weft__cell_type type) {
+    static const uint8_t before[WEFT__GNET_TYPES] = {
+        [WEFT__GNET_DATA] = WEFT_GNET_DATA_HEAD_BYTES, [WEFT__GNET_RESP] = WEFT_GNET_RESP_HEAD_BYTES};
+    return before[type];
 }
 /// Cells that the record stands for: 1 unless it is a train.
 static inline uint32_t weft__gnet_cells(const struct weft_packet *cell) {
@@ -83,7 +87,7 @@ static inline uint32_t weft__gnet_cells(const struct weft_packet *cell) {
 /// Bytes on the link: WEFT_GNET_CELL_MIN at least for each cell, so the last one of a packet may be padded.
 static inline uint32_t weft__gnet_wire(const struct weft_packet *cell) {
     uint32_t before = weft__gnet_cells(cell) - 1, last = cell->bytes - before * WEFT_GNET_PAYLOAD;
-    if (weft__gnet_has_payload(weft__gnet_type(cell))) last += WEFT_GNET_HEADER;
+    last += weft__gnet_before(weft__gnet_type(cell));
     return before * WEFT_GNET_CELL_MAX + (last > WEFT_GNET_CELL_MIN ? last : WEFT_GNET_CELL_MIN);
 }
 

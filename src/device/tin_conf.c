@@ -115,7 +115,8 @@ static const char *check(const void *conf, char *text, size_t size) {
 const struct weft_param_table weft_tin_table = WEFT_PARAM_TABLE_CHECKED("tin", T, rows, check);
 
 /// Bytes of a frame's cells: RTS, CTS, and data without the Ethernet header and FCS (18 B).
-static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN, WEFT_FRAME_MIN - 18 + WEFT_GNET_HEADER};
+static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN,
+                                 WEFT_FRAME_MIN - 18 + WEFT_GNET_DATA_HEAD_BYTES};
 enum { CELLS = sizeof cells / sizeof *cells };
 
 static weft_time_ps cell_ps(uint32_t bytes, weft_rate_bps rate, double overhead) {

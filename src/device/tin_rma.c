@@ -110,7 +110,7 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
         weft__timer_set(&node->timers, rma->key0 + ASKED, w->now_ps + rma->conf->timeout_ps);
     note_asked(rma, slot);
     struct weft_packet cell = {
-        .bytes = WEFT_GNET_REQ_BYTES,
+        .bytes = WEFT_GNET_REQUEST_BYTES,
         .dst = weft__gnet_pair(r->tin, rma->self),
         .qp = slot,
         .psn = weft__tin_req_psn(r->use, value, r->their_host, r->verb),
@@ -355,7 +355,7 @@ static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct w
     arm_read(node, rma, h);
     while (bytes) { // one cell, unless the completion is longer
         struct weft_packet next = cell;
-        next.bytes = (uint16_t)(bytes < WEFT_GNET_PAYLOAD ? bytes : WEFT_GNET_PAYLOAD);
+        next.bytes = (uint16_t)(bytes < WEFT_GNET_RESP_BYTES_MAX ? bytes : WEFT_GNET_RESP_BYTES_MAX);
         bytes -= next.bytes;
         inject(node, rma, w, &next, WEFT__GNET_RESP);
     }

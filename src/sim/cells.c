@@ -54,10 +54,9 @@ static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
     };
 }
 
-/// Payload as a codec takes it: what the length leaves beside `heads`, within its bounds.
-static uint8_t payload_of(const struct weft_packet *cell, uint32_t heads, uint32_t most) {
-    uint32_t wire = weft__gnet_wire(cell);
-    return (uint8_t)(wire - heads < most ? wire - heads : most);
+/// Payload as a codec takes it: what the length leaves, padding included.
+static uint8_t payload_of(const struct weft_packet *cell) {
+    return (uint8_t)(weft__gnet_wire(cell) - weft__gnet_before(weft__gnet_type(cell)));
 }
 
 size_t weft__cells_build(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender,
@@ -91,7 +90,7 @@ size_t weft__cells_build(const struct weft__network *net, const struct weft_pack
         break;
     case WEFT__GNET_DATA:
         c.data.slot = weft__gnet_from(cell) & 0x3ff;
-        c.data.bytes = payload_of(cell, 10, WEFT_GNET_DATA_BYTES_MAX);
+        c.data.bytes = payload_of(cell);
         for (uint32_t k = 0; k < c.data.bytes; k++)
             c.data.data[k] = (uint8_t)k;
         break;
@@ -100,7 +99,7 @@ size_t weft__cells_build(const struct weft__network *net, const struct weft_pack
         break;
     case WEFT__GNET_RESP:
         c.resp.number = cell->qp;
-        c.resp.bytes = payload_of(cell, 16, WEFT_GNET_RESP_BYTES_MAX);
+        c.resp.bytes = payload_of(cell);
         for (uint32_t k = 0; k < c.resp.bytes; k++)
             c.resp.data[k] = (uint8_t)k;
         break;

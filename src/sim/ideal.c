@@ -86,7 +86,7 @@ static weft_time_ps calc_clique(const struct weft__ways *ways, uint32_t node, ui
     const struct weft_topology *t = ways->t;
     const struct weft_tin_conf *conf = &ways->device[node]->tin;
     uint32_t payload = bytes - WEFT__TIN_L2_BYTES, cells = (payload + WEFT_GNET_PAYLOAD - 1) / WEFT_GNET_PAYLOAD;
-    uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_HEADER;
+    uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_DATA_HEAD_BYTES;
     uint64_t turns = (cells + conf->ip_endpoints - 1) / conf->ip_endpoints;
     weft_time_ps byte = 8 * WEFT_PS_PER_S / conf->endpoint_rate_bps, way = conf->processing_ps + conf->fall_through_ps;
     weft_time_ps signals = 2 * WEFT_GNET_CELL_MIN * byte, data = turns * wire * byte;

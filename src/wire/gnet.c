@@ -106,7 +106,7 @@ static size_t encode_data(const struct weft_gnet_data *data, uint8_t *to) {
     if (data->slot > 1023 || data->number > 63 || data->bytes < 6 || data->bytes > WEFT_GNET_DATA_BYTES_MAX) return 0;
     weft__put16(to, (uint32_t)data->slot << 6 | data->number);
     memcpy(to + 2, data->data, data->bytes);
-    return WEFT_GNET_HEADER_BYTES + 2u + data->bytes;
+    return WEFT_GNET_DATA_HEAD_BYTES + (size_t)data->bytes;
 }
 
 static bool decode_data(const uint8_t *from, size_t size, struct weft_gnet_data *ret) {
@@ -180,7 +180,7 @@ static size_t encode_resp(const struct weft_gnet_resp *resp, uint8_t *to) {
     to[6] = resp->status;
     to[7] = 0;
     memcpy(to + 8, resp->data, resp->bytes);
-    return WEFT_GNET_HEADER_BYTES + 8u + resp->bytes;
+    return WEFT_GNET_RESP_HEAD_BYTES + (size_t)resp->bytes;
 }
 
 static bool decode_resp(const uint8_t *from, size_t size, struct weft_gnet_resp *ret) {

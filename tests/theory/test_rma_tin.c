@@ -29,7 +29,7 @@ static double one_hop_ps(unsigned wire) {
     "tin: {routing: minimal_deterministic, rma: {engine: 100ns, command: 250ns, read: 400ns, complete: 300ns}}\n"
 #define IDLE "rate: 100, duration: 200ms, processor: {submit: 0ns, complete: 0ns}"
 
-// Command, Req cell of 48 B, PCIe read, four times 1RMA's engine, Resp cells of a header and 128 B at most that follow
+// Command, Req cell of 48 B, PCIe read, four times 1RMA's engine, Resp cells of 16 B and 128 at most that follow
 // one another on one link, completion. A write adds a Req of the server's and its answer; its data goes the other way.
 static void alone_a_request_takes_the_sum_of_its_parts(void **state) {
     static const struct {
@@ -46,9 +46,9 @@ static void alone_a_request_takes_the_sum_of_its_parts(void **state) {
                 ONE_POD "workload: [{kind: rma, transport: 1rma, clients: host-0, servers: host-1, %s, " IDLE "}]\n",
                 cases[i].what);
         unsigned cells = (cases[i].bytes + 127) / 128;
-        double data = one_hop_ps(0) + (cases[i].bytes + cells * 8) * 8 / 25e9 * 1e12;
+        double data = one_hop_ps(0) + (cases[i].bytes + cells * 16) * 8 / 25e9 * 1e12;
         double expected = (250 + 400 + 300 + 4 * 100) * NS + one_hop_ps(48) + data;
-        if (cases[i].write) expected += one_hop_ps(48) + one_hop_ps(16);
+        if (cases[i].write) expected += one_hop_ps(48) + one_hop_ps(16 + 8);
         const struct weft_rma_outcome *o = outcome_of(&r);
         print_message("%s: %.2f ns, by formula %.2f\n", cases[i].what, (double)o->execution.mean_ps / NS,
                       expected / NS);

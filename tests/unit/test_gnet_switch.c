@@ -75,7 +75,7 @@ static void bench_serve(struct weft__node *node, struct bench *b, struct weft__w
             .time_ps = w->now_ps + DELAY,
             .node = DUT,
             .port = c->port,
-            .bytes = (uint16_t)(c->wire - WEFT_GNET_HEADER),
+            .bytes = (uint16_t)(c->wire - WEFT_GNET_DATA_HEAD_BYTES),
             .dst = weft__gnet_pair(c->hops, 0),
             .entropy = weft__gnet_head(WEFT__GNET_DATA, c->vc, false) & 0x3fffu,
             .psn = c->id,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "device/gnet_cell.h"
 #include "weft/random.h"
 #include "weft/wire_gnet.h"
 
@@ -76,6 +77,33 @@ static void sizes(void **state) {
         assert_int_equal(weft_gnet_cell_encode(&again, twice, sizeof twice), bytes[type]);
         assert_memory_equal(out, twice, bytes[type]);
     }
+}
+
+static uint32_t counted(enum weft__cell_type type, uint32_t bytes) {
+    return weft__gnet_wire(
+        &(struct weft_packet){.bytes = (uint16_t)bytes, .entropy = weft__gnet_head(type, 0, false) & 0x3fffu});
+}
+
+/// The simulation counts the octets that a cell has: 10 before what it carries of a packet, of which 2 say of which and
+/// where; 16 before bytes of memory, whose answers say to what as well.
+static void simulated_cells_are_as_long(void **state) {
+    (void)state;
+    uint8_t out[WEFT_GNET_CELL_BYTES_MAX];
+    for (uint32_t n = 1; n <= WEFT_GNET_PAYLOAD; n++) {
+        struct weft_gnet_cell c = sample(WEFT_GNET_TYPE_DATA);
+        c.data.bytes = (uint8_t)(n < 6 ? 6 : n); // the last one of a packet is padded
+        assert_int_equal(counted(WEFT__GNET_DATA, n), n < 6 ? 16 : 10 + n);
+        assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), counted(WEFT__GNET_DATA, n));
+    }
+    for (uint32_t n = 0; n <= WEFT_GNET_RESP_BYTES_MAX; n++) {
+        struct weft_gnet_cell c = sample(WEFT_GNET_TYPE_RESP);
+        c.resp.bytes = (uint8_t)n;
+        assert_int_equal(counted(WEFT__GNET_RESP, n), 16 + n);
+        assert_int_equal(weft_gnet_cell_encode(&c, out, sizeof out), counted(WEFT__GNET_RESP, n));
+    }
+    assert_int_equal(counted(WEFT__GNET_DATA, WEFT_GNET_PAYLOAD), 160);
+    assert_int_equal(counted(WEFT__GNET_RESP, WEFT_GNET_RESP_BYTES_MAX), 160);
+    assert_int_equal(counted(WEFT__GNET_DATA, 3 * WEFT_GNET_PAYLOAD + 1), 3 * 160 + 16); // a train
 }
 
 /// An atomic's Req has 48 octets too: its operands take the place of the length and of half of the HMAC.
@@ -279,11 +307,17 @@ static void packets_over_sets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layout),         cmocka_unit_test(sizes),
-        cmocka_unit_test(operands_fit),   cmocka_unit_test(too_short),
-        cmocka_unit_test(wrong_bits),     cmocka_unit_test(malformed),
-        cmocka_unit_test(more_than_fits), cmocka_unit_test(any_bytes),
-        cmocka_unit_test(ordered_sets),   cmocka_unit_test(packets_over_sets),
+        cmocka_unit_test(layout),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(simulated_cells_are_as_long),
+        cmocka_unit_test(operands_fit),
+        cmocka_unit_test(too_short),
+        cmocka_unit_test(wrong_bits),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(more_than_fits),
+        cmocka_unit_test(any_bytes),
+        cmocka_unit_test(ordered_sets),
+        cmocka_unit_test(packets_over_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
