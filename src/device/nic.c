@@ -711,6 +711,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     struct weft__nic *nic = node->state;
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
+    } else if (__builtin_expect(nic->away, 0)) {
+        discard(nic, w, p, WEFT_DROP_PROCESSOR_AWAY);
     } else if (nic->conf->drain_rate_bps) {
         receive_slowly(node, nic, w, p);
     } else {
@@ -777,6 +779,10 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         break;
     case WEFT__KEY_WORK:
         on_work(node, nic, w);
+        break;
+    case WEFT__KEY_ABSENCE:
+        weft__nic_on_absence(node, nic, w->now_ps);
+        kick(node, nic, w);
         break;
     default:
         on_qp_timer(node, nic, w, key);

@@ -6,6 +6,7 @@
 #include "base/histogram.h"
 #include "device/ether.h"
 #include "weft/cc.h"
+#include "weft/clique_timeline.h"
 
 #define WEFT__MESSAGES UINT32_MAX
 
@@ -94,7 +95,7 @@ struct weft__nic {
     weft_rate_bps line_rate_bps;
     uint32_t host;
     uint8_t control_mask, ready_mask;
-    bool sampled;
+    bool sampled, away;         ///< away: a control processor whose firmware starts again takes nothing, sends nothing
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 2 to 4: what waits to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
@@ -114,7 +115,9 @@ struct weft__nic {
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
     weft_time_ps sample_interval_ps;
-    struct weft__fifo work; ///< work requests that it has not taken up; see nic_work.c
+    struct weft__fifo work;                    ///< work requests that it has not taken up; see nic_work.c
+    const struct weft_clique_absence *absence; ///< [absences] of TiNs' control processors; 0: it is none
+    uint32_t absences, tin;
 };
 
 /// Timer keys: those of an Ethernet port, some of the NIC, then three a sending and one a receiving queue pair.
@@ -122,9 +125,10 @@ enum {
     WEFT__KEY_DRAIN = WEFT__ETHER_KEY_OWN,
     WEFT__KEY_SAMPLE,
     WEFT__KEY_WORK,
+    WEFT__KEY_ABSENCE,
     WEFT__KEY_QPS = WEFT__ETHER_KEYS_A_PORT
 };
-_Static_assert(WEFT__KEY_WORK < WEFT__KEY_QPS, "keys of the NIC's one port");
+_Static_assert(WEFT__KEY_ABSENCE < WEFT__KEY_QPS, "keys of the NIC's one port");
 
 /// The timers of a queue pair, by its number among those that the NIC sends, or receives.
 enum { WEFT__SENDER_KEYS = 3 };
@@ -161,7 +165,9 @@ struct weft__nic_setup {
     uint32_t sends, receives;
     const uint32_t *send_qp, *receive_qp;
     struct weft_packet_pool *pool;
-    bool lldp; ///< its port will have one
+    bool lldp;                                 ///< its port will have one
+    const struct weft_clique_absence *absence; ///< [absences] of control processors, if it is that of `tin`
+    uint32_t absences, tin;
     struct weft__gpu *gpu;
     struct weft__rma_host *rma;
     struct weft__histogram *round_trips;
@@ -177,6 +183,8 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 extern const struct weft__node_ops weft__nic_ops;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+/// The firmware of a control processor begins to start again, or has done so.
+void weft__nic_on_absence(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
 weft_bytes weft__nic_held(const void *state);

@@ -3,6 +3,13 @@
 #include "device/program.h"
 #include "device/rma.h"
 
+void weft__nic_on_absence(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
+    weft_time_ps next = weft_clique_absence_next(nic->absence, nic->absences, nic->tin, now);
+    nic->away = weft_clique_is_absent(nic->absence, nic->absences, nic->tin, now);
+    nic->room_bytes = nic->away ? 0 : INT64_MAX; // nothing leaves; it shares no NIC
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, WEFT__KEY_ABSENCE, next);
+}
+
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
     struct weft__nic *nic = weft__arena_lines(setup->arena, 1, sizeof *nic);
     nic->conf = setup->conf;
@@ -40,6 +47,10 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     if (nic->gpu) weft__gpu_start(node, nic);
     if (nic->rma) weft__rma_host_start(node, nic);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
+    nic->absence = setup->absence;
+    nic->absences = setup->absences;
+    nic->tin = setup->tin;
+    if (nic->absences) weft__nic_on_absence(node, nic, 0);
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];

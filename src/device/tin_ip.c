@@ -75,9 +75,7 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
 
 bool weft__tin_punt(struct weft__tin *tin, weft_time_ps now) {
     weft_time_ps each = WEFT_PS_PER_S / tin->conf->punt_rate;
-    for (uint32_t i = 0; i < tin->absences; i++) {
-        const struct weft_clique_absence *a = &tin->absence[i];
-        if (a->tin != tin->gnet.self || now < a->from_ps || now >= a->to_ps) continue;
+    if (weft_clique_is_absent(tin->absence, tin->absences, tin->gnet.self, now)) {
         tin->gnet.counts.punts_missed++;
         return false;
     }

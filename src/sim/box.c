@@ -40,6 +40,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .events_max = net->events_max,
         .arena = net->arena_host,
     };
+    if (info->box == WEFT_BOX_PROCESSOR) weft__processor_absences(net, node, &setup);
     weft__nic_new(&setup, &net->engine.node[node]);
 }
 

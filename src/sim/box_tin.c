@@ -115,6 +115,15 @@ void weft__cliques_free(struct weft__cliques *cliques) {
             weft_gnet_routes_free(cliques->clique[f].routes[e]);
 }
 
+void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup) {
+    uint32_t tin = net->topology->port[weft_topology_port(net->topology, node, 0)->peer].node;
+    const struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[tin]];
+    if (!clique->timeline) return;
+    setup->absence = clique->timeline->absence;
+    setup->absences = clique->timeline->absences;
+    setup->tin = net->cliques->shape->tin_of_node[tin];
+}
+
 // --- the box ------------------------------------------------------------------------------------------------------
 
 /// Where samples of the node's VCs are counted.

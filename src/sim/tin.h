@@ -3,6 +3,7 @@
 #ifndef WEFT_SIM_TIN_H
 #define WEFT_SIM_TIN_H
 
+#include "device/nic.h"
 #include "device/tin.h"
 #include "sim/network.h"
 
@@ -47,6 +48,8 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
 /// What a shared NIC lets the host (a node) have on its way; INT64_MAX: it shares none.
 int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
+/// When the control processor at `node` is away, for its NIC.
+void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup);
 /// Depths of VCs that were sampled, into the outcome.
 void weft__tin_depths_collect(struct weft__network *net);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.

@@ -84,12 +84,51 @@ static void hosts_do_not_talk_to_processors_by_chance(void **state) {
     }
 }
 
+#define REBOOTS                                                                                                        \
+    "topology: {kind: dragonfly, pods: 1, tins: 12, processors: true, processor_rate: 10Gbps}\n" TIN                   \
+    "host: {pfc: {priorities: none}, timeout: 150us}\n"                                                                \
+    "workload: [{kind: flow, src: host-4, dst: host-0, size: 1MB}, {kind: flow, src: host-2, dst: processor-0, size: " \
+    "100KB, start: 20us}, {kind: flow, src: processor-0, dst: host-6, size: 100KB, start: 30us}, {kind: flow, src: "   \
+    "processor-0, dst: host-8, size: 4KB, start: 80us}, {kind: flow, src: host-9, dst: processor-1, size: 100KB, "     \
+    "start: 20us}]\ncontrol: {sdn: {reboot: 100us}, events: [%s]}\n"
+
+/// The firmware of tin-0 starts again, from 50 to 150 us. What comes to the processor meanwhile is lost and sent again,
+/// and what it has to send waits: flows under way end after that, and one that begins at 80 us
+/// leaves at 150 us. Hosts of the TiN lose nothing, and the processor of the next sees nothing of it.
+static void firmware_that_starts_again_takes_nothing(void **state) {
+    struct run quiet = RUN(run_once, REBOOTS, ""), r = RUN(run_text, REBOOTS, "{at: 50us, do: reboot, node: tin-0}"),
+               twice = RUN(run_text, REBOOTS, "{at: 0s, do: reboot, node: tin-0}, {at: 90us, do: reboot, node: tin-0}");
+    run_assert_complete(&r);
+    assert_int_equal(run_drops(&quiet), 0);
+    assert_in_range(r.outcome->drops[WEFT_DROP_PROCESSOR_AWAY], 1, 100);
+    weft_time_ps end = 150 * WEFT_PS_PER_US;
+    assert_true((double)run_fct(&r, 0) < 1.02 * (double)run_fct(&quiet, 0)); // it shares links with the later packets
+    assert_int_equal(run_fct(&r, 4), run_fct(&quiet, 4));
+    print_message("to the processor %.1f us, %.1f while it starts again; from it %.1f and %.1f us\n",
+                  (double)run_fct(&quiet, 1) / 1e6, (double)run_fct(&r, 1) / 1e6, (double)run_fct(&quiet, 2) / 1e6,
+                  (double)run_fct(&r, 2) / 1e6);
+    assert_true(20 * WEFT_PS_PER_US + run_fct(&quiet, 1) > 50 * WEFT_PS_PER_US); // they were under way
+    assert_true(30 * WEFT_PS_PER_US + run_fct(&quiet, 2) > 50 * WEFT_PS_PER_US);
+    assert_true(20 * WEFT_PS_PER_US + run_fct(&r, 1) > end);
+    assert_true(30 * WEFT_PS_PER_US + run_fct(&r, 2) > end);
+    assert_true(80 * WEFT_PS_PER_US + run_fct(&r, 3) > end);
+    run_assert_complete(&twice); // away from the beginning, and until 190 us
+    for (uint32_t i = 1; i < 4; i++) {
+        weft_time_ps start = i == 1 ? 20 : i == 2 ? 30 : 80;
+        assert_true(start * WEFT_PS_PER_US + run_fct(&twice, i) > 190 * WEFT_PS_PER_US);
+    }
+    run_free(&quiet);
+    run_free(&r);
+    run_free(&twice);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_overloaded_host_is_not_in_its_way),
         cmocka_unit_test(it_takes_what_its_port_has),
         cmocka_unit_test(there_is_a_way_to_the_data_centre),
         cmocka_unit_test(hosts_do_not_talk_to_processors_by_chance),
+        cmocka_unit_test(firmware_that_starts_again_takes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
