@@ -8,6 +8,7 @@
 #include "weft/celltrace.h"
 #include "weft/control.h"
 #include "weft/timesync.h"
+#include "weft/tin.h"
 
 /// An event as it was given to the controller, or to the clocks.
 struct weft_clique_event {
@@ -31,7 +32,7 @@ struct weft_clique_trace {
 };
 /// `f`: of `t`. In `arena`.
 struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, const struct weft_dragonfly *f,
-                                                const struct weft_gnet_conf *gnet, const struct weft_control_conf *conf,
+                                                const struct weft_tin_conf *tin, const struct weft_control_conf *conf,
                                                 const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                                 struct weft_arena *arena);
 

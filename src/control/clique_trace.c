@@ -7,7 +7,7 @@
 #include "control/clique_events.h"
 #include "weft/memory.h"
 
-enum { SWITCH_PORTS = 50, ENDPOINTS = 18, CLOCK_EVENTS_MAX = 8 };
+enum { CLOCK_EVENTS_MAX = 8 };
 enum { TRACED = 100, TRACED_ALL = 1000000 }; ///< cells, from one TiN to another and, about, in all
 
 /// The clocks' events follow each other at a distance at which each has had its effect: what they do is over in a
@@ -43,8 +43,21 @@ static void run_clocks(const struct weft_topology *t, struct weft_clique_trace *
     trace->timesync_events = n;
 }
 
+/// With the ports that the chips have, used or not.
+static struct weft_sdn_counts count_state(const struct weft_topology *t, const struct weft_dragonfly *f,
+                                          const struct weft_tin_conf *conf) {
+    uint64_t links = t->packaging.local_ports + t->packaging.global_ports;
+    uint64_t endpoints = conf->ip_endpoints + conf->rma_endpoints + conf->control_endpoints;
+    for (uint32_t x = 0; x < f->tins; x++)
+        if (f->tin[x].gnet_ports > links) links = f->tin[x].gnet_ports;
+    struct weft_gnet_routes *routes = weft_gnet_routes_new(t, f, &conf->gnet, NULL);
+    struct weft_sdn_counts counts = weft_sdn_count(routes, links + endpoints, endpoints);
+    weft_gnet_routes_free(routes);
+    return counts;
+}
+
 struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, const struct weft_dragonfly *f,
-                                                const struct weft_gnet_conf *gnet, const struct weft_control_conf *conf,
+                                                const struct weft_tin_conf *tin, const struct weft_control_conf *conf,
                                                 const struct weft_control_event *event, uint32_t events, uint64_t seed,
                                                 struct weft_arena *arena) {
     struct weft_clique_trace *trace = weft_arena_alloc(arena, 1, sizeof *trace);
@@ -54,11 +67,9 @@ struct weft_clique_trace *weft_clique_trace_new(const struct weft_topology *t, c
         dcn += f->tin[x].ethernets > 0;
     *trace = (struct weft_clique_trace){
         .clique = weft_clique_of(t, f, arena), .fabric = f, .sdn_events = what.n, .sdn_event = what.told};
-    struct weft_gnet_routes *routes = weft_gnet_routes_new(t, f, gnet, NULL);
-    trace->counts = weft_sdn_count(routes, SWITCH_PORTS, ENDPOINTS);
-    weft_gnet_routes_free(routes);
+    trace->counts = count_state(t, f, tin);
     if (dcn) trace->bootstrap = weft_bootstrap_run(trace->clique, &conf->bootstrap, seed, arena);
-    struct weft_sdn *sdn = weft_sdn_new(t, f, gnet, &conf->sdn, seed);
+    struct weft_sdn *sdn = weft_sdn_new(t, f, &tin->gnet, &conf->sdn, seed);
     trace->sdn = weft_sdn_run(sdn, what.sdn, what.n, arena);
     trace->differences = weft_sdn_differences(sdn);
     uint32_t traced = TRACED_ALL / (f->tins * f->tins);

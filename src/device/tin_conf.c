@@ -34,7 +34,9 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, ip_endpoints, "ip_endpoints", "8", "1", "16",
               "ports of the cell switch for IP packets; there are 18 for endpoints (section 3.1; shares assumed)"),
     WEFT_UINT(T, rma_endpoints, "rma_endpoints", "8", "1", "16", "for 1RMA (assumed)"),
-    WEFT_UINT(T, control_endpoints, "control_endpoints", "2", "1", "16", "for the control processor (assumed)"),
+    WEFT_UINT(T, control_endpoints, "control_endpoints", "2", "0", "16",
+              "and the rest of the 18, the control processor's (assumed): ports of the cell switch with entries in its "
+              "tables, by which no cell comes or goes, as that processor's packets are IP, and go by those of IP"),
     WEFT_BOOL(T, solicit_strict, "solicit_strict", "true",
               "RTS, CTS and Req go before other cells of their level (section 3.3: at high priority)"),
     WEFT_BOOL(T, low_strict, "low_strict", "false", "the low-latency level goes before bulk"),

@@ -87,6 +87,19 @@ static void a_small_clique(void **state) {
     json_decref(root);
 }
 
+/// (18 endpoints with one VC + 32 links with four) x (4 pods + 3 TiNs) x 20; with one endpoint less, 140 less.
+static void endpoints_have_entries(void **state) {
+    (void)state;
+    static const char *const set[] = {"", "--set tin.control_endpoints=1", "--set tin.ip_endpoints=7"};
+    for (uint32_t i = 0; i < 3; i++) {
+        char arguments[128];
+        snprintf(arguments, sizeof arguments, "--variant small %s", set[i]);
+        json_t *root = trace(arguments);
+        assert_int_equal(number(json_object_get(root, "state"), "gnet_flows_by_port"), (18 - !!i + 32 * 4) * 7 * 20);
+        json_decref(root);
+    }
+}
+
 static void without_order_and_without_nsf(void **state) {
     (void)state;
     json_t *root = trace("--variant small-unordered");
@@ -155,8 +168,11 @@ static void a_clique_by_itself(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_clique),      cmocka_unit_test(without_order_and_without_nsf),
-        cmocka_unit_test(tables_for_plotting), cmocka_unit_test(what_does_not_happen_to_a_tin),
+        cmocka_unit_test(a_small_clique),
+        cmocka_unit_test(endpoints_have_entries),
+        cmocka_unit_test(without_order_and_without_nsf),
+        cmocka_unit_test(tables_for_plotting),
+        cmocka_unit_test(what_does_not_happen_to_a_tin),
         cmocka_unit_test(a_clique_by_itself),
     };
     return cmocka_run_group_tests(tests, setup, remove_folder);
