@@ -150,8 +150,16 @@ void weft__sdn_look_at_ports(struct weft_sdn *s, weft_time_ps now, struct weft__
     }
 }
 
-/// Entries that name a group.
+static bool is_named(const struct weft_sdn *s, uint32_t tin, uint32_t group) {
+    for (uint32_t c = 0; c < weft__sdn_columns(&s->columns); c++)
+        for (uint32_t row = 0; row < s->tables.rows; row++)
+            if (weft__sdn_get(&s->tables, c, tin, row) == group) return true;
+    return false;
+}
+
+/// Entries that name a group; in the order that the flow manager gives writes there are none.
 static void look_at_group(struct weft_sdn *s, weft_time_ps now, uint32_t tin, uint32_t group) {
+    if (!is_named(s, tin, group)) return;
     for (uint32_t d = 0; d < s->f->tins; d++) {
         for (uint32_t row = 0; row < s->tables.rows; row++)
             if (d != tin && weft__sdn_lookup(&s->tables, tin, row, d) == group) renew(s, d, tin, row);
