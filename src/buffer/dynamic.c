@@ -9,6 +9,9 @@
 // and taken out of the total at the start; the rest is the shared pool. (Vendors also share headroom; here it is not.)
 // A packet goes to one of pool and headroom as a whole. What leaves is taken from headroom first, then shared, then
 // reserve.
+//
+// Classes of service may have different shares: a priority's alpha is its weight times as large (as switches have an
+// alpha for each buffer profile).
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +23,7 @@ struct dynamic_conf {
     weft_bytes total_bytes, reserve_bytes, headroom_bytes, xon_offset_bytes;
     weft_bytes threshold_bytes_min, threshold_bytes_max;
     double alpha;
+    uint64_t weight[WEFT_PRIORITIES];
 };
 
 static const struct weft_param dynamic_rows[] = {
@@ -27,6 +31,8 @@ static const struct weft_param dynamic_rows[] = {
     WEFT_BYTES(struct dynamic_conf, reserve_bytes, "reserve", "4KB", "0B", "1GB", "kept for each port and priority"),
     WEFT_REAL(struct dynamic_conf, alpha, "alpha", "1/8", "0", "128",
               "a group may hold alpha x what is free of the shared pool, beyond its reserve"),
+    WEFT_WEIGHTS(struct dynamic_conf, weight, "weights", "1", "1", "1000",
+                 "a priority's alpha is so many times as large, 0 to 7"),
     WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "100KB", "0B", "1GB",
                "kept for each port and lossless priority, for what arrives after XOFF (assumed)"),
     WEFT_BYTES(struct dynamic_conf, xon_offset_bytes, "xon_offset", "3KB", "0B", "1GB",
@@ -89,9 +95,9 @@ static weft_bytes calc_shared(const struct dynamic_conf *c, weft_bytes pool) {
     return pool > c->reserve_bytes ? pool - c->reserve_bytes : 0;
 }
 
-static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dynamic_state *s) {
+static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dynamic_state *s, uint32_t priority) {
     weft_bytes free_bytes = s->shared_size - s->shared_used;
-    weft_bytes threshold = (weft_bytes)(c->alpha * (double)free_bytes);
+    weft_bytes threshold = (weft_bytes)(c->alpha * (double)c->weight[priority] * (double)free_bytes);
     if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
     return threshold < c->threshold_bytes_max ? threshold : c->threshold_bytes_max;
 }
@@ -101,7 +107,8 @@ static bool takes_frame(const struct dynamic_conf *c, weft_bytes shared_size, ui
                         uint32_t frame_bytes) {
     const struct dynamic_state empty = {.shared_size = shared_size};
     weft_bytes shared = calc_shared(c, frame_bytes);
-    if (!shared || (shared <= calc_threshold(c, &empty) && shared <= shared_size)) return true;
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+        if (!shared || (shared <= calc_threshold(c, &empty, priority) && shared <= shared_size)) return true;
     return lossless_mask && frame_bytes <= c->headroom_bytes;
 }
 
@@ -129,8 +136,8 @@ static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossles
 }
 
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
-                                            const struct dynamic_group *g) {
-    weft_bytes threshold = calc_threshold(c, s), shared = calc_shared(c, g->pool);
+                                            const struct dynamic_group *g, uint32_t priority) {
+    weft_bytes threshold = calc_threshold(c, s, priority), shared = calc_shared(c, g->pool);
     if (g->headroom || shared > threshold) return WEFT_BUFFER_XOFF;
     return !shared || shared + c->xon_offset_bytes <= threshold ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
@@ -138,7 +145,7 @@ static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const 
 static enum weft_buffer_answer dynamic_review(const void *state, const void *conf, uint32_t port, uint32_t priority) {
     const struct dynamic_state *s = state;
     if (!weft__is_lossless(&s->lossless, port, priority)) return WEFT_BUFFER_OK;
-    return review_group(conf, s, group_of(s, port, priority));
+    return review_group(conf, s, group_of(s, port, priority), priority);
 }
 
 static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t priority,
@@ -148,7 +155,7 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
     struct dynamic_group *g = group_at(s, port, priority);
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
-    if (!more || (shared <= calc_threshold(c, s) && more <= s->shared_size - s->shared_used)) {
+    if (!more || (shared <= calc_threshold(c, s, priority) && more <= s->shared_size - s->shared_used)) {
         g->pool += bytes;
         s->shared_used += more;
     } else if (lossless && g->headroom + bytes <= c->headroom_bytes) {
@@ -157,7 +164,7 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
         return WEFT_BUFFER_DROP;
     }
     if (g->pool + g->headroom > g->level_max) g->level_max = g->pool + g->headroom;
-    return lossless && review_group(c, s, g) == WEFT_BUFFER_XOFF ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+    return lossless && review_group(c, s, g, priority) == WEFT_BUFFER_XOFF ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
 }
 
 static enum weft_buffer_answer dynamic_release(void *state, const void *conf, uint32_t port, uint32_t priority,
@@ -171,7 +178,7 @@ static enum weft_buffer_answer dynamic_release(void *state, const void *conf, ui
     g->pool -= bytes - from_headroom;
     s->shared_used -= shared - calc_shared(c, g->pool);
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
-    return lossless && review_group(c, s, g) == WEFT_BUFFER_XON ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+    return lossless && review_group(c, s, g, priority) == WEFT_BUFFER_XON ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 
 /// The headroom of all lossless groups comes out of the total, as at the start; what is in the shared pool stays there.
@@ -192,12 +199,12 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
 
 /// Whether a packet of so many bytes would be admitted without XOFF.
 static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
-                  weft_bytes bytes, bool lossless) {
+                  uint32_t priority, weft_bytes bytes, bool lossless) {
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
-    if (more && (shared > calc_threshold(c, s) || more > s->shared_size - s->shared_used)) return false;
+    if (more && (shared > calc_threshold(c, s, priority) || more > s->shared_size - s->shared_used)) return false;
     const struct dynamic_state after = {.shared_size = s->shared_size, .shared_used = s->shared_used + more};
     const struct dynamic_group group = {.pool = g->pool + bytes, .headroom = g->headroom};
-    return !lossless || review_group(c, &after, &group) != WEFT_BUFFER_XOFF;
+    return !lossless || review_group(c, &after, &group, priority) != WEFT_BUFFER_XOFF;
 }
 
 /// The larger the packet, the more it has and the less the threshold: so by halving.
@@ -208,7 +215,7 @@ static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t por
     weft_bytes low = 0, high = c->reserve_bytes + s->shared_size + 1;
     while (high - low > 1) {
         weft_bytes middle = low + (high - low) / 2;
-        if (takes(c, s, g, middle, weft__is_lossless(&s->lossless, port, priority)))
+        if (takes(c, s, g, priority, middle, weft__is_lossless(&s->lossless, port, priority)))
             low = middle;
         else
             high = middle;

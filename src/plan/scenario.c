@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -22,8 +23,18 @@ struct values {
     VALUES(X)
 #undef X
     double alpha;
-    bool fixed; ///< sfc has one threshold and one pause
+    uint64_t weight[WEFT_PRIORITIES]; ///< of alpha
+    bool fixed;                       ///< sfc has one threshold and one pause
 };
+
+/// As parameters show them: a number for each priority, with commas.
+static void read_weights(const char *value, uint64_t *ret) {
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
+        char *end;
+        ret[priority] = strtoull(value, &end, 10);
+        value = end + (*end == ',');
+    }
+}
 
 static void on_value(void *context, const char *path, const char *value) {
     struct values *v = context;
@@ -33,6 +44,7 @@ static void on_value(void *context, const char *path, const char *value) {
     VALUES(X)
 #undef X
     if (!strcmp(path, "switch.buffer.alpha")) weft__real_parse(value, &v->alpha);
+    if (!strcmp(path, "switch.buffer.weights")) read_weights(value, v->weight);
     if (!strcmp(path, "switch.sfc.kind")) v->fixed = !strcmp(value, "fixed");
 }
 
@@ -42,13 +54,22 @@ static const char *text(enum weft__quantity quantity, uint64_t value, struct wef
     return weft_arena_text(arena, digits);
 }
 
+/// Alpha of the lossless priority that has the least.
+static double least_alpha(const struct values *v, uint8_t lossless) {
+    uint64_t least = lossless ? UINT64_MAX : 1;
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+        if (lossless >> priority & 1 && v->weight[priority] < least) least = v->weight[priority];
+    return v->alpha * (double)least;
+}
+
 /// Dynamic thresholds with one congested group: it holds T = alpha x (shared - T), and its reserve.
 static void read_dynamic(const struct values *v, const struct weft_switch_conf *sw, uint32_t ports,
                          struct weft_arena *arena, struct weft__plan_switch *s) {
     uint64_t lossless = (uint64_t)__builtin_popcount(sw->pfc.priorities);
     uint64_t dedicated = ports * (WEFT_PRIORITIES * v->reserve + lossless * v->headroom);
     uint64_t shared = v->total > dedicated ? v->total - dedicated : 0;
-    uint64_t threshold = (uint64_t)((double)shared * v->alpha / (1 + v->alpha));
+    double alpha = least_alpha(v, sw->pfc.priorities);
+    uint64_t threshold = (uint64_t)((double)shared * alpha / (1 + alpha));
     if (threshold < v->threshold_min) threshold = v->threshold_min;
     if (threshold > v->threshold_max) threshold = v->threshold_max;
     s->pfc_threshold_bytes = v->reserve + threshold;

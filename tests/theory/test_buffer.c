@@ -80,6 +80,24 @@ static void dynamic_thresholds_share_the_pool(void **state) {
         }
 }
 
+// Classes of different weights that want all they can get, one after the other: each gets a / (1 + a) of what those
+// before it have left, where a is its alpha.
+static void weights_are_shares_of_classes(void **state) {
+    static const double alphas[WEFT_PRIORITIES] = {1. / 8, 1. / 8, 2. / 8, 1. / 8, 3. / 8, 4. / 8, 1. / 8, 8. / 8};
+    struct buffer b = buffer_new(
+        "dynamic", "{total: 100KB, reserve: 0B, headroom: 0B, alpha: 1/8, weights: [1, 1, 2, 1, 3, 4, 1, 8]}", 1);
+    double left = 100000;
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
+        if (LOSSLESS >> priority & 1) continue;
+        while (admit(&b, 0, priority, 1) != WEFT_BUFFER_DROP)
+            ;
+        double expected = left * alphas[priority] / (1 + alphas[priority]);
+        assert_true(fabs((double)level(&b, 0, priority) - expected) <= 2);
+        left -= expected;
+    }
+    buffer_free(&b);
+}
+
 // 8 priorities x 1000 B of reserve and 5000 B of headroom leave 20000 - 13000 = 7000 B to share on a one-port switch.
 // With alpha = 1 and nothing else in the pool a group may hold half of it: 3500 B beyond its 1000 B.
 static void lossless_groups_go_to_headroom(void **state) {
@@ -187,6 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
         cmocka_unit_test(dynamic_thresholds_share_the_pool),
+        cmocka_unit_test(weights_are_shares_of_classes),
         cmocka_unit_test(lossless_groups_go_to_headroom),
         cmocka_unit_test(review_sees_what_others_did),
         cmocka_unit_test(thresholds_can_be_clamped),
