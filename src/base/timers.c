@@ -4,7 +4,7 @@
 #include "weft/memory.h"
 
 void weft__timers_init(struct weft__timers *t, uint32_t keys) {
-    *t = (struct weft__timers){.keys = keys};
+    *t = (struct weft__timers){.keys = keys, .next_ps = WEFT_TIME_NEVER};
     t->place = weft_memory_new(WEFT_MEMORY_TIMER, keys, sizeof *t->place);
 }
 

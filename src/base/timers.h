@@ -20,7 +20,7 @@ struct weft__timers {
     uint32_t *place; ///< key -> index in heap + 1; 0: not set; WEFT__TIMER_FRONT
     uint32_t n, capacity, keys;
     uint32_t front; ///< key + 1 of the one before all in the heap; 0: none is
-    weft_time_ps front_ps;
+    weft_time_ps next_ps; ///< the earliest deadline
 };
 #define WEFT__TIMER_FRONT UINT32_MAX
 
@@ -33,8 +33,7 @@ static inline bool weft__timer_before(struct weft__timer a, struct weft__timer b
 }
 
 static inline weft_time_ps weft__timers_next(const struct weft__timers *t) {
-    if (t->front) return t->front_ps;
-    return t->n ? t->heap[0].time_ps : WEFT_TIME_NEVER;
+    return t->next_ps;
 }
 
 /// Whose deadline is the earliest; there must be one.
@@ -86,40 +85,44 @@ static inline void weft__timers_remove(struct weft__timers *t, uint32_t i) {
     if (i != t->n) weft__timers_settle(t, i, last);
 }
 
+/// The heap's top is the earliest.
+static inline void weft__timers_leave_front(struct weft__timers *t) {
+    t->front = 0;
+    t->next_ps = t->n ? t->heap[0].time_ps : WEFT_TIME_NEVER;
+}
+
 /// Sets or moves the deadline of `key`.
 static inline void weft__timer_set(struct weft__timers *t, uint32_t key, weft_time_ps time) {
     assert(key < t->keys);
-    struct weft__timer x = {time, key}, front = {t->front_ps, t->front - 1};
+    struct weft__timer x = {time, key}, front = {t->next_ps, t->front - 1};
     uint32_t i = t->place[key];
     bool was_front = i == WEFT__TIMER_FRONT, has_front = t->front && !was_front;
     if (has_front ? weft__timer_before(x, front) : !t->n || !weft__timer_before(t->heap[0], x)) {
         if (i && !was_front) weft__timers_remove(t, i - 1);
         if (has_front) weft__timers_push(t, front);
-        t->front_ps = time;
+        t->next_ps = time;
         t->front = key + 1;
         t->place[key] = WEFT__TIMER_FRONT;
         return;
     }
-    if (was_front) t->front = 0;
     if (i && !was_front)
         weft__timers_settle(t, i - 1, x);
     else
         weft__timers_push(t, x);
+    if (!has_front) weft__timers_leave_front(t);
 }
 
 static inline void weft__timer_cancel(struct weft__timers *t, uint32_t key) {
     uint32_t i = t->place[key];
     t->place[key] = 0;
-    if (i == WEFT__TIMER_FRONT)
-        t->front = 0;
-    else if (i)
-        weft__timers_remove(t, i - 1);
+    if (i && i != WEFT__TIMER_FRONT) weft__timers_remove(t, i - 1);
+    if (i == WEFT__TIMER_FRONT || !t->front) weft__timers_leave_front(t);
 }
 
 /// The deadline of `key`, or never.
 static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t key) {
     uint32_t i = t->place[key];
-    if (i == WEFT__TIMER_FRONT) return t->front_ps;
+    if (i == WEFT__TIMER_FRONT) return t->next_ps;
     return i ? t->heap[i - 1].time_ps : WEFT_TIME_NEVER;
 }
 
@@ -127,12 +130,11 @@ static inline weft_time_ps weft__timer_at(const struct weft__timers *t, uint32_t
 static inline uint32_t weft__timers_pop(struct weft__timers *t) {
     uint32_t key = weft__timers_next_key(t);
     t->place[key] = 0;
-    if (t->front) {
-        t->front = 0;
-        return key;
+    if (!t->front) {
+        struct weft__timer last = t->heap[--t->n];
+        if (t->n) weft__timers_sift_down(t, 0, last);
     }
-    struct weft__timer last = t->heap[--t->n];
-    if (t->n) weft__timers_sift_down(t, 0, last);
+    weft__timers_leave_front(t);
     return key;
 }
 

@@ -25,7 +25,7 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
         .delay_ps = link->delay_ps + peer->processing_ps,
         .peer_node = peer->node,
         .peer_port = peer->port,
-        .peer_worker = (uint8_t)peer->worker,
+        .peer_inbox = (uint8_t)peer->inbox,
         .rate = r & 0x7f,
         .through = peer->cut_through,
         .faults = faults,

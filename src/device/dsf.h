@@ -82,7 +82,7 @@ struct weft__cell_lane {
     uint64_t tx_bytes, tx_cells;
     uint32_t peer_node;
     uint16_t peer_port;
-    uint8_t peer_worker;
+    uint8_t peer_inbox;
     uint8_t rate : 7;    ///< in the box's table
     uint8_t through : 1; ///< the peer is a fabric node, which sends a train's first cell on when that is there
     uint32_t rem;        ///< carried remainder of back-to-back cells
@@ -173,7 +173,7 @@ static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, w
 
 static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct weft__worker *w,
                                      const struct weft_packet *cell, weft_time_ps arrival) {
-    struct weft_packet *p = weft__send(w, lane->peer_worker, arrival);
+    struct weft_packet *p = weft__send(w, lane->peer_inbox, arrival);
     *p = *cell;
     p->time_ps = arrival;
     p->node = lane->peer_node;

@@ -134,7 +134,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     out->cross = link->cross;
     in->peer_node = out->peer_node = link->peer_node;
     in->peer_port = out->peer_port = (uint8_t)link->peer_port;
-    in->peer_worker = out->peer_worker = (uint8_t)link->peer_worker;
+    in->peer_inbox = out->peer_inbox = (uint8_t)link->peer_inbox;
     in->credit_delay_ps = link->credit_delay_ps;
     in->fifo_units = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
     in->batch_units = (uint16_t)(in->fifo_units * g->conf->credit_batch);

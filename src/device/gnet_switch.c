@@ -73,7 +73,7 @@ static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct 
                                                    struct weft__gnet_in *in, uint32_t vc, weft_time_ps when) {
     struct weft__gnet_queue *q = &in->vc[vc];
     weft_time_ps arrival = when + in->credit_delay_ps;
-    struct weft_packet *p = weft__send(w, in->peer_worker, arrival);
+    struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
     weft__gnet_put_credit(p, 0, vc, q->owed);
@@ -145,7 +145,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     if (q->credits < lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
-    struct weft_packet *p = weft__send(w, out->peer_worker, arrival);
+    struct weft_packet *p = weft__send(w, out->peer_inbox, arrival);
     *p = *cell;
     p->time_ps = arrival;
     p->node = out->peer_node;

@@ -86,7 +86,7 @@ struct weft__gnet_in {
     uint32_t owing;     ///< VCs with credits not yet returned
     uint32_t peer_node; ///< of credits
     uint16_t batch_units, fifo_units, units_max;
-    uint8_t peer_port, peer_worker;
+    uint8_t peer_port, peer_inbox;
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
     uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
     _Alignas(64) struct weft__gnet_queue vc[WEFT_GNET_VCS];
@@ -107,7 +107,7 @@ struct weft__gnet_out {
     uint64_t requests;                 ///< inputs with a cell that requests it
     uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
     uint32_t peer_node;
-    uint8_t peer_port, peer_worker;
+    uint8_t peer_port, peer_inbox;
     uint8_t grant_at;    ///< iSLIP: the pointer over inputs
     uint8_t turn;        ///< VC whose turn it is
     uint8_t rate, cross; ///< as of an input
@@ -268,7 +268,8 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
 static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
                                                uint32_t port) {
     uint32_t to = weft__gnet_to(cell), place = g->place_of[to], away = g->column_of[to];
-    uint32_t column = g->pod_of[to] == g->pod ? place : away; // both are read, so that nothing is to be foreseen
+    uint32_t is_away = -(uint32_t)(g->pod_of[to] != g->pod); // a mask, as a branch could not be foreseen
+    uint32_t column = place ^ ((place ^ away) & is_away);
     uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
     return &g->set_of[row * g->columns + column];
 }
@@ -308,7 +309,7 @@ struct weft__gnet_link {
     bool global;
     weft_time_ps delay_ps, credit_delay_ps; ///< to the effect at the far end; of its credits, to the effect here
     weft_bytes far_fifo_bytes;
-    uint32_t peer_node, peer_worker;
+    uint32_t peer_node, peer_inbox;
     uint16_t peer_port;
     struct weft__port_faults *faults;
     const struct weft__port_tap *tap;

@@ -82,7 +82,7 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 /// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes) {
-    struct weft_packet *p = weft__send(at->w, weft__engine_worker_of(at->w->engine, node), time);
+    struct weft_packet *p = weft__send(at->w, weft__engine_inbox_of(at->w->engine, node), time);
     *p = (struct weft_packet){
         .time_ps = time,
         .node = node,

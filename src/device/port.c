@@ -27,7 +27,7 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .delay_pause_ps = link->delay_ps + peer->pause_reaction_ps,
         .peer_node = peer->node,
         .peer_port = peer->port,
-        .peer_worker = (uint8_t)peer->worker,
+        .peer_inbox = (uint8_t)peer->inbox,
         .cut_through = peer->cut_through,
         .counters = counters,
         .special = faults || tap,

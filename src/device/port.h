@@ -71,7 +71,7 @@ struct weft__port {
     uint32_t gap_ps; ///< between packets
     uint32_t peer_node;
     uint16_t peer_port;
-    uint8_t peer_worker;
+    uint8_t peer_inbox;
     bool cut_through;           ///< the peer is a cut-through switch
     uint16_t pending;           ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
     uint8_t paused;             ///< priorities under a pause from the peer
@@ -104,7 +104,7 @@ _Static_assert(offsetof(struct weft__port, queue) == 64, "what every frame needs
 
 /// The link's other end and its timing. `peer` is the node that acts, with its delays.
 struct weft__port_peer {
-    uint32_t node, worker;
+    uint32_t node, inbox;
     uint16_t port;
     bool cut_through;
     weft_time_ps processing_ps, pause_reaction_ps;
@@ -168,7 +168,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;
-    struct weft_packet *p = weft__send(w, port->peer_worker, arrival);
+    struct weft_packet *p = weft__send(w, port->peer_inbox, arrival);
     *p = *packet;
     p->time_ps = arrival;
     p->node = port->peer_node;

@@ -20,7 +20,7 @@ void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {
     report->n = 0;
     sw->route->program->measured(sw->route_state, sw->conf->route.conf, note_key, report);
     weft_time_ps at = w->now_ps + te->schedule.collector_ps;
-    struct weft_packet *p = weft__send(w, te->worker, at);
+    struct weft_packet *p = weft__send(w, te->inbox, at);
     *p = (struct weft_packet){
         .time_ps = at, .node = te->controller, .port = (uint16_t)sw->index, .kind = WEFT_PACKET_CONTROL};
 }

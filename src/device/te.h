@@ -24,7 +24,7 @@ struct weft__te_report {
 /// Both are kept for as many rounds as are under way at once, and two more.
 struct weft__te_agent {
     struct weft_route_schedule schedule;
-    uint32_t controller, worker;                ///< its node; of that
+    uint32_t controller, inbox;                 ///< its node; of that
     uint32_t kept;                              ///< rounds
     struct weft__te_report *report;             ///< [round % kept]; NULL: no demands are asked for
     const struct weft_cspf_plan *const *orders; ///< [round % kept], of the controller

@@ -276,18 +276,18 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     follow_cells(g, arrival, n);
     for (;;) {
         weft_time_ps due = weft__gnet_due_next(&g->due), timer = weft__timers_next(&node->timers);
-        if (arrival < last && arrival->packet->time_ps <= due && arrival->packet->time_ps <= timer) {
-            w->now_ps = arrival->packet->time_ps;
+        weft_time_ps packet = arrival < last ? arrival->packet->time_ps : end;
+        if (packet <= (due < timer ? due : timer)) {
+            if (arrival == last) break;
+            w->now_ps = packet;
             on_packet(node, w, arrival->packet, arrival->word);
             arrival++;
             continue;
         }
         if (timer < due || (timer == due && weft__timers_next_key(&node->timers) < g->key0)) {
-            if (timer >= end) break;
             w->now_ps = timer;
             on_timer(node, w, weft__timers_pop(&node->timers));
         } else {
-            if (due >= end) break;
             w->now_ps = due;
             weft__gnet_on_due(node, g, w, weft__gnet_due_pop(&g->due));
         }

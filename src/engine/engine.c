@@ -165,19 +165,25 @@ static void wake_in_ring(struct weft__worker *w, uint64_t window, uint32_t local
     weft__bits_set(w->written, slot);
 }
 
+static uint32_t leaves_inbox(const struct weft__worker *w) {
+    return w->engine->conf.workers + w->id;
+}
+
 /// Brings in what was sent to this worker beyond the ring in the last window, then what the ring has reached.
 static void far_advance(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
-    for (uint32_t from = 0; from < e->conf.workers; from++) {
-        const struct weft__log *log = &e->worker[from].far[w->parity ^ 1][w->id];
-        for (uint32_t i = 0; i < log->n; i++)
-            far_packet_push(w, log_at(log, i));
-    }
+    for (uint32_t from = 0; from < e->conf.workers; from++)
+        for (uint32_t inbox = w->id; inbox < e->inboxes; inbox += e->conf.workers) {
+            const struct weft__log *log = &e->worker[from].far[w->parity ^ 1][inbox];
+            for (uint32_t i = 0; i < log->n; i++)
+                far_packet_push(w, log_at(log, i));
+        }
     while (w->far_packets && (w->far_packet[0].packet.time_ps >> w->shift) - w->window < WEFT__RING) {
         struct weft_packet p = far_packet_pop(w);
         uint32_t slot = (uint32_t)(p.time_ps >> w->shift) % WEFT__RING;
+        bool is_leaf = w->leaf && weft__bits_has(w->leaf, p.node - w->first);
         weft__bits_set(w->written, slot);
-        *weft__log_slot(w, &w->log[w->id * WEFT__RING + slot]) = p;
+        *weft__log_slot(w, &w->log[(is_leaf ? leaves_inbox(w) : w->id) * WEFT__RING + slot]) = p;
     }
     while (w->far_wakes && (w->far_wake[0].time_ps >> w->shift) - w->window < WEFT__RING) {
         struct weft__far_wake wake = far_wake_pop(w);
@@ -265,17 +271,20 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
     insertion_sort(arrival, n); // nothing moves beyond its part
 }
 
-/// One log of this worker's for this window, block by block: packets for leaves, or for others.
+/// Packets of an inbox for this window, log by log, block by block.
 static inline __attribute__((always_inline)) void
-each_packet(const struct weft__log *log, struct weft__worker *w, uint64_t *wake, bool leaves,
+each_packet(struct weft__worker *w, uint64_t *wake, uint32_t inbox,
             void (*on_packet)(struct weft__worker *, uint64_t *wake, struct weft_packet *)) {
-    const uint64_t *leaf = w->leaf;
-    for (uint32_t b = 0, left = log->n; left; b++) {
-        uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
-        struct weft_packet *p = log->block[b];
-        left -= here;
-        for (uint32_t i = 0; i < here; i++)
-            if (!leaf || weft__bits_has(leaf, p[i].node - w->first) == leaves) on_packet(w, wake, &p[i]);
+    const struct weft__engine *e = w->engine;
+    for (uint32_t from = 0; from < e->conf.workers; from++) {
+        const struct weft__log *log = &e->worker[from].log[inbox * WEFT__RING + w->window % WEFT__RING];
+        for (uint32_t b = 0, left = log->n; left; b++) {
+            uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
+            struct weft_packet *p = log->block[b];
+            left -= here;
+            for (uint32_t i = 0; i < here; i++)
+                on_packet(w, wake, &p[i]);
+        }
     }
 }
 
@@ -295,11 +304,10 @@ static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct w
 static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
     uint32_t slot = (uint32_t)(w->window % WEFT__RING), n = 0, actives = 0, packets = 0;
-    for (uint32_t from = 0; from < e->conf.workers; from++) {
-        const struct weft__log *log = &e->worker[from].log[w->id * WEFT__RING + slot];
-        each_packet(log, w, wake, leaves, count_packet);
-        n += log->n;
-    }
+    uint32_t inbox = leaves ? leaves_inbox(w) : w->id;
+    each_packet(w, wake, inbox, count_packet);
+    for (uint32_t from = 0; from < e->conf.workers; from++)
+        n += e->worker[from].log[inbox * WEFT__RING + slot].n;
     if (n > w->gathered_capacity || !w->arrival) {
         uint32_t capacity = n + n / 2 + 64;
         w->arrival = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival,
@@ -316,8 +324,7 @@ static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
         }
         wake[word] = others;
     }
-    for (uint32_t from = 0; from < e->conf.workers; from++)
-        each_packet(&e->worker[from].log[w->id * WEFT__RING + slot], w, wake, leaves, place_packet);
+    each_packet(w, wake, inbox, place_packet);
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &w->active[a];
         w->end[active->node] = 0;
@@ -481,7 +488,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
 static void take_back(struct weft__worker *w) {
     if (w->previous == NO_WINDOW) return;
     uint32_t slot = (uint32_t)(w->previous % WEFT__RING);
-    for (uint32_t to = 0; to < w->engine->conf.workers; to++)
+    for (uint32_t to = 0; to < w->engine->inboxes; to++)
         log_clear(w, &w->log[to * WEFT__RING + slot]);
 }
 
@@ -501,7 +508,7 @@ static uint64_t window_after(uint64_t previous, uint64_t next) {
 static void run_worker(struct weft__worker *w, uint64_t window, uint64_t *begun) {
     w->parity ^= 1;
     take_back(w);
-    for (uint32_t to = 0; to < w->engine->conf.workers; to++)
+    for (uint32_t to = 0; to < w->engine->inboxes; to++)
         log_clear(w, &w->far[w->parity][to]);
     w->far_sent_ps = WEFT_TIME_NEVER;
     w->window = window;
@@ -589,9 +596,9 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
         for (uint32_t i = 0; i < w->n; i++)
             if (e->conf.leaf[first + i]) weft__bits_set(w->leaf, i);
     }
-    w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->conf.workers, sizeof *w->log);
+    w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->inboxes, sizeof *w->log);
     for (int p = 0; p < 2; p++)
-        w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *w->far[p]);
+        w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->inboxes, sizeof *w->far[p]);
     w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
     w->active = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->active);
     weft__pool_init(&w->pool);
@@ -599,17 +606,17 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
 
 static void worker_deinit(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
-    for (uint32_t i = 0; i < WEFT__RING * e->conf.workers; i++)
+    for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++)
         log_free(&w->log[i]);
     for (uint32_t p = 0; p < 2; p++) {
-        for (uint32_t to = 0; to < e->conf.workers; to++)
+        for (uint32_t to = 0; to < e->inboxes; to++)
             log_free(&w->far[p][to]);
-        weft_memory_free(WEFT_MEMORY_FLIGHT, w->far[p], e->conf.workers * sizeof *w->far[p]);
+        weft_memory_free(WEFT_MEMORY_FLIGHT, w->far[p], e->inboxes * sizeof *w->far[p]);
     }
     for (uint32_t b = 0; b < w->free_blocks; b++)
         weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block[b], WEFT__BLOCK_PACKETS * sizeof(struct weft_packet));
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->log, (size_t)WEFT__RING * e->conf.workers * sizeof *w->log);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->log, (size_t)WEFT__RING * e->inboxes * sizeof *w->log);
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
     if (w->leaf) weft_memory_free(WEFT_MEMORY_TIMER, w->leaf, w->words * sizeof *w->leaf);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);
@@ -657,6 +664,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
         e->node[i].wake_ps = e->node[i].due_ps = WEFT_TIME_NEVER;
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
+    e->inboxes = e->conf.workers << (conf->leaf != NULL);
     weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
 
     cut(e, weight, cuts_from);
@@ -679,6 +687,11 @@ uint32_t weft__engine_worker_of(const struct weft__engine *e, uint32_t node) {
     while (node >= e->worker[k].first + e->worker[k].n)
         k++;
     return k;
+}
+
+uint32_t weft__engine_inbox_of(const struct weft__engine *e, uint32_t node) {
+    uint32_t worker = weft__engine_worker_of(e, node);
+    return e->conf.leaf && e->conf.leaf[node] ? leaves_inbox(&e->worker[worker]) : worker;
 }
 
 struct weft__tally weft__engine_tally(const struct weft__engine *e) {
@@ -711,13 +724,13 @@ weft_bytes weft__engine_in_flight(const struct weft__engine *e) {
     for (uint32_t k = 0; k < e->conf.workers; k++) {
         const struct weft__worker *w = &e->worker[k];
         bytes += w->unread_bytes;
-        for (uint32_t i = 0; i < WEFT__RING * e->conf.workers; i++) {
+        for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++) {
             if (w->previous != NO_WINDOW && i % WEFT__RING == w->previous % WEFT__RING) continue; // has been read
             for (uint32_t m = 0; m < w->log[i].n; m++)
                 bytes += log_at(&w->log[i], m)->bytes;
         }
         // Sent beyond the ring in the last window, and not yet taken over by the receiver's heap.
-        for (uint32_t to = 0; to < e->conf.workers; to++)
+        for (uint32_t to = 0; to < e->inboxes; to++)
             for (uint32_t m = 0; m < w->far[w->parity][to].n; m++)
                 bytes += log_at(&w->far[w->parity][to], m)->bytes;
         for (uint32_t i = 0; i < w->far_packets; i++)

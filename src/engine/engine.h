@@ -9,9 +9,10 @@
 // A leaf is a node that only one other, its trunk, sends to. Leaves are run after all others, so what their trunks send
 // them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
 //
-// Each worker has a contiguous part of the nodes. Between workers packets travel in logs: log[from][to][window]. In a
-// window a worker appends only to logs of later windows and reads only those of this one, so workers can be run by as
-// many threads, or by fewer, and one barrier a window is all the synchronisation there is (threads.h).
+// Each worker has a contiguous part of the nodes, and an inbox for what comes to them; leaves have one of their own.
+// Packets travel in logs: log[worker][inbox][window]. In a window a worker appends only to logs of later windows and
+// reads only those of this one, so workers can be run by as many threads, or by fewer, and one barrier a window is all
+// the synchronisation there is (threads.h).
 #ifndef WEFT_ENGINE_H
 #define WEFT_ENGINE_H
 
@@ -69,7 +70,7 @@ enum {
 #endif
 };
 
-/// Packets from one worker to another for one window.
+/// Packets from one worker to an inbox for one window.
 struct weft__log {
     struct weft_packet **block;
     uint32_t n, blocks, capacity;
@@ -98,8 +99,8 @@ struct weft__worker {
     uint64_t window; ///< index of the window being run
     uint32_t shift;  ///< a window is 1 << shift ps
     uint32_t id;
-    struct weft__log *log;    ///< [to * WEFT__RING + slot]
-    struct weft__log *far[2]; ///< [parity][to]: beyond the ring
+    struct weft__log *log;    ///< [inbox * WEFT__RING + slot]
+    struct weft__log *far[2]; ///< [parity][inbox]: beyond the ring
     uint32_t parity;
     weft_time_ps far_sent_ps;          ///< earliest packet put into far in this window
     uint64_t written[WEFT__RING / 64]; ///< slots of windows that this worker has packets or wakes for
@@ -143,7 +144,7 @@ struct weft__engine_conf {
     uint32_t nodes, workers;
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
     weft_time_ps lookahead_ps;
-    const bool *leaf; ///< [nodes], each right after its trunk or another leaf of that; NULL: there are none
+    const bool *leaf; ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none
     weft_time_ps until_ps;
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
@@ -161,6 +162,7 @@ struct weft__engine {
     struct weft__worker *worker;
     struct weft__report *report; ///< [parity * workers + worker]
     struct weft__threads threads;
+    uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
     enum weft_end end;
 };
@@ -171,6 +173,8 @@ void weft__engine_init(struct weft__engine *engine, const struct weft__engine_co
 void weft__engine_run(struct weft__engine *engine);
 void weft__engine_deinit(struct weft__engine *engine);
 uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node);
+/// Where to send what is for a node.
+uint32_t weft__engine_inbox_of(const struct weft__engine *engine, uint32_t node);
 struct weft__tally weft__engine_tally(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
@@ -220,7 +224,7 @@ weft__node_run(struct weft__node *node, struct weft__worker *w, const struct wef
 static inline __attribute__((always_inline)) void weft__timers_fetch(const struct weft__node *node, weft_time_ps end,
                                                                      void (*fetch)(const void *state, uint32_t key)) {
     const struct weft__timers *t = &node->timers;
-    if (t->front && t->front_ps < end) fetch(node->state, t->front - 1);
+    if (t->front && t->next_ps < end) fetch(node->state, t->front - 1);
     for (uint32_t i = 0, reach = 1; i < reach && i < t->n; i++)
         if (t->heap[i].time_ps < end) {
             fetch(node->state, t->heap[i].key);
@@ -236,18 +240,18 @@ static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct 
     return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
 }
 
-/// Room for a packet that arrives at `time` at a node of worker `to`. The caller writes all of it, time_ps = time
+/// Room for a packet that arrives at `time` at a node of that inbox. The caller writes all of it, time_ps = time
 /// included. time must be at least the lookahead ahead, unless it is for a leaf.
-static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t to, weft_time_ps time) {
+static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
     uint64_t ahead = (time >> w->shift) - w->window;
-    assert(ahead >= 1 || (w->leaf && to == w->id));
+    assert(ahead >= 1 || inbox == w->engine->conf.workers + w->id);
     if (__builtin_expect(ahead < WEFT__RING, 1)) {
         uint32_t slot = (uint32_t)(time >> w->shift) % WEFT__RING;
         weft__bits_set(w->written, slot);
-        return weft__log_slot(w, &w->log[to * WEFT__RING + slot]);
+        return weft__log_slot(w, &w->log[inbox * WEFT__RING + slot]);
     }
     if (time < w->far_sent_ps) w->far_sent_ps = time;
-    return weft__log_slot(w, &w->far[w->parity][to]);
+    return weft__log_slot(w, &w->far[w->parity][inbox]);
 }
 
 /// Bytes of a packet that will be missed, and counted, elsewhere.

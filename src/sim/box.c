@@ -187,7 +187,7 @@ struct weft__port_peer weft__network_peer(const struct weft__network *net, uint3
     struct weft__box_reaction reaction = weft__box_at(t, peer)->reaction(net->device[node], t, peer);
     return (struct weft__port_peer){
         .node = node,
-        .worker = weft__engine_worker_of(&net->engine, node),
+        .inbox = weft__engine_inbox_of(&net->engine, node),
         .port = (uint16_t)(peer - t->node[node].port0),
         .cut_through = reaction.cut_through,
         .processing_ps = reaction.processing_ps,

@@ -207,7 +207,7 @@ static void tin_connect(struct weft__network *net, uint32_t port) {
         .credit_delay_ps = delay + far_conf->link_ps + far_conf->credit_ps,
         .far_fifo_bytes = global ? far_conf->global_fifo_bytes : far_conf->local_fifo_bytes,
         .peer_node = far->node,
-        .peer_worker = weft__engine_worker_of(&net->engine, far->node),
+        .peer_inbox = weft__engine_inbox_of(&net->engine, far->node),
         .peer_port = (uint16_t)(own->peer - t->node[far->node].port0),
         .faults = weft__network_faults(net, port, net->arena_switch),
         .tap = weft__capture_tap(net, port, net->arena_switch),

@@ -182,7 +182,7 @@ static void program_switches(struct weft__te *te, struct weft__worker *w, uint64
     const struct weft_topology *t = te->net->topology;
     for (uint32_t sw = 0; sw < t->switches; sw++) {
         uint32_t node = t->switch_node[sw];
-        struct weft_packet *p = weft__send(w, weft__engine_worker_of(&te->net->engine, node), at);
+        struct weft_packet *p = weft__send(w, weft__engine_inbox_of(&te->net->engine, node), at);
         *p = (struct weft_packet){
             .time_ps = at, .node = node, .port = WEFT__TE_PORT, .kind = WEFT_PACKET_CONTROL, .psn = (uint32_t)round};
     }
@@ -221,7 +221,7 @@ void weft__te_start(struct weft__te *te, uint32_t node) {
     te->node = node;
     for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
         te->agent[sw].controller = node;
-        te->agent[sw].worker = weft__engine_worker_of(engine, node);
+        te->agent[sw].inbox = weft__engine_inbox_of(engine, node);
     }
     engine->node[node].ops = &controller_ops;
     engine->node[node].state = te;

@@ -51,7 +51,7 @@ static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops)
     } else if (is_leaf(to)) {
         to = to / 4 * 4 != n->id ? to / 4 * 4 : (n->id + 4) % NODES / 4 * 4;
     }
-    struct weft_packet *p = weft__send(w, weft__engine_worker_of(n->engine, to), time);
+    struct weft_packet *p = weft__send(w, weft__engine_inbox_of(n->engine, to), time);
     *p = (struct weft_packet){.time_ps = time, .node = to, .port = (uint16_t)n->id, .psn = hops - 1, .bytes = 100};
     w->tally.injected_bytes += 100;
 }
