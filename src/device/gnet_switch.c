@@ -21,13 +21,17 @@ static inline uint64_t bit(uint32_t i) {
 static inline uint32_t units_of(uint32_t wire) {
     return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
 }
+/// Cells of a train of so many bytes on the link.
+static inline uint32_t cells_of(uint32_t wire) {
+    return wire <= WEFT_GNET_CELL_MAX ? 1 : (wire + WEFT_GNET_CELL_MAX - 1) / WEFT_GNET_CELL_MAX;
+}
 /// What an output must be allowed to send, at least.
 static inline int32_t lump_units(const struct weft__gnet *g) {
     return g->lump / WEFT_GNET_CREDIT_UNIT;
 }
-/// The first member of `set` at or after `from`, going round.
+/// The first member of `set` at or after `from`, below 64, going round.
 static inline uint32_t next_of(uint64_t set, uint32_t from) {
-    uint64_t after = from < 64 ? set >> from << from : 0;
+    uint64_t after = set & UINT64_MAX << from;
     return (uint32_t)__builtin_ctzll(after ? after : set);
 }
 
@@ -124,9 +128,9 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
 
 /// The link is free; the cell's first bit goes at `start`.
 static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                            const struct weft_packet *cell, weft_time_ps start) {
+                            const struct weft_packet *cell, uint32_t wire, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
-    uint32_t wire = weft__gnet_wire(cell), time = time_of(g, out->rate, wire), cells = weft__gnet_cells(cell);
+    uint32_t time = time_of(g, out->rate, wire), cells = cells_of(wire);
     out->busy_until_ps = start + time;
     out->tx_cells += cells;
     out->tx_bytes += wire;
@@ -159,13 +163,13 @@ static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint
     g->stalls[out - g->out]++;
 }
 
-/// A cell has begun to cross to a link. `slot`: it has one; 0: it has none.
+/// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
 static inline void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                         struct weft_packet *cell, uint32_t slot, weft_time_ps start) {
+                         struct weft_packet *cell, uint32_t wire, uint32_t slot, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
     weft__gnet_set_vc(cell, vc);
     if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
-        transmit(g, w, o, vc, cell, start);
+        transmit(g, w, o, vc, cell, wire, start);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         arm_sent(node, g, o);
         return;
@@ -173,7 +177,7 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
     struct weft__gnet_out_queue *q = &out->vc[vc];
     uint16_t *depth = &g->depth[vc][o];
     cell->time_ps = start;
-    *depth = (uint16_t)(*depth + weft__gnet_wire(cell));
+    *depth = (uint16_t)(*depth + wire);
     if (*depth > q->bytes_max) q->bytes_max = *depth;
     weft__gnet_cells_push(&g->cells, &q->fifo, slot ? slot : keep(g, cell));
     out->queued |= 1u << vc;
@@ -213,7 +217,7 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     if (!out->vc[vc].fifo.head) out->queued &= ~(1u << vc);
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
-    transmit(g, w, o, vc, cell, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
+    transmit(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
     weft__gnet_cells_free(&g->cells, slot);
     note_starving(g, out, vc, w->now_ps);
     arm_sent(node, g, o);
@@ -245,12 +249,12 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
-/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `slot` as in `leave`.
+/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
+/// `leave`.
 static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                         uint32_t o, uint32_t out_vc, struct weft_packet *cell, uint32_t slot) {
+                         uint32_t o, uint32_t out_vc, struct weft_packet *cell, uint32_t wire, uint32_t slot) {
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
-    uint32_t wire = weft__gnet_wire(cell);
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
     weft_time_ps now = w->now_ps, time = time_of(g, in->cross, wire);
     if (in->cross != out->cross && time_of(g, out->cross, wire) > time) time = time_of(g, out->cross, wire);
@@ -270,7 +274,7 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
         return;
     }
     weft_time_ps sending = time_of(g, out->rate, wire);
-    leave(node, g, w, o, out_vc, cell, slot, now + (time > sending ? time - sending : 0));
+    leave(node, g, w, o, out_vc, cell, wire, slot, now + (time > sending ? time - sending : 0));
 }
 
 /// The first cell of a FIFO has chosen its way.
@@ -310,10 +314,11 @@ static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
 }
 
 /// The first cell leaves the FIFO, and keeps its slot.
-static inline uint32_t pop(struct weft__gnet *g, uint32_t i, uint32_t vc) {
+static inline uint32_t pop(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t *ret_wire) {
     struct weft__gnet_queue *q = &g->in[i].vc[vc];
     uint32_t slot = weft__gnet_cells_pop(&g->cells, &q->fifo);
-    q->units = (uint16_t)(q->units - units_of(weft__gnet_wire(&g->cells.slot[slot])));
+    *ret_wire = weft__gnet_wire(&g->cells.slot[slot]);
+    q->units = (uint16_t)(q->units - units_of(*ret_wire));
     return slot;
 }
 
@@ -328,9 +333,9 @@ static inline void request_first(struct weft__gnet *g, struct weft__worker *w, u
             add_request(g, i, vc, way);
             return;
         }
-        uint32_t slot = pop(g, i, vc);
+        uint32_t wire, slot = pop(g, i, vc, &wire);
         lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-        if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(first)), w->now_ps);
+        if (is_link(in)) give_back(g, w, in, vc, units_of(wire), w->now_ps);
         weft__gnet_cells_free(&g->cells, slot);
     }
 }
@@ -340,12 +345,12 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting(in, o, g->out[o].room, &fit);
     uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
-    in->vc_at = (uint8_t)(vc + 1);
+    in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     in->waiting &= ~(1u << vc);
     if (all == 1u << vc) end_requests(g, i, o);
-    uint32_t slot = pop(g, i, vc);
+    uint32_t wire, slot = pop(g, i, vc, &wire);
     request_first(g, w, i, vc);
-    cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], slot);
+    cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
 }
 
 /// Inputs that output o may be matched to.
@@ -387,8 +392,8 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         for (; inputs; inputs &= inputs - 1) {
             uint32_t i = (uint32_t)__builtin_ctzll(inputs), o = next_of(granted[i], g->in[i].accept_at);
             if (first) {
-                g->out[o].grant_at = (uint8_t)(i + 1);
-                g->in[i].accept_at = (uint8_t)(o + 1);
+                g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
+                g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
             }
             outs &= ~bit(o);
             accept(node, g, w, i, o);
@@ -427,13 +432,13 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
                   struct weft_packet *cell, const struct weft_gnet_set *set) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t way = 0, o = 0;
+    uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
     if (is_first) {
         way = weft__gnet_route(g, w->now_ps, i, cell, set);
         if (__builtin_expect(way == WEFT_NONE, 0)) {
             lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-            if (is_link(in)) give_back(g, w, in, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+            if (is_link(in)) give_back(g, w, in, vc, units_of(wire), w->now_ps);
             return;
         }
         o = weft__gnet_way_out(way);
@@ -442,14 +447,14 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         in_busy = is_in_busy(g, w->now_ps, i);
         out_busy = is_out_busy(g, w->now_ps, o);
         if (!in_busy && !out_busy && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
-            cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, 0);
+            cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;
         }
     }
     struct weft__gnet_queue *q = &in->vc[vc];
     cell->port = weft__gnet_number_of(g, set);
     weft__gnet_cells_push(&g->cells, &q->fifo, keep(g, cell));
-    q->units = (uint16_t)(q->units + units_of(weft__gnet_wire(cell)));
+    q->units = (uint16_t)(q->units + units_of(wire));
     if (q->units > in->units_max) in->units_max = q->units;
     assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
     if (!is_first) return;
