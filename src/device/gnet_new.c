@@ -177,7 +177,8 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
             each_of(&g->cells, &in->vc[vc].fifo, on_cell, context);
             if (out->queued >> vc & 1) each_of(&g->cells, &out->vc[vc].fifo, on_cell, context);
         }
-        if (g->endpoints & g->busy_out & bit(port)) on_cell(context, &out->cell);
+        if (g->endpoints & g->busy_out & bit(port) && !(g->taken & bit(g->crossing_from[port])))
+            on_cell(context, &out->cell);
     }
 }
 

@@ -28,7 +28,7 @@ uint32_t weft__gnet_hash(const struct weft_packet *cell) {
 }
 
 /// The port of the endpoint that the cell is for: an idle one, but for cells that need order.
-static uint32_t find_endpoint(struct weft__gnet *g, const struct weft_packet *cell) {
+static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
     enum weft__cell_type type = weft__gnet_type(cell);
     enum weft__gnet_endpoint kind = type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
     const uint8_t *endpoint = &g->endpoint[g->first[kind]];
@@ -37,7 +37,7 @@ static uint32_t find_endpoint(struct weft__gnet *g, const struct weft_packet *ce
     uint32_t first = g->arrival_turn[kind]++;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];
-        if (!((g->busy_out | g->wanted) & bit(o))) return o;
+        if (!(g->wanted & bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
     }
     return endpoint[first % n];
 }
@@ -128,7 +128,7 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
 uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
                           const struct weft_gnet_set *set) {
     uint32_t vc = weft__gnet_vc(cell);
-    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, cell), vc);
+    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, now, cell), vc);
     if (__builtin_expect(now >= g->change_ps, 0)) {
         weft__gnet_use_tables(g, now);
         set = NULL;

@@ -43,20 +43,6 @@ static inline bool is_link(const struct weft__gnet_in *in) {
     return in->rate != WEFT__GNET_NO_LINK;
 }
 
-// --- who is busy --------------------------------------------------------------------------------------------------
-
-static inline bool is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
-    if (!(g->busy_in & bit(i))) return false;
-    if (g->crossing_armed & bit(i) || g->in[i].busy_until_ps > now) return true;
-    g->busy_in &= ~bit(i); // nobody waited for that
-    g->busy_out &= ~bit(g->crossing_to[i]);
-    return false;
-}
-
-static inline bool is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
-    return g->busy_out & bit(o) && is_in_busy(g, now, g->crossing_from[o]);
-}
-
 /// Somebody waits for the end of what is crossing from input i.
 static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
     if (g->crossing_armed & bit(i)) return;
@@ -249,6 +235,21 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
+/// A cell begins to cross to an endpoint.
+static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, struct weft__gnet_out *out,
+                          const struct weft_packet *cell) {
+    bool may_take = g->on_crossing && !weft__gnet_is_traced(cell);
+    uint32_t awaited = may_take ? g->on_crossing(node, cell, i, g->in[i].busy_until_ps) : i;
+    out->cell = *cell;
+    g->taken |= bit(i);
+    if (awaited == WEFT_NONE) {
+        g->counts.hops[weft__gnet_hops(cell)] += weft__gnet_cells(cell);
+        return;
+    }
+    g->taken &= ~bit(awaited);
+    await_crossing(node, g, awaited);
+}
+
 /// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
 /// `leave`.
 static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
@@ -266,10 +267,10 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     g->busy_in |= bit(i);
     g->busy_out |= bit(o);
     if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
-    if (!goes) out->cell = *cell;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
-    if (in->waiting || g->wanted & bit(o) || !goes) await_crossing(node, g, i);
+    if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
     if (!goes) {
+        arrive(node, g, i, out, cell);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         return;
     }
@@ -375,7 +376,7 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         for (uint64_t left = outs; left; left &= left - 1) {
             uint32_t o = (uint32_t)__builtin_ctzll(left);
             uint64_t requests = 0;
-            if (is_out_busy(g, w->now_ps, o)) {
+            if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
                 if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
             } else {
                 requests = requests_of(g, o);
@@ -416,7 +417,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     g->crossing_armed &= ~bit(i);
     g->busy_in &= ~bit(i);
     g->busy_out &= ~bit(o);
-    bool ends_here = g->endpoints >> o & 1;
+    bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;
     struct weft_packet cell;
     if (ends_here) cell = g->out[o].cell;
     uint64_t outs = wanted_by(g, i) | (g->wanted & bit(o));
@@ -444,8 +445,8 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         o = weft__gnet_way_out(way);
         __builtin_prefetch(&g->out[o]);
         __builtin_prefetch(&g->out[o].vc[weft__gnet_way_vc(way)]);
-        in_busy = is_in_busy(g, w->now_ps, i);
-        out_busy = is_out_busy(g, w->now_ps, o);
+        in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
+        out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
         if (!in_busy && !out_busy && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;

@@ -196,6 +196,11 @@ struct weft__gnet {
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
+    /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until it
+    /// has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of this
+    /// cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
+    uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
+    uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
 
     weft_time_ps lag_ps;                     ///< of cells that endpoints inject
     uint64_t wanted;                         ///< outputs that inputs request
@@ -264,6 +269,17 @@ static inline uint32_t weft__gnet_way_vc(uint32_t way) {
 }
 /// Puts the tables in force that now are.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
+/// Whether a cell is crossing from an input, or to an output.
+static inline bool weft__gnet_is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+    if (!(g->busy_in >> i & 1)) return false;
+    if (g->crossing_armed >> i & 1 || g->in[i].busy_until_ps > now) return true;
+    g->busy_in &= ~(UINT64_C(1) << i); // nobody waited for that
+    g->busy_out &= ~(UINT64_C(1) << g->crossing_to[i]);
+    return false;
+}
+static inline bool weft__gnet_is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
+    return g->busy_out >> o & 1 && weft__gnet_is_in_busy(g, now, g->crossing_from[o]);
+}
 /// The table's entry for a cell at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
 static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
                                                uint32_t port) {
@@ -300,7 +316,7 @@ struct weft__gnet_setup {
     uint64_t seed;
     struct weft_arena *arena;
 };
-/// on_cell is the caller's to set. False: more ports and endpoints than it can have.
+/// on_cell and on_crossing are the caller's to set. False: more ports and endpoints than it can have.
 bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
 void weft__gnet_deinit(struct weft__gnet *g);
 

@@ -62,6 +62,11 @@ static void on_cell(struct weft__node *node, struct weft__worker *w, struct weft
         weft__tin_on_clear(node, tin, w, cell);
 }
 
+/// Of IP data only the cell that makes a packet whole is waited for.
+static uint32_t on_crossing(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end) {
+    return weft__gnet_type(cell) == WEFT__GNET_DATA ? weft__tin_on_crossing(node->state, cell, in, end) : in;
+}
+
 static inline bool is_gnet(const struct weft__gnet *g, const struct weft_packet *p) {
     return p->port < WEFT__GNET_PORTS && g->links >> p->port & 1;
 }
@@ -392,6 +397,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     bool fits = weft__gnet_init(&tin->gnet, &gnet);
     assert(fits); // weft_simulation_check has seen to it
     tin->gnet.on_cell = on_cell;
+    tin->gnet.on_crossing = on_crossing;
     if (setup->traces) {
         tin->gnet.tracer = weft_arena_alloc(setup->arena, 1, sizeof *tin->gnet.tracer);
         weft__gnet_tracer_init(tin->gnet.tracer, setup->conf->trace, setup->conf->trace_kept, setup->node, setup->seed,

@@ -44,6 +44,10 @@ struct weft__tin_fetch {
     uint16_t bytes, port;       ///< bytes: of the frame
     uint8_t priority, flow;
     bool used, begun, whole;
+    // the cell that is the last to have crossed, of those that have been taken as they began to
+    uint8_t last_in;
+    uint16_t last_bytes;
+    weft_time_ps last_ps;
 };
 
 enum { WEFT__TIN_FLOWS = 256 }; ///< a port, priority and flow are told apart by as many hashes: order is kept in each
@@ -183,6 +187,8 @@ void weft__tin_forget(struct weft__node *node, struct weft__tin *tin, struct wef
 // tin_egress.c: packets that leave
 void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                       const struct weft_packet *cell);
+/// A cell begins to cross to an endpoint; see weft__gnet.on_crossing.
+uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
 void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
                        const struct weft_packet *cell);
 /// CTSs, as far as windows and pauses allow.

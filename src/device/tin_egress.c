@@ -227,28 +227,53 @@ static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft
     if (took > seen->fetch_max_ps) seen->fetch_max_ps = took;
 }
 
-void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
-                       const struct weft_packet *cell) {
+/// The packet that a cell is of; NULL: it is not awaited.
+static struct weft__tin_fetch *find_fetch(const struct weft__tin *tin, const struct weft_packet *cell) {
     uint32_t slot = weft__gnet_from(cell);
     struct weft__tin_fetch *f = slot < tin->fetches ? &tin->fetch[slot] : NULL;
     bool is_awaited = f && f->used && !f->whole && f->packet.qp == cell->qp && f->packet.kind == cell->kind &&
                       (!f->begun || f->packet.psn == cell->psn);
-    if (!is_awaited) {
+    return is_awaited ? f : NULL;
+}
+
+/// Its cell adds to the packet.
+static void add_cell(struct weft__tin_fetch *f, const struct weft_packet *cell, uint32_t bytes) {
+    f->packet = *cell;
+    f->packet.bytes = (uint16_t)bytes;
+    f->begun = true;
+}
+
+uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end) {
+    struct weft__tin_fetch *f = find_fetch(tin, cell);
+    if (!f) return in;
+    uint32_t bytes = f->packet.bytes + cell->bytes;
+    bool is_last = end >= f->last_ps, is_whole = bytes + WEFT__TIN_L2_BYTES >= f->bytes;
+    if (is_whole && is_last) return in;
+    uint32_t awaited = is_whole ? f->last_in : WEFT_NONE;
+    add_cell(f, cell, is_whole ? bytes - f->last_bytes : bytes);
+    if (!is_last) return awaited;
+    f->last_in = (uint8_t)in;
+    f->last_bytes = cell->bytes;
+    f->last_ps = end;
+    return WEFT_NONE;
+}
+
+void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                       const struct weft_packet *cell) {
+    struct weft__tin_fetch *f = find_fetch(tin, cell);
+    if (!f) {
         tin->gnet.counts.cells_late++;
         weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, cell->bytes);
         return;
     }
-    uint32_t bytes = f->packet.bytes;
-    f->packet = *cell;
-    f->packet.bytes = (uint16_t)(bytes + cell->bytes);
-    f->begun = true;
+    add_cell(f, cell, f->packet.bytes + cell->bytes);
     if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
     f->whole = true;
     weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
     note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
+    uint32_t slot = weft__gnet_from(cell), k = f->port, flow = f->flow;
     remove_from(tin, &tin->fetching, slot);
-    tin->port[f->port].fetching_bytes -= f->bytes;
-    uint32_t k = f->port, flow = f->flow;
+    tin->port[k].fetching_bytes -= f->bytes;
     if (tin->port[k].head[flow] == slot) advance(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
