@@ -109,10 +109,12 @@ static inline const struct weft_gnet_escape *weft_gnet_escape_at(const struct we
     return &own->escape[own->escape_of[((others ? 2 : 0) + phase) * r->f->tins + dst]];
 }
 
-/// Bit number n of those set in a mask, from 0. Of two it takes no loop, which could not be foreseen.
+/// Bit number n of those set in a mask, from 0. Of four it takes no loop, which could not be foreseen.
 static inline uint32_t weft_gnet_nth(uint64_t mask, uint32_t n) {
-    mask = n ? mask & (mask - 1) : mask;
-    while (__builtin_expect(n > 1, 0)) {
+    mask = n > 0 ? mask & (mask - 1) : mask;
+    mask = n > 1 ? mask & (mask - 1) : mask;
+    mask = n > 2 ? mask & (mask - 1) : mask;
+    while (__builtin_expect(n > 3, 0)) {
         mask &= mask - 1;
         n--;
     }

@@ -19,7 +19,7 @@ struct weft__timers {
     struct weft__timer *heap;
     uint32_t *place; ///< key -> index in heap + 1; 0: not set; WEFT__TIMER_FRONT
     uint32_t n, capacity, keys;
-    uint32_t front; ///< key + 1 of the one before all in the heap; 0: none is
+    uint32_t front;       ///< key + 1 of the one before all in the heap; 0: none is
     weft_time_ps next_ps; ///< the earliest deadline
 };
 #define WEFT__TIMER_FRONT UINT32_MAX

@@ -87,15 +87,15 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .links = setup->tin->local | setup->tin->global,
         .lump = (uint16_t)(setup->conf->train * WEFT_GNET_CELL_MAX),
         .lag_ps = setup->conf->fall_through_ps + setup->conf->processing_ps,
-        .random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_SPRAY),
     };
+    struct weft_random random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_SPRAY);
+    g->random = weft_random_u64(&random);
     uint32_t ports = count_ports(g);
     if (ports > WEFT__GNET_PORTS) return false;
     g->in = weft__arena_lines(setup->arena, ports, sizeof *g->in);
     g->out = weft__arena_lines(setup->arena, ports, sizeof *g->out);
     g->due.word[1] = UINT64_MAX;
     g->due.first = g->due.end = 1;
-    g->random_next = weft_random_u64(&g->random);
     g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
     for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;

@@ -9,6 +9,10 @@
 // that wait: of inputs and outputs that some cell waits for, busy_in and busy_out are exact. Matches are made when
 // something changes, among the ports that it concerns; so no input and output that want each other are both idle.
 //
+// An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
+// they come. No port is starved in the paper's switch, which does not say how: here an output that has passed over an
+// input so often (tin.patience, assumed) waits for it.
+//
 // Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
 // for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
 // FIFO's depth but never to progress: it leaves room for a cell. Credits of cells that the link lost are kept by their
@@ -288,10 +292,16 @@ static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, ui
     g->wanted |= bit(q->out);
 }
 
+static inline void forget_late(struct weft__gnet *g, uint32_t o) {
+    g->lates &= ~bit(o);
+    g->insistent &= ~bit(o);
+}
+
 /// No cell at input i requests output o any more.
 static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
     g->out[o].requests &= ~bit(i);
     if (!g->out[o].requests) g->wanted &= ~bit(o);
+    if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
 }
 
 /// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
@@ -341,6 +351,25 @@ static inline void request_first(struct weft__gnet *g, struct weft__worker *w, u
     }
 }
 
+/// Output o takes a cell of input i, while others are busy that request it.
+static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i, uint32_t o, uint64_t others) {
+    if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
+    if (!(g->lates & bit(o))) {
+        if (!others) return;
+        g->lates |= bit(o);
+        g->late[o] = (uint8_t)next_of(others, g->out[o].grant_at);
+        g->passed[o] = 0;
+    }
+    if (++g->passed[o] == g->conf->patience) g->insistent |= bit(o);
+}
+
+/// Of these inputs the one that output o has passed over too often; if it is busy, none.
+static __attribute__((noinline)) uint64_t insist(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
+    uint32_t late = g->late[o], fit;
+    requesting(&g->in[late], o, g->out[o].room, &fit);
+    return fit ? inputs & bit(late) : inputs;
+}
+
 /// Input i and output o are matched.
 static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
@@ -348,6 +377,8 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
     in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     in->waiting &= ~(1u << vc);
+    uint64_t others = g->out[o].requests & g->busy_in;
+    if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
     if (all == 1u << vc) end_requests(g, i, o);
     uint32_t wire, slot = pop(g, i, vc, &wire);
     request_first(g, w, i, vc);
@@ -358,6 +389,7 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
 static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
     uint64_t inputs = out->requests & ~g->busy_in;
+    if (__builtin_expect(g->insistent >> o & 1, 0)) inputs = insist(g, o, inputs);
     if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
     for (uint64_t left = inputs; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
@@ -447,7 +479,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         __builtin_prefetch(&g->out[o].vc[weft__gnet_way_vc(way)]);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
-        if (!in_busy && !out_busy && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+        if (!in_busy && !out_busy && !(g->wanted & bit(o)) && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;
         }
@@ -462,6 +494,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     add_request(g, i, vc, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
+    if (!in_busy && !out_busy) match(node, g, w, bit(o));
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,

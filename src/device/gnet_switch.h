@@ -191,16 +191,16 @@ struct weft__gnet {
     weft_time_ps change_ps;                      ///< until then the tables are in force
     uint16_t columns, sets, self, pod;
 
-    struct weft_random random; ///< of ways
-    uint64_t random_next;      ///< drawn before it is needed
+    uint64_t random; ///< of ways
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
-    /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until it
-    /// has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of this
-    /// cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
+    /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until
+    /// it has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of
+    /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
+    uint64_t lates, insistent; ///< outputs that keep such an input in mind (`late`); that wait for it
 
     weft_time_ps lag_ps;                     ///< of cells that endpoints inject
     uint64_t wanted;                         ///< outputs that inputs request
@@ -226,6 +226,8 @@ struct weft__gnet {
     struct weft_tin_transition *seen; ///< [transitions]
     uint32_t transitions, transition_at;
     const struct weft_tin *tin;
+    /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
+    uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
     uint64_t stalls[WEFT__GNET_PORTS]; ///< of outputs: without credits
     weft_time_ps stall_ps[WEFT__GNET_PORTS];
     struct weft__trace *trace; ///< NULL: not recorded

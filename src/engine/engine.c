@@ -272,9 +272,9 @@ static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uin
 }
 
 /// Packets of an inbox for this window, log by log, block by block.
-static inline __attribute__((always_inline)) void
-each_packet(struct weft__worker *w, uint64_t *wake, uint32_t inbox,
-            void (*on_packet)(struct weft__worker *, uint64_t *wake, struct weft_packet *)) {
+static inline __attribute__((always_inline)) void each_packet(struct weft__worker *w, uint64_t *wake, uint32_t inbox,
+                                                              void (*on_packet)(struct weft__worker *, uint64_t *wake,
+                                                                                struct weft_packet *)) {
     const struct weft__engine *e = w->engine;
     for (uint32_t from = 0; from < e->conf.workers; from++) {
         const struct weft__log *log = &e->worker[from].log[inbox * WEFT__RING + w->window % WEFT__RING];
