@@ -96,7 +96,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     g->out = weft__arena_lines(setup->arena, ports, sizeof *g->out);
     g->due.word[1] = UINT64_MAX;
     g->due.first = g->due.end = 1;
-    g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS, sizeof *g->depth);
+    g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS + 1, sizeof *g->depth);
     for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;
         g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
@@ -145,7 +145,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     if (link->faults || link->tap) g->special |= bit(port);
     out->room = out->creditable = UINT32_MAX;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
-        out->vc[vc].credits = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
+        out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
 void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packet *cell) {
@@ -175,7 +175,7 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         const struct weft__gnet_out *out = &g->out[port];
         for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
             each_of(&g->cells, &in->vc[vc].fifo, on_cell, context);
-            if (out->queued >> vc & 1) each_of(&g->cells, &out->vc[vc].fifo, on_cell, context);
+            if (out->queued >> vc & 1) each_of(&g->cells, &out->fifo[vc], on_cell, context);
         }
         if (g->endpoints & g->busy_out & bit(port) && !(g->taken & bit(g->crossing_from[port])))
             on_cell(context, &out->cell);

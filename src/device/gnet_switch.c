@@ -65,18 +65,17 @@ static inline uint32_t keep(struct weft__gnet *g, const struct weft_packet *cell
 
 static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
                                                    struct weft__gnet_in *in, uint32_t vc, weft_time_ps when) {
-    struct weft__gnet_queue *q = &in->vc[vc];
     weft_time_ps arrival = when + in->credit_delay_ps;
     struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
-    weft__gnet_put_credit(p, 0, vc, q->owed);
-    q->owed = 0;
+    weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
+    in->owed[vc] = 0;
     in->owing &= ~(1u << vc);
     for (uint32_t k = 1; k < WEFT__GNET_CREDITS && in->owing; k++) {
         uint32_t other = (uint32_t)__builtin_ctz(in->owing);
-        weft__gnet_put_credit(p, k, other, in->vc[other].owed);
-        in->vc[other].owed = 0;
+        weft__gnet_put_credit(p, k, other, in->owed[other]);
+        in->owed[other] = 0;
         in->owing &= in->owing - 1;
     }
     g->counts.credit_records++;
@@ -85,10 +84,9 @@ static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct 
 /// A cell has left a FIFO by `when`.
 static inline void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
                              uint32_t units, weft_time_ps when) {
-    struct weft__gnet_queue *q = &in->vc[vc];
-    q->owed = (uint16_t)(q->owed + units);
+    in->owed[vc] = (uint16_t)(in->owed[vc] + units);
     in->owing |= 1u << vc;
-    if (q->owed >= in->batch_units) send_credits(g, w, in, vc, when);
+    if (in->owed[vc] >= in->batch_units) send_credits(g, w, in, vc, when);
 }
 
 /// The first cell of a VC at an input, or if it has `crossed` at an output.
@@ -134,9 +132,8 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
             return;
         }
     }
-    struct weft__gnet_out_queue *q = &out->vc[vc];
-    q->credits = (int16_t)(q->credits - (int16_t)units_of(wire));
-    if (q->credits < lump_units(g)) out->creditable &= ~(1u << vc);
+    int16_t credits = out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
+    if (credits < lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
     struct weft_packet *p = weft__send(w, out->peer_inbox, arrival);
@@ -164,12 +161,11 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
         arm_sent(node, g, o);
         return;
     }
-    struct weft__gnet_out_queue *q = &out->vc[vc];
-    uint16_t *depth = &g->depth[vc][o];
+    uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT_GNET_VCS][o];
     cell->time_ps = start;
     *depth = (uint16_t)(*depth + wire);
-    if (*depth > q->bytes_max) q->bytes_max = *depth;
-    weft__gnet_cells_push(&g->cells, &q->fifo, slot ? slot : keep(g, cell));
+    if (*depth > *most) *most = *depth;
+    weft__gnet_cells_push(&g->cells, &out->fifo[vc], slot ? slot : keep(g, cell));
     out->queued |= 1u << vc;
     if ((weft_bytes)*depth + g->lump > g->conf->output_bytes) out->room &= ~(1u << vc);
     note_starving(g, out, vc, w->now_ps);
@@ -200,11 +196,11 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     struct weft__gnet_out *out = &g->out[o];
     uint32_t ready = out->queued & out->creditable;
     if (!ready) return;
-    uint32_t vc = pick(g, out, ready), slot = weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo);
+    uint32_t vc = pick(g, out, ready), slot = weft__gnet_cells_pop(&g->cells, &out->fifo[vc]);
     uint16_t *depth = &g->depth[vc][o];
     const struct weft_packet *cell = &g->cells.slot[slot];
     uint32_t wire = weft__gnet_wire(cell);
-    if (!out->vc[vc].fifo.head) out->queued &= ~(1u << vc);
+    if (!out->fifo[vc].head) out->queued &= ~(1u << vc);
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
     transmit(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
@@ -223,9 +219,8 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         uint32_t credit = weft__gnet_credit(record, k);
         if (!credit) break;
         uint32_t vc = weft__gnet_credit_vc(credit);
-        struct weft__gnet_out_queue *q = &out->vc[vc];
-        q->credits = (int16_t)(q->credits + (int16_t)weft__gnet_credit_units(credit));
-        if (q->credits < lump_units(g) || out->creditable & 1u << vc) continue;
+        out->credits[vc] = (int16_t)(out->credits[vc] + (int16_t)weft__gnet_credit_units(credit));
+        if (out->credits[vc] < lump_units(g) || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
         if (!out->starved_ps[vc]) continue;
         g->stall_ps[o] += w->now_ps - out->starved_ps[vc];
@@ -476,7 +471,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         }
         o = weft__gnet_way_out(way);
         __builtin_prefetch(&g->out[o]);
-        __builtin_prefetch(&g->out[o].vc[weft__gnet_way_vc(way)]);
+        __builtin_prefetch(g->out[o].credits);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
         if (!in_busy && !out_busy && !(g->wanted & bit(o)) && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
@@ -562,8 +557,8 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        while (out->vc[vc].fifo.head) {
-            uint32_t slot = weft__gnet_cells_pop(&g->cells, &out->vc[vc].fifo);
+        while (out->fifo[vc].head) {
+            uint32_t slot = weft__gnet_cells_pop(&g->cells, &out->fifo[vc]);
             lose(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
             weft__gnet_cells_free(&g->cells, slot);
         }

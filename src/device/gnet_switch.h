@@ -73,11 +73,12 @@ void weft__gnet_coming_push(struct weft__gnet_coming *coming, const struct weft_
 /// A VC at an input: cells that wait, the first of which requests (out, out_vc).
 struct weft__gnet_queue {
     struct weft__gnet_fifo fifo;
-    uint16_t units, owed; ///< of links: in the FIFO; of credits
+    uint16_t units; ///< of links, in the FIFO
     uint8_t out, out_vc;
+    uint32_t unused;
 };
 
-/// What a cell that meets no other needs is in the first line and that of its VC, here and in an output.
+/// What a cell that meets no other needs is in the first two lines, here and in an output.
 struct weft__gnet_in {
     weft_time_ps busy_until_ps; ///< a cell is crossing
     weft_time_ps credit_delay_ps;
@@ -89,17 +90,10 @@ struct weft__gnet_in {
     uint8_t peer_port, peer_inbox;
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
     uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
-    _Alignas(64) struct weft__gnet_queue vc[WEFT_GNET_VCS];
+    _Alignas(64) uint16_t owed[WEFT_GNET_VCS]; ///< units of credits
+    struct weft__gnet_queue vc[WEFT_GNET_VCS];
 };
-_Static_assert(sizeof(struct weft__gnet_queue) == 16 && offsetof(struct weft__gnet_in, vc) == 64, "lines");
-
-/// A VC at an output: cells that have crossed.
-struct weft__gnet_out_queue {
-    struct weft__gnet_fifo fifo;
-    int16_t credits;    ///< for the FIFO at the far end
-    uint16_t bytes_max; ///< its watermark
-    uint16_t unused[2];
-};
+_Static_assert(sizeof(struct weft__gnet_queue) == 16 && offsetof(struct weft__gnet_in, vc) == 128, "lines");
 
 struct weft__gnet_out {
     weft_time_ps busy_until_ps, delay_ps;
@@ -113,7 +107,10 @@ struct weft__gnet_out {
     uint8_t rate, cross; ///< as of an input
     int16_t turn_bytes;  ///< that VC `turn` may still send
     union {
-        struct weft__gnet_out_queue vc[WEFT_GNET_VCS];
+        struct {
+            int16_t credits[WEFT_GNET_VCS];            ///< for FIFOs at the far end
+            struct weft__gnet_fifo fifo[WEFT_GNET_VCS]; ///< cells that have crossed
+        };
         struct weft_packet cell; ///< crossing to an endpoint, which has no queues
     };
     // rarely
@@ -121,7 +118,7 @@ struct weft__gnet_out {
     struct weft__port_faults *faults;
     const struct weft__port_tap *tap; ///< NULL: not captured
 };
-_Static_assert(sizeof(struct weft__gnet_out_queue) == 16 && offsetof(struct weft__gnet_out, vc) == 64, "lines");
+_Static_assert(offsetof(struct weft__gnet_out, credits) == 64 && offsetof(struct weft__gnet_out, fifo) == 128, "lines");
 
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
@@ -180,7 +177,7 @@ struct weft__gnet {
 
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
-    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait; behind them the most that a VC had
     const uint16_t *set_of, *column_of;  ///< of the tables in force
     const uint16_t *pod_of, *place_of;
     const struct weft_gnet_set *set;

@@ -3,13 +3,10 @@
 #include "device/gnet_switch.h"
 
 struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port) {
-    uint32_t output = 0;
-    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
-        if (g->out[port].vc[vc].bytes_max > output) output = g->out[port].vc[vc].bytes_max;
     return (struct weft_gnet_port){
         .cells = g->out[port].tx_cells,
         .bytes = g->out[port].tx_bytes,
-        .output_bytes_max = output,
+        .output_bytes_max = g->depth[WEFT_GNET_VCS][port],
         .fifo_bytes_max = (uint64_t)g->in[port].units_max * WEFT_GNET_CREDIT_UNIT,
         .credit_stalls = g->stalls[port],
         .credit_stall_ps = g->stall_ps[port],

@@ -194,8 +194,8 @@ static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
             __builtin_prefetch(&g->in[63 - __builtin_clzll(requests)]);
         } else {
             const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            __builtin_prefetch(&out->vc[first_of(out->queued)]);
-            __builtin_prefetch(&out->vc[last_of(out->queued)]);
+            __builtin_prefetch(&out->fifo[first_of(out->queued)]);
+            __builtin_prefetch(&out->fifo[last_of(out->queued)]);
         }
     }
 }
@@ -211,8 +211,8 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
             __builtin_prefetch(&g->out[q->out]);
         } else {
             const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            __builtin_prefetch(&g->cells.slot[out->vc[first_of(out->queued)].fifo.head]);
-            __builtin_prefetch(&g->cells.slot[out->vc[last_of(out->queued)].fifo.head]);
+            __builtin_prefetch(&g->cells.slot[out->fifo[first_of(out->queued)].head]);
+            __builtin_prefetch(&g->cells.slot[out->fifo[last_of(out->queued)].head]);
         }
     }
 }
@@ -221,13 +221,12 @@ static inline void follow_cells(const struct weft__gnet *g, const struct weft__a
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_gnet_set *set = (const struct weft_gnet_set *)(uintptr_t)arrival[i].word;
         if (!set) continue;
-        uint32_t vc = weft__gnet_vc(arrival[i].packet);
         const struct weft__gnet_out *one = &g->out[__builtin_ctzll(set->minimal | UINT64_C(1) << 63)],
                                     *other = &g->out[63 - __builtin_clzll(set->minimal | 1)];
         __builtin_prefetch(one);
-        __builtin_prefetch(&one->vc[vc]);
+        __builtin_prefetch(one->credits);
         __builtin_prefetch(other);
-        __builtin_prefetch(&other->vc[vc]);
+        __builtin_prefetch(other->credits);
     }
 }
 
@@ -241,12 +240,12 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         if (p->kind == WEFT_PACKET_GNET_CREDIT) {
             const struct weft__gnet_out *out = &g->out[p->port];
             __builtin_prefetch(out);
-            __builtin_prefetch(&out->vc[weft__gnet_credit_vc(weft__gnet_credit(p, 0))]);
+            __builtin_prefetch(out->credits);
             continue;
         }
         const struct weft__gnet_in *in = &g->in[p->port];
         __builtin_prefetch(in);
-        __builtin_prefetch(&in->vc[weft__gnet_vc(p)]);
+        __builtin_prefetch(in->owed);
         __builtin_prefetch(weft__gnet_entry(g, p, p->port));
     }
     fetch_due(g, end);
