@@ -88,6 +88,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .lump = (uint16_t)(setup->conf->train * WEFT_GNET_CELL_MAX),
         .lag_ps = setup->conf->fall_through_ps + setup->conf->processing_ps,
     };
+    g->draws = g->conf->routing == WEFT_GNET_FULLY_ADAPTIVE || g->conf->routing == WEFT_GNET_MINIMAL_ADAPTIVE;
     struct weft_random random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_SPRAY);
     g->random = weft_random_u64(&random);
     uint32_t ports = count_ports(g);

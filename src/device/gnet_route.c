@@ -51,9 +51,20 @@ static inline uint64_t next_random(struct weft__gnet *g) {
     return x ^ x >> 31;
 }
 
-/// Member number k * n / 4096 of n.
-static inline uint32_t draw(uint64_t set, uint32_t n, uint64_t k) {
-    return weft_gnet_nth(set, (uint32_t)((k & 0xfff) * n >> 12));
+/// Any member of a set, by 12 bits of a random number.
+static inline uint32_t draw(uint64_t set, uint64_t random) {
+    return weft_gnet_nth(set, (uint32_t)((random & 0xfff) * (uint32_t)__builtin_popcountll(set) >> 12));
+}
+
+static inline void draw_two(struct weft__gnet *g, uint64_t minimal, struct weft__gnet_known *known) {
+    uint64_t random = next_random(g);
+    known->drawn[0] = (uint8_t)draw(minimal, random);
+    known->drawn[1] = (uint8_t)draw(minimal, random >> 12);
+}
+
+void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known) {
+    uint64_t minimal = g->set[known->set].minimal & ~(g->down | g->in[in].back);
+    if (minimal) draw_two(g, minimal, known);
 }
 
 /// What a cell would find before it.
@@ -61,22 +72,24 @@ static inline uint32_t depth(const struct weft__gnet *g, uint32_t o, uint32_t vc
     return g->depth[vc][o];
 }
 
-static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, uint32_t vc) {
+static uint32_t choose(struct weft__gnet *g, uint64_t minimal, uint64_t others, uint32_t vc,
+                       struct weft__gnet_known known) {
     const struct weft_tin_conf *conf = g->conf;
-    uint32_t best = WEFT_NONE, n = (uint32_t)__builtin_popcountll(minimal), m = (uint32_t)__builtin_popcountll(others);
-    if (n == 1 && !m) return (uint32_t)__builtin_ctzll(minimal);
-    uint64_t least = UINT64_MAX, random = next_random(g);
-    for (uint32_t k = 0; n && k < conf->minimal_choices && least; k++, random = random >> 12 | random << 52) {
-        uint32_t o = draw(minimal, n, random);
+    if (!(minimal & (minimal - 1)) && !others) return (uint32_t)__builtin_ctzll(minimal);
+    bool is_drawn = known.drawn[0] < WEFT__GNET_PORTS && minimal >> known.drawn[0] & minimal >> known.drawn[1] & 1;
+    if (!is_drawn && minimal) draw_two(g, minimal, &known);
+    uint32_t best = WEFT_NONE;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0; minimal && k < conf->minimal_choices && least; k++) {
+        uint32_t o = k < 2 ? known.drawn[k] : draw(minimal, next_random(g));
         if (depth(g, o, vc) >= least) continue;
         least = depth(g, o, vc);
         best = o;
     }
     bool is_minimal = true;
     // Others cannot win against less than what is added to theirs.
-    for (uint32_t k = 0; m && least > conf->nonminimal_bias_bytes && k < conf->nonminimal_choices;
-         k++, random = random >> 12 | random << 52) {
-        uint32_t o = draw(others, m, random);
+    for (uint32_t k = 0; others && least > conf->nonminimal_bias_bytes && k < conf->nonminimal_choices; k++) {
+        uint32_t o = draw(others, next_random(g));
         uint64_t weighted = depth(g, o, vc) * conf->nonminimal_weight + conf->nonminimal_bias_bytes;
         if (weighted >= least) continue;
         least = weighted;
@@ -134,16 +147,17 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
 }
 
 uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                          const struct weft_gnet_set *set) {
+                          struct weft__gnet_known known) {
     uint32_t vc = weft__gnet_vc(cell);
     if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, now, cell), vc);
     if (__builtin_expect(now >= g->change_ps, 0)) {
         weft__gnet_use_tables(g, now);
-        set = NULL;
+        known = weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN);
     }
     uint64_t usable = ~(g->down | g->in[in].back);
     if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell);
-    if (!set) set = &g->set[*weft__gnet_entry(g, cell, in)];
+    if (known.set == WEFT__GNET_SET_UNKNOWN) known.set = *weft__gnet_entry(g, cell, in);
+    const struct weft_gnet_set *set = &g->set[known.set];
     uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
     if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
@@ -153,5 +167,5 @@ uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, c
         uint64_t all = minimal | others;
         return way_of(weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all)), vc);
     }
-    return way_of(choose(g, minimal, others, vc), vc);
+    return way_of(choose(g, minimal, others, vc, known), vc);
 }

@@ -333,8 +333,7 @@ static inline void request_first(struct weft__gnet *g, struct weft__worker *w, u
     struct weft__gnet_in *in = &g->in[i];
     for (uint32_t head; (head = in->vc[vc].fifo.head) != 0;) {
         const struct weft_packet *first = &g->cells.slot[head];
-        const struct weft_gnet_set *set = first->port == WEFT__GNET_SET_UNKNOWN ? NULL : &g->set[first->port];
-        uint32_t way = weft__gnet_route(g, w->now_ps, i, first, set);
+        uint32_t way = weft__gnet_route(g, w->now_ps, i, first, weft__gnet_known_set(first->port));
         if (__builtin_expect(way != WEFT_NONE, 1)) {
             add_request(g, i, vc, way);
             return;
@@ -458,12 +457,12 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 
 /// A cell comes to input i in a VC.
 static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                  struct weft_packet *cell, const struct weft_gnet_set *set) {
+                  struct weft_packet *cell, struct weft__gnet_known known) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
     if (is_first) {
-        way = weft__gnet_route(g, w->now_ps, i, cell, set);
+        way = weft__gnet_route(g, w->now_ps, i, cell, known);
         if (__builtin_expect(way == WEFT_NONE, 0)) {
             lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
             if (is_link(in)) give_back(g, w, in, vc, units_of(wire), w->now_ps);
@@ -480,7 +479,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         }
     }
     struct weft__gnet_queue *q = &in->vc[vc];
-    cell->port = weft__gnet_number_of(g, set);
+    cell->port = known.set;
     weft__gnet_cells_push(&g->cells, &q->fifo, keep(g, cell));
     q->units = (uint16_t)(q->units + units_of(wire));
     if (q->units > in->units_max) in->units_max = q->units;
@@ -493,7 +492,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 }
 
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
-                        uint32_t port, const struct weft_gnet_set *set) {
+                        uint32_t port, struct weft__gnet_known known) {
     uint32_t vc = weft__gnet_vc(cell);
     if (__builtin_expect((uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX, 0)) { // or it is traced
         if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
@@ -503,7 +502,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
             return;
         }
     }
-    enter(node, g, w, port, vc, cell, set);
+    enter(node, g, w, port, vc, cell, known);
 }
 
 /// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
@@ -517,7 +516,7 @@ static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__
     for (; c->n && c->cell[c->first].time_ps <= w->now_ps; c->n--) {
         struct weft_packet cell = c->cell[c->first];
         c->first = (c->first + 1) & (c->capacity - 1);
-        enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, NULL);
+        enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
     }
     if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);
 }
@@ -532,7 +531,7 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
     cell->time_ps = w->now_ps + g->lag_ps;
     if (!g->lag_ps) {
-        enter(node, g, w, port, vc, cell, NULL);
+        enter(node, g, w, port, vc, cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
         return;
     }
     cell->port = (uint16_t)port;

@@ -32,7 +32,16 @@ struct weft__gnet_cells {
 struct weft__gnet_fifo {
     uint32_t head, last; ///< slots; head 0: it is empty
 };
-enum { WEFT__GNET_SET_UNKNOWN = 0xffff };
+enum { WEFT__GNET_SET_UNKNOWN = 0xffff, WEFT__GNET_NOT_DRAWN = 0xff };
+
+/// What is known of a cell's ways before its turn: their number in the tables, and two of the minimal ones, drawn.
+struct weft__gnet_known {
+    uint16_t set;
+    uint8_t drawn[2];
+};
+static inline struct weft__gnet_known weft__gnet_known_set(uint16_t set) {
+    return (struct weft__gnet_known){set, {WEFT__GNET_NOT_DRAWN, WEFT__GNET_NOT_DRAWN}};
+}
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
 
@@ -189,6 +198,7 @@ struct weft__gnet {
     uint16_t columns, sets, self, pod;
 
     uint64_t random; ///< of ways
+    bool draws;      ///< most cells go by ways that are drawn
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
@@ -238,10 +248,9 @@ enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
 /// Keys of ports' timers.
 enum { WEFT__GNET_CROSSED = 0, WEFT__GNET_SENT = WEFT__GNET_PORTS }; ///< + input, + output
 
-/// A cell came over a link, at port `port`; cell->time_ps: its head. `set`: its ways, as weft__gnet_find has found
-/// them.
+/// A cell came over a link, at port `port`; cell->time_ps: its head.
 void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
-                        uint32_t port, const struct weft_gnet_set *set);
+                        uint32_t port, struct weft__gnet_known known);
 /// Credits came for the output `port`.
 void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
                            const struct weft_packet *record, uint32_t port);
@@ -256,10 +265,12 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
 void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
                        enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
 
-/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none. `set`: its ways, if they are known.
+/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none.
 enum { WEFT__GNET_WAY_VC = 8 };
 uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
-                          const struct weft_gnet_set *set);
+                          struct weft__gnet_known known);
+/// Draws two ways for a cell that has come, before its turn.
+void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known);
 static inline uint32_t weft__gnet_way_out(uint32_t way) {
     return way & ((1u << WEFT__GNET_WAY_VC) - 1);
 }
@@ -295,11 +306,6 @@ static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gne
         g->transition_at++;
     bool open = g->transition_at < g->transitions && g->transition[g->transition_at].from_ps <= now;
     return open ? &g->seen[g->transition_at] : NULL;
-}
-/// Its number in the tables in force, if it is in them.
-static inline uint16_t weft__gnet_number_of(const struct weft__gnet *g, const struct weft_gnet_set *set) {
-    uintptr_t at = ((uintptr_t)set - (uintptr_t)g->set) / sizeof *set;
-    return at < g->sets ? (uint16_t)at : (uint16_t)WEFT__GNET_SET_UNKNOWN;
 }
 /// The same for all packets of a queue pair that go the same way.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);

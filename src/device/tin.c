@@ -71,13 +71,21 @@ static inline bool is_gnet(const struct weft__gnet *g, const struct weft_packet 
     return p->port < WEFT__GNET_PORTS && g->links >> p->port & 1;
 }
 
+/// What an arrival's word says of a cell.
+static inline struct weft__gnet_known known_of(uint64_t word) {
+    return (struct weft__gnet_known){(uint16_t)word, {(uint8_t)(word >> 16), (uint8_t)(word >> 24)}};
+}
+static inline uint64_t word_of(struct weft__gnet_known known) {
+    return known.set | (uint64_t)known.drawn[0] << 16 | (uint64_t)known.drawn[1] << 24;
+}
+
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__tin *tin = node->state;
     if (__builtin_expect(is_gnet(&tin->gnet, p), 1)) {
         if (p->kind == WEFT_PACKET_GNET_CREDIT)
             weft__gnet_on_credits(node, &tin->gnet, w, p, p->port);
         else
-            weft__gnet_on_cell(node, &tin->gnet, w, p, p->port, (const struct weft_gnet_set *)(uintptr_t)word);
+            weft__gnet_on_cell(node, &tin->gnet, w, p, p->port, known_of(word));
         return;
     }
     p->port = tin->slot[p->port] & (uint16_t)~WEFT__TIN_ETHERNET;
@@ -200,7 +208,7 @@ static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-/// And, as the node is about to be run, the cells themselves and where they are likely to go.
+/// And, as the node is to be run next, the cells themselves and where they are likely to go.
 static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
@@ -217,12 +225,16 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-static inline void follow_cells(const struct weft__gnet *g, const struct weft__arrival *arrival, uint32_t n) {
+/// Ways of cells are drawn, where the mode of the cells does so: what is drawn is fetched.
+static inline void follow_cells(struct weft__gnet *g, struct weft__arrival *arrival, uint32_t n) {
+    if (!g->draws) return;
     for (uint32_t i = 0; i < n; i++) {
-        const struct weft_gnet_set *set = (const struct weft_gnet_set *)(uintptr_t)arrival[i].word;
-        if (!set) continue;
-        const struct weft__gnet_out *one = &g->out[__builtin_ctzll(set->minimal | UINT64_C(1) << 63)],
-                                    *other = &g->out[63 - __builtin_clzll(set->minimal | 1)];
+        struct weft__gnet_known known = known_of(arrival[i].word);
+        if (known.set == WEFT__GNET_SET_UNKNOWN) continue;
+        weft__gnet_draw(g, arrival[i].packet->port, &known);
+        if (known.drawn[0] == WEFT__GNET_NOT_DRAWN) continue;
+        arrival[i].word = word_of(known);
+        const struct weft__gnet_out *one = &g->out[known.drawn[0]], *other = &g->out[known.drawn[1]];
         __builtin_prefetch(one);
         __builtin_prefetch(one->credits);
         __builtin_prefetch(other);
@@ -258,16 +270,24 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
     bool changes = g->change_ps < end; // then they are looked up in their turn
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        arrival[i].word = 0;
-        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT || changes) continue;
-        const struct weft_gnet_set *set = &g->set[*weft__gnet_entry(g, p, p->port)];
-        __builtin_prefetch(set);
-        __builtin_prefetch(g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
-        arrival[i].word = (uintptr_t)set;
+        struct weft__gnet_known known = weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN);
+        if (is_gnet(g, p) && p->kind != WEFT_PACKET_GNET_CREDIT && !changes && weft__gnet_to(p) != g->self) {
+            known.set = *weft__gnet_entry(g, p, p->port);
+            __builtin_prefetch(&g->set[known.set]);
+            __builtin_prefetch(
+                g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
+        }
+        arrival[i].word = word_of(known);
     }
     prepare_due(g, end);
     for (uint32_t k = 0; k < 4 && k < g->cells.spares; k++) // some will be taken
         __builtin_prefetch(&g->cells.slot[g->cells.spare[g->cells.spares - 1 - k]]);
+}
+
+static void tin_follow(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct weft__tin *tin = node->state;
+    follow_due(&tin->gnet, end);
+    follow_cells(&tin->gnet, arrival, n);
 }
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
@@ -276,8 +296,6 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     struct weft__gnet *g = &tin->gnet;
     const struct weft__arrival *last = arrival + n;
     uint64_t timers = 0;
-    follow_due(g, end);
-    follow_cells(g, arrival, n);
     for (;;) {
         weft_time_ps due = weft__gnet_due_next(&g->due), timer = weft__timers_next(&node->timers);
         weft_time_ps packet = arrival < last ? arrival->packet->time_ps : end;
@@ -304,7 +322,7 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
 }
 
 const struct weft__node_ops weft__tin_ops = {
-    .fetch = tin_fetch, .prepare = tin_prepare, .run = tin_run, .head_lines = WEFT__GNET_HEAD_LINES};
+    .fetch = tin_fetch, .prepare = tin_prepare, .follow = tin_follow, .run = tin_run, .head_lines = WEFT__GNET_HEAD_LINES};
 
 // --- making -------------------------------------------------------------------------------------------------------
 

@@ -207,7 +207,7 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
 // --- one window ---------------------------------------------------------------------------------------------------
 
 /// What comes so many nodes later is fetched now.
-enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 3, AHEAD_PREPARE = 1 };
+enum { AHEAD_NODE = 16, AHEAD_STATE = 10, AHEAD_PACKETS = 6, AHEAD_FETCH = 4, AHEAD_PREPARE = 2, AHEAD_FOLLOW = 1 };
 
 static void insertion_sort(struct weft__arrival *arrival, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
@@ -350,6 +350,18 @@ static void charge(struct weft__worker *w, enum weft_phase phase, uint64_t *begu
     *begun = now;
 }
 
+static inline void prepare(const struct weft__worker *w, uint32_t a, weft_time_ps end) {
+    const struct weft__active *active = &w->active[a];
+    struct weft__node *node = &w->engine->node[w->first + active->node];
+    node->ops->prepare(node, &w->arrival[active->first], active->n, end);
+}
+
+static inline void follow(const struct weft__worker *w, uint32_t a, weft_time_ps end) {
+    const struct weft__active *active = &w->active[a];
+    struct weft__node *node = &w->engine->node[w->first + active->node];
+    if (node->ops->follow) node->ops->follow(node, &w->arrival[active->first], active->n, end);
+}
+
 /// What is to be done for nodes that come later, while the node at `a` is still to be run.
 static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t actives, weft_time_ps end) {
     struct weft__node *first = &w->engine->node[w->first];
@@ -372,11 +384,8 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
         const struct weft__node *node = &first[active->node];
         node->ops->fetch(node, &w->arrival[active->first], active->n, end);
     }
-    if (a + AHEAD_PREPARE < actives) {
-        const struct weft__active *active = &w->active[a + AHEAD_PREPARE];
-        struct weft__node *node = &first[active->node];
-        node->ops->prepare(node, &w->arrival[active->first], active->n, end);
-    }
+    if (a + AHEAD_PREPARE < actives) prepare(w, a + AHEAD_PREPARE, end);
+    if (a + AHEAD_FOLLOW < actives) follow(w, a + AHEAD_FOLLOW, end);
 }
 
 /// The run ends within this window: what arrives later stays unread.
@@ -399,11 +408,10 @@ static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     }
     charge(w, WEFT_PHASE_GATHER, begun);
 
-    for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++) {
-        const struct weft__active *active = &w->active[a];
-        struct weft__node *node = &e->node[w->first + active->node];
-        node->ops->prepare(node, &w->arrival[active->first], active->n, end);
-    }
+    for (uint32_t a = 0; a < AHEAD_PREPARE && a < actives; a++)
+        prepare(w, a, end);
+    for (uint32_t a = 0; a < AHEAD_FOLLOW && a < actives; a++)
+        follow(w, a, end);
     for (uint32_t a = 0; a < actives; a++) {
         const struct weft__active *active = &w->active[a];
         struct weft__node *node = &e->node[w->first + active->node];
