@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cell switch made ready for a run, and what it holds at its end.
 #include "device/gnet_switch.h"
-#include <string.h>
-
 #include "weft/memory.h"
 
 static inline uint64_t bit(uint32_t i) {
@@ -40,8 +38,8 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
                 port++;
             g->endpoint[n++] = (uint8_t)port;
             g->endpoints |= bit(port);
-            g->in[port].cross = rate;
-            g->out[port].cross = rate;
+            g->in[port].cross = rate & 15u;
+            g->out[port].cross = rate & 15u;
             g->out[port].room = UINT32_MAX;
         }
     }
@@ -97,7 +95,10 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     g->out = weft__arena_lines(setup->arena, ports, sizeof *g->out);
     g->due.word[1] = UINT64_MAX;
     g->due.first = g->due.end = 1;
-    g->depth = weft__arena_lines(setup->arena, WEFT_GNET_VCS + 1, sizeof *g->depth);
+    g->port = weft_arena_alloc(setup->arena, ports, sizeof *g->port);
+    g->depth = weft__arena_lines(setup->arena, WEFT__GNET_DEPTHS, sizeof *g->depth);
+    weft__gnet_cells_grow(&g->cells);
+    weft__gnet_queues_grow(&g->queues);
     for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;
         g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
@@ -112,58 +113,39 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
 void weft__gnet_deinit(struct weft__gnet *g) {
     weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.slot, g->cells.capacity * sizeof *g->cells.slot);
     weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.spare, g->cells.capacity * sizeof *g->cells.spare);
+    weft_memory_free(WEFT_MEMORY_QUEUE, g->queues.queue, g->queues.capacity * sizeof *g->queues.queue);
     weft_memory_free(WEFT_MEMORY_QUEUE, g->coming.cell, g->coming.capacity * sizeof *g->coming.cell);
-}
-
-void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
-    uint32_t capacity = cells->capacity ? 2 * cells->capacity : 16;
-    cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, cells->capacity * sizeof *cells->slot,
-                                     capacity * sizeof *cells->slot);
-    cells->spare = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->spare, cells->capacity * sizeof *cells->spare,
-                                      capacity * sizeof *cells->spare);
-    cells->capacity = capacity;
-    if (!cells->n) cells->slot[cells->n++] = (struct weft_packet){0}; // nobody's
 }
 
 void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link) {
     struct weft__gnet_in *in = &g->in[port];
     struct weft__gnet_out *out = &g->out[port];
+    struct weft__gnet_port *more = &g->port[port];
     weft_bytes fifo = link->global ? g->conf->global_fifo_bytes : g->conf->local_fifo_bytes;
-    in->rate = link->rate;
-    in->cross = link->cross;
-    out->rate = link->rate;
-    out->cross = link->cross;
+    in->rate = out->rate = link->rate & 15u;
+    in->cross = out->cross = link->cross & 15u;
     in->peer_node = out->peer_node = link->peer_node;
     in->peer_port = out->peer_port = (uint8_t)link->peer_port;
     in->peer_inbox = out->peer_inbox = (uint8_t)link->peer_inbox;
-    in->credit_delay_ps = link->credit_delay_ps;
-    in->fifo_units = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
-    in->batch_units = (uint16_t)(in->fifo_units * g->conf->credit_batch);
-    if (!in->batch_units) in->batch_units = 1;
+    more->credit_delay_ps = link->credit_delay_ps;
+    g->depth[WEFT__GNET_FIFO_UNITS][port] = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
+    double batch = (double)(fifo / WEFT_GNET_CREDIT_UNIT) * g->conf->credit_batch;
+    uint32_t most = UINT8_MAX - (uint32_t)weft__gnet_lump_units(g); // what a byte counts, with one more cell
+    in->batch_units = (uint8_t)(batch < 1 ? 1 : batch < most ? (uint32_t)batch : most);
     out->delay_ps = link->delay_ps;
-    out->faults = link->faults;
-    out->tap = link->tap;
+    more->faults = link->faults;
+    more->tap = link->tap;
     if (link->faults || link->tap) g->special |= bit(port);
     out->room = out->creditable = UINT32_MAX;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
         out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }
 
-void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packet *cell) {
-    if (c->n == c->capacity) {
-        uint32_t capacity = c->capacity ? 2 * c->capacity : 64;
-        c->cell =
-            weft_memory_resize(WEFT_MEMORY_QUEUE, c->cell, c->capacity * sizeof *c->cell, capacity * sizeof *c->cell);
-        memcpy(c->cell + c->capacity, c->cell, c->first * sizeof *c->cell); // what has gone round comes behind the rest
-        c->capacity = capacity;
-    }
-    c->cell[(c->first + c->n++) & (c->capacity - 1)] = *cell;
-}
-
-static void each_of(const struct weft__gnet_cells *cells, const struct weft__gnet_fifo *fifo,
+static void each_of(const struct weft__gnet *g, uint32_t first,
                     void (*on_cell)(void *context, const struct weft_packet *), void *context) {
-    for (uint32_t slot = fifo->head; slot; slot = cells->slot[slot].node)
-        on_cell(context, &cells->slot[slot]);
+    for (uint32_t q = first; q; q = g->queues.queue[q].next)
+        for (uint32_t slot = g->queues.queue[q].head; slot; slot = g->cells.slot[slot].node)
+            on_cell(context, &g->cells.slot[slot]);
 }
 
 void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
@@ -172,14 +154,10 @@ void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, 
         on_cell(context, &g->coming.cell[(g->coming.first + k) & (g->coming.capacity - 1)]);
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
         uint32_t port = (uint32_t)__builtin_ctzll(left);
-        const struct weft__gnet_in *in = &g->in[port];
-        const struct weft__gnet_out *out = &g->out[port];
-        for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-            each_of(&g->cells, &in->vc[vc].fifo, on_cell, context);
-            if (out->queued >> vc & 1) each_of(&g->cells, &out->fifo[vc], on_cell, context);
-        }
+        each_of(g, g->in[port].queue, on_cell, context);
+        each_of(g, g->out[port].queue, on_cell, context);
         if (g->endpoints & g->busy_out & bit(port) && !(g->taken & bit(g->crossing_from[port])))
-            on_cell(context, &out->cell);
+            on_cell(context, &g->out[port].cell);
     }
 }
 

@@ -19,6 +19,9 @@
 // sender, and credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
 #include "device/gnet_switch.h"
 
+#include <endian.h>
+#include <string.h>
+
 static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
 }
@@ -28,10 +31,6 @@ static inline uint32_t units_of(uint32_t wire) {
 /// Cells of a train of so many bytes on the link.
 static inline uint32_t cells_of(uint32_t wire) {
     return wire <= WEFT_GNET_CELL_MAX ? 1 : (wire + WEFT_GNET_CELL_MAX - 1) / WEFT_GNET_CELL_MAX;
-}
-/// What an output must be allowed to send, at least.
-static inline int32_t lump_units(const struct weft__gnet *g) {
-    return g->lump / WEFT_GNET_CREDIT_UNIT;
 }
 /// The first member of `set` at or after `from`, below 64, going round.
 static inline uint32_t next_of(uint64_t set, uint32_t from) {
@@ -63,30 +62,38 @@ static inline uint32_t keep(struct weft__gnet *g, const struct weft_packet *cell
 
 // --- credits ------------------------------------------------------------------------------------------------------
 
+/// The first VC with credits that are owed.
+static inline uint32_t first_owed(const struct weft__gnet_in *in) {
+    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc += 8) {
+        uint64_t owed;
+        memcpy(&owed, &in->owed[vc], sizeof owed);
+        if (owed) return vc + (uint32_t)__builtin_ctzll(le64toh(owed)) / 8;
+    }
+    return WEFT_GNET_VCS;
+}
+
 static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
-                                                   struct weft__gnet_in *in, uint32_t vc, weft_time_ps when) {
-    weft_time_ps arrival = when + in->credit_delay_ps;
+                                                   uint32_t i, uint32_t vc, weft_time_ps when) {
+    struct weft__gnet_in *in = &g->in[i];
+    weft_time_ps arrival = when + g->port[i].credit_delay_ps;
     struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
     weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
     in->owed[vc] = 0;
-    in->owing &= ~(1u << vc);
-    for (uint32_t k = 1; k < WEFT__GNET_CREDITS && in->owing; k++) {
-        uint32_t other = (uint32_t)__builtin_ctz(in->owing);
+    for (uint32_t k = 1, other; k < WEFT__GNET_CREDITS && (other = first_owed(in)) < WEFT_GNET_VCS; k++) {
         weft__gnet_put_credit(p, k, other, in->owed[other]);
         in->owed[other] = 0;
-        in->owing &= in->owing - 1;
     }
     g->counts.credit_records++;
 }
 
 /// A cell has left a FIFO by `when`.
-static inline void give_back(struct weft__gnet *g, struct weft__worker *w, struct weft__gnet_in *in, uint32_t vc,
-                             uint32_t units, weft_time_ps when) {
-    in->owed[vc] = (uint16_t)(in->owed[vc] + units);
-    in->owing |= 1u << vc;
-    if (in->owed[vc] >= in->batch_units) send_credits(g, w, in, vc, when);
+static inline void give_back(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc, uint32_t units,
+                             weft_time_ps when) {
+    struct weft__gnet_in *in = &g->in[i];
+    in->owed[vc] = (uint8_t)(in->owed[vc] + units);
+    if (in->owed[vc] >= in->batch_units) send_credits(g, w, i, vc, when);
 }
 
 /// The first cell of a VC at an input, or if it has `crossed` at an output.
@@ -114,6 +121,13 @@ static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint3
     weft__gnet_due_set(&g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
 }
 
+/// What an output has sent, before 32 bits are too few for it.
+static __attribute__((cold, noinline)) void carry_over(struct weft__gnet *g, uint32_t o) {
+    g->port[o].tx_cells += g->out[o].tx_cells;
+    g->port[o].tx_bytes += g->out[o].tx_bytes;
+    g->out[o].tx_cells = g->out[o].tx_bytes = 0;
+}
+
 /// The link is free; the cell's first bit goes at `start`.
 static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
                             const struct weft_packet *cell, uint32_t wire, weft_time_ps start) {
@@ -122,18 +136,21 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     out->busy_until_ps = start + time;
     out->tx_cells += cells;
     out->tx_bytes += wire;
+    if (__builtin_expect(out->tx_bytes >> 31, 0)) carry_over(g, o);
     w->tally.cell_hops += cells;
     if (__builtin_expect(g->special >> o & 1, 0)) {
         weft_time_ps at = start;
-        enum weft_drop loss = out->faults ? weft__faults_loss(out->faults, wire, start, start + time, &at) : WEFT_DROPS;
-        if (out->tap) weft__tap_note(out->tap, cell, start + time, loss);
+        const struct weft__gnet_port *port = &g->port[o];
+        enum weft_drop loss =
+            port->faults ? weft__faults_loss(port->faults, wire, start, start + time, &at) : WEFT_DROPS;
+        if (port->tap) weft__tap_note(port->tap, cell, start + time, loss);
         if (loss != WEFT_DROPS) {
             lose(g, w, cell, loss, at, true, o, vc);
             return;
         }
     }
     int16_t credits = out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
-    if (credits < lump_units(g)) out->creditable &= ~(1u << vc);
+    if (credits < weft__gnet_lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
     struct weft_packet *p = weft__send(w, out->peer_inbox, arrival);
@@ -144,10 +161,10 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     weft__gnet_count_hop(p);
 }
 
-static void note_starving(struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vc, weft_time_ps now) {
-    if (!(out->queued & ~out->creditable & 1u << vc) || out->starved_ps[vc]) return;
-    out->starved_ps[vc] = now;
-    g->stalls[out - g->out]++;
+static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, weft_time_ps now) {
+    if (!(g->out[o].queued & ~g->out[o].creditable & 1u << vc) || g->port[o].starved_ps[vc]) return;
+    g->port[o].starved_ps[vc] = now;
+    g->port[o].stalls++;
 }
 
 /// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
@@ -161,14 +178,17 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
         arm_sent(node, g, o);
         return;
     }
-    uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT_GNET_VCS][o];
+    uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT__GNET_MOST_BYTES][o];
     cell->time_ps = start;
     *depth = (uint16_t)(*depth + wire);
     if (*depth > *most) *most = *depth;
-    weft__gnet_cells_push(&g->cells, &out->fifo[vc], slot ? slot : keep(g, cell));
+    if (!slot) slot = keep(g, cell);
+    uint32_t q = out->queued >> vc & 1 ? weft__gnet_queue_find(&g->queues, out->queue, vc)
+                                       : weft__gnet_queue_open(&g->queues, &out->queue, vc);
+    weft__gnet_queue_push(&g->queues.queue[q], &g->cells, slot);
     out->queued |= 1u << vc;
     if ((weft_bytes)*depth + g->lump > g->conf->output_bytes) out->room &= ~(1u << vc);
-    note_starving(g, out, vc, w->now_ps);
+    note_starving(g, o, vc, w->now_ps);
     arm_sent(node, g, o);
 }
 
@@ -196,16 +216,20 @@ static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__wo
     struct weft__gnet_out *out = &g->out[o];
     uint32_t ready = out->queued & out->creditable;
     if (!ready) return;
-    uint32_t vc = pick(g, out, ready), slot = weft__gnet_cells_pop(&g->cells, &out->fifo[vc]);
+    uint32_t vc = pick(g, out, ready), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
+    uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
     uint16_t *depth = &g->depth[vc][o];
     const struct weft_packet *cell = &g->cells.slot[slot];
     uint32_t wire = weft__gnet_wire(cell);
-    if (!out->fifo[vc].head) out->queued &= ~(1u << vc);
+    if (!g->queues.queue[q].head) {
+        weft__gnet_queue_close(&g->queues, &out->queue, q);
+        out->queued &= ~(1u << vc);
+    }
     *depth = (uint16_t)(*depth - wire);
     out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
     transmit(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
     weft__gnet_cells_free(&g->cells, slot);
-    note_starving(g, out, vc, w->now_ps);
+    note_starving(g, o, vc, w->now_ps);
     arm_sent(node, g, o);
     if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
     out->room |= 1u << vc;
@@ -220,11 +244,12 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
         if (!credit) break;
         uint32_t vc = weft__gnet_credit_vc(credit);
         out->credits[vc] = (int16_t)(out->credits[vc] + (int16_t)weft__gnet_credit_units(credit));
-        if (out->credits[vc] < lump_units(g) || out->creditable & 1u << vc) continue;
+        if (out->credits[vc] < weft__gnet_lump_units(g) || out->creditable & 1u << vc) continue;
         out->creditable |= 1u << vc;
-        if (!out->starved_ps[vc]) continue;
-        g->stall_ps[o] += w->now_ps - out->starved_ps[vc];
-        out->starved_ps[vc] = 0;
+        weft_time_ps *starved_ps = &g->port[o].starved_ps[vc];
+        if (!*starved_ps) continue;
+        g->port[o].stall_ps += w->now_ps - *starved_ps;
+        *starved_ps = 0;
     }
     if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o)))
         serve(node, g, w, o);
@@ -265,7 +290,7 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     g->crossing_from[o] = (uint8_t)i;
     g->busy_in |= bit(i);
     g->busy_out |= bit(o);
-    if (comes) give_back(g, w, in, vc, units_of(wire), now + time);
+    if (comes) give_back(g, w, i, vc, units_of(wire), now + time);
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
     if (!goes) {
@@ -278,13 +303,12 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
 }
 
 /// The first cell of a FIFO has chosen its way.
-static inline void add_request(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t way) {
-    struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    q->out = (uint8_t)weft__gnet_way_out(way);
-    q->out_vc = (uint8_t)weft__gnet_way_vc(way);
-    g->in[i].waiting |= 1u << vc;
-    g->out[q->out].requests |= bit(i);
-    g->wanted |= bit(q->out);
+static inline void add_request(struct weft__gnet *g, uint32_t i, struct weft__gnet_queue *queue, uint32_t way) {
+    queue->out = (uint8_t)weft__gnet_way_out(way);
+    queue->out_vc = (uint8_t)weft__gnet_way_vc(way);
+    g->in[i].waiting |= 1u << queue->vc;
+    g->out[queue->out].requests |= bit(i);
+    g->wanted |= bit(queue->out);
 }
 
 static inline void forget_late(struct weft__gnet *g, uint32_t o) {
@@ -300,49 +324,53 @@ static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
 }
 
 /// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
-static inline uint32_t requesting(const struct weft__gnet_in *in, uint32_t o, uint32_t room, uint32_t *ret_fit) {
+static inline uint32_t requesting(const struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t room,
+                                  uint32_t *ret_fit) {
     uint32_t all = 0, fit = 0;
-    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1) {
-        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        uint32_t is_for = in->vc[vc].out == o;
-        all |= is_for << vc;
-        fit |= (is_for & room >> in->vc[vc].out_vc) << vc;
+    for (uint32_t q = g->in[i].queue; q;) {
+        const struct weft__gnet_queue *queue = &g->queues.queue[q];
+        uint32_t is_for = queue->out == o;
+        all |= is_for << queue->vc;
+        fit |= (is_for & room >> queue->out_vc) << queue->vc;
+        q = queue->next;
     }
     *ret_fit = fit;
     return all;
 }
 
-static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t vc) {
-    struct weft__gnet_in *in = &g->in[i];
-    uint32_t o = in->vc[vc].out, fit;
-    in->waiting &= ~(1u << vc);
-    if (!requesting(in, o, 0, &fit)) end_requests(g, i, o);
+static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t q) {
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint32_t o = queue->out, fit;
+    queue->out = WEFT__GNET_NO_OUT;
+    g->in[i].waiting &= ~(1u << queue->vc);
+    if (!requesting(g, i, o, 0, &fit)) end_requests(g, i, o);
 }
 
 /// The first cell leaves the FIFO, and keeps its slot.
-static inline uint32_t pop(struct weft__gnet *g, uint32_t i, uint32_t vc, uint32_t *ret_wire) {
-    struct weft__gnet_queue *q = &g->in[i].vc[vc];
-    uint32_t slot = weft__gnet_cells_pop(&g->cells, &q->fifo);
+static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire) {
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint32_t slot = weft__gnet_queue_pop(queue, &g->cells);
     *ret_wire = weft__gnet_wire(&g->cells.slot[slot]);
-    q->units = (uint16_t)(q->units - units_of(*ret_wire));
+    queue->units = (uint16_t)(queue->units - units_of(*ret_wire));
     return slot;
 }
 
 /// Whoever is first now in the FIFO requests.
-static inline void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc) {
+static inline void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t q) {
     struct weft__gnet_in *in = &g->in[i];
-    for (uint32_t head; (head = in->vc[vc].fifo.head) != 0;) {
+    for (uint32_t head; (head = g->queues.queue[q].head) != 0;) {
         const struct weft_packet *first = &g->cells.slot[head];
         uint32_t way = weft__gnet_route(g, w->now_ps, i, first, weft__gnet_known_set(first->port));
         if (__builtin_expect(way != WEFT_NONE, 1)) {
-            add_request(g, i, vc, way);
+            add_request(g, i, &g->queues.queue[q], way);
             return;
         }
-        uint32_t wire, slot = pop(g, i, vc, &wire);
+        uint32_t wire, slot = pop(g, q, &wire), vc = g->queues.queue[q].vc;
         lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-        if (is_link(in)) give_back(g, w, in, vc, units_of(wire), w->now_ps);
+        if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
         weft__gnet_cells_free(&g->cells, slot);
     }
+    weft__gnet_queue_close(&g->queues, &in->queue, q);
 }
 
 /// Output o takes a cell of input i, while others are busy that request it.
@@ -360,22 +388,23 @@ static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i
 /// Of these inputs the one that output o has passed over too often; if it is busy, none.
 static __attribute__((noinline)) uint64_t insist(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
     uint32_t late = g->late[o], fit;
-    requesting(&g->in[late], o, g->out[o].room, &fit);
+    requesting(g, late, o, g->out[o].room, &fit);
     return fit ? inputs & bit(late) : inputs;
 }
 
 /// Input i and output o are matched.
 static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
-    uint32_t fit, all = requesting(in, o, g->out[o].room, &fit);
-    uint32_t vc = next_of(fit, in->vc_at), out_vc = in->vc[vc].out_vc;
+    uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
+    uint32_t vc = next_of(fit, in->vc_at), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
+    uint32_t out_vc = g->queues.queue[q].out_vc;
     in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     in->waiting &= ~(1u << vc);
     uint64_t others = g->out[o].requests & g->busy_in;
     if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
     if (all == 1u << vc) end_requests(g, i, o);
-    uint32_t wire, slot = pop(g, i, vc, &wire);
-    request_first(g, w, i, vc);
+    uint32_t wire, slot = pop(g, q, &wire);
+    request_first(g, w, i, q);
     cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
 }
 
@@ -387,7 +416,7 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
     for (uint64_t left = inputs; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
-        requesting(&g->in[i], o, out->room, &fit);
+        requesting(g, i, o, out->room, &fit);
         if (!fit) inputs &= ~bit(i);
     }
     return inputs;
@@ -430,10 +459,9 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 
 /// Outputs that the first cells at input i request.
 static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
-    const struct weft__gnet_in *in = &g->in[i];
     uint64_t outs = 0;
-    for (uint32_t vcs = in->waiting; vcs; vcs &= vcs - 1)
-        outs |= bit(in->vc[__builtin_ctz(vcs)].out);
+    for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next)
+        outs |= bit(g->queues.queue[q].out);
     return outs;
 }
 
@@ -465,7 +493,7 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
         way = weft__gnet_route(g, w->now_ps, i, cell, known);
         if (__builtin_expect(way == WEFT_NONE, 0)) {
             lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
-            if (is_link(in)) give_back(g, w, in, vc, units_of(wire), w->now_ps);
+            if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
             return;
         }
         o = weft__gnet_way_out(way);
@@ -478,14 +506,17 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
             return;
         }
     }
-    struct weft__gnet_queue *q = &in->vc[vc];
+    uint32_t q = is_first ? weft__gnet_queue_open(&g->queues, &in->queue, vc)
+                          : weft__gnet_queue_find(&g->queues, in->queue, vc);
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint16_t *most = &g->depth[WEFT__GNET_MOST_UNITS][i];
     cell->port = known.set;
-    weft__gnet_cells_push(&g->cells, &q->fifo, keep(g, cell));
-    q->units = (uint16_t)(q->units + units_of(wire));
-    if (q->units > in->units_max) in->units_max = q->units;
-    assert(!is_link(in) || q->units <= in->fifo_units); // credits have seen to it
+    weft__gnet_queue_push(queue, &g->cells, keep(g, cell));
+    queue->units = (uint16_t)(queue->units + units_of(wire));
+    if (queue->units > *most) *most = queue->units;
+    assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits have seen to it
     if (!is_first) return;
-    add_request(g, i, vc, way);
+    add_request(g, i, queue, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
     if (!in_busy && !out_busy) match(node, g, w, bit(o));
@@ -498,7 +529,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
         if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
         if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
             lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
-            give_back(g, w, &g->in[port], vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+            give_back(g, w, port, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
             return;
         }
     }
@@ -555,14 +586,15 @@ static bool is_down(const struct weft__port_faults *f, weft_time_ps now, weft_ti
 static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
-        uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-        while (out->fifo[vc].head) {
-            uint32_t slot = weft__gnet_cells_pop(&g->cells, &out->fifo[vc]);
+        uint32_t vc = (uint32_t)__builtin_ctz(vcs), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
+        while (g->queues.queue[q].head) {
+            uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
             lose(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
             weft__gnet_cells_free(&g->cells, slot);
         }
+        weft__gnet_queue_close(&g->queues, &out->queue, q);
         g->depth[vc][o] = 0;
-        out->starved_ps[vc] = 0;
+        g->port[o].starved_ps[vc] = 0;
     }
     out->queued = 0;
     out->room = UINT32_MAX;
@@ -570,9 +602,10 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         for (uint32_t vcs = g->in[i].waiting; vcs; vcs &= vcs - 1) {
             uint32_t vc = (uint32_t)__builtin_ctz(vcs);
-            if (g->in[i].vc[vc].out != o) continue;
-            take_request_back(g, i, vc);
-            request_first(g, w, i, vc);
+            uint32_t q = weft__gnet_queue_find(&g->queues, g->in[i].queue, vc);
+            if (g->queues.queue[q].out != o) continue;
+            take_request_back(g, i, q);
+            request_first(g, w, i, q);
         }
     }
 }
@@ -582,7 +615,7 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
     uint64_t down = 0, wanted = 0;
     for (uint64_t left = g->links; left; left &= left - 1) {
         uint32_t o = (uint32_t)__builtin_ctzll(left);
-        if (g->out[o].faults && is_down(g->out[o].faults, w->now_ps, &next)) down |= bit(o);
+        if (g->port[o].faults && is_down(g->port[o].faults, w->now_ps, &next)) down |= bit(o);
     }
     uint64_t newly = down & ~g->down;
     g->down = down;

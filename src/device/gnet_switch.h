@@ -7,6 +7,7 @@
 #ifndef WEFT_DEVICE_GNET_SWITCH_H
 #define WEFT_DEVICE_GNET_SWITCH_H
 
+#include "device/gnet_queue.h"
 #include "device/gnet_trace.h"
 #include "device/port.h"
 #include "weft/clique_timeline.h"
@@ -22,16 +23,6 @@ struct weft__gnet_times {
     uint32_t ps[WEFT_GNET_TRAIN_MAX * WEFT_GNET_CELL_MAX + 1];
 };
 
-/// Cells that wait in a TiN: slots, each in a FIFO or free. So little is touched but cells that wait. Of a cell in a
-/// FIFO `node` is the slot of the next; `port` the number of its ways in the tables, if they are known.
-struct weft__gnet_cells {
-    struct weft_packet *slot; ///< 0 is nobody's
-    uint32_t *spare;          ///< those that are free again, the last first; [capacity]
-    uint32_t n, capacity, spares;
-};
-struct weft__gnet_fifo {
-    uint32_t head, last; ///< slots; head 0: it is empty
-};
 enum { WEFT__GNET_SET_UNKNOWN = 0xffff, WEFT__GNET_NOT_DRAWN = 0xff };
 
 /// What is known of a cell's ways before its turn: their number in the tables, and two of the minimal ones, drawn.
@@ -43,91 +34,52 @@ static inline struct weft__gnet_known weft__gnet_known_set(uint16_t set) {
     return (struct weft__gnet_known){set, {WEFT__GNET_NOT_DRAWN, WEFT__GNET_NOT_DRAWN}};
 }
 
-void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
-
-static inline uint32_t weft__gnet_cells_take(struct weft__gnet_cells *cells) {
-    if (__builtin_expect(cells->spares == 0, 0)) {
-        if (cells->n == cells->capacity) weft__gnet_cells_grow(cells);
-        return cells->n++;
-    }
-    return cells->spare[--cells->spares];
-}
-
-static inline void weft__gnet_cells_free(struct weft__gnet_cells *cells, uint32_t slot) {
-    cells->spare[cells->spares++] = slot;
-}
-
-/// A slot joins a FIFO, or leaves it as its head.
-static inline void weft__gnet_cells_push(struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo, uint32_t slot) {
-    cells->slot[slot].node = 0;
-    if (fifo->head)
-        cells->slot[fifo->last].node = slot;
-    else
-        fifo->head = slot;
-    fifo->last = slot;
-}
-static inline uint32_t weft__gnet_cells_pop(const struct weft__gnet_cells *cells, struct weft__gnet_fifo *fifo) {
-    uint32_t slot = fifo->head;
-    fifo->head = cells->slot[slot].node;
-    return slot;
-}
-
-/// Cells that endpoints have sent, in order of time, until they are at the switch: a ring.
-struct weft__gnet_coming {
-    struct weft_packet *cell;
-    uint32_t first, n, capacity;
-};
-void weft__gnet_coming_push(struct weft__gnet_coming *coming, const struct weft_packet *cell);
-
-/// A VC at an input: cells that wait, the first of which requests (out, out_vc).
-struct weft__gnet_queue {
-    struct weft__gnet_fifo fifo;
-    uint16_t units; ///< of links, in the FIFO
-    uint8_t out, out_vc;
-    uint32_t unused;
-};
-
-/// What a cell that meets no other needs is in the first two lines, here and in an output.
+/// What a cell that meets no other needs: a line.
 struct weft__gnet_in {
     weft_time_ps busy_until_ps; ///< a cell is crossing
-    weft_time_ps credit_delay_ps;
-    uint64_t back;      ///< outputs that its cells must not take
-    uint32_t waiting;   ///< VCs with cells
-    uint32_t owing;     ///< VCs with credits not yet returned
-    uint32_t peer_node; ///< of credits
-    uint16_t batch_units, fifo_units, units_max;
+    uint64_t back;              ///< outputs that its cells must not take
+    uint32_t waiting;           ///< VCs with cells
+    uint32_t peer_node;         ///< of credits
+    uint16_t queue;             ///< the first of those of its VCs; 0: none waits
     uint8_t peer_port, peer_inbox;
     uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
-    uint8_t rate, cross;      ///< of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long
-    _Alignas(64) uint16_t owed[WEFT_GNET_VCS]; ///< units of credits
-    struct weft__gnet_queue vc[WEFT_GNET_VCS];
+    /// Of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long.
+    uint8_t rate : 4, cross : 4;
+    uint8_t batch_units;         ///< of credits, returned together
+    uint8_t owed[WEFT_GNET_VCS]; ///< units of credits, not yet returned
 };
-_Static_assert(sizeof(struct weft__gnet_queue) == 16 && offsetof(struct weft__gnet_in, vc) == 128, "lines");
+_Static_assert(sizeof(struct weft__gnet_in) == 64, "a line");
 
+/// The same: a line and that of credits.
 struct weft__gnet_out {
     weft_time_ps busy_until_ps, delay_ps;
-    uint64_t tx_cells, tx_bytes;
     uint64_t requests;                 ///< inputs with a cell that requests it
     uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
     uint32_t peer_node;
+    uint32_t tx_cells, tx_bytes; ///< since they were last carried over
+    uint16_t queue;              ///< as of an input
+    int16_t turn_bytes;          ///< that VC `turn` may still send
+    uint8_t turn;                ///< VC whose turn it is
+    uint8_t grant_at;            ///< iSLIP: the pointer over inputs
     uint8_t peer_port, peer_inbox;
-    uint8_t grant_at;    ///< iSLIP: the pointer over inputs
-    uint8_t turn;        ///< VC whose turn it is
-    uint8_t rate, cross; ///< as of an input
-    int16_t turn_bytes;  ///< that VC `turn` may still send
+    uint8_t rate : 4, cross : 4; ///< as of an input
     union {
-        struct {
-            int16_t credits[WEFT_GNET_VCS];            ///< for FIFOs at the far end
-            struct weft__gnet_fifo fifo[WEFT_GNET_VCS]; ///< cells that have crossed
-        };
-        struct weft_packet cell; ///< crossing to an endpoint, which has no queues
+        _Alignas(64) int16_t credits[WEFT_GNET_VCS]; ///< for FIFOs at the far end
+        struct weft_packet cell;                     ///< crossing to an endpoint, which has no queues
     };
-    // rarely
+};
+_Static_assert(sizeof(struct weft__gnet_out) == 2 * 64, "two lines");
+
+/// What is rarely needed of a port.
+struct weft__gnet_port {
+    weft_time_ps credit_delay_ps;
+    uint64_t tx_cells, tx_bytes;            ///< carried over
     weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
+    uint64_t stalls;                        ///< of the output: without credits
+    weft_time_ps stall_ps;
     struct weft__port_faults *faults;
     const struct weft__port_tap *tap; ///< NULL: not captured
 };
-_Static_assert(offsetof(struct weft__gnet_out, credits) == 64 && offsetof(struct weft__gnet_out, fifo) == 128, "lines");
 
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
@@ -174,6 +126,9 @@ struct weft__gnet_tables {
     const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
 };
 
+/// Rows of weft__gnet.depth: of outputs the most bytes that a VC had, of inputs the most units, and those of a FIFO.
+enum { WEFT__GNET_MOST_BYTES = WEFT_GNET_VCS, WEFT__GNET_MOST_UNITS, WEFT__GNET_FIFO_UNITS, WEFT__GNET_DEPTHS };
+
 enum { WEFT__GNET_HEAD_LINES = 12, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
@@ -186,12 +141,13 @@ struct weft__gnet {
 
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
-    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait; behind them the most that a VC had
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait, and some more rows
     const uint16_t *set_of, *column_of;  ///< of the tables in force
     const uint16_t *pod_of, *place_of;
     const struct weft_gnet_set *set;
 
     struct weft__gnet_cells cells;
+    struct weft__gnet_queues queues;
     const struct weft_tin_conf *conf;
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
     weft_time_ps change_ps;                      ///< until then the tables are in force
@@ -235,12 +191,11 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    uint64_t stalls[WEFT__GNET_PORTS]; ///< of outputs: without credits
-    weft_time_ps stall_ps[WEFT__GNET_PORTS];
+    struct weft__gnet_port *port; ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
-_Static_assert(offsetof(struct weft__gnet, random) == 3 * 64, "three lines");
+_Static_assert(offsetof(struct weft__gnet, times) == 3 * 64, "three lines");
 _Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
 enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
@@ -279,6 +234,10 @@ static inline uint32_t weft__gnet_way_vc(uint32_t way) {
 }
 /// Puts the tables in force that now are.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
+/// What an output must be allowed to send, at least.
+static inline int32_t weft__gnet_lump_units(const struct weft__gnet *g) {
+    return g->lump / WEFT_GNET_CREDIT_UNIT;
+}
 /// Whether a cell is crossing from an input, or to an output.
 static inline bool weft__gnet_is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
     if (!(g->busy_in >> i & 1)) return false;
@@ -349,6 +308,8 @@ struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_
 /// Bytes in the queues of an output, and in the FIFOs of an input.
 weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
 weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
+/// In the FIFO of a VC at an input.
+weft_bytes weft__gnet_vc_bytes(const struct weft__gnet *g, uint32_t port, uint32_t vc);
 /// A cell is lost at a port: an event.
 void weft__gnet_note_loss(const struct weft__gnet *g, weft_time_ps now, uint32_t port, const struct weft_packet *cell,
                           enum weft_drop reason);

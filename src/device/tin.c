@@ -107,13 +107,13 @@ static void count_depths(struct weft__tin *tin, uint32_t k) {
     const struct weft__gnet *g = &tin->gnet;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
         tin->depths->output[vc].count[weft_histogram_bucket(g->depth[vc][k])]++;
-        tin->depths->fifo[vc].count[weft_histogram_bucket((uint64_t)g->in[k].vc[vc].units * WEFT_GNET_CREDIT_UNIT)]++;
+        tin->depths->fifo[vc].count[weft_histogram_bucket(weft__gnet_vc_bytes(g, k, vc))]++;
     }
 }
 
 /// A GNet link has no priorities: all of it counts as priority 0.
 static void sample_link(struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
-    uint64_t sent = tin->gnet.out[k].tx_bytes;
+    uint64_t sent = weft__gnet_port_counts(&tin->gnet, k).bytes;
     struct weft_sample sample = {
         .time_ps = w->now_ps,
         .port = tin->port0 + k,
@@ -169,42 +169,23 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
 static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
-        if (key < WEFT__GNET_SENT) {
-            const struct weft__gnet_out *out = &g->out[g->crossing_to[key]];
-            __builtin_prefetch(&g->in[key]);
-            __builtin_prefetch(out);
-            __builtin_prefetch(&out->cell);
-        } else {
-            __builtin_prefetch(&g->out[key - WEFT__GNET_SENT]);
-        }
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
+        uint32_t o = key < WEFT__GNET_SENT ? g->crossing_to[port] : port;
+        __builtin_prefetch(&g->in[port]);
+        __builtin_prefetch(&g->out[o]);
+        __builtin_prefetch(g->out[o].credits);
     }
 }
 
-// Of cells that wait at a port the first VC's are fetched, and the last's, if it is another: to look at all of them
-// would take branches that cannot be foreseen.
-static inline uint32_t first_of(uint32_t vcs) {
-    return (uint32_t)__builtin_ctz(vcs | 1u << 31);
-}
-static inline uint32_t last_of(uint32_t vcs) {
-    return 31 - (uint32_t)__builtin_clz(vcs | 1);
-}
-
-/// What that leads to: the VCs of cells that wait, and who else wants an output.
+/// What that leads to: FIFOs of cells that wait, and who else wants an output.
 static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
-        if (key < WEFT__GNET_SENT) {
-            const struct weft__gnet_in *in = &g->in[key];
-            uint64_t requests = g->out[g->crossing_to[key]].requests | 1;
-            __builtin_prefetch(&in->vc[first_of(in->waiting)]);
-            __builtin_prefetch(&g->in[63 - __builtin_clzll(requests)]);
-        } else {
-            const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            __builtin_prefetch(&out->fifo[first_of(out->queued)]);
-            __builtin_prefetch(&out->fifo[last_of(out->queued)]);
-        }
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
+        uint32_t o = key < WEFT__GNET_SENT ? g->crossing_to[port] : port;
+        __builtin_prefetch(&g->queues.queue[g->in[port].queue]);
+        __builtin_prefetch(&g->queues.queue[g->out[o].queue]);
+        __builtin_prefetch(&g->in[63 - __builtin_clzll(g->out[o].requests | 1)]);
     }
 }
 
@@ -212,16 +193,12 @@ static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
 static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
-        if (key < WEFT__GNET_SENT) {
-            const struct weft__gnet_queue *q = &g->in[key].vc[first_of(g->in[key].waiting)];
-            __builtin_prefetch(&g->cells.slot[q->fifo.head]);
-            __builtin_prefetch(&g->out[q->out]);
-        } else {
-            const struct weft__gnet_out *out = &g->out[key - WEFT__GNET_SENT];
-            __builtin_prefetch(&g->cells.slot[out->fifo[first_of(out->queued)].head]);
-            __builtin_prefetch(&g->cells.slot[out->fifo[last_of(out->queued)].head]);
-        }
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
+        uint32_t q = key < WEFT__GNET_SENT ? g->in[port].queue : g->out[port].queue;
+        const struct weft__gnet_queue *queue = &g->queues.queue[q];
+        __builtin_prefetch(&g->cells.slot[queue->head]);
+        __builtin_prefetch(&g->cells.slot[queue->last]);
+        __builtin_prefetch(&g->out[queue->out % WEFT__GNET_PORTS]);
     }
 }
 
@@ -257,7 +234,6 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         }
         const struct weft__gnet_in *in = &g->in[p->port];
         __builtin_prefetch(in);
-        __builtin_prefetch(in->owed);
         __builtin_prefetch(weft__gnet_entry(g, p, p->port));
     }
     fetch_due(g, end);
