@@ -45,6 +45,20 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
     }
 }
 
+static const uint16_t *find_columns(const struct weft_dragonfly *f, const uint16_t *column_of,
+                                    struct weft_arena *arena) {
+    uint16_t *column = weft_arena_alloc(arena, (size_t)f->pods * f->tins, sizeof *column);
+    for (uint32_t pod = 0; pod < f->pods; pod++)
+        for (uint32_t d = 0; d < f->tins; d++)
+            column[pod * f->tins + d] = f->tin[d].pod == pod ? f->tin[d].place : column_of[d];
+    return column;
+}
+
+void weft__gnet_find_columns(struct weft__gnet_tables *t, struct weft_arena *arena) {
+    t->column = find_columns(t->routes[0]->f, t->routes[0]->column_of, arena);
+    if (t->timeline) t->column_changing = find_columns(t->routes[0]->f, t->timeline->column_of, arena);
+}
+
 /// The table that all TiNs begin with, by classes of ports; one that changes, by ports.
 static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *setup) {
     const struct weft__gnet_tables *t = setup->tables;
@@ -53,10 +67,8 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
     g->own = timeline && timeline->tin[setup->self].set_of ? &timeline->tin[setup->self] : NULL;
     g->set_of = g->own ? g->own->set_of : first->set_of;
     g->set = g->own ? g->own->set : first->set;
-    uint32_t sets = g->own ? g->own->sets : first->sets;
-    g->sets = (uint16_t)(sets < WEFT__GNET_SET_UNKNOWN ? sets : (uint32_t)WEFT__GNET_SET_UNKNOWN);
     g->columns = (uint16_t)(g->own ? timeline->columns : t->routes[0]->columns);
-    g->column_of = g->own ? timeline->column_of : t->routes[0]->column_of;
+    g->column = &(g->own ? t->column_changing : t->column)[g->tin->pod * t->routes[0]->f->tins];
     for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
         uint32_t slot = g->links >> port & 1 ? port + 1 : 0; // terminals are one
         g->row0[port] = (uint8_t)((g->own ? slot : g->input[port]) * WEFT_GNET_ROUTING_VCS);
@@ -77,10 +89,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         .tin = setup->tin,
         .tables = setup->tables,
         .times = setup->times,
-        .pod_of = setup->tables->pod_of,
-        .place_of = setup->tables->place_of,
         .self = (uint16_t)setup->self,
-        .pod = setup->tin->pod,
         .key0 = setup->key0,
         .links = setup->tin->local | setup->tin->global,
         .lump = (uint16_t)(setup->conf->train * WEFT_GNET_CELL_MAX),
@@ -96,6 +105,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     g->due.word[1] = UINT64_MAX;
     g->due.first = g->due.end = 1;
     g->port = weft_arena_alloc(setup->arena, ports, sizeof *g->port);
+    g->credit_delay_ps = weft__arena_lines(setup->arena, ports, sizeof *g->credit_delay_ps);
     g->depth = weft__arena_lines(setup->arena, WEFT__GNET_DEPTHS, sizeof *g->depth);
     weft__gnet_cells_grow(&g->cells);
     weft__gnet_queues_grow(&g->queues);
@@ -111,9 +121,8 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
 }
 
 void weft__gnet_deinit(struct weft__gnet *g) {
-    weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.slot, g->cells.capacity * sizeof *g->cells.slot);
-    weft_memory_free(WEFT_MEMORY_QUEUE, g->cells.spare, g->cells.capacity * sizeof *g->cells.spare);
-    weft_memory_free(WEFT_MEMORY_QUEUE, g->queues.queue, g->queues.capacity * sizeof *g->queues.queue);
+    weft__gnet_cells_deinit(&g->cells);
+    weft__gnet_queues_deinit(&g->queues);
     weft_memory_free(WEFT_MEMORY_QUEUE, g->coming.cell, g->coming.capacity * sizeof *g->coming.cell);
 }
 
@@ -127,7 +136,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     in->peer_node = out->peer_node = link->peer_node;
     in->peer_port = out->peer_port = (uint8_t)link->peer_port;
     in->peer_inbox = out->peer_inbox = (uint8_t)link->peer_inbox;
-    more->credit_delay_ps = link->credit_delay_ps;
+    g->credit_delay_ps[port] = link->credit_delay_ps;
     g->depth[WEFT__GNET_FIFO_UNITS][port] = (uint16_t)(fifo / WEFT_GNET_CREDIT_UNIT);
     double batch = (double)(fifo / WEFT_GNET_CREDIT_UNIT) * g->conf->credit_batch;
     uint32_t most = UINT8_MAX - (uint32_t)weft__gnet_lump_units(g); // what a byte counts, with one more cell

@@ -5,26 +5,26 @@
 
 #include "weft/memory.h"
 
+void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words) {
+    numbers->word = weft_memory_resize(WEFT_MEMORY_QUEUE, numbers->word, numbers->words * sizeof *numbers->word,
+                                       words * sizeof *numbers->word);
+    for (uint32_t i = numbers->words; i < words; i++)
+        numbers->word[i] = i ? UINT64_MAX : UINT64_MAX - 1; // 0 is nobody's
+    numbers->words = words;
+}
+
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells) {
-    uint32_t capacity = cells->capacity ? 2 * cells->capacity : 16;
-    cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, cells->capacity * sizeof *cells->slot,
-                                     capacity * sizeof *cells->slot);
-    cells->spare = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->spare, cells->capacity * sizeof *cells->spare,
-                                      capacity * sizeof *cells->spare);
-    cells->capacity = capacity;
-    if (!cells->n) cells->slot[cells->n++] = (struct weft_packet){0}; // nobody's
+    uint32_t words = cells->spare.words, more = words ? 2 * words : 1;
+    cells->slot = weft_memory_resize(WEFT_MEMORY_QUEUE, cells->slot, words * 64 * sizeof *cells->slot,
+                                     more * 64 * sizeof *cells->slot);
+    weft__gnet_free_grow(&cells->spare, more);
 }
 
 void weft__gnet_queues_grow(struct weft__gnet_queues *queues) {
-    uint32_t capacity = queues->capacity ? 2 * queues->capacity : 16;
-    queues->queue = weft_memory_resize(WEFT_MEMORY_QUEUE, queues->queue, queues->capacity * sizeof *queues->queue,
-                                       capacity * sizeof *queues->queue);
-    if (!queues->capacity) queues->n = 1; // nobody's
-    queues->capacity = capacity;
-    for (; queues->n < capacity; queues->n++) {
-        queues->queue[queues->n].next = queues->spare;
-        queues->spare = (uint16_t)queues->n;
-    }
+    uint32_t words = queues->spare.words, more = words ? 2 * words : 1;
+    queues->queue = weft_memory_resize(WEFT_MEMORY_QUEUE, queues->queue, words * 64 * sizeof *queues->queue,
+                                       more * 64 * sizeof *queues->queue);
+    weft__gnet_free_grow(&queues->spare, more);
 }
 
 void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packet *cell) {
@@ -36,4 +36,18 @@ void weft__gnet_coming_push(struct weft__gnet_coming *c, const struct weft_packe
         c->capacity = capacity;
     }
     c->cell[(c->first + c->n++) & (c->capacity - 1)] = *cell;
+}
+
+static void free_deinit(struct weft__gnet_free *numbers) {
+    weft_memory_free(WEFT_MEMORY_QUEUE, numbers->word, numbers->words * sizeof *numbers->word);
+}
+
+void weft__gnet_cells_deinit(struct weft__gnet_cells *cells) {
+    weft_memory_free(WEFT_MEMORY_QUEUE, cells->slot, cells->spare.words * 64 * sizeof *cells->slot);
+    free_deinit(&cells->spare);
+}
+
+void weft__gnet_queues_deinit(struct weft__gnet_queues *queues) {
+    weft_memory_free(WEFT_MEMORY_QUEUE, queues->queue, queues->spare.words * 64 * sizeof *queues->queue);
+    free_deinit(&queues->spare);
 }

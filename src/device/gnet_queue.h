@@ -7,32 +7,56 @@
 
 #include "weft/packet.h"
 
+/// Numbers that are free, from 1 on. The least is taken first, so that those in use are close together.
+struct weft__gnet_free {
+    uint64_t *word;
+    uint32_t words, low; ///< below `low` no word has any
+};
+
+void weft__gnet_free_grow(struct weft__gnet_free *numbers, uint32_t words);
+
+/// WEFT_NONE: there is none.
+static inline uint32_t weft__gnet_free_take(struct weft__gnet_free *numbers) {
+    for (; numbers->low < numbers->words; numbers->low++) {
+        uint64_t *word = &numbers->word[numbers->low];
+        if (__builtin_expect(!*word, 0)) continue;
+        uint32_t bit = (uint32_t)__builtin_ctzll(*word);
+        *word &= *word - 1;
+        return numbers->low * 64 + bit;
+    }
+    return WEFT_NONE;
+}
+
+static inline void weft__gnet_free_give(struct weft__gnet_free *numbers, uint32_t number) {
+    numbers->word[number / 64] |= UINT64_C(1) << number % 64;
+    if (__builtin_expect(number / 64 < numbers->low, 0)) numbers->low = number / 64;
+}
+
 /// Slots, each in a FIFO or free. Of a cell in a FIFO `node` is the slot of the next; `port` the number of its ways in
 /// the tables, if they are known.
 struct weft__gnet_cells {
     struct weft_packet *slot; ///< 0 is nobody's
-    uint32_t *spare;          ///< those that are free again, the last first; [capacity]
-    uint32_t n, capacity, spares;
+    struct weft__gnet_free spare;
 };
 
 void weft__gnet_cells_grow(struct weft__gnet_cells *cells);
+void weft__gnet_cells_deinit(struct weft__gnet_cells *cells);
 
 static inline uint32_t weft__gnet_cells_take(struct weft__gnet_cells *cells) {
-    if (__builtin_expect(cells->spares == 0, 0)) {
-        if (cells->n == cells->capacity) weft__gnet_cells_grow(cells);
-        return cells->n++;
-    }
-    return cells->spare[--cells->spares];
+    uint32_t slot;
+    while (__builtin_expect((slot = weft__gnet_free_take(&cells->spare)) == WEFT_NONE, 0))
+        weft__gnet_cells_grow(cells);
+    return slot;
 }
 
 static inline void weft__gnet_cells_free(struct weft__gnet_cells *cells, uint32_t slot) {
-    cells->spare[cells->spares++] = slot;
+    weft__gnet_free_give(&cells->spare, slot);
 }
 
 /// The FIFO of a VC with cells, at an input or at an output.
 struct weft__gnet_queue {
     uint32_t head, last; ///< slots; head 0: it is empty
-    uint16_t next;       ///< in the list of its port, or of those that are free; 0: there is none
+    uint16_t next;       ///< in the list of its port; 0: there is none
     uint16_t units;      ///< of links, in a FIFO at an input
     uint8_t vc;
     uint8_t out, out_vc; ///< at an input: what its first cell requests (WEFT__GNET_NO_OUT: nothing now)
@@ -42,11 +66,11 @@ _Static_assert(sizeof(struct weft__gnet_queue) == 16, "four to a line");
 
 struct weft__gnet_queues {
     struct weft__gnet_queue *queue; ///< 0 is nobody's
-    uint32_t n, capacity;
-    uint16_t spare; ///< the first of the list of those that are free
+    struct weft__gnet_free spare;
 };
 
 void weft__gnet_queues_grow(struct weft__gnet_queues *queues);
+void weft__gnet_queues_deinit(struct weft__gnet_queues *queues);
 
 /// That of a VC, which has cells.
 static inline uint32_t weft__gnet_queue_find(const struct weft__gnet_queues *queues, uint32_t first, uint32_t vc) {
@@ -57,11 +81,11 @@ static inline uint32_t weft__gnet_queue_find(const struct weft__gnet_queues *que
 
 /// One for a VC that has none; `first` begins the list of its port.
 static inline uint32_t weft__gnet_queue_open(struct weft__gnet_queues *queues, uint16_t *first, uint32_t vc) {
-    if (__builtin_expect(!queues->spare, 0)) weft__gnet_queues_grow(queues);
-    uint16_t q = queues->spare;
-    queues->spare = queues->queue[q].next;
+    uint32_t q;
+    while (__builtin_expect((q = weft__gnet_free_take(&queues->spare)) == WEFT_NONE, 0))
+        weft__gnet_queues_grow(queues);
     queues->queue[q] = (struct weft__gnet_queue){.next = *first, .vc = (uint8_t)vc, .out = WEFT__GNET_NO_OUT};
-    return *first = q;
+    return *first = (uint16_t)q;
 }
 
 /// It is empty.
@@ -69,8 +93,7 @@ static inline void weft__gnet_queue_close(struct weft__gnet_queues *queues, uint
     while (*first != q)
         first = &queues->queue[*first].next;
     *first = queues->queue[q].next;
-    queues->queue[q].next = queues->spare;
-    queues->spare = (uint16_t)q;
+    weft__gnet_free_give(&queues->spare, q);
 }
 
 /// A slot joins a FIFO, or leaves it as its head.
@@ -95,5 +118,11 @@ struct weft__gnet_coming {
     uint32_t first, n, capacity;
 };
 void weft__gnet_coming_push(struct weft__gnet_coming *coming, const struct weft_packet *cell);
+
+static inline struct weft_packet weft__gnet_coming_pop(struct weft__gnet_coming *c) {
+    struct weft_packet cell = c->cell[c->first];
+    c->first = --c->n ? (c->first + 1) & (c->capacity - 1) : 0;
+    return cell;
+}
 
 #endif

@@ -125,7 +125,7 @@ static uint32_t escape(struct weft__gnet *g, weft_time_ps now, const struct weft
 
 /// What waits looks for its ways anew.
 static void forget_sets(struct weft__gnet *g) {
-    for (uint32_t slot = 1; slot < g->cells.n; slot++)
+    for (uint32_t slot = 1; slot < 64 * g->cells.spare.words; slot++)
         g->cells.slot[slot].port = WEFT__GNET_SET_UNKNOWN;
 }
 

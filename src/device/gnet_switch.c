@@ -75,7 +75,7 @@ static inline uint32_t first_owed(const struct weft__gnet_in *in) {
 static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
                                                    uint32_t i, uint32_t vc, weft_time_ps when) {
     struct weft__gnet_in *in = &g->in[i];
-    weft_time_ps arrival = when + g->port[i].credit_delay_ps;
+    weft_time_ps arrival = when + g->credit_delay_ps[i];
     struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
     *p = (struct weft_packet){
         .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
@@ -544,9 +544,8 @@ static uint32_t come_key(const struct weft__gnet *g) {
 /// Cells of endpoints that have got to the switch.
 static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
     struct weft__gnet_coming *c = &g->coming;
-    for (; c->n && c->cell[c->first].time_ps <= w->now_ps; c->n--) {
-        struct weft_packet cell = c->cell[c->first];
-        c->first = (c->first + 1) & (c->capacity - 1);
+    while (c->n && c->cell[c->first].time_ps <= w->now_ps) {
+        struct weft_packet cell = weft__gnet_coming_pop(c);
         enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
     }
     if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);

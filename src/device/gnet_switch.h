@@ -72,7 +72,6 @@ _Static_assert(sizeof(struct weft__gnet_out) == 2 * 64, "two lines");
 
 /// What is rarely needed of a port.
 struct weft__gnet_port {
-    weft_time_ps credit_delay_ps;
     uint64_t tx_cells, tx_bytes;            ///< carried over
     weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
     uint64_t stalls;                        ///< of the output: without credits
@@ -122,9 +121,12 @@ struct weft__gnet_tables {
     uint32_t n;
     const weft_time_ps *from_ps;
     const struct weft_gnet_routes *const *routes;
-    const uint16_t *pod_of, *place_of;           ///< [tins]
     const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
+    /// [pod * tins + destination]: columns of the first tables, and of those that change.
+    const uint16_t *column, *column_changing;
 };
+/// Finds the columns, in `arena`.
+void weft__gnet_find_columns(struct weft__gnet_tables *tables, struct weft_arena *arena);
 
 /// Rows of weft__gnet.depth: of outputs the most bytes that a VC had, of inputs the most units, and those of a FIFO.
 enum { WEFT__GNET_MOST_BYTES = WEFT_GNET_VCS, WEFT__GNET_MOST_UNITS, WEFT__GNET_FIFO_UNITS, WEFT__GNET_DEPTHS };
@@ -142,31 +144,31 @@ struct weft__gnet {
     struct weft__gnet_in *in;            ///< [ports]
     struct weft__gnet_out *out;          ///< [ports]
     uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait, and some more rows
-    const uint16_t *set_of, *column_of;  ///< of the tables in force
-    const uint16_t *pod_of, *place_of;
+    const uint16_t *set_of;              ///< of the tables in force
     const struct weft_gnet_set *set;
+    const uint16_t *column; ///< [destination]
+    const struct weft_tin_conf *conf;
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
 
     struct weft__gnet_cells cells;
     struct weft__gnet_queues queues;
-    const struct weft_tin_conf *conf;
-    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
-    weft_time_ps change_ps;                      ///< until then the tables are in force
-    uint16_t columns, sets, self, pod;
+    weft_time_ps change_ps; ///< until then the tables are in force
+    uint64_t random;        ///< of ways
 
-    uint64_t random; ///< of ways
-    bool draws;      ///< most cells go by ways that are drawn
+    uint16_t columns, self;
+    bool draws; ///< most cells go by ways that are drawn
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
-    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
     /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until
     /// it has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of
     /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
+    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
-    uint64_t lates, insistent; ///< outputs that keep such an input in mind (`late`); that wait for it
+    uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that wait for it
+    uint64_t wanted;           ///< outputs that inputs request
 
     weft_time_ps lag_ps;                     ///< of cells that endpoints inject
-    uint64_t wanted;                         ///< outputs that inputs request
     uint64_t ways_minimal, ways_nonminimal;  ///< chosen by adaptive routing
     uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
     uint16_t lump;                           ///< bytes of the longest cell, or train of them
@@ -191,11 +193,12 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    struct weft__gnet_port *port; ///< [ports]
+    weft_time_ps *credit_delay_ps; ///< [ports] of links
+    struct weft__gnet_port *port;  ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
-_Static_assert(offsetof(struct weft__gnet, times) == 3 * 64, "three lines");
+_Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");
 _Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
 enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
@@ -252,11 +255,8 @@ static inline bool weft__gnet_is_out_busy(struct weft__gnet *g, weft_time_ps now
 /// The table's entry for a cell at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
 static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
                                                uint32_t port) {
-    uint32_t to = weft__gnet_to(cell), place = g->place_of[to], away = g->column_of[to];
-    uint32_t is_away = -(uint32_t)(g->pod_of[to] != g->pod); // a mask, as a branch could not be foreseen
-    uint32_t column = place ^ ((place ^ away) & is_away);
     uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
-    return &g->set_of[row * g->columns + column];
+    return &g->set_of[row * g->columns + g->column[weft__gnet_to(cell)]];
 }
 /// What is counted of the transition that is under way; NULL: there is none.
 static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gnet *g, weft_time_ps now) {

@@ -204,8 +204,7 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
 
 /// Ways of cells are drawn, where the mode of the cells does so: what is drawn is fetched.
 static inline void follow_cells(struct weft__gnet *g, struct weft__arrival *arrival, uint32_t n) {
-    if (!g->draws) return;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && g->draws; i++) {
         struct weft__gnet_known known = known_of(arrival[i].word);
         if (known.set == WEFT__GNET_SET_UNKNOWN) continue;
         weft__gnet_draw(g, arrival[i].packet->port, &known);
@@ -256,8 +255,6 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         arrival[i].word = word_of(known);
     }
     prepare_due(g, end);
-    for (uint32_t k = 0; k < 4 && k < g->cells.spares; k++) // some will be taken
-        __builtin_prefetch(&g->cells.slot[g->cells.spare[g->cells.spares - 1 - k]]);
 }
 
 static void tin_follow(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {

@@ -76,17 +76,6 @@ static bool find_rates(const struct weft__network *net, struct weft__cliques *cl
     return most < WEFT__GNET_NO_LINK;
 }
 
-static void find_pods(struct weft__clique *clique, const struct weft_dragonfly *f, struct weft_arena *arena) {
-    uint16_t *pod = weft_arena_alloc(arena, f->tins, sizeof *pod),
-             *place = weft_arena_alloc(arena, f->tins, sizeof *place);
-    for (uint32_t i = 0; i < f->tins; i++) {
-        pod[i] = f->tin[i].pod;
-        place[i] = f->tin[i].place;
-    }
-    clique->tables.pod_of = pod;
-    clique->tables.place_of = place;
-}
-
 enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
                                    struct weft_error *ret_error) {
     struct weft_arena *arena = net->arena_switch;
@@ -102,7 +91,6 @@ enum weft_status weft__cliques_new(const struct weft__network *net, struct weft_
         find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
         enum weft_status status = weft__clique_tables(net, &cliques->clique[f], shape, f, ret_error);
         if (status) return status;
-        find_pods(&cliques->clique[f], &shape->fabric[f], arena);
     }
     if (find_rates(net, cliques)) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, net->scenario->topology.place,

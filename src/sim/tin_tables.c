@@ -79,6 +79,7 @@ static void take_tables(struct weft__clique *clique, struct weft_gnet_routes *fi
         .routes = (const struct weft_gnet_routes *const *)clique->routes,
         .timeline = timeline,
     };
+    weft__gnet_find_columns(&clique->tables, arena);
 }
 
 enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,

@@ -38,7 +38,6 @@ struct bench {
     struct weft__gnet_times local, global, cross, endpoint;
     const struct weft__gnet_times *times[WEFT__GNET_RATES];
     struct weft__gnet_tables in_force;
-    uint16_t pod_of[256], place_of[256];
     uint32_t in[8], out[8], outs; ///< ports of the TiN: from other pods; to places 1.. of its own
     struct cell send[CELLS], came[CELLS];
     uint32_t sends, cames, next[64];
@@ -192,15 +191,11 @@ static struct bench *bench_new(const char *yaml) {
     weft__gnet_times_init(&b->cross, 50000000000, 0);
     const struct weft__gnet_times *times[WEFT__GNET_RATES] = {&b->local, &b->global, &b->cross};
     memcpy(b->times, times, sizeof times);
-    for (uint32_t i = 0; i < b->tables.f->tins; i++) {
-        b->pod_of[i] = b->tables.f->tin[i].pod;
-        b->place_of[i] = b->tables.f->tin[i].place;
-    }
     const weft_time_ps *from = weft_arena_alloc(b->arena, 1, sizeof *from);
     const struct weft_gnet_routes **routes = weft_arena_alloc(b->arena, 1, sizeof *routes);
     routes[0] = b->tables.r;
-    b->in_force = (struct weft__gnet_tables){
-        .n = 1, .from_ps = from, .routes = routes, .pod_of = b->pod_of, .place_of = b->place_of};
+    b->in_force = (struct weft__gnet_tables){.n = 1, .from_ps = from, .routes = routes};
+    weft__gnet_find_columns(&b->in_force, b->arena);
     struct weft__tin_setup setup = {
         .conf = conf_of_table(&weft_tin_table, yaml, b->arena),
         .ethernet = conf_of_table(&weft_switch_table, "{}", b->arena),
