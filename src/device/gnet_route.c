@@ -29,11 +29,10 @@ uint32_t weft__gnet_hash(const struct weft_packet *cell) {
 
 /// The port of the endpoint that the cell is for: an idle one, but for cells that need order.
 static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
-    enum weft__cell_type type = weft__gnet_type(cell);
-    enum weft__gnet_endpoint kind = type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
+    enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(cell);
     const uint8_t *endpoint = &g->endpoint[g->first[kind]];
     uint32_t n = g->n[kind];
-    if (type == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
+    if (weft__gnet_type(cell) == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
     uint32_t first = g->arrival_turn[kind]++;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];

@@ -202,6 +202,11 @@ _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct w
 _Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
 enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
+/// The kind of endpoint that a cell is for.
+static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft_packet *cell) {
+    enum weft__cell_type type = weft__gnet_type(cell);
+    return type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
+}
 
 /// Keys of ports' timers.
 enum { WEFT__GNET_CROSSED = 0, WEFT__GNET_SENT = WEFT__GNET_PORTS }; ///< + input, + output

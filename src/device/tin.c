@@ -165,6 +165,11 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
 }
 
+static inline void fetch_out(const struct weft__gnet *g, uint32_t o) {
+    __builtin_prefetch(&g->out[o]);
+    __builtin_prefetch(g->out[o].credits);
+}
+
 /// What the timers will touch that are due, as far as is known.
 static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
@@ -172,8 +177,7 @@ static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
         uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
         uint32_t o = key < WEFT__GNET_SENT ? g->crossing_to[port] : port;
         __builtin_prefetch(&g->in[port]);
-        __builtin_prefetch(&g->out[o]);
-        __builtin_prefetch(g->out[o].credits);
+        fetch_out(g, o);
     }
 }
 
@@ -202,20 +206,31 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
-/// Ways of cells are drawn, where the mode of the cells does so: what is drawn is fetched.
+/// Ways of cells are drawn, where the mode of the cells does so, and fetched; also the endpoints for those that have
+/// come home, as far as they are taken in turn.
 static inline void follow_cells(struct weft__gnet *g, struct weft__arrival *arrival, uint32_t n) {
-    for (uint32_t i = 0; i < n && g->draws; i++) {
+    uint32_t turn[2] = {g->arrival_turn[WEFT__GNET_IP], g->arrival_turn[WEFT__GNET_RMA]};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
         struct weft__gnet_known known = known_of(arrival[i].word);
-        if (known.set == WEFT__GNET_SET_UNKNOWN) continue;
-        weft__gnet_draw(g, arrival[i].packet->port, &known);
-        if (known.drawn[0] == WEFT__GNET_NOT_DRAWN) continue;
-        arrival[i].word = word_of(known);
-        const struct weft__gnet_out *one = &g->out[known.drawn[0]], *other = &g->out[known.drawn[1]];
-        __builtin_prefetch(one);
-        __builtin_prefetch(one->credits);
-        __builtin_prefetch(other);
-        __builtin_prefetch(other->credits);
+        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        if (weft__gnet_to(p) == g->self) {
+            enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(p);
+            fetch_out(g, g->endpoint[g->first[kind] + turn[kind]++ % g->n[kind]]);
+        } else if (g->draws && known.set != WEFT__GNET_SET_UNKNOWN) {
+            weft__gnet_draw(g, p->port, &known);
+            if (known.drawn[0] == WEFT__GNET_NOT_DRAWN) continue;
+            arrival[i].word = word_of(known);
+            fetch_out(g, known.drawn[0]);
+            fetch_out(g, known.drawn[1]);
+        }
     }
+}
+
+/// The first of the cells that endpoints have sent, step by step: itself, its entry in the tables, its ways.
+static inline const struct weft_packet *first_coming(const struct weft__gnet *g, weft_time_ps end) {
+    const struct weft_packet *cell = &g->coming.cell[g->coming.first];
+    return g->coming.n && cell->time_ps < end && weft__gnet_to(cell) != g->self ? cell : NULL;
 }
 
 static void tin_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
@@ -226,16 +241,14 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         const struct weft_packet *p = arrival[i].packet;
         if (!is_gnet(g, p)) continue;
         if (p->kind == WEFT_PACKET_GNET_CREDIT) {
-            const struct weft__gnet_out *out = &g->out[p->port];
-            __builtin_prefetch(out);
-            __builtin_prefetch(out->credits);
+            fetch_out(g, p->port);
             continue;
         }
-        const struct weft__gnet_in *in = &g->in[p->port];
-        __builtin_prefetch(in);
+        __builtin_prefetch(&g->in[p->port]);
         __builtin_prefetch(weft__gnet_entry(g, p, p->port));
     }
     fetch_due(g, end);
+    if (g->coming.n) __builtin_prefetch(&g->coming.cell[g->coming.first]);
 }
 
 /// The ways of cells, from the tables; which one is chosen in its turn.
@@ -255,12 +268,18 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         arrival[i].word = word_of(known);
     }
     prepare_due(g, end);
+    const struct weft_packet *coming = first_coming(g, end);
+    if (coming) __builtin_prefetch(weft__gnet_entry(g, coming, coming->port));
 }
 
 static void tin_follow(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     struct weft__tin *tin = node->state;
-    follow_due(&tin->gnet, end);
+    const struct weft__gnet *g = &tin->gnet;
+    const struct weft_packet *coming = first_coming(g, end);
+    follow_due(g, end);
     follow_cells(&tin->gnet, arrival, n);
+    if (coming) __builtin_prefetch(&g->set[*weft__gnet_entry(g, coming, coming->port)]);
+    if (coming) __builtin_prefetch(g->depth[weft__gnet_vc(coming)]);
 }
 
 static void tin_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
