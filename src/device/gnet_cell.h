@@ -63,8 +63,9 @@ static inline enum weft__cell_type weft__gnet_type(const struct weft_packet *cel
 static inline uint32_t weft__gnet_hops(const struct weft_packet *cell) {
     return cell->entropy >> WEFT__GNET_HOPS_AT & WEFT__GNET_HOPS_MAX;
 }
-static inline void weft__gnet_count_hop(struct weft_packet *cell) {
-    cell->entropy = (cell->entropy + (1u << WEFT__GNET_HOPS_AT)) & 0x3fffu;
+/// The field after one more hop, by a VC.
+static inline uint32_t weft__gnet_next_head(const struct weft_packet *cell, uint32_t vc) {
+    return ((cell->entropy & ~((1u << WEFT__GNET_VC_BITS) - 1)) | vc) + (1u << WEFT__GNET_HOPS_AT);
 }
 static inline bool weft__gnet_is_traced(const struct weft_packet *cell) {
     return cell->entropy >> WEFT__GNET_TRACE_AT;

@@ -128,6 +128,8 @@ static __attribute__((cold, noinline)) void carry_over(struct weft__gnet *g, uin
     g->out[o].tx_cells = g->out[o].tx_bytes = 0;
 }
 
+// A cell is copied before what is new is written: to read at once what has been written in parts would wait for that.
+
 /// The link is free; the cell's first bit goes at `start`.
 static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
                             const struct weft_packet *cell, uint32_t wire, weft_time_ps start) {
@@ -143,7 +145,9 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
         const struct weft__gnet_port *port = &g->port[o];
         enum weft_drop loss =
             port->faults ? weft__faults_loss(port->faults, wire, start, start + time, &at) : WEFT_DROPS;
-        if (port->tap) weft__tap_note(port->tap, cell, start + time, loss);
+        struct weft_packet sent = *cell;
+        weft__gnet_set_vc(&sent, vc);
+        if (port->tap) weft__tap_note(port->tap, &sent, start + time, loss);
         if (loss != WEFT_DROPS) {
             lose(g, w, cell, loss, at, true, o, vc);
             return;
@@ -158,7 +162,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     p->time_ps = arrival;
     p->node = out->peer_node;
     p->port = out->peer_port;
-    weft__gnet_count_hop(p);
+    p->entropy = weft__gnet_next_head(cell, vc) & 0x3fffu;
 }
 
 static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, weft_time_ps now) {
@@ -169,9 +173,8 @@ static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, 
 
 /// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
 static inline void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
-                         struct weft_packet *cell, uint32_t wire, uint32_t slot, weft_time_ps start) {
+                         const struct weft_packet *cell, uint32_t wire, uint32_t slot, weft_time_ps start) {
     struct weft__gnet_out *out = &g->out[o];
-    weft__gnet_set_vc(cell, vc);
     if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
         transmit(g, w, o, vc, cell, wire, start);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
@@ -179,10 +182,12 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
         return;
     }
     uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT__GNET_MOST_BYTES][o];
-    cell->time_ps = start;
     *depth = (uint16_t)(*depth + wire);
     if (*depth > *most) *most = *depth;
     if (!slot) slot = keep(g, cell);
+    struct weft_packet *kept = &g->cells.slot[slot];
+    kept->time_ps = start;
+    weft__gnet_set_vc(kept, vc);
     uint32_t q = out->queued >> vc & 1 ? weft__gnet_queue_find(&g->queues, out->queue, vc)
                                        : weft__gnet_queue_open(&g->queues, &out->queue, vc);
     weft__gnet_queue_push(&g->queues.queue[q], &g->cells, slot);
@@ -277,7 +282,7 @@ static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_
 /// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
 /// `leave`.
 static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                         uint32_t o, uint32_t out_vc, struct weft_packet *cell, uint32_t wire, uint32_t slot) {
+                         uint32_t o, uint32_t out_vc, const struct weft_packet *cell, uint32_t wire, uint32_t slot) {
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
@@ -485,7 +490,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 
 /// A cell comes to input i in a VC.
 static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                  struct weft_packet *cell, struct weft__gnet_known known) {
+                  const struct weft_packet *cell, struct weft__gnet_known known) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
@@ -510,8 +515,9 @@ static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__wo
                           : weft__gnet_queue_find(&g->queues, in->queue, vc);
     struct weft__gnet_queue *queue = &g->queues.queue[q];
     uint16_t *most = &g->depth[WEFT__GNET_MOST_UNITS][i];
-    cell->port = known.set;
-    weft__gnet_queue_push(queue, &g->cells, keep(g, cell));
+    uint32_t slot = keep(g, cell);
+    g->cells.slot[slot].port = known.set;
+    weft__gnet_queue_push(queue, &g->cells, slot);
     queue->units = (uint16_t)(queue->units + units_of(wire));
     if (queue->units > *most) *most = queue->units;
     assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits have seen to it

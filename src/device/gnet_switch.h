@@ -173,6 +173,7 @@ struct weft__gnet {
     uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
     uint16_t lump;                           ///< bytes of the longest cell, or train of them
     uint8_t first[3], n[3];                  ///< of each kind, in `endpoint`
+    weft_time_ps *credit_delay_ps;           ///< [ports] of links
     uint8_t endpoint[WEFT__GNET_PORTS];      ///< ports
     uint8_t row0[WEFT__GNET_PORTS];          ///< first row of the table for cells that come by a port
     uint8_t input[WEFT__GNET_PORTS];         ///< enum weft_gnet_input of a port
@@ -193,7 +194,6 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    weft_time_ps *credit_delay_ps; ///< [ports] of links
     struct weft__gnet_port *port;  ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
     struct weft_tin_outcome counts;

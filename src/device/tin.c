@@ -206,15 +206,35 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     }
 }
 
+/// What an endpoint needs for a cell.
+static inline void fetch_home(const struct weft__tin *tin, const struct weft_packet *cell) {
+    const struct weft__tin_fetch *f = &tin->fetch[weft__gnet_from(cell)];
+    enum weft__cell_type type = weft__gnet_type(cell);
+    if (__builtin_expect(type == WEFT__GNET_DATA, 1)) {
+        __builtin_prefetch(f);
+        __builtin_prefetch(&f->last_ps);
+    } else if (type == WEFT__GNET_RTS) {
+        __builtin_prefetch(&tin->hosts->qp[cell->qp]);
+    } else if (type == WEFT__GNET_CTS) {
+        __builtin_prefetch(&tin->packet[cell->qp]);
+        __builtin_prefetch(&tin->packet[cell->qp].since_ps);
+    }
+}
+
 /// Ways of cells are drawn, where the mode of the cells does so, and fetched; also the endpoints for those that have
 /// come home, as far as they are taken in turn.
-static inline void follow_cells(struct weft__gnet *g, struct weft__arrival *arrival, uint32_t n) {
+static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arrival, uint32_t n) {
+    struct weft__gnet *g = &tin->gnet;
     uint32_t turn[2] = {g->arrival_turn[WEFT__GNET_IP], g->arrival_turn[WEFT__GNET_RMA]};
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         struct weft__gnet_known known = known_of(arrival[i].word);
         if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        const struct weft__gnet_in *in = &g->in[p->port];
+        if (in->owed[weft__gnet_vc(p)] + WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT >= in->batch_units)
+            __builtin_prefetch(&g->credit_delay_ps[p->port]);
         if (weft__gnet_to(p) == g->self) {
+            fetch_home(tin, p);
             enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(p);
             fetch_out(g, g->endpoint[g->first[kind] + turn[kind]++ % g->n[kind]]);
         } else if (g->draws && known.set != WEFT__GNET_SET_UNKNOWN) {
@@ -277,7 +297,7 @@ static void tin_follow(struct weft__node *node, struct weft__arrival *arrival, u
     const struct weft__gnet *g = &tin->gnet;
     const struct weft_packet *coming = first_coming(g, end);
     follow_due(g, end);
-    follow_cells(&tin->gnet, arrival, n);
+    follow_cells(tin, arrival, n);
     if (coming) __builtin_prefetch(&g->set[*weft__gnet_entry(g, coming, coming->port)]);
     if (coming) __builtin_prefetch(g->depth[weft__gnet_vc(coming)]);
 }
