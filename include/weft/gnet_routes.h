@@ -111,9 +111,9 @@ static inline const struct weft_gnet_escape *weft_gnet_escape_at(const struct we
 
 /// Bit number n of those set in a mask, from 0. Of four it takes no loop, which could not be foreseen.
 static inline uint32_t weft_gnet_nth(uint64_t mask, uint32_t n) {
-    mask = n > 0 ? mask & (mask - 1) : mask;
-    mask = n > 1 ? mask & (mask - 1) : mask;
-    mask = n > 2 ? mask & (mask - 1) : mask;
+    mask &= mask - (n > 0);
+    mask &= mask - (n > 1);
+    mask &= mask - (n > 2);
     while (__builtin_expect(n > 3, 0)) {
         mask &= mask - 1;
         n--;

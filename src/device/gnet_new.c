@@ -70,8 +70,11 @@ static void init_tables(struct weft__gnet *g, const struct weft__gnet_setup *set
     g->columns = (uint16_t)(g->own ? timeline->columns : t->routes[0]->columns);
     g->column = &(g->own ? t->column_changing : t->column)[g->tin->pod * t->routes[0]->f->tins];
     for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++) {
-        uint32_t slot = g->links >> port & 1 ? port + 1 : 0; // terminals are one
-        g->row0[port] = (uint8_t)((g->own ? slot : g->input[port]) * WEFT_GNET_ROUTING_VCS);
+        bool is_link = g->links >> port & 1;
+        uint32_t slot = is_link ? port + 1 : 0; // terminals are one
+        enum weft_gnet_input input = is_link ? (enum weft_gnet_input)g->tin->input[port] : WEFT_GNET_TERMINAL;
+        g->row0[port] = (uint8_t)((g->own ? slot : input) * WEFT_GNET_ROUTING_VCS);
+        if (input == WEFT_GNET_INTER_POD) g->inter_pod |= bit(port);
     }
     if (timeline && timeline->transitions) {
         g->transition = timeline->transition;
@@ -109,9 +112,10 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
     g->depth = weft__arena_lines(setup->arena, WEFT__GNET_DEPTHS, sizeof *g->depth);
     weft__gnet_cells_grow(&g->cells);
     weft__gnet_queues_grow(&g->queues);
+    for (uint32_t port = 0; port < WEFT__GNET_PORTS; port++)
+        g->crossing_to[WEFT__GNET_SENT + port] = (uint8_t)port;
     for (uint32_t port = 0; port < ports; port++) {
         bool is_link = g->links >> port & 1;
-        g->input[port] = is_link ? setup->tin->input[port] : WEFT_GNET_TERMINAL;
         g->in[port].back = is_link ? setup->tin->back[port] : 0;
         g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
     }

@@ -62,6 +62,7 @@ static inline void draw_two(struct weft__gnet *g, uint64_t minimal, struct weft_
 }
 
 void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known) {
+    if (known->set == WEFT__GNET_SET_UNKNOWN) return;
     uint64_t minimal = g->set[known->set].minimal & ~(g->down | g->in[in].back);
     if (minimal) draw_two(g, minimal, known);
 }
@@ -161,7 +162,7 @@ uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, c
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
     if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
     if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell);
-    vc = weft_gnet_next_vc((enum weft_gnet_input)g->input[in], vc); // the next of the class is the next number
+    vc = weft__gnet_next_vc(g, in, vc);
     if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {
         uint64_t all = minimal | others;
         return way_of(weft_gnet_nth(all, hash_flow(g, cell) % (uint32_t)__builtin_popcountll(all)), vc);

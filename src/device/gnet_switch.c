@@ -286,8 +286,8 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     struct weft__gnet_in *in = &g->in[i];
     struct weft__gnet_out *out = &g->out[o];
     bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
-    weft_time_ps now = w->now_ps, time = time_of(g, in->cross, wire);
-    if (in->cross != out->cross && time_of(g, out->cross, wire) > time) time = time_of(g, out->cross, wire);
+    uint32_t time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
+    weft_time_ps now = w->now_ps, time = time_in > time_out ? time_in : time_out;
     if (comes && cell->time_ps + time_of(g, in->rate, wire) > now + time)
         time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
     in->busy_until_ps = now + time;

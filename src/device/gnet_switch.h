@@ -82,6 +82,7 @@ struct weft__gnet_port {
 
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
+_Static_assert(WEFT__GNET_DUES == 2 * WEFT__GNET_PORTS, "inputs, then outputs");
 struct weft__gnet_due {
     uint32_t first, end;                ///< of those that are set; word[end] is UINT64_MAX
     uint64_t word[2 * WEFT__GNET_DUES]; ///< before the first is one that is over, or 0
@@ -164,6 +165,7 @@ struct weft__gnet {
     /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
+    uint64_t inter_pod; ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
     uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that wait for it
     uint64_t wanted;           ///< outputs that inputs request
@@ -176,8 +178,9 @@ struct weft__gnet {
     weft_time_ps *credit_delay_ps;           ///< [ports] of links
     uint8_t endpoint[WEFT__GNET_PORTS];      ///< ports
     uint8_t row0[WEFT__GNET_PORTS];          ///< first row of the table for cells that come by a port
-    uint8_t input[WEFT__GNET_PORTS];         ///< enum weft_gnet_input of a port
-    uint8_t crossing_to[WEFT__GNET_PORTS];   ///< output of the cell that is crossing from an input, or was the last to
+    /// By key of a timer: the output of the cell that is crossing from an input, or was the last to, or the output
+    /// that sends.
+    uint8_t crossing_to[WEFT__GNET_DUES];
     uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
     struct weft__gnet_due due;
     struct weft__gnet_coming coming;
@@ -240,6 +243,10 @@ static inline uint32_t weft__gnet_way_out(uint32_t way) {
 static inline uint32_t weft__gnet_way_vc(uint32_t way) {
     return way >> WEFT__GNET_WAY_VC;
 }
+/// Its VC from here on; the next of the class is the next number.
+static inline uint32_t weft__gnet_next_vc(const struct weft__gnet *g, uint32_t port, uint32_t vc) {
+    return weft_gnet_next_vc(g->inter_pod >> port & 1 ? WEFT_GNET_INTER_POD : WEFT_GNET_TERMINAL, vc);
+}
 /// Puts the tables in force that now are.
 void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
 /// What an output must be allowed to send, at least.
@@ -257,11 +264,15 @@ static inline bool weft__gnet_is_in_busy(struct weft__gnet *g, weft_time_ps now,
 static inline bool weft__gnet_is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
     return g->busy_out >> o & 1 && weft__gnet_is_in_busy(g, now, g->crossing_from[o]);
 }
-/// The table's entry for a cell at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
+/// The table's entry for a cell to `to` at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
+static inline const uint16_t *weft__gnet_entry_to(const struct weft__gnet *g, const struct weft_packet *cell,
+                                                  uint32_t port, uint32_t to) {
+    uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
+    return &g->set_of[row * g->columns + g->column[to]];
+}
 static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
                                                uint32_t port) {
-    uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
-    return &g->set_of[row * g->columns + g->column[weft__gnet_to(cell)]];
+    return weft__gnet_entry_to(g, cell, port, weft__gnet_to(cell));
 }
 /// What is counted of the transition that is under way; NULL: there is none.
 static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gnet *g, weft_time_ps now) {

@@ -71,6 +71,10 @@ static inline bool is_gnet(const struct weft__gnet *g, const struct weft_packet 
     return p->port < WEFT__GNET_PORTS && g->links >> p->port & 1;
 }
 
+/// Beside that, in an arrival's word: it is a cell; and one for this TiN.
+#define IS_CELL (UINT64_C(1) << 32)
+#define IS_HOME (UINT64_C(1) << 33)
+
 /// What an arrival's word says of a cell.
 static inline struct weft__gnet_known known_of(uint64_t word) {
     return (struct weft__gnet_known){(uint16_t)word, {(uint8_t)(word >> 16), (uint8_t)(word >> 24)}};
@@ -81,11 +85,12 @@ static inline uint64_t word_of(struct weft__gnet_known known) {
 
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__tin *tin = node->state;
-    if (__builtin_expect(is_gnet(&tin->gnet, p), 1)) {
-        if (p->kind == WEFT_PACKET_GNET_CREDIT)
-            weft__gnet_on_credits(node, &tin->gnet, w, p, p->port);
-        else
-            weft__gnet_on_cell(node, &tin->gnet, w, p, p->port, known_of(word));
+    if (word & IS_CELL) {
+        weft__gnet_on_cell(node, &tin->gnet, w, p, p->port, known_of(word));
+        return;
+    }
+    if (is_gnet(&tin->gnet, p)) {
+        weft__gnet_on_credits(node, &tin->gnet, w, p, p->port);
         return;
     }
     p->port = tin->slot[p->port] & (uint16_t)~WEFT__TIN_ETHERNET;
@@ -170,14 +175,15 @@ static inline void fetch_out(const struct weft__gnet *g, uint32_t o) {
     __builtin_prefetch(g->out[o].credits);
 }
 
+// What is fetched is chosen without branches, which could not be foreseen: a line too many is fetched rather.
+
 /// What the timers will touch that are due, as far as is known.
 static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
-        uint32_t o = key < WEFT__GNET_SENT ? g->crossing_to[port] : port;
-        __builtin_prefetch(&g->in[port]);
-        fetch_out(g, o);
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
+        __builtin_prefetch(&g->in[key % WEFT__GNET_PORTS]);
+        fetch_out(g, g->crossing_to[key]);
     }
 }
 
@@ -185,11 +191,11 @@ static inline void fetch_due(const struct weft__gnet *g, weft_time_ps end) {
 static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
-        uint32_t o = key < WEFT__GNET_SENT ? g->crossing_to[port] : port;
-        __builtin_prefetch(&g->queues.queue[g->in[port].queue]);
-        __builtin_prefetch(&g->queues.queue[g->out[o].queue]);
-        __builtin_prefetch(&g->in[63 - __builtin_clzll(g->out[o].requests | 1)]);
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
+        const struct weft__gnet_out *out = &g->out[g->crossing_to[key]];
+        __builtin_prefetch(&g->queues.queue[g->in[key % WEFT__GNET_PORTS].queue]);
+        __builtin_prefetch(&g->queues.queue[out->queue]);
+        __builtin_prefetch(&g->in[63 - __builtin_clzll(out->requests | 1)]);
     }
 }
 
@@ -197,12 +203,13 @@ static inline void prepare_due(const struct weft__gnet *g, weft_time_ps end) {
 static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
     const struct weft__gnet_due *d = &g->due;
     for (uint32_t k = d->first; d->word[k] >> WEFT__GNET_DUE_BITS < end; k++) {
-        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1), port = key % WEFT__GNET_PORTS;
-        uint32_t q = key < WEFT__GNET_SENT ? g->in[port].queue : g->out[port].queue;
-        const struct weft__gnet_queue *queue = &g->queues.queue[q];
-        __builtin_prefetch(&g->cells.slot[queue->head]);
-        __builtin_prefetch(&g->cells.slot[queue->last]);
-        __builtin_prefetch(&g->out[queue->out % WEFT__GNET_PORTS]);
+        uint32_t key = (uint32_t)d->word[k] & (WEFT__GNET_DUES - 1);
+        const struct weft__gnet_queue *waits = &g->queues.queue[g->in[key % WEFT__GNET_PORTS].queue];
+        const struct weft__gnet_queue *sends = &g->queues.queue[g->out[g->crossing_to[key]].queue];
+        __builtin_prefetch(&g->cells.slot[waits->head]);
+        __builtin_prefetch(&g->cells.slot[waits->last]);
+        __builtin_prefetch(&g->out[waits->out % WEFT__GNET_PORTS]);
+        __builtin_prefetch(&g->cells.slot[sends->head]);
     }
 }
 
@@ -228,21 +235,20 @@ static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arr
     uint32_t turn[2] = {g->arrival_turn[WEFT__GNET_IP], g->arrival_turn[WEFT__GNET_RMA]};
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        struct weft__gnet_known known = known_of(arrival[i].word);
-        if (!is_gnet(g, p) || p->kind == WEFT_PACKET_GNET_CREDIT) continue;
+        if (!(arrival[i].word & IS_CELL)) continue;
         const struct weft__gnet_in *in = &g->in[p->port];
-        if (in->owed[weft__gnet_vc(p)] + WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT >= in->batch_units)
-            __builtin_prefetch(&g->credit_delay_ps[p->port]);
-        if (weft__gnet_to(p) == g->self) {
-            fetch_home(tin, p);
+        bool is_owed = in->owed[weft__gnet_vc(p)] + WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT >= in->batch_units;
+        __builtin_prefetch(is_owed ? (const void *)&g->credit_delay_ps[p->port] : in);
+        if (arrival[i].word & IS_HOME) {
             enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(p);
+            fetch_home(tin, p);
             fetch_out(g, g->endpoint[g->first[kind] + turn[kind]++ % g->n[kind]]);
-        } else if (g->draws && known.set != WEFT__GNET_SET_UNKNOWN) {
+        } else if (g->draws) {
+            struct weft__gnet_known known = known_of(arrival[i].word);
             weft__gnet_draw(g, p->port, &known);
-            if (known.drawn[0] == WEFT__GNET_NOT_DRAWN) continue;
-            arrival[i].word = word_of(known);
-            fetch_out(g, known.drawn[0]);
-            fetch_out(g, known.drawn[1]);
+            arrival[i].word = word_of(known) | IS_CELL;
+            fetch_out(g, known.drawn[0] % WEFT__GNET_PORTS);
+            fetch_out(g, known.drawn[1] % WEFT__GNET_PORTS);
         }
     }
 }
@@ -260,12 +266,11 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         if (!is_gnet(g, p)) continue;
-        if (p->kind == WEFT_PACKET_GNET_CREDIT) {
-            fetch_out(g, p->port);
-            continue;
-        }
-        __builtin_prefetch(&g->in[p->port]);
-        __builtin_prefetch(weft__gnet_entry(g, p, p->port));
+        const struct weft__gnet_out *out = &g->out[p->port];
+        bool is_credit = p->kind == WEFT_PACKET_GNET_CREDIT;
+        uint32_t to = is_credit ? g->self : weft__gnet_to(p);
+        __builtin_prefetch(is_credit ? (const void *)out : &g->in[p->port]);
+        __builtin_prefetch(is_credit ? (const void *)out->credits : weft__gnet_entry_to(g, p, p->port, to));
     }
     fetch_due(g, end);
     if (g->coming.n) __builtin_prefetch(&g->coming.cell[g->coming.first]);
@@ -275,17 +280,18 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
 static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
     const struct weft__tin *tin = node->state;
     const struct weft__gnet *g = &tin->gnet;
-    bool changes = g->change_ps < end; // then they are looked up in their turn
+    uint16_t none = g->change_ps < end ? UINT16_MAX : 0; // tables change: ways are looked up in their turn
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
-        struct weft__gnet_known known = weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN);
-        if (is_gnet(g, p) && p->kind != WEFT_PACKET_GNET_CREDIT && !changes && weft__gnet_to(p) != g->self) {
-            known.set = *weft__gnet_entry(g, p, p->port);
-            __builtin_prefetch(&g->set[known.set]);
-            __builtin_prefetch(
-                g->depth[weft_gnet_next_vc((enum weft_gnet_input)g->input[p->port], weft__gnet_vc(p))]);
-        }
-        arrival[i].word = word_of(known);
+        arrival[i].word = 0;
+        if (!is_gnet(g, p)) continue;
+        bool is_cell = p->kind != WEFT_PACKET_GNET_CREDIT, is_home = is_cell & (weft__gnet_to(p) == g->self);
+        uint32_t to = is_cell ? weft__gnet_to(p) : g->self;
+        uint16_t set = *weft__gnet_entry_to(g, p, p->port, to);
+        __builtin_prefetch(&g->set[set]);
+        __builtin_prefetch(g->depth[weft__gnet_next_vc(g, p->port, weft__gnet_vc(p))]);
+        set |= (uint16_t)(none | -(is_home | !is_cell));
+        arrival[i].word = word_of(weft__gnet_known_set(set)) | (is_cell ? IS_CELL : 0) | (is_home ? IS_HOME : 0);
     }
     prepare_due(g, end);
     const struct weft_packet *coming = first_coming(g, end);
