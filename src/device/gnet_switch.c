@@ -489,8 +489,10 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 }
 
 /// A cell comes to input i in a VC.
-static void enter(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
-                  const struct weft_packet *cell, struct weft__gnet_known known) {
+static inline __attribute__((always_inline)) void enter(struct weft__node *node, struct weft__gnet *g,
+                                                        struct weft__worker *w, uint32_t i, uint32_t vc,
+                                                        const struct weft_packet *cell,
+                                                        struct weft__gnet_known known) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
