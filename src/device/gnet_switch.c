@@ -72,8 +72,8 @@ static inline uint32_t first_owed(const struct weft__gnet_in *in) {
     return WEFT_GNET_VCS;
 }
 
-static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w,
-                                                   uint32_t i, uint32_t vc, weft_time_ps when) {
+static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w, uint32_t i,
+                                                   uint32_t vc, weft_time_ps when) {
     struct weft__gnet_in *in = &g->in[i];
     weft_time_ps arrival = when + g->credit_delay_ps[i];
     struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
@@ -491,8 +491,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
 /// A cell comes to input i in a VC.
 static inline __attribute__((always_inline)) void enter(struct weft__node *node, struct weft__gnet *g,
                                                         struct weft__worker *w, uint32_t i, uint32_t vc,
-                                                        const struct weft_packet *cell,
-                                                        struct weft__gnet_known known) {
+                                                        const struct weft_packet *cell, struct weft__gnet_known known) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
     bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
@@ -513,8 +512,8 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
             return;
         }
     }
-    uint32_t q = is_first ? weft__gnet_queue_open(&g->queues, &in->queue, vc)
-                          : weft__gnet_queue_find(&g->queues, in->queue, vc);
+    uint32_t q =
+        is_first ? weft__gnet_queue_open(&g->queues, &in->queue, vc) : weft__gnet_queue_find(&g->queues, in->queue, vc);
     struct weft__gnet_queue *queue = &g->queues.queue[q];
     uint16_t *most = &g->depth[WEFT__GNET_MOST_UNITS][i];
     uint32_t slot = keep(g, cell);

@@ -165,19 +165,19 @@ struct weft__gnet {
     /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
-    uint64_t inter_pod; ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
+    uint64_t inter_pod;               ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
     uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that wait for it
     uint64_t wanted;           ///< outputs that inputs request
 
-    weft_time_ps lag_ps;                     ///< of cells that endpoints inject
-    uint64_t ways_minimal, ways_nonminimal;  ///< chosen by adaptive routing
-    uint32_t turn[3], arrival_turn[3];       ///< of endpoints that send, and receive: IP, 1RMA, control
-    uint16_t lump;                           ///< bytes of the longest cell, or train of them
-    uint8_t first[3], n[3];                  ///< of each kind, in `endpoint`
-    weft_time_ps *credit_delay_ps;           ///< [ports] of links
-    uint8_t endpoint[WEFT__GNET_PORTS];      ///< ports
-    uint8_t row0[WEFT__GNET_PORTS];          ///< first row of the table for cells that come by a port
+    weft_time_ps lag_ps;                    ///< of cells that endpoints inject
+    uint64_t ways_minimal, ways_nonminimal; ///< chosen by adaptive routing
+    uint32_t turn[3], arrival_turn[3];      ///< of endpoints that send, and receive: IP, 1RMA, control
+    uint16_t lump;                          ///< bytes of the longest cell, or train of them
+    uint8_t first[3], n[3];                 ///< of each kind, in `endpoint`
+    weft_time_ps *credit_delay_ps;          ///< [ports] of links
+    uint8_t endpoint[WEFT__GNET_PORTS];     ///< ports
+    uint8_t row0[WEFT__GNET_PORTS];         ///< first row of the table for cells that come by a port
     /// By key of a timer: the output of the cell that is crossing from an input, or was the last to, or the output
     /// that sends.
     uint8_t crossing_to[WEFT__GNET_DUES];
@@ -197,8 +197,8 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    struct weft__gnet_port *port;  ///< [ports]
-    struct weft__trace *trace; ///< NULL: not recorded
+    struct weft__gnet_port *port; ///< [ports]
+    struct weft__trace *trace;    ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");

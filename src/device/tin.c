@@ -339,8 +339,11 @@ static void tin_run(struct weft__node *node, struct weft__worker *w, const struc
     node->due_ps = g->due.first < g->due.end ? weft__gnet_due_next(&g->due) : WEFT_TIME_NEVER;
 }
 
-const struct weft__node_ops weft__tin_ops = {
-    .fetch = tin_fetch, .prepare = tin_prepare, .follow = tin_follow, .run = tin_run, .head_lines = WEFT__GNET_HEAD_LINES};
+const struct weft__node_ops weft__tin_ops = {.fetch = tin_fetch,
+                                             .prepare = tin_prepare,
+                                             .follow = tin_follow,
+                                             .run = tin_run,
+                                             .head_lines = WEFT__GNET_HEAD_LINES};
 
 // --- making -------------------------------------------------------------------------------------------------------
 

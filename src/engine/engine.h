@@ -39,9 +39,9 @@ struct weft__node_ops {
     /// Brings into the cache what the packets, and the timers due before `end`, will need. Some nodes before `prepare`.
     /// Changes nothing.
     void (*fetch)(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
-    /// Once for each packet, in order, a node or more before `run` or `follow`: the place to fetch what `fetch` could not know yet,
-    /// and to decide what depends on nothing but the packet and its time; the answer goes into arrival->word,
-    /// and the packet may be changed.
+    /// Once for each packet, in order, a node or more before `run` or `follow`: the place to fetch what `fetch` could
+    /// not know yet, and to decide what depends on nothing but the packet and its time; the answer goes into
+    /// arrival->word, and the packet may be changed.
     void (*prepare)(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
     /// Likewise, after that and before `run`. NULL: there is nothing more to do.
     void (*follow)(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);

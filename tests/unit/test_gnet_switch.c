@@ -358,6 +358,41 @@ static void inputs_take_turns(void **state) {
     }
 }
 
+/// Input 0 brings cells for output 2 without a gap, which cross as they come, and one among them for output 1, which
+/// two others fill: each time that output 1 is free input 0 is busy. How long that one waits, in cells.
+static uint32_t wait_of_one(const char *yaml) {
+    struct bench *b = bench_new(yaml);
+    for (uint32_t n = 0; n < 200; n++)
+        for (uint32_t in = 1; in <= 2; in++)
+            bench_send(b, 0, in, CLASS(RESP, BULK), 1, MAX);
+    uint32_t one = 0;
+    for (uint32_t n = 0; n < 200; n++) {
+        bool is_one = n == 20;
+        uint32_t id = bench_send(b, 0, 0, is_one ? CLASS(RESP, BULK) : CLASS(DATA, BULK), is_one ? 1 : 2, MAX);
+        if (is_one) one = id;
+    }
+    bench_go(b, WEFT_PS_PER_S);
+    uint32_t cells = (uint32_t)(bench_time(b, one) / SLOW) - 20;
+    bench_free(b);
+    return cells;
+}
+
+static void an_input_that_is_always_busy_is_not_starved(void **state) {
+    uint32_t cells = wait_of_one("{routing: minimal_deterministic, patience: 0}");
+    if (cells < 100) fail_msg("without patience it had waited for %" PRIu32 " cells only", cells);
+    static const struct {
+        const char *yaml;
+        uint32_t patience;
+    } cases[] = {{"{routing: minimal_deterministic, patience: 4}", 4},
+                 {"{routing: minimal_deterministic}", 16},
+                 {"{routing: minimal_deterministic, patience: 40}", 40}};
+    for (uint32_t i = 0; i < 3; i++) {
+        cells = wait_of_one(cases[i].yaml);
+        uint32_t most = cases[i].patience + 8 + 2; // 8 are before it in the queue of the output
+        if (cells < cases[i].patience || cells > most) fail_msg("%s: %" PRIu32 " cells", cases[i].yaml, cells);
+    }
+}
+
 /// Each of eight inputs brings cells for seven outputs, in a VC for each, at its line's rate. All of that is carried,
 /// with FIFOs of a few cells: what is lost to pointers that point alike is little (McKeown: iSLIP carries all of a
 /// uniform load).
@@ -486,6 +521,26 @@ static void credits_are_exact(void **state) {
     }
 }
 
+// --- endpoints ----------------------------------------------------------------------------------------------------
+
+/// Of a packet's cells the one that is the last to have crossed is waited for: here the first of them, as the second is
+/// short. All others are taken as they begin to cross.
+static void the_cell_that_ends_last_is_waited_for(void **state) {
+    struct weft__tin_fetch fetch = {.used = true, .bytes = 300 + WEFT__TIN_L2_BYTES};
+    struct weft__tin tin = {.fetch = &fetch, .fetches = 1};
+    struct weft_packet longest = {.bytes = 150, .psn = 5}, short_one = {.bytes = 8, .psn = 5}, other = longest;
+    other.bytes = 142;
+    assert_int_equal(weft__tin_on_crossing(&tin, &longest, 3, 100), WEFT_NONE);
+    assert_int_equal(weft__tin_on_crossing(&tin, &other, 4, 90), WEFT_NONE);
+    assert_int_equal(weft__tin_on_crossing(&tin, &short_one, 2, 60), 3);
+    assert_int_equal(fetch.packet.bytes, 150); // the longest has been given back
+    longest.psn = 6;
+    assert_int_equal(weft__tin_on_crossing(&tin, &longest, 7, 100), 7); // of no packet that is awaited
+    fetch = (struct weft__tin_fetch){.used = true, .bytes = 150 + WEFT__TIN_L2_BYTES};
+    assert_int_equal(weft__tin_on_crossing(&tin, &longest, 7, 100), 7); // all of it
+    assert_int_equal(fetch.packet.bytes, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cell_alone_goes_straight_through),
@@ -493,11 +548,13 @@ int main(void) {
         cmocka_unit_test(cells_follow_one_another_without_a_gap),
         cmocka_unit_test(a_request_holds_up_its_own_channel_only),
         cmocka_unit_test(inputs_take_turns),
+        cmocka_unit_test(an_input_that_is_always_busy_is_not_starved),
         cmocka_unit_test(a_uniform_load_is_carried),
         cmocka_unit_test(outputs_weigh_their_channels),
         cmocka_unit_test(no_channel_is_starved),
         cmocka_unit_test(a_full_fifo_gets_no_more),
         cmocka_unit_test(credits_are_exact),
+        cmocka_unit_test(the_cell_that_ends_last_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ struct fixture {
     struct weft__tin tin[TINS];
     struct weft__gnet_in in[TINS][PORTS];
     struct weft__gnet_out out[TINS][PORTS];
-    uint16_t depth[TINS][WEFT_GNET_VCS][WEFT__GNET_PORTS], slot[TINS][PORTS];
+    struct weft__gnet_port more[TINS][PORTS];
+    uint16_t depth[TINS][WEFT__GNET_DEPTHS][WEFT__GNET_PORTS], slot[TINS][PORTS];
     struct weft__tin_port port[TINS];
     struct weft_arena *arena;
 };
@@ -46,6 +47,8 @@ static int setup(void **state) {
         assert_true(t->node[info->node].ports <= PORTS);
         tin->gnet.in = f->in[i];
         tin->gnet.out = f->out[i];
+        tin->gnet.port = f->more[i];
+        weft__gnet_queues_grow(&tin->gnet.queues);
         tin->gnet.depth = f->depth[i];
         tin->gnet.links = info->local | info->global;
         tin->slot = f->slot[i];
@@ -63,6 +66,8 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     struct fixture *f = *state;
+    for (uint32_t i = 0; i < TINS; i++)
+        weft__gnet_queues_deinit(&f->tin[i].gnet.queues);
     weft_arena_free(f->arena);
     run_free(&f->run);
     free(f->node);
@@ -84,16 +89,18 @@ static void starve(struct fixture *f, uint32_t i, uint32_t j) {
     out->queued |= 1u << VC;
     out->creditable &= ~(1u << VC);
     out->room &= ~(1u << VC);
-    out->starved_ps[VC] = 40 * WEFT_PS_PER_US;
+    f->more[i][port_to(f, i, j)].starved_ps[VC] = 40 * WEFT_PS_PER_US;
     f->depth[i][VC][port_to(f, i, j)] = 320;
 }
 
 /// At TiN j the first cell that came from TiN i wants to go on to TiN k.
 static void block(struct fixture *f, uint32_t i, uint32_t j, uint32_t k) {
     struct weft__gnet_in *in = &f->in[j][port_to(f, j, i)];
+    struct weft__gnet_queues *queues = &f->tin[j].gnet.queues;
+    struct weft__gnet_queue *queue = &queues->queue[weft__gnet_queue_open(queues, &in->queue, VC)];
     in->waiting |= 1u << VC;
-    in->vc[VC].out = (uint8_t)port_to(f, j, k);
-    in->vc[VC].out_vc = VC;
+    queue->out = (uint8_t)port_to(f, j, k);
+    queue->out_vc = VC;
 }
 
 static char *say(const struct fixture *f) {
