@@ -264,17 +264,16 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
 
 // --- crossbar -----------------------------------------------------------------------------------------------------
 
-/// A cell begins to cross to an endpoint.
-static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, struct weft__gnet_out *out,
+/// A cell begins to cross to an endpoint, and nothing can hold it up.
+static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t vc,
                           const struct weft_packet *cell) {
-    bool may_take = g->on_crossing && !weft__gnet_is_traced(cell);
-    uint32_t awaited = may_take ? g->on_crossing(node, cell, i, g->in[i].busy_until_ps) : i;
-    out->cell = *cell;
+    weft_time_ps end = g->in[i].busy_until_ps;
+    uint32_t awaited = g->on_crossing ? g->on_crossing(node, cell, i, end) : i;
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, end, o, vc, WEFT_TIME_NEVER);
+    g->counts.hops[weft__gnet_hops(cell)] += weft__gnet_cells(cell);
+    g->out[o].cell = *cell;
     g->taken |= bit(i);
-    if (awaited == WEFT_NONE) {
-        g->counts.hops[weft__gnet_hops(cell)] += weft__gnet_cells(cell);
-        return;
-    }
+    if (awaited == WEFT_NONE) return;
     g->taken &= ~bit(awaited);
     await_crossing(node, g, awaited);
 }
@@ -299,7 +298,7 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
     if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
     if (!goes) {
-        arrive(node, g, i, out, cell);
+        arrive(node, g, i, o, out_vc, cell);
         if (slot) weft__gnet_cells_free(&g->cells, slot);
         return;
     }
@@ -481,11 +480,7 @@ static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct wef
     if (ends_here) cell = g->out[o].cell;
     uint64_t outs = wanted_by(g, i) | (g->wanted & bit(o));
     if (outs) match(node, g, w, outs);
-    if (!ends_here) return;
-    if (__builtin_expect(weft__gnet_is_traced(&cell), 0))
-        weft__gnet_trace_leave(g->tracer, w->now_ps, o, weft__gnet_vc(&cell), WEFT_TIME_NEVER);
-    g->counts.hops[weft__gnet_hops(&cell)] += weft__gnet_cells(&cell);
-    g->on_cell(node, w, &cell, o);
+    if (ends_here) g->on_cell(node, w, &cell, o);
 }
 
 /// A cell comes to input i in a VC.
