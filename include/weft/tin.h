@@ -54,7 +54,7 @@ struct weft_tin_conf {
     weft_bytes local_fifo_bytes, global_fifo_bytes; ///< of a VC at an input
     weft_bytes output_bytes;                        ///< of a VC at an output
     double speedup;                                 ///< of the crossbar over links
-    uint64_t patience; ///< an output waits for an input after so many cells of others; 0: it does not
+    uint64_t patience; ///< an input is held for an output that has taken so many cells of others; 0: it is not
     uint64_t train;    ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
     weft_rate_bps endpoint_rate_bps;
     uint64_t ip_endpoints, rma_endpoints, control_endpoints;

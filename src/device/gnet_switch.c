@@ -10,8 +10,9 @@
 // something changes, among the ports that it concerns; so no input and output that want each other are both idle.
 //
 // An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
-// they come. No port is starved in the paper's switch, which does not say how: here an output that has passed over an
-// input so often (tin.patience, assumed) waits for it.
+// they come. No port is starved in the paper's switch, which does not say how: here an input that an output has passed
+// over so often (tin.patience, assumed) is held for it: free, it waits until the output is, and goes first. The output
+// takes no other meanwhile if its link has cells to send as well.
 //
 // Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
 // for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
@@ -316,8 +317,10 @@ static inline void add_request(struct weft__gnet *g, uint32_t i, struct weft__gn
 }
 
 static inline void forget_late(struct weft__gnet *g, uint32_t o) {
+    uint32_t late = g->late[o];
     g->lates &= ~bit(o);
     g->insistent &= ~bit(o);
+    if (g->held & bit(late) && g->held_for[late] == o) g->held &= ~bit(late);
 }
 
 /// No cell at input i requests output o any more.
@@ -386,14 +389,34 @@ static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i
         g->late[o] = (uint8_t)next_of(others, g->out[o].grant_at);
         g->passed[o] = 0;
     }
-    if (++g->passed[o] == g->conf->patience) g->insistent |= bit(o);
+    uint32_t late = g->late[o];
+    if (g->passed[o] < UINT8_MAX) g->passed[o]++;
+    if (g->passed[o] < g->conf->patience) return;
+    g->insistent |= bit(o);
+    if (g->held & bit(late)) return;
+    g->held |= bit(late);
+    g->held_for[late] = (uint8_t)o;
 }
 
-/// Of these inputs the one that output o has passed over too often; if it is busy, none.
-static __attribute__((noinline)) uint64_t insist(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
-    uint32_t late = g->late[o], fit;
-    requesting(g, late, o, g->out[o].room, &fit);
-    return fit ? inputs & bit(late) : inputs;
+/// Whether an output has room for a cell of input i.
+static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
+    uint32_t fit;
+    requesting(g, i, o, g->out[o].room, &fit);
+    return fit;
+}
+
+/// Of these inputs, which are free, those that output o may take, with regard to inputs that were passed over.
+static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
+    uint32_t late = g->late[o];
+    if (g->insistent & bit(o) && has_room(g, late, o)) {
+        if (inputs & bit(late)) return bit(late);
+        if (g->out[o].queued) return 0; // while it waits the link has cells to send
+    }
+    for (uint64_t left = inputs & g->held; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left), to = g->held_for[i];
+        if (to != o && has_room(g, i, to)) inputs &= ~bit(i);
+    }
+    return inputs;
 }
 
 /// Input i and output o are matched.
@@ -416,7 +439,7 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
 static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
     const struct weft__gnet_out *out = &g->out[o];
     uint64_t inputs = out->requests & ~g->busy_in;
-    if (__builtin_expect(g->insistent >> o & 1, 0)) inputs = insist(g, o, inputs);
+    if (__builtin_expect((inputs & g->held) || g->insistent >> o & 1, 0)) inputs = heed_lates(g, o, inputs);
     if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
     for (uint64_t left = inputs; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
@@ -502,7 +525,8 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
         __builtin_prefetch(g->out[o].credits);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
-        if (!in_busy && !out_busy && !(g->wanted & bit(o)) && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+        bool is_first_come = !(g->wanted & bit(o)) && !(g->held & bit(i));
+        if (!in_busy && !out_busy && is_first_come && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;
         }

@@ -167,7 +167,8 @@ struct weft__gnet {
     struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
     uint64_t inter_pod;               ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
-    uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that wait for it
+    uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that have passed over it too often
+    uint64_t held;             ///< inputs that are held for such an output
     uint64_t wanted;           ///< outputs that inputs request
 
     weft_time_ps lag_ps;                    ///< of cells that endpoints inject
@@ -197,8 +198,9 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    struct weft__gnet_port *port; ///< [ports]
-    struct weft__trace *trace;    ///< NULL: not recorded
+    uint8_t held_for[WEFT__GNET_PORTS]; ///< the output that an input is held for
+    struct weft__gnet_port *port;       ///< [ports]
+    struct weft__trace *trace;          ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");

@@ -26,7 +26,7 @@ static const struct weft_param rows[] = {
     WEFT_BYTES(T, output_bytes, "output_queue", "1280B", "160B", "60KB", "of a VC at an output (assumed)"),
     WEFT_REAL(T, speedup, "speedup", "2", "1", "16", "of the crossbar's ports over links (assumed)"),
     WEFT_UINT(T, patience, "patience", "16", "0", "255",
-              "an output waits for an input that was busy while so many cells of others crossed to it, so that none is "
+              "an input that was busy each time that an output took a cell, so often, waits for it, so that none is "
               "starved (section 3.1; how is assumed); 0: it never does"),
     WEFT_UINT(T, train, "train", "1", "1", "8",
               "cells of an IP packet that go as one, so that large runs take less time; 1: exact; the same for all "
