@@ -12,7 +12,7 @@
 // An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
 // they come. No port is starved in the paper's switch, which does not say how: here an input that an output has passed
 // over so often (tin.patience, assumed) is held for it: free, it waits until the output is, and goes first. The output
-// takes no other meanwhile if its link has cells to send as well.
+// takes no other meanwhile if its link has cells to send. Each waits for the end of one crossing at most.
 //
 // Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
 // for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
@@ -380,15 +380,25 @@ static inline void request_first(struct weft__gnet *g, struct weft__worker *w, u
     weft__gnet_queue_close(&g->queues, &in->queue, q);
 }
 
+/// Whether an output has room for a cell of input i.
+static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
+    uint32_t fit;
+    requesting(g, i, o, g->out[o].room, &fit);
+    return fit;
+}
+
 /// Output o takes a cell of input i, while others are busy that request it.
 static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i, uint32_t o, uint64_t others) {
-    if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
-    if (!(g->lates & bit(o))) {
-        if (!others) return;
+    if (g->lates & bit(o) && (g->late[o] == i || !has_room(g, g->late[o], o))) forget_late(g, o);
+    while (others && !(g->lates & bit(o))) {
+        uint32_t first = next_of(others, g->out[o].grant_at);
+        others &= ~bit(first);
+        if (!has_room(g, first, o)) continue;
         g->lates |= bit(o);
-        g->late[o] = (uint8_t)next_of(others, g->out[o].grant_at);
+        g->late[o] = (uint8_t)first;
         g->passed[o] = 0;
     }
+    if (!(g->lates & bit(o))) return;
     uint32_t late = g->late[o];
     if (g->passed[o] < UINT8_MAX) g->passed[o]++;
     if (g->passed[o] < g->conf->patience) return;
@@ -398,11 +408,9 @@ static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i
     g->held_for[late] = (uint8_t)o;
 }
 
-/// Whether an output has room for a cell of input i.
-static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
-    uint32_t fit;
-    requesting(g, i, o, g->out[o].room, &fit);
-    return fit;
+static inline void note_passed(struct weft__gnet *g, uint32_t i, uint32_t o) {
+    uint64_t others = g->out[o].requests & g->busy_in;
+    if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
 }
 
 /// Of these inputs, which are free, those that output o may take, with regard to inputs that were passed over.
@@ -427,8 +435,7 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     uint32_t out_vc = g->queues.queue[q].out_vc;
     in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     in->waiting &= ~(1u << vc);
-    uint64_t others = g->out[o].requests & g->busy_in;
-    if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
+    note_passed(g, i, o);
     if (all == 1u << vc) end_requests(g, i, o);
     uint32_t wire, slot = pop(g, q, &wire);
     request_first(g, w, i, q);
@@ -525,8 +532,9 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
         __builtin_prefetch(g->out[o].credits);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
-        bool is_first_come = !(g->wanted & bit(o)) && !(g->held & bit(i));
-        if (!in_busy && !out_busy && is_first_come && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+        bool is_held = (g->insistent & bit(o)) | (g->held & bit(i));
+        if (!in_busy && !out_busy && !is_held && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+            if (g->wanted & bit(o)) note_passed(g, i, o);
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
             return;
         }

@@ -215,7 +215,7 @@ static inline void follow_due(const struct weft__gnet *g, weft_time_ps end) {
 
 /// What an endpoint needs for a cell.
 static inline void fetch_home(const struct weft__tin *tin, const struct weft_packet *cell) {
-    const struct weft__tin_fetch *f = &tin->fetch[weft__gnet_from(cell)];
+    const struct weft__tin_fetch *f = &tin->fetch[weft__tin_fetch_slot(cell)];
     enum weft__cell_type type = weft__gnet_type(cell);
     if (__builtin_expect(type == WEFT__GNET_DATA, 1)) {
         __builtin_prefetch(f);

@@ -35,6 +35,12 @@ struct weft__tin_packet {
     bool used, is_announced, is_asked_for;
 };
 
+/// How cells name a packet that is fetched: slot, and how often that has been used.
+enum { WEFT__TIN_FETCH_BITS = 12, WEFT__TIN_FETCH_USES = 1 << (16 - WEFT__TIN_FETCH_BITS) };
+static inline uint32_t weft__tin_fetch_slot(const struct weft_packet *cell) {
+    return weft__gnet_from(cell) & ((1u << WEFT__TIN_FETCH_BITS) - 1);
+}
+
 /// A packet that is fetched, at its egress.
 struct weft__tin_fetch {
     struct weft_packet packet;  ///< bytes: that have come, of its cells
@@ -44,6 +50,7 @@ struct weft__tin_fetch {
     uint16_t bytes, port;       ///< bytes: of the frame
     uint8_t priority, flow;
     bool used, begun, whole;
+    uint8_t use; ///< how often the slot has been used, so that cells of a packet that was given up are known
     // the cell that is the last to have crossed, of those that have been taken as they began to
     uint8_t last_in;
     uint16_t last_bytes;

@@ -18,7 +18,7 @@ static const struct weft_param rows[] = {
     WEFT_REAL(T, fec_overhead, "fec_overhead", "6%", "0", "1", "bandwidth of these links that FEC takes (section 3.2)"),
     WEFT_TIME(T, credit_ps, "credit", "15ns", "0ns", "1us", "from the arrival of credits to their effect (assumed)"),
     WEFT_REAL(T, credit_batch, "credit_batch", "25%", "1%", "90%",
-              "credits are returned when so much of a FIFO is owed (assumed)"),
+              "credits are returned when so much of a FIFO is owed (assumed), or 1880 B"),
     WEFT_BYTES(T, local_fifo_bytes, "local_fifo", "1280B", "320B", "16376B",
                "of a VC at an input from the same pod (assumed: a link's rate over the loop of its credits)"),
     WEFT_BYTES(T, global_fifo_bytes, "global_fifo", "6400B", "320B", "16376B",

@@ -9,7 +9,7 @@
 #include "device/tin.h"
 #include "weft/memory.h"
 
-enum { FETCHES_FIRST = 16, FETCHES_MOST = 1 << 16 };
+enum { FETCHES_FIRST = 16, FETCHES_MOST = 1 << WEFT__TIN_FETCH_BITS };
 
 static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
     weft__tin_append(list, &tin->fetch->link, sizeof *tin->fetch, slot);
@@ -91,7 +91,15 @@ static uint32_t take_slot(struct weft__tin *tin) {
                                         capacity * sizeof *tin->fetch);
         tin->fetch_capacity = capacity;
     }
+    tin->fetch[tin->fetches].use = 0;
     return tin->fetches++;
+}
+
+static void free_slot(struct weft__tin *tin, uint32_t slot) {
+    struct weft__tin_fetch *f = &tin->fetch[slot];
+    f->used = false;
+    f->use = (uint8_t)((f->use + 1) % WEFT__TIN_FETCH_USES);
+    append(tin, &tin->fetch_free, slot);
 }
 
 static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t slot,
@@ -108,6 +116,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
         .priority = rts->priority,
         .flow = (uint8_t)flow,
         .used = true,
+        .use = f->use,
     };
     append(tin, &tin->fetching, slot);
     uint32_t key = weft__tin_key(tin, WEFT__TIN_KEY_FETCHING);
@@ -122,7 +131,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
     port->egress_bytes += f->bytes;
     if (port->egress_bytes > tin->gnet.counts.egress_bytes_max) tin->gnet.counts.egress_bytes_max = port->egress_bytes;
     tin->gnet.counts.cts++;
-    answer(node, tin, w, rts, WEFT__GNET_CTS, slot);
+    answer(node, tin, w, rts, WEFT__GNET_CTS, slot | (uint32_t)tin->fetch[slot].use << WEFT__TIN_FETCH_BITS);
 }
 
 /// Whether a port may ask for so much more.
@@ -202,8 +211,7 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     p.entropy = tin->hosts->qp[p.qp].entropy & 0x3fffu;
     p.bytes = tin->fetch[slot].bytes;
     w->tally.injected_bytes += WEFT__TIN_L2_BYTES;
-    tin->fetch[slot].used = false;
-    append(tin, &tin->fetch_free, slot);
+    free_slot(tin, slot);
     mark(tin, w->now_ps, &p, k);
     weft__ether_send(&tin->ether, node, w, &p, k);
 }
@@ -229,10 +237,10 @@ static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft
 
 /// The packet that a cell is of; NULL: it is not awaited.
 static struct weft__tin_fetch *find_fetch(const struct weft__tin *tin, const struct weft_packet *cell) {
-    uint32_t slot = weft__gnet_from(cell);
+    uint32_t slot = weft__tin_fetch_slot(cell), use = weft__gnet_from(cell) >> WEFT__TIN_FETCH_BITS;
     struct weft__tin_fetch *f = slot < tin->fetches ? &tin->fetch[slot] : NULL;
-    bool is_awaited = f && f->used && !f->whole && f->packet.qp == cell->qp && f->packet.kind == cell->kind &&
-                      (!f->begun || f->packet.psn == cell->psn);
+    bool is_awaited = f && f->used && f->use == use && !f->whole && f->packet.qp == cell->qp &&
+                      f->packet.kind == cell->kind && (!f->begun || f->packet.psn == cell->psn);
     return is_awaited ? f : NULL;
 }
 
@@ -271,7 +279,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     f->whole = true;
     weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
     note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
-    uint32_t slot = weft__gnet_from(cell), k = f->port, flow = f->flow;
+    uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;
     remove_from(tin, &tin->fetching, slot);
     tin->port[k].fetching_bytes -= f->bytes;
     if (tin->port[k].head[flow] == slot) advance(node, tin, w, k, flow);
@@ -298,8 +306,7 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
     if (seen) seen->packets_lost++;
     port->fetching_bytes -= f->bytes;
     port->egress_bytes -= f->bytes;
-    f->used = false;
-    append(tin, &tin->fetch_free, slot);
+    free_slot(tin, slot);
     advance(node, tin, w, k, flow);
     weft__tin_grant(node, tin, w, k);
 }
