@@ -49,7 +49,7 @@ enum {
     WEFT_GNET_CELL_BYTES_MAX = 160
 };
 struct weft_gnet_header {
-    uint16_t source, destination; ///< weft_gnet_address_pack
+    uint16_t source, destination; ///< weft_gnet_address_pack; source of data: see weft_gnet_data
     uint8_t length;
     uint8_t type;     ///< enum weft_gnet_type
     uint8_t hops;     ///< 4 bits
@@ -74,17 +74,18 @@ struct weft_gnet_cts {
     bool drop; ///< CTD
     uint32_t ingress, egress;
 };
-/// Data, 16 to 160 octets: slot of the egress buffer 10, number of the cell in its packet 6, then data. The paper gives
-/// the routing header that is common to all cells and says no more of these; but cells arrive in any order, of several
-/// packets of one source too, and nothing in that header says where one belongs. How this is told is assumed.
+/// Data, 16 to 160 octets: in place of the source the slot of the egress buffer 10 and the number of the cell in its
+/// packet 6, then data. Cells arrive in any order, of several packets of one source too, and must say where they
+/// belong; the paper counts 8 octets of header for a cell of 160 (section 6), and the egress, which asked for the
+/// packet, knows its source. That this is how it is told is assumed.
 enum {
-    WEFT_GNET_DATA_HEAD_BYTES = WEFT_GNET_HEADER_BYTES + 2,
+    WEFT_GNET_DATA_HEAD_BYTES = WEFT_GNET_HEADER_BYTES,
     WEFT_GNET_DATA_BYTES_MAX = WEFT_GNET_CELL_BYTES_MAX - WEFT_GNET_DATA_HEAD_BYTES
 };
 struct weft_gnet_data {
     uint16_t slot;  ///< 10 bits
     uint8_t number; ///< 6 bits
-    uint8_t bytes;  ///< 6..150
+    uint8_t bytes;  ///< 8..152
     uint8_t data[WEFT_GNET_DATA_BYTES_MAX];
 };
 /// Req, 48 octets: operation 8, reserved 8, length 16, number of the operation 32, memory region 32, reserved 32,

@@ -10,7 +10,7 @@
 #include "sim/tin.h"
 #include "weft/wire_gnet.h"
 
-enum { PODS_MAX = 128, TINS_MAX = 16, UNKNOWN = UINT16_MAX };
+enum { PODS_MAX = 128, TINS_MAX = 16 };
 
 enum weft_status weft__cells_check(const struct weft_topology *t, struct weft_place place,
                                    struct weft_error *ret_error) {
@@ -31,13 +31,6 @@ enum weft_status weft__cells_check(const struct weft_topology *t, struct weft_pl
 
 static uint16_t address_of(const struct weft_dragonfly *f, uint32_t tin) {
     return weft_gnet_address_pack((struct weft_gnet_address){(uint8_t)f->tin[tin].pod, (uint8_t)f->tin[tin].place, 0});
-}
-
-/// The TiN that sends a packet's data.
-static uint32_t source_of_data(const struct weft__network *net, uint32_t fabric, const struct weft_packet *cell) {
-    const struct weft__qp_conf *qp = &net->qp[cell->qp];
-    uint32_t host = cell->kind == WEFT_PACKET_DATA ? qp->src : qp->dst;
-    return net->cliques->clique[fabric].places.tin_of_host[host];
 }
 
 static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
@@ -70,9 +63,8 @@ size_t weft__cells_build(const struct weft__network *net, const struct weft_pack
     uint32_t fabric = shape->fabric_of_node[net->topology->port[sender].node];
     const struct weft_dragonfly *f = &shape->fabric[fabric];
     enum weft__cell_type type = weft__gnet_type(cell);
-    uint32_t from = type == WEFT__GNET_DATA ? source_of_data(net, fabric, cell) : weft__gnet_from(cell);
     struct weft_gnet_cell c = {
-        .header = {.source = from == WEFT_TIN_NONE ? UNKNOWN : address_of(f, from),
+        .header = {.source = type == WEFT__GNET_DATA ? 0 : address_of(f, weft__gnet_from(cell)),
                    .destination = address_of(f, weft__gnet_to(cell)),
                    .type = (uint8_t)types[type],
                    .hops = (uint8_t)(WEFT__GNET_HOPS_MAX - weft__gnet_hops(cell)),

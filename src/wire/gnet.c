@@ -102,17 +102,17 @@ static bool decode_cts(const uint8_t *from, bool drop, struct weft_gnet_cts *ret
     return !drop || !ret->egress;
 }
 
-static size_t encode_data(const struct weft_gnet_data *data, uint8_t *to) {
-    if (data->slot > 1023 || data->number > 63 || data->bytes < 6 || data->bytes > WEFT_GNET_DATA_BYTES_MAX) return 0;
-    weft__put16(to, (uint32_t)data->slot << 6 | data->number);
-    memcpy(to + 2, data->data, data->bytes);
+static size_t encode_data(const struct weft_gnet_data *data, struct weft_gnet_header *header, uint8_t *to) {
+    if (data->slot > 1023 || data->number > 63 || data->bytes < 8 || data->bytes > WEFT_GNET_DATA_BYTES_MAX) return 0;
+    header->source = (uint16_t)(data->slot << 6 | data->number);
+    memcpy(to, data->data, data->bytes);
     return WEFT_GNET_DATA_HEAD_BYTES + (size_t)data->bytes;
 }
 
-static bool decode_data(const uint8_t *from, size_t size, struct weft_gnet_data *ret) {
-    uint16_t tag = weft__get16(from);
-    *ret = (struct weft_gnet_data){.slot = tag >> 6, .number = tag & 63, .bytes = (uint8_t)(size - 2)};
-    memcpy(ret->data, from + 2, ret->bytes);
+static bool decode_data(const struct weft_gnet_header *header, const uint8_t *from, size_t size,
+                        struct weft_gnet_data *ret) {
+    *ret = (struct weft_gnet_data){.slot = header->source >> 6, .number = header->source & 63, .bytes = (uint8_t)size};
+    memcpy(ret->data, from, ret->bytes);
     return true;
 }
 
@@ -202,7 +202,7 @@ size_t weft_gnet_cell_encode(const struct weft_gnet_cell *cell, uint8_t *ret, si
         length = encode_cts(&cell->cts, header.type == WEFT_GNET_TYPE_CTD, to);
         break;
     case WEFT_GNET_TYPE_DATA:
-        length = encode_data(&cell->data, to);
+        length = encode_data(&cell->data, &header, to);
         break;
     case WEFT_GNET_TYPE_REQ:
         length = encode_req(&cell->req, to);
@@ -236,7 +236,7 @@ enum weft_gnet_wire_status weft_gnet_cell_decode(const uint8_t *bytes, size_t si
         good = decode_cts(from, cell.header.type == WEFT_GNET_TYPE_CTD, &cell.cts);
         break;
     case WEFT_GNET_TYPE_DATA:
-        good = decode_data(from, behind, &cell.data);
+        good = decode_data(&cell.header, from, behind, &cell.data);
         break;
     case WEFT_GNET_TYPE_REQ:
         good = decode_req(from, &cell.req);

@@ -156,7 +156,7 @@ static void captured_cells_are_those_counted(void **state) {
     static const char text[] =
         "topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, global_parallel: 4, "
         "local_ports: 6, global_ports: 2}\ncapture: {ports: \"tin-[03]/[0-7]\"}\n"
-        "workload: [{kind: poisson, load: 50%, size: 993B, duration: 20us}, {kind: rma, group: a, "
+        "workload: [{kind: poisson, load: 50%, size: 1007B, duration: 20us}, {kind: rma, group: a, "
         "transport: 1rma, verb: write, rate: 100000, duration: 20us}, {kind: rma, group: b, "
         "transport: 1rma, verb: atomic, rate: 100000, duration: 20us}]\n";
     char path[] = "/tmp/weft-cells-XXXXXX";
@@ -206,7 +206,7 @@ static void captured_cells_are_those_counted(void **state) {
             }
     }
     assert_int_equal(cells, counted);
-    assert_int_equal(bytes, counted_bytes); // of a WRITE of 993 B, 7 x 150 + 3 in cells, the last is padded to 16
+    assert_int_equal(bytes, counted_bytes); // of a WRITE of 1007 B, 7 x 152 + 3 in cells, the last is padded to 16
     assert_true(shortest > 100);
     for (unsigned t = WEFT_GNET_TYPE_RTS; t < WEFT_GNET_TYPES; t++)
         assert_true(types[t] > 0 || t == WEFT_GNET_TYPE_CTD);
