@@ -426,15 +426,18 @@ class Dissector(Captured):
         self.begin(ROOT / "scenarios/aquila/small.yaml", "--variant", "ip", "--capture", "tin-0/[0-7]", "--set",
                    "tin.trace=10")
         rows = self.fields("gnet && frame.packet_flags_direction == 2", "frame.interface_name", "frame.len",
-                           "gnet.length", "gnet.type", "gnet.src", "gnet.dst", "gnet.trace", options=self.OPTIONS)
+                           "gnet.length", "gnet.type", "gnet.src", "gnet.dst", "gnet.trace", "gnet.slot",
+                           options=self.OPTIONS)
         sent = dict(self.database.execute("select name, cells from gnet_ports join ports using (run, port)"
                                           " where node = 'tin-0'").fetchall())
         self.assertEqual(Counter(row[0] for row in rows), sent)
         self.assertEqual({row[3] for row in rows}, {"1", "2", "4"})
-        for _, size, length, kind, src, dst, _ in rows:
+        for _, size, length, kind, src, dst, _, slot in rows:
             self.assertEqual(size, length)
             self.assertTrue(int(size) == 16 if kind in "12" else 16 <= int(size) <= 160)
-            for address in (src, dst):
+            self.assertEqual(kind == "4", src == "")  # data names the slot that awaits it instead
+            self.assertEqual(kind == "4", slot != "")
+            for address in (src, dst) if src else (dst,):
                 pod, tin = map(int, address.split("."))
                 self.assertTrue(pod < 4 and tin < 4)
         traced, = self.database.execute("select count(*) from cell_hops where tin = 'tin-0' and port_out not null").fetchone()

@@ -121,6 +121,7 @@ local gnet = Proto("gnet", "GNet cell")
 
 local types = {"RTS", "CTS", "CTD", "data", "Req", "Resp"}
 local operations = {[0] = "read", "write", "fetch and add", "compare and swap"}
+local DATA = 4 -- of types: names a slot and a cell in place of its source
 local ATOMICS = 2 -- and those after it
 local g = {
    src = ProtoField.string("gnet.src", "Source (pod.TiN)"),
@@ -183,10 +184,7 @@ local bodies = {
       tree:add(g.egress, body(4, 4))
    end,
    function(tree, body) tree:add(g.ingress, body(0, 4)) end,
-   function(tree, body)
-      tree:add(g.slot, body(0, 2))
-      tree:add(g.data, body(2, body:len() - 2))
-   end,
+   function(tree, body) tree:add(g.data, body) end,
    function(tree, body)
       tree:add(g.operation, body(0, 1))
       if body(0, 1):uint() >= ATOMICS then
@@ -207,13 +205,17 @@ local bodies = {
 function gnet.dissector(buffer, pinfo, root)
    if buffer:len() < 16 then return 0 end
    local type, vc = buffer(5, 1):bitfield(0, 4), buffer(6, 1):bitfield(0, 5)
-   local src, dst = address(buffer(0, 2)), address(buffer(2, 2))
+   local src, dst = type ~= DATA and address(buffer(0, 2)) or nil, address(buffer(2, 2))
    pinfo.cols.protocol:set("GNet")
-   pinfo.cols.src:set(src)
+   pinfo.cols.src:set(src or "")
    pinfo.cols.dst:set(dst)
    pinfo.cols.info:set(string.format("%s VC %d, %d octets", types[type] or "?", vc, buffer(4, 1):uint()))
    local tree = root:add(gnet, buffer())
-   tree:add(g.src, buffer(0, 2), src)
+   if src then
+      tree:add(g.src, buffer(0, 2), src)
+   else
+      tree:add(g.slot, buffer(0, 2))
+   end
    tree:add(g.dst, buffer(2, 2), dst)
    tree:add(g.length, buffer(4, 1))
    tree:add(g.type, buffer(5, 1))
