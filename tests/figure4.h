@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "control/reach_run.h"
+#include "control/dsf/reach_run.h"
 #include "weft/memory.h"
 #include "weft/param.h"
 

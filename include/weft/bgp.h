@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BGP in a building of a DSF region: every EDSW hears the aggregates of other buildings on each of its links to
 // superspines (eBGP) and tells every RDSW all of these ways (iBGP with add-path), so that an RDSW spreads over all of
-// them. Agents are functions of what they are told. Source and differences: src/control/bgp.c.
+// them. Agents are functions of what they are told. Source and differences: src/control/dsf/bgp.c.
 #ifndef WEFT_BGP_H
 #define WEFT_BGP_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a controller takes hold of a Clique in-band, in waves: first of the TiNs with a link to the datacenter network,
 // then of others by way of neighbours that it has already, over management ordered sets of the links between them.
-// Source: Gibson et al., "Aquila", NSDI'22, sections 3.5 and 4.4; what it leaves open: src/control/bootstrap.c.
+// Source: Gibson et al., "Aquila", NSDI'22, sections 3.5 and 4.4; what it leaves open: src/control/clique/bootstrap.c.
 #ifndef WEFT_BOOTSTRAP_H
 #define WEFT_BOOTSTRAP_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eligible links of a DSF: by which of its links each box may send cells towards each interface node, at the start of a
-// run and as it changes. Made before the run, by shortest paths (src/sim/eligible.c) or by a control plane. A box has
-// few different sets of links, each stored once.
+// run and as it changes. Made before the run, by shortest paths (src/box/dsf/dsf_eligible.c) or by a control plane. A
+// box has few different sets of links, each stored once.
 #ifndef WEFT_ELIGIBLE_H
 #define WEFT_ELIGIBLE_H
 

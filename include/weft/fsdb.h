@@ -2,7 +2,7 @@
 // FSDB among the interface nodes of a DSF fabric: each subscribes to the state of every other (system ports,
 // interfaces, IPv6 neighbours), and forwards to hosts behind it by what it has been told. A subscription is a function
 // of what it is told, with the time as an argument. Source: FBOSS (DsfSubscriber, DsfSubscription); differences:
-// src/control/fsdb.c.
+// src/control/dsf/fsdb.c.
 #ifndef WEFT_FSDB_H
 #define WEFT_FSDB_H
 

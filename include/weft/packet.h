@@ -20,11 +20,11 @@ enum weft_packet_kind {
     WEFT_PACKET_LLDP,    ///< LLDP frame; psn: the port that sends it, among all ports
     WEFT_PACKET_SERVER,  ///< no frame (bytes 0): between GPUs of a server, over its own network; qp: the connection
     WEFT_PACKET_CONTROL, ///< no frame (bytes 0): between a controller and a switch, outside the network; psn: a round
-    WEFT_PACKET_REQUEST, ///< DSF: a VOQ asks for credits, or for no more; see src/device/dsf_in.h
+    WEFT_PACKET_REQUEST, ///< DSF: a VOQ asks for credits, or for no more; see src/box/dsf/dsf_in.h
     WEFT_PACKET_CREDIT,  ///< DSF: a VOQ may send
     WEFT_PACKET_LLFC,    ///< DSF, no frame (bytes 0): flow control of a fabric link; flags: stop
-    WEFT_PACKET_GNET_CREDIT, ///< GNet (bytes 0): room in FIFOs of a TiN's input; see src/device/gnet_cell.h. To a host:
-                             ///< its shared NIC took psn bytes of it
+    WEFT_PACKET_GNET_CREDIT, ///< GNet (bytes 0): room in FIFOs of a TiN's input; see src/box/tin/gnet_cell.h. To a
+                             ///< host: its shared NIC took psn bytes of it
     WEFT_PACKET_KINDS
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reachability in a disaggregated scheduled fabric (DSF), and input balanced mode: which of its links a device lets its
 // neighbours use towards each destination. An agent is the control plane of one device, a pure function of what it is
-// told: no clock, no allocation. Source and differences: src/control/reach.c.
+// told: no clock, no allocation. Source and differences: src/control/dsf/reach.c.
 //
 // A destination is an interface node (RDSW, EDSW); destinations and devices are numbered from 0 by the caller. Levels:
 // 0 interface node, 1 fabric node next to interface nodes (FDSW), 2 fabric node between clusters (SDSW). Cells go up

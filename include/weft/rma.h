@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Remote memory access: clients that read, write and change memory of servers, at a rate. What a client does next is
 // drawn when it does it, so a long run needs no list. A workload of `kind: rma` makes a struct weft_rma;
-// src/device/rma.h runs it.
+// src/transport/rma.h runs it.
 #ifndef WEFT_RMA_H
 #define WEFT_RMA_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller of a Clique: routing engine, network information base (NIB), flow manager, switch front-end and the
 // firmware of TiNs, with the messages between them. Source: Gibson et al., "Aquila", NSDI'22, section 4; what it leaves
-// open: src/control/sdn.c.
+// open: src/control/clique/sdn.c.
 #ifndef WEFT_SDN_H
 #define WEFT_SDN_H
 

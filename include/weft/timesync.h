@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of a Clique: one primary clock, distributed along a tree of GNet links by TimeSync ordered sets, in hardware.
-// Source: Gibson et al., "Aquila", NSDI'22, appendix B; what it leaves open: src/control/timesync.c.
+// Source: Gibson et al., "Aquila", NSDI'22, appendix B; what it leaves open: src/control/clique/timesync.c.
 #ifndef WEFT_TIMESYNC_H
 #define WEFT_TIMESYNC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1RMA in a TiN, as configured. See src/device/tin_rma.c.
+// 1RMA in a TiN, as configured. See src/box/tin/tin_rma.c.
 #ifndef WEFT_TIN_RMA_H
 #define WEFT_TIN_RMA_H
 

@@ -13,8 +13,8 @@
 // Packets travel in logs: log[worker][inbox][window]. In a window a worker appends only to logs of later windows and
 // reads only those of this one, so workers can be run by as many threads, or by fewer, and one barrier a window is all
 // the synchronisation there is (threads.h).
-#ifndef WEFT_ENGINE_H
-#define WEFT_ENGINE_H
+#ifndef WEFT_ENGINE_ENGINE_H
+#define WEFT_ENGINE_ENGINE_H
 
 #include <signal.h>
 

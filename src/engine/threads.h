@@ -3,8 +3,8 @@
 // windows follows the work that these carry: with few events in a window, meeting costs more than the others take off
 // the first, so it runs all workers one after the other while they sleep. Which thread runs a worker changes nothing
 // of what the worker does.
-#ifndef WEFT_THREADS_H
-#define WEFT_THREADS_H
+#ifndef WEFT_ENGINE_THREADS_H
+#define WEFT_ENGINE_THREADS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/cells.h"
+#include "box/tin/tin_cells.h"
 #include "sim/frames.h"
 #include "weft/pcapng.h"
 #include "weft/wire_gnet.h"

@@ -5,7 +5,7 @@
 #ifndef WEFT_SIM_CAPTURE_H
 #define WEFT_SIM_CAPTURE_H
 
-#include "sim/network.h"
+#include "box/network.h"
 
 /// Begins to write `path`: fails here rather than after the run. Nothing is at `path` before weft__capture_finish.
 enum weft_status weft__capture_new(const struct weft__network *net, const char *path,

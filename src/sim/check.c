@@ -2,8 +2,8 @@
 // What can be wrong only once configuration and topology meet.
 #include <math.h>
 
-#include "sim/cells.h"
-#include "sim/tin.h"
+#include "box/tin/tin_cells.h"
+#include "box/tin/tin_net.h"
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 

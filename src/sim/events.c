@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "sim/dsf.h"
-#include "sim/network.h"
+#include "box/dsf/dsf_net.h"
+#include "box/network.h"
 #include "weft/memory.h"
 
 struct item {

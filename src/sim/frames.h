@@ -3,8 +3,8 @@
 #ifndef WEFT_SIM_FRAMES_H
 #define WEFT_SIM_FRAMES_H
 
-#include "device/lldp.h"
-#include "device/nic.h"
+#include "box/nic/nic.h"
+#include "link/lldp.h"
 #include "weft/wire.h"
 
 enum {

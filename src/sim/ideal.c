@@ -5,8 +5,8 @@
 // alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
 #include <math.h>
 
-#include "sim/box.h"
-#include "sim/tin.h"
+#include "box/box.h"
+#include "box/tin/tin_net.h"
 #include "weft/memory.h"
 
 struct hop {

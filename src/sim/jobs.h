@@ -3,8 +3,8 @@
 #ifndef WEFT_SIM_JOBS_H
 #define WEFT_SIM_JOBS_H
 
-#include "device/program.h"
-#include "sim/network.h"
+#include "box/network.h"
+#include "transport/program.h"
 
 /// When the queue pairs are there. NULL: there is no job.
 struct weft__programs *weft__jobs_new(struct weft__network *net);

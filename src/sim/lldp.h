@@ -3,8 +3,8 @@
 #ifndef WEFT_SIM_LLDP_H
 #define WEFT_SIM_LLDP_H
 
-#include "device/lldp.h"
-#include "sim/network.h"
+#include "box/network.h"
+#include "link/lldp.h"
 #include "weft/links.h"
 
 /// The LLDP frame of every port; NULL if no device speaks LLDP. In `arena`.

@@ -2,8 +2,8 @@
 // The ways that data takes with all links up: the same routes, seeds and route model as in a run, one packet at a time.
 #include <stdlib.h>
 
-#include "sim/dsf.h"
-#include "sim/network.h"
+#include "box/dsf/dsf_net.h"
+#include "box/network.h"
 
 #include "weft/memory.h"
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_SIM_RMA_H
 #define WEFT_SIM_RMA_H
 
-#include "device/tin_rma.h"
-#include "sim/network.h"
+#include "box/network.h"
+#include "box/tin/tin_rma.h"
 
 struct weft__rma_run {
     struct weft__rmas all;

@@ -7,15 +7,15 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "sim/box.h"
+#include "box/box.h"
+#include "box/dsf/dsf_net.h"
+#include "box/network.h"
+#include "box/tin/tin_net.h"
 #include "sim/capture.h"
-#include "sim/dsf.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
-#include "sim/network.h"
 #include "sim/rma.h"
 #include "sim/te.h"
-#include "sim/tin.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;

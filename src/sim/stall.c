@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/box.h"
+#include "box/box.h"
 #include "weft/memory.h"
 
 enum { LINES_MAX = 16 };

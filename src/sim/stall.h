@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "sim/network.h"
+#include "box/network.h"
 
 struct weft__stall_list {
     FILE *text;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sim/box.h"
+#include "box/box.h"
 #include "weft/memory.h"
 
 struct weft__te {

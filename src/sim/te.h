@@ -6,7 +6,7 @@
 #ifndef WEFT_SIM_TE_H
 #define WEFT_SIM_TE_H
 
-#include "sim/network.h"
+#include "box/network.h"
 
 /// One if switches of the scenario have such a route model; NULL. Before the engine is started.
 struct weft__te *weft__te_new(struct weft__network *net);

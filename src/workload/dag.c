@@ -4,7 +4,7 @@
 // A job's rank has two counters for each communicator: operations begun by the rank, and lanes of operations ended.
 // Lane 0 goes through the turns: it computes, begins an operation, waits for its end, and at the end of an iteration
 // for that of all. The lanes of a communicator do its operations one after another: the next one when the rank has
-// begun it and all lanes have ended the one before. That is what src/device/program.c does with them in a run.
+// begun it and all lanes have ended the one before. That is what src/transport/program.c does with them in a run.
 #include "weft/dag.h"
 
 // --- flows --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "control/reach_run.h"
+#include "control/dsf/reach_run.h"
 #include "weft/memory.h"
 #include "weft/param.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Priority-based flow control through the whole simulator: headroom, pause times, cascades, priorities, storms.
-// Source of the mechanism: IEEE 802.1Q clause 36 (802.1Qbb); of the times: src/device/port.h.
+// Source of the mechanism: IEEE 802.1Q clause 36 (802.1Qbb); of the times: src/link/port.h.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

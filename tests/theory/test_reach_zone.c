@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "control/reach_run.h"
+#include "control/dsf/reach_run.h"
 #include "weft/scenario.h"
 
 enum { RDSWS = 512, FAILURES = 100, ZONES = 4, ZONE_RDSWS = 128, SDSWS = 128, FDSWS = 40 };

@@ -61,7 +61,10 @@ class Layers(unittest.TestCase):
         for name, header, allowed in [
             ("src/cc/x.c", "weft/cc.h", True), ("src/cc/x.c", "base/json.h", True), ("src/cc/x.c", "cc/y.h", True),
             ("src/cc/x.c", "engine/engine.h", False), ("src/cc/x.c", "aqm/y.h", False), ("src/cc/x.c", "y.h", True),
-            ("src/device/x.c", "engine/engine.h", True), ("src/base/x.c", "engine/engine.h", False),
+            ("src/link/x.c", "engine/engine.h", True), ("src/base/x.c", "engine/engine.h", False),
+            ("src/box/dsf/x.c", "link/port.h", True), ("src/link/x.c", "box/box.h", False),
+            ("src/box/dsf/x.c", "box/dsf/y.h", True), ("src/box/dsf/x.c", "box/tin/y.h", False),
+            ("src/engine/x.c", "link/port.h", False), ("src/sim/x.c", "box/tin/y.h", True),
             ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
             ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
             ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),

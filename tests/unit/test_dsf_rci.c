@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "device/dsf_in.h"
+#include "box/dsf/dsf_in.h"
 
 static void a_level_by_the_share_of_marked_cells(void **state) {
     static const struct {

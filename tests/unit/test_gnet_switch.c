@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "device/tin.h"
+#include "box/tin/tin.h"
 #include "gnet_tables.h"
 #include "models.h"
 #include "weft/device.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/lldp.h"
+#include "link/lldp.h"
 
 enum { OWN, PEER, PORTS };
 

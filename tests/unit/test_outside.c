@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "device/dsf_outside.h"
+#include "box/dsf/dsf_outside.h"
 #include "models.h"
 
 enum { EXITS = 16, LOST = 5, FLOWS = 16384, EDSW_LINKS = 4, LATER_PS = 1000 };

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "control/agenda.h"
-#include "control/reach_run.h"
+#include "control/dsf/reach_run.h"
 #include "weft/scenario.h"
 
 static struct {

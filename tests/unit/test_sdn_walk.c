@@ -11,7 +11,7 @@
 
 #include "arena.h"
 #include "clique.h"
-#include "control/sdn_run.h"
+#include "control/clique/sdn_run.h"
 
 enum { VCS = WEFT__SDN_VCS, FAULTS = 8 };
 

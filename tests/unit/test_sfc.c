@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "device/nic.h"
-#include "device/sfc.h"
+#include "box/nic/nic.h"
+#include "link/sfc.h"
 
 #define US WEFT_PS_PER_US
 #define NS WEFT_PS_PER_NS

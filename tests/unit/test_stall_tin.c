@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "box/tin/tin_net.h"
 #include "run.h"
 #include "sim/stall.h"
-#include "sim/tin.h"
 
 enum { TINS = 4, VC = 6, PORTS = 8 };
 

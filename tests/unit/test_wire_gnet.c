@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "device/gnet_cell.h"
+#include "box/tin/gnet_cell.h"
 #include "weft/random.h"
 #include "weft/wire_gnet.h"
 

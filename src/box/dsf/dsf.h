@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both DSF boxes are made of: cells, lanes that carry them, and the choice of a lane.
+//
+// A cell is a record of the engine like a packet, and carries its packet's fields, so that a fabric node chases nothing
+// and an interface node can rebuild the packet from any one of them. What differs from a frame:
+//   bytes    those of the frame that are in this cell (or train of cells), so that bytes are conserved cell by cell
+//   dst      where it goes and comes from, interface nodes, and its number in the packet
+//   entropy  number of the packet among those from one interface node to another in a priority, and whether this is the
+//            packet's last cell; the frame's own is that of its queue pair
+//   qp       above the queue pair: the cell met congestion (RCI); it is a part of a cell
+// With packing a cell may hold the end of a packet and the beginning of the next, or more of them. Each is a record of
+// its own, on the same lane behind one another; the first has the header of the cell.
+#ifndef WEFT_BOX_DSF_DSF_H
+#define WEFT_BOX_DSF_DSF_H
+
+#include "link/port.h"
+#include "weft/dsf.h"
+#include "weft/dsf_outcome.h"
+#include "weft/eligible.h"
+
+enum {
+    WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192
+    WEFT__CELL_INDEX_BITS = 6,
+    WEFT__CELL_SEQUENCE_BITS = 13,
+};
+#define WEFT__CELL_NODES (1u << WEFT__CELL_NODE_BITS)
+#define WEFT__CELL_SEQUENCES (1u << WEFT__CELL_SEQUENCE_BITS)
+#define WEFT__CELL_MARKED (UINT32_C(1) << 31) ///< in qp
+#define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: goes on with a cell that another packet has begun
+#define WEFT__CELL_QP (WEFT__CELL_PART - 1)   ///< the queue pair
+
+static inline uint32_t weft__cell_dst(uint32_t to, uint32_t from, uint32_t index) {
+    return to << (WEFT__CELL_NODE_BITS + WEFT__CELL_INDEX_BITS) | from << WEFT__CELL_INDEX_BITS | index;
+}
+static inline uint32_t weft__cell_to(const struct weft_packet *p) {
+    return p->dst >> (WEFT__CELL_NODE_BITS + WEFT__CELL_INDEX_BITS);
+}
+static inline uint32_t weft__cell_from(const struct weft_packet *p) {
+    return p->dst >> WEFT__CELL_INDEX_BITS & (WEFT__CELL_NODES - 1);
+}
+static inline uint32_t weft__cell_index(const struct weft_packet *p) {
+    return p->dst & ((1u << WEFT__CELL_INDEX_BITS) - 1);
+}
+static inline uint32_t weft__cell_sequence(const struct weft_packet *p) {
+    return p->entropy & (WEFT__CELL_SEQUENCES - 1);
+}
+static inline bool weft__cell_is_last(const struct weft_packet *p) {
+    return p->entropy >> WEFT__CELL_SEQUENCE_BITS;
+}
+/// Serial arithmetic: how far a is beyond b, negative if before.
+static inline int32_t weft__cell_beyond(uint32_t a, uint32_t b) {
+    uint32_t d = (a - b) & (WEFT__CELL_SEQUENCES - 1);
+    return d < WEFT__CELL_SEQUENCES / 2 ? (int32_t)d : (int32_t)d - (int32_t)WEFT__CELL_SEQUENCES;
+}
+
+static inline bool weft__cell_is_control(const struct weft_packet *p) {
+    return p->kind >= WEFT_PACKET_REQUEST;
+}
+static inline uint32_t weft__cell_payload(const struct weft_packet *p) {
+    return p->bytes + (weft__cell_index(p) ? 0u : (uint32_t)WEFT_CELL_PACKET);
+}
+static inline bool weft__cell_is_part(const struct weft_packet *p) {
+    return p->qp & WEFT__CELL_PART;
+}
+/// Cells of data that the record stands for: 1 unless it is a train, 0 of a part.
+static inline uint32_t weft__cell_count(const struct weft_packet *p) {
+    return (weft__cell_payload(p) + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD - weft__cell_is_part(p);
+}
+/// Bytes on the lane.
+static inline uint32_t weft__cell_wire(const struct weft_packet *p) {
+    if (weft__cell_is_control(p)) return WEFT_CELL_CONTROL;
+    return weft__cell_payload(p) + weft__cell_count(p) * WEFT_CELL_HEADER;
+}
+
+/// One end of a fabric link. Cells leave in the order in which they came, so the time at which one leaves is known when
+/// it comes, and a lane is no queue but the time at which it will be free. Control cells go ahead of data: they wait
+/// for one another only, and data loses the time that they take. (A real lane finishes the cell it is sending first: 21
+/// ns at 100G.)
+struct weft__cell_lane {
+    weft_time_ps busy_until_ps, control_until_ps;
+    weft_time_ps delay_ps; ///< from the last bit sent to the effect at the far end
+    uint64_t tx_bytes, tx_cells;
+    uint32_t peer_node;
+    uint16_t peer_port;
+    uint8_t peer_inbox;
+    uint8_t rate : 7;    ///< in the box's table
+    uint8_t through : 1; ///< the peer is a fabric node, which sends a train's first cell on when that is there
+    uint32_t rem;        ///< carried remainder of back-to-back cells
+    uint32_t wait_ps_max;
+    struct weft__port_faults *faults; ///< NULL: a perfect link
+};
+_Static_assert(sizeof(struct weft__cell_lane) == 64, "one cache line");
+
+struct weft__lane_rate {
+    uint64_t byte_num, byte_den; ///< a byte takes byte_num / byte_den ps
+    weft_time_ps cell_ps;        ///< a full cell, rounded down
+    uint32_t cell_rem;
+};
+enum { WEFT__LANE_RATES = 8 };
+
+/// A box's choice of lanes.
+struct weft__spray {
+    const uint16_t *set_of; ///< [ins]
+    struct weft__way {
+        uint32_t first;
+        uint16_t n, at; ///< at: the next one, from first
+    } * set;
+    uint16_t *lane;         ///< in the order in which they are used
+    weft_time_ps change_ps; ///< when the next change is in force
+    const struct weft_eligible_change *change;
+    uint32_t changes_left;
+    bool shuffled;        ///< WEFT_SPRAY_PERMUTATION
+    uint16_t *own_set_of; ///< set_of, if it changes
+    struct weft_random random;
+};
+
+/// `slot`: lane of a port.
+void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box *eligible, uint32_t ins,
+                      const uint16_t *slot, bool shuffled, uint64_t seed, uint32_t who, struct weft_arena *arena);
+void weft__spray_change(struct weft__spray *spray, weft_time_ps now);
+void weft__spray_shuffle(struct weft__spray *spray, struct weft__way *way);
+
+static inline const struct weft__way *weft__spray_to(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
+    if (__builtin_expect(now >= spray->change_ps, 0)) weft__spray_change(spray, now);
+    return &spray->set[spray->set_of[in]];
+}
+
+/// The lane for the next cell towards `in`, WEFT_NONE: there is none. Asked in the order of times.
+static inline uint32_t weft__spray_pick(struct weft__spray *spray, weft_time_ps now, uint32_t in) {
+    struct weft__way *way = (struct weft__way *)weft__spray_to(spray, now, in);
+    if (way->n == 1) return spray->lane[way->first];
+    if (__builtin_expect(!way->n, 0)) return WEFT_NONE;
+    uint32_t lane = spray->lane[way->first + way->at];
+    if (++way->at == way->n) {
+        way->at = 0;
+        if (spray->shuffled) weft__spray_shuffle(spray, way);
+    }
+    return lane;
+}
+
+/// What a box's lanes share.
+struct weft__lanes {
+    struct weft__cell_lane *lane;
+    uint32_t n, rates;
+    struct weft__lane_rate rate[WEFT__LANE_RATES];
+    weft_rate_bps rate_bps;      ///< of all
+    uint64_t lost;               ///< cells that links lost
+    struct weft_histogram cells; ///< before each cell when it came
+    struct weft__trace *trace;   ///< of the box; NULL: not recorded
+    const uint16_t *port;        ///< [n] of the node; set if recorded
+};
+
+/// False: more different rates at one box than it can have.
+bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
+                         const struct weft__port_peer *peer, struct weft__port_faults *faults);
+
+weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
+                             uint32_t wire);
+bool weft__lane_loses(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                      const struct weft_packet *cell, weft_time_ps begin, weft_time_ps end);
+
+/// A cell is lost at this port of the node, for the record.
+void weft__lanes_note_loss(const struct weft__lanes *lanes, weft_time_ps at, uint32_t port,
+                           const struct weft_packet *cell, enum weft_drop reason);
+/// lanes->port, from the number of each of the node's ports: a lane if less than n.
+void weft__lanes_record(struct weft__lanes *lanes, struct weft__trace *trace, const uint16_t *slot, uint32_t ports,
+                        struct weft_arena *arena);
+
+/// Time until a cell that comes now would leave.
+static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, weft_time_ps now) {
+    return lane->busy_until_ps > now ? lane->busy_until_ps - now : 0;
+}
+
+static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct weft__worker *w,
+                                     const struct weft_packet *cell, weft_time_ps arrival) {
+    struct weft_packet *p = weft__send(w, lane->peer_inbox, arrival);
+    *p = *cell;
+    p->time_ps = arrival;
+    p->node = lane->peer_node;
+    p->port = lane->peer_port;
+}
+
+/// What a cell waits, for the record.
+static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__cell_lane *lane, weft_time_ps wait) {
+    lanes->cells.count[weft_histogram_bucket(wait / lanes->rate[lane->rate].cell_ps)]++;
+    if (__builtin_expect(wait > lane->wait_ps_max, 0))
+        lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
+}
+
+/// A cell of data leaves at `begin`, when the lane is free.
+static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                                       const struct weft_packet *cell, weft_time_ps begin) {
+    const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
+    uint32_t cells = 1, wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
+    weft_time_ps time = rate->cell_ps;
+    if (__builtin_expect(weft__cell_payload(cell) != WEFT_CELL_PAYLOAD || rate->cell_rem, 0)) {
+        cells = weft__cell_count(cell);
+        wire = weft__cell_payload(cell) + cells * WEFT_CELL_HEADER;
+        time = weft__lane_time(lane, rate, begin, wire);
+    }
+    lane->busy_until_ps = begin + time;
+    lane->tx_bytes += wire;
+    lane->tx_cells += cells;
+    w->tally.cell_hops += cells;
+    if (__builtin_expect(lane->faults != NULL, 0) && weft__lane_loses(lanes, lane, w, cell, begin, begin + time))
+        return;
+    if (__builtin_expect(cells > 1, 0) && lane->through) time = rate->cell_ps;
+    weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
+}
+
+/// A cell of data joins the lane. Its wait is known to be `wait`.
+static inline void weft__lane_send(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                                   const struct weft_packet *cell, weft_time_ps wait) {
+    weft__lane_note_wait(lanes, lane, wait);
+    weft__lane_transmit(lanes, lane, w, cell, w->now_ps + wait);
+}
+
+/// A control cell goes ahead of data.
+void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
+                             const struct weft_packet *cell);
+
+/// Watermarks and counts into the counters of the lane's port (of priority 0), at the end of a run.
+void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_lane *lane,
+                       struct weft_counters *counters);
+
+/// Adds what one box counted.
+void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *one);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSF fabric node (FN). See dsf_fn.c.
+#ifndef WEFT_BOX_DSF_DSF_FN_H
+#define WEFT_BOX_DSF_DSF_FN_H
+
+#include "box/dsf/dsf_llfc.h"
+
+/// Which FIFOs stop which lanes.
+struct weft__fn_llfc {
+    struct weft__lane_queues queues;
+    uint64_t *stops;   ///< [out * words]: the lanes that the FIFO of `out` has stopped
+    uint16_t *stopped; ///< [in]: how many FIFOs have stopped it
+    uint32_t words;
+    uint64_t count;
+};
+
+/// Where a cell went, and by which lane.
+struct weft__fn_last {
+    uint32_t to, lane;
+};
+
+struct weft__fn {
+    struct weft__spray spray;
+    const struct weft_fabric_conf *conf;
+    uint64_t watch_cells;       ///< a cell that finds so many is marked or lost
+    struct weft__lanes lanes;   ///< all its ports
+    uint64_t dropped;           ///< cells without room
+    uint64_t marked;            ///< cells
+    uint64_t unreachable;       ///< cells without a lane
+    struct weft__fn_llfc *llfc; ///< NULL: lanes are no queues
+    struct weft__fn_last *last; ///< [ports]: the last cell from there; kept where there is packing
+};
+
+struct weft__fn_setup {
+    const struct weft_fabric_conf *conf;
+    const struct weft_eligible_box *eligible;
+    uint32_t ports, ins, who;
+    uint64_t seed;
+    bool packing; ///< some interface node of the fabric packs
+    uint32_t node, port0, events_max;
+    struct weft_packet_pool *pool; ///< with link-level flow control somewhere in the fabric; else NULL
+    struct weft_arena *arena;
+};
+
+extern const struct weft__node_ops weft__fn_ops;
+/// What it counted is added to the sum.
+void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outcome *sum);
+weft_bytes weft__fn_held(const void *state);
+/// A cell is lost here, at this port.
+void weft__fn_lose(const struct weft__fn *fn, struct weft__worker *w, const struct weft_packet *cell, uint32_t port,
+                   enum weft_drop reason, uint64_t *count);
+
+void weft__fn_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
+
+/// The lane for a cell, or for a part of the cell that came before it. Behind another box that one may be a cell of
+/// another input there, which came between them: then the part goes by a lane of its own.
+static inline uint32_t weft__fn_lane(struct weft__fn *fn, const struct weft_packet *p) {
+    uint32_t to = weft__cell_to(p);
+    if (weft__cell_is_control(p)) return weft__spray_pick(&fn->spray, p->time_ps, to);
+    struct weft__fn_last *last = &fn->last[p->port];
+    if (!weft__cell_is_part(p) || last->to != to)
+        *last = (struct weft__fn_last){.to = to, .lane = weft__spray_pick(&fn->spray, p->time_ps, to)};
+    return last->lane;
+}
+
+// dsf_fn_llfc.c
+extern const struct weft__node_ops weft__fn_llfc_ops;
+struct weft__fn_llfc *weft__fn_llfc_new(struct weft__fn *fn, const struct weft__fn_setup *setup);
+/// The caller connects its lanes. Initialises the node's timers.
+struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__node *node);
+
+#endif

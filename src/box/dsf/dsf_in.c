@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSF interface node: a Jericho chip in an RDSW or EDSW. Life of a packet: it arrives at an Ethernet port
+// (on_frame) as at a switch; the AQM marks it by the depth of its virtual output queue (VOQ), the buffer admits it at
+// its port and priority and says whether its neighbour is to pause, and it waits in the VOQ of the port, anywhere in
+// the fabric, that it is to leave by (dsf_in_voq.c). The VOQ asks that port for credits; the port grants them at its
+// own rate, VOQ by VOQ (dsf_in_credit.c). Against its credits the packet is cut into cells, which are spread over all
+// lanes that lead to its interface node. There cells become packets again, and packets stand in turn
+// (dsf_in_reassembly.c), before they wait, shortly, for their port (weft__ether_send).
+//
+// Sources: Meta, "Disaggregated Scheduled Fabric: Scaling Meta's AI Journey" (engineering blog, 2025); FBOSS
+// (Jericho3Asic, SaiPlatform); Broadcom's SDK for Jericho 2 (OpenBCM 6.5.24: presets of VOQs, cells, control cells).
+// Differences: traffic classes are the eight priorities; packets between ports of one interface node ask for credits as
+// all others do, and pass from input to output in no time; cells of a packet enter their lanes at one instant.
+#include "box/dsf/dsf_in.h"
+
+#include "weft/memory.h"
+
+// --- Ethernet ports -----------------------------------------------------------------------------------------------
+
+/// A frame came; p->port: the Ethernet port, of those.
+static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p) {
+    uint32_t in_port = p->port;
+    struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
+    bool xoff, leaves = weft__in_is_outside(in, p->dst);
+    if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, in->self, &at)) at.in = WEFT_NONE;
+    uint32_t to = at.in;
+    if (to == WEFT_NONE || !weft__in_has_way(in, w->now_ps, to)) {
+        weft__ether_drop(&in->ether, w, p, in_port, WEFT_DROP_NO_ROUTE);
+        return;
+    }
+    if (__builtin_expect(in->known != NULL, 0) && !weft__known_at(in->known, w->now_ps, to)) {
+        weft__ether_drop(&in->ether, w, p, in_port, WEFT_DROP_NEIGHBOUR);
+        return;
+    }
+    uint32_t voq = weft__in_voq(in, to, at.port, p->priority);
+    if (__builtin_expect(in->voq_bytes > in->hbm.watch_bytes, 0) && !weft__in_hbm_room(in, w->now_ps, p->bytes)) {
+        weft__ether_drop_full(&in->ether, w, p);
+        return;
+    }
+    if (!weft__ether_enter(&in->ether, w, p, in->voq[voq].bytes, &xoff)) return;
+    weft__in_enqueue(node, in, w, p, voq);
+    if (xoff) weft__ether_hold(&in->ether, node, w, in_port, p->priority); // unless it was sent at once
+}
+
+/// A packet has left a port: credits may have waited for that.
+static void on_left(struct weft__node *node, struct weft__worker *w, uint32_t k, uint32_t priority, uint32_t bytes) {
+    struct weft__in *in = node->state;
+    weft_bytes now = in->ether.port[k].queue[priority].bytes, stop = in->conf->egress_stop_bytes;
+    if (now <= stop && now + bytes > stop) weft__in_arm_credits(node, in, w->now_ps, k);
+}
+
+static void on_pauses(struct weft__node *node, struct weft__worker *w, uint32_t k) {
+    weft__in_arm_credits(node, node->state, w->now_ps, k);
+}
+
+const struct weft__ether_ops weft__in_ether_ops = {.on_left = on_left, .on_pauses = on_pauses};
+
+// --- events -------------------------------------------------------------------------------------------------------
+
+static inline bool is_ethernet(const struct weft__in *in, const struct weft_packet *p) {
+    return in->slot[p->port] & WEFT__IN_ETHERNET;
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
+    struct weft__in *in = node->state;
+    if (!word) {
+        if (__builtin_expect(!weft__cell_is_control(p), 1)) {
+            weft__in_on_cell(node, in, w, p);
+        } else {
+            w->tally.delivered_bytes += p->bytes;
+            if (p->kind == WEFT_PACKET_CREDIT)
+                weft__in_on_credit(node, in, w, p->psn, p->qp);
+            else if (__builtin_expect(p->kind == WEFT_PACKET_LLFC, 0))
+                weft__lane_queue_on_signal(in->queues, node, w, in->slot[p->port], p);
+            else
+                weft__in_on_request(node, in, w, weft__cell_from(p), p);
+        }
+        return;
+    }
+    p->port = in->slot[p->port] & (uint16_t)~WEFT__IN_ETHERNET;
+    if (weft_packet_is_local(p)) {
+        weft__ether_on_local(&in->ether, node, w, p);
+    } else {
+        p->priority = in->ether.conf->dscp_map[p->dscp] & 7u;
+        on_frame(node, in, w, p);
+    }
+}
+
+static void on_sample(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    for (uint32_t k = 0; k < in->node_ports; k++)
+        if (in->sampled[k] && in->slot[k] & WEFT__IN_ETHERNET)
+            weft__ether_sample(&in->ether, w, in->slot[k] & ~(uint32_t)WEFT__IN_ETHERNET);
+    weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_SAMPLE), w->now_ps + in->sample_interval_ps);
+}
+
+static void on_box_timer(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t what) {
+    switch (what) {
+    case WEFT__IN_KEY_REASSEMBLY:
+        weft__in_give_up(node, in, w);
+        break;
+    case WEFT__IN_KEY_VOQS:
+        weft__in_look_at_voqs(node, in, w);
+        break;
+    case WEFT__IN_KEY_ROOM:
+        weft__in_on_lanes(node, in, w);
+        break;
+    case WEFT__IN_KEY_CHIP:
+        weft__in_hbm_look(node, in, w);
+        break;
+    case WEFT__IN_KEY_SAMPLE:
+        on_sample(node, in, w);
+        break;
+    default:
+        weft__lane_queue_serve(in->queues, node, w, what - WEFT__IN_KEY_LANES);
+    }
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__in *in = node->state;
+    uint32_t k = key / WEFT__ETHER_KEYS_A_PORT, what = key % WEFT__ETHER_KEYS_A_PORT;
+    if (k >= in->ether.ports)
+        on_box_timer(node, in, w, key - weft__in_box_key(in, 0));
+    else if (what == WEFT__IN_KEY_CREDIT)
+        weft__in_grant(node, in, w, k);
+    else
+        weft__ether_on_timer(&in->ether, node, w, what, k);
+}
+
+/// The key of the VOQ that a frame will join, unless it leaves the fabric.
+static inline uint64_t frame_key(const struct weft__in *in, const struct weft_packet *p) {
+    return weft__in_voq_key(in->in_of_host[p->dst], in->port_of_host[p->dst], in->ether.conf->dscp_map[p->dscp] & 7u);
+}
+
+static inline uint64_t request_key(const struct weft_packet *p) {
+    return weft__in_voq_key(weft__cell_from(p), p->qp / WEFT_PRIORITIES, p->qp % WEFT_PRIORITIES);
+}
+
+static inline void fetch_voq(const struct weft__in *in, uint32_t number) {
+    __builtin_prefetch(&in->voq[number], 1);
+    __builtin_prefetch((const char *)&in->voq[number + 1] - 1, 1);
+}
+
+static void in_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    const struct weft__in *in = node->state;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        if (is_ethernet(in, p)) {
+            if (!weft_packet_is_local(p) && in->voqs.slot)
+                __builtin_prefetch(weft__number_slot(&in->voqs, frame_key(in, p)));
+        } else if (!weft__cell_is_control(p)) {
+            __builtin_prefetch(&in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority]);
+        } else if (p->kind == WEFT_PACKET_CREDIT) {
+            fetch_voq(in, p->psn);
+        } else if (p->kind == WEFT_PACKET_REQUEST && in->flows.slot) {
+            __builtin_prefetch(weft__number_slot(&in->flows, request_key(p)));
+        }
+    }
+}
+
+/// What control cells and cells will touch next; nothing is decided here.
+static inline void prepare_cell(const struct weft__in *in, const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_CREDIT) {
+        weft__fifo_fetch(&in->voq[p->psn].fifo);
+    } else if (p->kind == WEFT_PACKET_REQUEST) {
+        uint32_t flow = weft__number_guess(&in->flows, request_key(p));
+        if (flow != WEFT_NONE) __builtin_prefetch(&in->flow[flow], 1);
+    } else if (!weft__cell_is_control(p)) {
+        uint32_t stream = in->stream_of[weft__cell_from(p) * WEFT_PRIORITIES + p->priority];
+        if (!stream) return;
+        const struct weft__in_stream *s = &in->stream[stream - 1];
+        __builtin_prefetch(&s->slot[weft__cell_sequence(p) & s->mask]);
+    }
+}
+
+/// `word`: whether it came by an Ethernet port.
+static void in_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct weft__in *in = node->state;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_packet *p = arrival[i].packet;
+        arrival[i].word = is_ethernet(in, p);
+        if (!arrival[i].word) {
+            prepare_cell(in, p);
+        } else if (!weft_packet_is_local(p)) {
+            uint32_t voq = weft__number_guess(&in->voqs, frame_key(in, p));
+            if (voq != WEFT_NONE) fetch_voq(in, voq);
+        }
+    }
+}
+
+static void in_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                   weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
+}
+
+const struct weft__node_ops weft__in_ops = {.fetch = in_fetch, .prepare = in_prepare, .run = in_run};

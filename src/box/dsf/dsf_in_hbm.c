@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The deep buffer of an interface node: on-chip memory, and HBM behind it. A packet goes to HBM if its VOQ holds more
+// on chip than `sram_alpha` times what is free there for VOQs, and if packets before it are in HBM; so VOQs that drain
+// stay on chip, and the long ones do not take it from them. HBM writes and reads at a rate of its own each: what is yet
+// to be written waits on chip, a packet that is in HBM leaves its VOQ when HBM is free to read it. With little room
+// left on chip all NICs that send are paused, and what finds none is dropped.
+//
+// Sources: sizes from FBOSS (Jericho3Asic), alpha of VOQs and the free shares of on-chip memory for XOFF and XON from
+// its test configurations. Nothing is published of how HBM is read and written; the rate, and that writing does not
+// slow reading, is assumed.
+#include "box/dsf/dsf_in.h"
+
+static void use(const struct weft__in *in, weft_time_ps now, struct weft__hbm_way *way, uint32_t bytes) {
+    if (way->busy_until_ps < now) *way = (struct weft__hbm_way){.busy_until_ps = now};
+    uint64_t num = bytes * 8 * WEFT_PS_PER_S + way->rem;
+    way->busy_until_ps += num / in->conf->hbm_rate_bps;
+    way->rem = num % in->conf->hbm_rate_bps;
+}
+
+/// Held on chip: by VOQs, and yet to be written to HBM.
+static weft_bytes chip_bytes(const struct weft__in *in, weft_time_ps now) {
+    weft_bytes bytes = in->voq_bytes - in->hbm.bytes;
+    if (in->hbm.write.busy_until_ps <= now) return bytes;
+    unsigned __int128 bits = (unsigned __int128)(in->hbm.write.busy_until_ps - now) * in->conf->hbm_rate_bps;
+    return bytes + (weft_bytes)(bits / (8 * WEFT_PS_PER_S));
+}
+
+static weft_bytes chip_share(const struct weft__in *in, double free) {
+    return (weft_bytes)((1 - free) * (double)in->conf->sram_bytes);
+}
+
+void weft__in_hbm_start(struct weft__in *in) {
+    double alpha = in->conf->sram_alpha;
+    in->hbm.voq_room = chip_share(in, in->conf->sram_xon);
+    in->hbm.watch_bytes = (weft_bytes)((double)in->hbm.voq_room * alpha / (1 + alpha));
+}
+
+bool weft__in_hbm_room(const struct weft__in *in, weft_time_ps now, uint32_t bytes) {
+    return chip_bytes(in, now) + bytes <= in->conf->sram_bytes;
+}
+
+/// Looks again when HBM may have written enough.
+static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now, weft_bytes excess) {
+    struct weft__hbm_way way = {.busy_until_ps = now};
+    use(in, now, &way, (uint32_t)(excess < UINT16_MAX ? excess + 1 : UINT16_MAX));
+    weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_CHIP), way.busy_until_ps);
+}
+
+void weft__in_hbm_store(struct weft__node *node, struct weft__in *in, weft_time_ps now, struct weft__voq *v,
+                        uint32_t bytes) {
+    if (!v->hbm) {
+        weft_bytes used = in->voq_bytes - in->hbm.bytes, room = in->hbm.voq_room;
+        double most = used < room ? in->conf->sram_alpha * (double)(room - used) : 0;
+        if ((double)v->bytes <= most) return;
+    }
+    v->hbm++;
+    in->hbm.bytes += bytes;
+    if (in->hbm.bytes > in->counts.hbm_bytes_max) in->counts.hbm_bytes_max = in->hbm.bytes;
+    in->counts.hbm_packets++;
+    use(in, now, &in->hbm.write, bytes);
+    if (in->ether.full || chip_bytes(in, now) <= chip_share(in, in->conf->sram_xoff)) return;
+    in->counts.chip_full++;
+    in->ether.full = true;
+    arm_look(node, in, now, chip_bytes(in, now) - in->hbm.voq_room);
+}
+
+void weft__in_hbm_take(struct weft__in *in, weft_time_ps now, struct weft__voq *v, uint32_t bytes, bool read) {
+    v->hbm--;
+    in->hbm.bytes -= bytes;
+    if (read) use(in, now, &in->hbm.read, bytes);
+}
+
+void weft__in_hbm_look(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    weft_bytes bytes = chip_bytes(in, w->now_ps);
+    if (bytes > in->hbm.voq_room)
+        arm_look(node, in, w->now_ps, bytes - in->hbm.voq_room);
+    else
+        weft__ether_has_room(&in->ether, node, w);
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual output queues of an interface node, one for each port of the fabric and priority that packets have come for.
+// A VOQ tells the scheduler of its port how it stands, when that changes:
+//
+//   request    it holds more than it has credits for
+//   slow       it has credits for all it holds, but for less than the surplus that presets want beyond that, so that
+//              packets to come need not wait for the loop of request and credit
+//   satisfied  it has that surplus
+//
+// A packet leaves while the balance is positive, and so may overdraw it by less than itself. Presets as in Broadcom's
+// SDK (OpenBCM 6.5.24, iqs_tune.c): with n credits under way a VOQ is satisfied with n + 1 credits more than it holds,
+// and an empty one keeps 3 n - 1 credits at most. What has been lost on the way is asked for again.
+//
+// Credits know nothing of the node's own lanes. When these are fewer than its ports can fill (links have failed),
+// packets wait in their VOQs, in turn, until the lane of their next cell has little before it.
+#include "box/dsf/dsf_in.h"
+#include "weft/memory.h"
+
+enum { VOQS_FIRST = 16 };
+
+uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t priority) {
+    bool is_new;
+    uint32_t v = weft__number_of(&in->voqs, weft__in_voq_key(to, port, priority), &is_new);
+    if (!is_new) return v;
+    if (v == in->voq_capacity) {
+        uint32_t capacity = v ? 2 * v : VOQS_FIRST;
+        in->voq = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq, v * sizeof *in->voq, capacity * sizeof *in->voq);
+        in->voq_capacity = capacity;
+    }
+    in->voq[v] = (struct weft__voq){.to = to, .port = (uint16_t)port, .priority = (uint8_t)priority};
+    return v;
+}
+
+/// Looks at VOQs for lost requests and for those without credits, as long as any holds packets.
+static void arm_look(struct weft__node *node, struct weft__in *in, weft_time_ps now) {
+    uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_VOQS);
+    weft_time_ps every = in->conf->refresh_ps;
+    if (in->conf->watchdog_ps < every) every = in->conf->watchdog_ps;
+    if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, now + every);
+}
+
+static void tell(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    v->asked_ps = w->now_ps;
+    in->counts.requests++;
+    struct weft_packet cell = {
+        .bytes = WEFT_CELL_CONTROL,
+        .qp = v->port * WEFT_PRIORITIES + v->priority,
+        .psn = number,
+        .kind = WEFT_PACKET_REQUEST,
+        .flags = v->state & 7u,
+        .entropy = v->asked & 0x3fffu,
+    };
+    v->asked = (uint16_t)((v->asked + 1u) & (WEFT__REQUEST_NUMBERS - 1));
+    if (v->to == in->self)
+        weft__in_on_request(node, in, w, in->self, &cell);
+    else
+        weft__in_send_control(in, w, &cell, v->to);
+}
+
+/// How it stands now; told if that has changed.
+static void review(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    int64_t surplus = v->balance - (int64_t)v->bytes;
+    uint8_t state = v->state;
+    if (surplus < 0)
+        state = WEFT__VOQ_REQUEST;
+    else if (surplus >= (int64_t)in->request_surplus)
+        state = WEFT__VOQ_SATISFIED;
+    else if (state == WEFT__VOQ_REQUEST)
+        state = WEFT__VOQ_SLOW;
+    if (state == v->state) return;
+    v->state = state;
+    tell(node, in, w, number);
+}
+
+/// A cell that may leave now.
+static inline void send_cell(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                             const struct weft_packet *p, uint32_t out) {
+    struct weft__cell_lane *lane = &in->lanes.lane[out];
+    if (__builtin_expect(in->queues != NULL, 0))
+        weft__lane_queue_send(in->queues, node, w, out, p);
+    else
+        weft__lane_send(&in->lanes, lane, w, p, weft__lane_wait(lane, w->now_ps));
+}
+
+/// Cuts what is `left` of a packet into cells, or trains of them, and spreads them. `index`: the first one's. The lane
+/// of the last, which is what p has become.
+static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence, uint32_t index,
+                                  uint32_t left) {
+    uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD, out = WEFT_NONE;
+    while (left) {
+        uint32_t part = index ? most : most - WEFT_CELL_PACKET;
+        if (part > left) part = left;
+        left -= part;
+        out = weft__spray_pick(&in->spray, w->now_ps, v->to);
+        if (__builtin_expect(out == WEFT_NONE, 0)) {
+            weft__count_lost_bytes(w, WEFT_DROP_NO_ROUTE, part);
+            p->bytes = (uint16_t)part;
+            p->dst = weft__cell_dst(v->to, in->self, index++);
+            in->counts.cells_unreachable += weft__cell_count(p);
+            if (in->trace) weft__lanes_note_loss(&in->lanes, w->now_ps, in->lanes.port[0], p, WEFT_DROP_NO_ROUTE);
+            continue;
+        }
+        p->bytes = (uint16_t)part;
+        p->dst = weft__cell_dst(v->to, in->self, index++);
+        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        send_cell(node, in, w, p, out);
+    }
+    return out;
+}
+
+/// The cell that was sent last, and how much room is left in it.
+struct cell {
+    uint32_t out, room;
+};
+
+/// With packing: a packet begins in the last cell and leaves its own for the next.
+static __attribute__((noinline)) void send_packed(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence,
+                                                  struct cell *last) {
+    uint32_t left = p->bytes, index = 0;
+    if (last->room > WEFT_CELL_PACKET) {
+        uint32_t part = last->room - WEFT_CELL_PACKET;
+        if (part > left) part = left;
+        left -= part;
+        p->bytes = (uint16_t)part;
+        p->qp |= WEFT__CELL_PART;
+        p->dst = weft__cell_dst(v->to, in->self, index++);
+        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        send_cell(node, in, w, p, last->out);
+        p->qp &= WEFT__CELL_QP;
+        last->room -= weft__cell_payload(p);
+        if (!left) return;
+    }
+    last->out = send_cells(node, in, w, p, v, sequence, index, left);
+    last->room = last->out == WEFT_NONE ? 0 : WEFT_CELL_PAYLOAD - weft__cell_payload(p);
+}
+
+/// Brings the next lanes towards an interface node into the cache.
+static inline void fetch_lanes(struct weft__in *in, weft_time_ps now, uint32_t to, uint32_t n) {
+    const struct weft__way *way = weft__spray_to(&in->spray, now, to);
+    for (uint32_t i = 0; i <= n && way->at + i < way->n; i++)
+        __builtin_prefetch(&in->lanes.lane[in->spray.lane[way->first + way->at + i]], 1);
+}
+
+/// A packet goes to another interface node.
+static inline void cross_fabric(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
+                                struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
+    uint16_t *next = &in->sequence[v->to * WEFT_PRIORITIES + v->priority];
+    uint32_t sequence = *next;
+    fetch_lanes(in, w->now_ps, v->to, p->bytes / (WEFT_CELL_PAYLOAD * (uint32_t)in->conf->train));
+    *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
+    if (__builtin_expect(in->conf->packing, 0))
+        send_packed(node, in, w, p, v, sequence, last);
+    else
+        send_cells(node, in, w, p, v, sequence, 0, p->bytes);
+}
+
+/// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
+static inline weft_time_ps lanes_free(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    if (v->to == in->self) return 0;
+    const struct weft__way *way = weft__spray_to(&in->spray, now, v->to);
+    if (!way->n) return 0;
+    uint32_t k = in->spray.lane[way->first + way->at];
+    const struct weft__cell_lane *lane = &in->lanes.lane[k];
+    weft_time_ps cell = in->lanes.rate[lane->rate].cell_ps, most = in->conf->backlog_cells * in->conf->train * cell;
+    if (__builtin_expect(in->queues != NULL, 0)) { // of a lane that is stopped nobody knows until when
+        weft_time_ps wait = weft__lane_wait(lane, now) + in->queues->queue[k].cells * cell;
+        return wait > most ? now + wait - most + cell : 0;
+    }
+    return lane->busy_until_ps > now + most ? lane->busy_until_ps - most : 0;
+}
+
+/// When its first packet may leave, if there are credits; 0: now.
+static inline weft_time_ps may_leave(struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    weft_time_ps free_ps = lanes_free(in, now, v);
+    if (!weft__voq_is_in_hbm(v) || in->hbm.read.busy_until_ps <= now) return free_ps;
+    return in->hbm.read.busy_until_ps > free_ps ? in->hbm.read.busy_until_ps : free_ps;
+}
+
+/// Joins those that wait for lanes, or for HBM.
+static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_t number, weft_time_ps until) {
+    struct weft__voq *v = &in->voq[number];
+    uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_ROOM);
+    if (until < weft__timer_at(&node->timers, key)) weft__timer_set(&node->timers, key, until);
+    if (v->waits) return;
+    v->waits = true;
+    v->next = in->waiting == WEFT_NONE ? number : in->voq[in->waiting].next;
+    if (in->waiting != WEFT_NONE) in->voq[in->waiting].next = number;
+    in->waiting = number;
+}
+
+static void send_first(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft__voq *v,
+                       struct cell *last) {
+    struct weft_packet p;
+    bool in_hbm = weft__voq_is_in_hbm(v);
+    weft__fifo_pop(&v->fifo, in->ether.pool, &p);
+    if (__builtin_expect(in_hbm, 0)) weft__in_hbm_take(in, w->now_ps, v, p.bytes, true);
+    v->balance -= p.bytes;
+    v->bytes -= p.bytes;
+    in->voq_bytes -= p.bytes;
+    v->active_ps = w->now_ps;
+    in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
+    weft__ether_release(&in->ether, node, w, &p);
+    if (v->to == in->self)
+        weft__ether_send(&in->ether, node, w, &p, v->port);
+    else
+        cross_fabric(node, in, w, &p, v, last);
+    if (in->conf->window_bytes && v->to == in->self) weft__in_on_arrived(in, in->self, v->port, v->priority, p.bytes);
+}
+
+/// Sends what the balance and lanes allow.
+static void serve(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    struct cell last = {0};
+    while (v->fifo.n && v->balance > 0 && !v->waits) {
+        weft_time_ps free_ps = may_leave(in, w->now_ps, v);
+        if (__builtin_expect(free_ps > 0, 0))
+            wait_for_lanes(node, in, number, free_ps);
+        else
+            send_first(node, in, w, v, &last);
+    }
+    review(node, in, w, number);
+}
+
+/// Takes all VOQs out of the ring; the first of a list.
+static uint32_t all_waiting(struct weft__in *in) {
+    if (in->waiting == WEFT_NONE) return WEFT_NONE;
+    uint32_t first = in->voq[in->waiting].next;
+    in->voq[in->waiting].next = WEFT_NONE;
+    in->waiting = WEFT_NONE;
+    return first;
+}
+
+/// A packet of each in turn. Who finds no room keeps his place before those who found some.
+void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    for (uint32_t list = all_waiting(in), again; list != WEFT_NONE; list = again) {
+        uint32_t *tail = &again;
+        for (uint32_t number = list, next; number != WEFT_NONE; number = next) {
+            struct weft__voq *v = &in->voq[number];
+            weft_time_ps free_ps = may_leave(in, w->now_ps, v);
+            next = v->next;
+            v->waits = false;
+            if (!v->fifo.n || v->balance <= 0) continue; // it asks when it has packets
+            if (free_ps) {
+                wait_for_lanes(node, in, number, free_ps);
+                continue;
+            }
+            send_first(node, in, w, v, &(struct cell){0}); // others come between its packets
+            review(node, in, w, number);
+            *tail = number;
+            tail = &v->next;
+        }
+        *tail = WEFT_NONE;
+    }
+}
+
+void weft__in_enqueue(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
+                      uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    if (!v->fifo.n) {
+        v->credit_ps = w->now_ps;
+        if (v->balance > 0 && in->conf->balance_age_ps != WEFT_TIME_NEVER &&
+            w->now_ps - v->active_ps > in->conf->balance_age_ps) {
+            in->counts.credit_bytes_given_up += (uint64_t)v->balance;
+            v->balance = 0;
+        }
+        arm_look(node, in, w->now_ps);
+    }
+    v->active_ps = w->now_ps;
+    v->bytes += p->bytes;
+    if (v->bytes > v->bytes_max) v->bytes_max = v->bytes;
+    in->voq_bytes += p->bytes;
+    if (in->voq_bytes > in->voq_bytes_max) in->voq_bytes_max = in->voq_bytes;
+    weft__fifo_push(&v->fifo, in->ether.pool, p);
+    if (__builtin_expect(in->voq_bytes > in->hbm.watch_bytes || v->hbm, 0))
+        weft__in_hbm_store(node, in, w->now_ps, v, p->bytes);
+    serve(node, in, w, number);
+}
+
+void weft__in_on_credit(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
+                        uint32_t bytes) {
+    struct weft__voq *v = &in->voq[number];
+    in->counts.credits++;
+    v->credit_ps = w->now_ps;
+    v->balance += bytes;
+    int64_t most = (int64_t)(v->bytes > in->balance_max ? v->bytes : in->balance_max);
+    if (v->balance > most) {
+        in->counts.credit_bytes_given_up += (uint64_t)(v->balance - most);
+        v->balance = most;
+        if (v->state == WEFT__VOQ_SATISFIED) tell(node, in, w, number); // it may not have been heard
+    }
+    serve(node, in, w, number);
+}
+
+static void note_purge(const struct weft__in *in, weft_time_ps now, const struct weft__voq *v) {
+    struct weft__fifo_cursor first = weft__fifo_begin(&v->fifo);
+    uint32_t port = in->port[weft__fifo_next(&first)->port].node_port;
+    struct weft_event *event = weft__trace_add(in->trace, now, WEFT_EVENT_VOQ_PURGED, port, v->priority);
+    if (!event) return;
+    event->value = v->bytes;
+    event->more = weft__event_voq(v->to, v->port);
+}
+
+/// The credit watchdog: what waits is discarded.
+static void purge(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number) {
+    struct weft__voq *v = &in->voq[number];
+    in->counts.voqs_purged++;
+    if (__builtin_expect(in->trace != NULL, 0)) note_purge(in, w->now_ps, v);
+    while (v->fifo.n) {
+        struct weft_packet p;
+        bool in_hbm = weft__voq_is_in_hbm(v);
+        weft__fifo_pop(&v->fifo, in->ether.pool, &p);
+        if (in_hbm) weft__in_hbm_take(in, w->now_ps, v, p.bytes, false);
+        v->bytes -= p.bytes;
+        in->voq_bytes -= p.bytes;
+        weft__ether_drop(&in->ether, w, &p, p.port, WEFT_DROP_CREDIT_WATCHDOG);
+        weft__ether_release(&in->ether, node, w, &p);
+    }
+    v->balance = 0;
+    v->state = WEFT__VOQ_SATISFIED;
+    tell(node, in, w, number);
+}
+
+void weft__in_look_at_voqs(struct weft__node *node, struct weft__in *in, struct weft__worker *w) {
+    weft_time_ps next = WEFT_TIME_NEVER;
+    for (uint32_t i = 0; i < in->voqs.n; i++) {
+        struct weft__voq *v = &in->voq[i];
+        if (!v->fifo.n) continue;
+        weft_time_ps patience = in->conf->watchdog_ps;
+        if (patience != WEFT_TIME_NEVER && w->now_ps - v->credit_ps >= patience) {
+            purge(node, in, w, i);
+            continue;
+        }
+        weft_time_ps last = v->asked_ps > v->credit_ps ? v->asked_ps : v->credit_ps;
+        if (w->now_ps - last >= in->conf->refresh_ps) {
+            tell(node, in, w, i);
+            last = w->now_ps;
+        }
+        weft_time_ps at = last + in->conf->refresh_ps;
+        if (patience != WEFT_TIME_NEVER && v->credit_ps + patience < at) at = v->credit_ps + patience;
+        if (at < next) next = at;
+    }
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, weft__in_box_key(in, WEFT__IN_KEY_VOQS), next);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Link-level flow control of fabric links, an option: a FIFO that grows beyond a threshold stops the lanes whose cells
+// it gets, and lets them go on when it has shrunk again. A lane that can be stopped must be a queue, unlike those of
+// dsf.h, whose cells are on their way when they join: so boxes of a fabric with flow control have these queues in front
+// of their lanes, and boxes of others have none.
+//
+// The signal takes a control cell's time, the link's delay and the processing of the far end, uses no room on the lane
+// and is not lost: links repeat the state all the time. Control cells are not stopped; they go ahead of data, so that
+// what waits in a fabric never waits for a credit that waits behind it.
+#ifndef WEFT_BOX_DSF_DSF_LLFC_H
+#define WEFT_BOX_DSF_DSF_LLFC_H
+
+#include "base/fifo.h"
+#include "box/dsf/dsf.h"
+
+struct weft__lane_queue {
+    struct weft__fifo fifo;
+    uint32_t cells; ///< in it
+    bool stopped;   ///< by the far end
+    uint32_t event; ///< of that; 0: not recorded
+    weft_time_ps since_ps;
+};
+
+/// Those of a box.
+struct weft__lane_queues {
+    struct weft__lane_queue *queue; ///< [lanes->n]
+    struct weft__lanes *lanes;
+    struct weft_packet_pool *pool;
+    uint32_t key0; ///< the timer of the first lane
+    weft_time_ps stopped_ps;
+};
+
+void weft__lane_queues_init(struct weft__lane_queues *q, struct weft__lanes *lanes, uint32_t key0,
+                            struct weft_packet_pool *pool, struct weft_arena *arena);
+/// A cell of data joins a lane.
+void weft__lane_queue_send(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w, uint32_t lane,
+                           const struct weft_packet *cell);
+/// Sends what may be sent: when the lane's timer fires.
+void weft__lane_queue_serve(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w,
+                            uint32_t lane);
+/// The far end says stop or go.
+void weft__lane_queue_on_signal(struct weft__lane_queues *q, struct weft__node *node, struct weft__worker *w,
+                                uint32_t lane, const struct weft_packet *signal);
+/// Tells the far end of a lane to stop what it sends to us, or to go on.
+void weft__lane_signal(const struct weft__lanes *lanes, uint32_t lane, struct weft__worker *w, bool stop);
+weft_bytes weft__lane_queues_held(const struct weft__lane_queues *q);
+/// Stops that last are counted up to now, at the end of a run.
+void weft__lane_queues_finish(struct weft__lane_queues *q, weft_time_ps now);
+
+#endif

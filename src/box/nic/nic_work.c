@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a work request costs a NIC before its first packet can go: the doorbell, the entry fetched over PCIe, keys
+// looked up. One after another, so many small messages cost more than their bytes. A message, each part of one that is
+// split over queue pairs, and a clear-to-send are a request each; a request for a READ is not counted.
+//
+// Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
+// request consists of. Difference: one pipeline for all queue pairs, with a request in it at a time; its time is a
+// parameter, and assumed.
+#include "box/nic/nic.h"
+
+static void set_timer(struct weft__node *node, const struct weft__nic *nic, weft_time_ps from) {
+    weft__timer_set(&node->timers, WEFT__KEY_WORK, from + nic->conf->work_request_ps);
+}
+
+void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                        const struct weft_packet *request) {
+    weft__fifo_push(&nic->work, nic->pool, request);
+    if (nic->work.n == 1) set_timer(node, nic, w->now_ps);
+}
+
+struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
+    struct weft_packet request;
+    weft__fifo_pop(&nic->work, nic->pool, &request);
+    if (nic->work.n) set_timer(node, nic, now);
+    return request;
+}

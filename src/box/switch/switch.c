@@ -1,0 +1,686 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet switch. Life of a packet: it arrives (on_packet) a fixed processing delay after its last bit; the routes
+// give the equal-cost ports and the route model picks one; the AQM model marks or drops by the depth of that egress
+// queue; the buffer model admits it at its ingress port and priority, or not, and says whether that group is now above
+// XOFF; it is sent at once if nothing is in its way, else the queueing model keeps it. When the port is free the
+// scheduler picks a priority and, in input-queued architectures, the arbiter picks the input. With its first bit sent
+// it leaves the accounts, and its ingress group may fall to XON.
+//
+// Sources: IEEE 802.1Q clauses 8.6 and 36; queueing architectures as in IEEE 802.1 dw-chen-sfc. Differences: buffer
+// space is freed when transmission begins rather than cell by cell; a frame in the ingress pipeline is not yet in the
+// buffer.
+#include "box/switch/switch.h"
+
+#include "base/bits.h"
+#include "weft/memory.h"
+
+// For the record of a run; out of the way of runs that are not recorded.
+static __attribute__((cold, noinline)) void trace_entered(struct weft__switch *sw, weft_time_ps now,
+                                                          const struct weft_packet *p, uint32_t out, bool mark) {
+    struct weft__port *port = &sw->port[out];
+    weft_bytes bytes = port->queue[p->priority].bytes;
+    bool paused = port->paused >> p->priority & 1 && port->pause_until_ps[p->priority] > now;
+    weft__trace_enqueued(sw->trace, now, p, out, bytes, paused);
+    if (mark) weft__trace_marked(sw->trace, now, p, out, bytes - p->bytes);
+}
+
+static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, weft_time_ps now,
+                                                       const struct weft_packet *p, uint32_t out) {
+    weft__trace_dequeued(sw->trace, now, out, p->priority, sw->port[out].queue[p->priority].bytes);
+}
+
+/// Counted at `port`; it was for `out`.
+static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
+                 uint32_t out, enum weft_drop reason) {
+    weft__count_drop(w, reason, p->bytes);
+    sw->port[port].counters[p->priority].drops++;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
+}
+
+static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
+
+/// The packet's first bit leaves: it is no longer in the accounts.
+static inline __attribute__((always_inline)) void leave_buffer(struct weft__node *node, struct weft__switch *sw,
+                                                               struct weft__worker *w, const struct weft_packet *p,
+                                                               uint32_t out) {
+    sw->port[out].queue[p->priority].bytes -= p->bytes;
+    if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
+    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) ==
+            WEFT_BUFFER_XON &&
+        sw->ether.xoffs[p->priority])
+        weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
+}
+
+/// Arms the port's timer for the next moment at which it could send something that waits.
+static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
+    weft__ether_arm(&sw->port[out], node, now, out, sw->queueing->ready(sw->queueing_state, out));
+}
+
+static uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
+    return weft__ether_sendable(&sw->conf->pfc, &sw->port[out], now, ready);
+}
+
+static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
+    if (!(mask & (mask - 1)) && !sw->scheduler->on_sent) return (uint32_t)__builtin_ctz(mask); // nothing is charged
+    return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
+}
+
+/// The AQM judges by what stays behind.
+static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
+    struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
+    if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
+    if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
+                            &sw->ether.ecn_random) != WEFT_AQM_MARK)
+        return;
+    p->ecn = WEFT_ECN_CE;
+    sw->port[out].counters[p->priority].ecn_marked++;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
+}
+
+static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                            struct weft_packet *p, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, w->now_ps, p, out);
+    weft__port_send(port, w, p);
+    if (sw->scheduler->on_sent)
+        sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
+    leave_buffer(node, sw, w, p, out);
+}
+
+/// A free port of an output-queued switch sends what is next.
+static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
+    if (!ready) return;
+    uint8_t mask = sendable(sw, w->now_ps, out, ready);
+    if (!mask) return;
+    uint32_t priority = pick_priority(sw, out, mask);
+    struct weft_packet p;
+    sw->queueing->pop(sw->queueing_state, 0, out, priority, &p);
+    sw->port[out].waiting--;
+    transmit(node, sw, w, &p, out);
+}
+
+/// Looks whether `out` can do something now.
+static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
+    if (port->busy_until_ps <= w->now_ps) {
+        if (port->pending)
+            weft__ether_send_local(port, &sw->conf->pfc, WEFT_NONE, node, w, out);
+        else if (sw->arbitrated)
+            sw->arbitrate = true;
+        else
+            serve(node, sw, w, out);
+    }
+    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
+}
+
+/// Discards what waits for `out` at these priorities; of an input queue, what is at its head.
+static void purge(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                  uint8_t mask) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(mask >> p & 1)) continue;
+        while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
+            uint32_t in = 0;
+            if (sw->arbitrated) {
+                const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, p);
+                while (!weft__bits_has(inputs, in))
+                    in++;
+            }
+            struct weft_packet packet;
+            sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
+            sw->port[out].waiting--;
+            drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
+            leave_buffer(node, sw, w, &packet, out);
+            if (!sw->arbitrated) continue;
+            sw->queued[in]--;
+            sw->arbitrate = true; // input queues have new heads
+        }
+    }
+}
+
+// --- arbitration (IQ, VOQ) ----------------------------------------------------------------------------------------
+
+// The arbiter sees free inputs only. In a switch of cells, where all ports get free together, that is every input in
+// turn. Here ports get free when their frames end, and an input that is fed at line rate for one output may be busy
+// each time that another gets free, for as long as the frames keep step; no arbiter can help that. With a patience the
+// other output lets its line idle until such an input is free, and has it then, which breaks the step.
+
+/// Leaves in `requests` the inputs that `out` has passed over too often, if there are any.
+static __attribute__((cold, noinline)) void insist(struct weft__switch *sw, uint32_t out, uint64_t *requests) {
+    const uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
+    bool any = false;
+    for (uint32_t k = 0; k < sw->words; k++) {
+        sw->inputs[k] = 0;
+        for (uint64_t bits = requests[k]; bits; bits &= bits - 1) {
+            uint32_t in = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (passed[in] < sw->conf->fabric_patience) continue;
+            sw->inputs[k] |= UINT64_C(1) << in % 64;
+            any = true;
+        }
+    }
+    for (uint32_t k = 0; k < sw->words && any; k++) {
+        requests[k] = sw->inputs[k];
+        sw->insisted[k] |= requests[k];
+    }
+    if (any) weft__bits_set(sw->insisting, out);
+}
+
+/// The others leave these inputs alone.
+static __attribute__((cold, noinline)) void give_way(struct weft__switch *sw) {
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->requesting[k] & ~sw->insisting[k]; bits; bits &= bits - 1) {
+            uint64_t *requests = &sw->requests[(k * 64 + (uint32_t)__builtin_ctzll(bits)) * sw->words];
+            for (uint32_t i = 0; i < sw->words; i++)
+                requests[i] &= ~sw->insisted[i];
+        }
+    for (uint32_t k = 0; k < sw->words; k++)
+        sw->insisting[k] = sw->insisted[k] = 0;
+}
+
+/// `out` takes a frame of `in`: the others that have something for it are passed over.
+static __attribute__((cold, noinline)) void pass_over(struct weft__switch *sw, uint32_t in, uint32_t out) {
+    uint16_t *passed = &sw->passed[(size_t)out * sw->ports];
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = inputs[k]; bits; bits &= bits - 1) {
+            uint32_t other = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (passed[other] < sw->conf->fabric_patience) passed[other]++;
+        }
+    passed[in] = 0;
+}
+
+/// Priorities of `mask` that a free input has for `out`.
+static uint8_t find_able(const struct weft__switch *sw, uint32_t out, uint8_t mask) {
+    uint8_t able = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint32_t p = (uint32_t)__builtin_ctz(rest);
+        const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, p);
+        uint64_t any = 0;
+        for (uint32_t k = 0; k < sw->words; k++)
+            any |= inputs[k] & ~sw->busy_inputs[k];
+        if (any) able |= (uint8_t)(1u << p);
+    }
+    return able;
+}
+
+/// What output `out` asks for: its priority by the scheduler among those that a free input has, and those inputs.
+static bool request(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    struct weft__port *port = &sw->port[out];
+    if (port->busy_until_ps >
+        w->now_ps) { // an input queue's new head may be for an output that has begun another frame
+        arm(node, sw, w->now_ps, out);
+        if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) == port->busy_until_ps)
+            weft__bits_set(sw->asleep, out);
+        return false;
+    }
+    if (port->storm && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP)
+        purge(node, sw, w, out, port->storm); // likewise
+    uint8_t mask = sendable(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
+    if (!mask) {
+        arm(node, sw, w->now_ps, out);
+        return false;
+    }
+    uint8_t able = find_able(sw, out, mask);
+    if (!able) return false; // asks again when an input is free
+    sw->unmatched = true;    // so far
+    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
+    uint64_t *requests = &sw->requests[out * sw->words], any = 0;
+    for (uint32_t k = 0; k < sw->words; k++)
+        requests[k] = inputs[k];
+    if (__builtin_expect(sw->passed != NULL, 0)) insist(sw, out, requests);
+    for (uint32_t k = 0; k < sw->words; k++)
+        any |= requests[k] &= ~sw->busy_inputs[k];
+    return any; // asks again when an input is free
+}
+
+/// An input's timer is set if something can come of it: a frame waits there, or an output may find it free.
+static void arm_input(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t in) {
+    uint32_t key = weft__ether_key(WEFT__SWITCH_KEY_INPUT, in);
+    if (!weft__bits_has(sw->busy_inputs, in) || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
+    if (sw->input_until_ps[in] > now)
+        weft__timer_set(&node->timers, key, sw->input_until_ps[in]);
+    else
+        weft__bits_clear(sw->busy_inputs, in);
+}
+
+static void arm_inputs(struct weft__node *node, struct weft__switch *sw, weft_time_ps now) {
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->busy_inputs[k]; bits; bits &= bits - 1)
+            arm_input(node, sw, now, k * 64 + (uint32_t)__builtin_ctzll(bits));
+}
+
+static void cross(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t in, uint32_t out) {
+    struct weft_packet p;
+    if (__builtin_expect(sw->passed != NULL, 0)) pass_over(sw, in, out);
+    sw->queueing->pop(sw->queueing_state, in, out, sw->chosen[out], &p);
+    sw->port[out].waiting--;
+    sw->queued[in]--;
+    weft_time_ps time = weft__port_time(&sw->port[in], p.bytes + WEFT_WIRE_OVERHEAD);
+    if (sw->conf->fabric_speedup > 1) time = (weft_time_ps)((double)time / sw->conf->fabric_speedup);
+    weft__bits_set(sw->busy_inputs, in);
+    sw->input_until_ps[in] = w->now_ps + time;
+    if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
+    transmit(node, sw, w, &p, out);
+    arm(node, sw, w->now_ps, out);
+}
+
+/// Outputs that have something to ask for, into sw->requesting; how many.
+static uint32_t collect_requests(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t n = 0;
+    sw->unmatched = false;
+    for (uint32_t k = 0; k < sw->words; k++) {
+        sw->requesting[k] = 0;
+        for (uint64_t bits = sw->waiting[k] & ~sw->asleep[k]; bits; bits &= bits - 1) {
+            uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (!sw->port[out].waiting) { // neither at the head of a queue nor behind one
+                weft__bits_clear(sw->waiting, out);
+            } else if (request(node, sw, w, out)) {
+                weft__bits_set(sw->requesting, out);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+/// What was matched crosses, if its output is still free; how many.
+static uint32_t cross_matched(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t crossed = 0;
+    for (uint32_t k = 0; k < sw->words; k++)
+        for (uint64_t bits = sw->requesting[k]; bits; bits &= bits - 1) {
+            uint32_t out = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (sw->match[out] == WEFT_ARBITER_NONE) continue;
+            if (sw->port[out].busy_until_ps <= w->now_ps) {
+                cross(node, sw, w, sw->match[out], out);
+                crossed++;
+            } else { // room made by another crossing has just sent a pause frame there
+                sw->arbitrate = true;
+            }
+        }
+    return crossed;
+}
+
+static void arbitrate(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    uint32_t asked = collect_requests(node, sw, w);
+    if (__builtin_expect(sw->passed != NULL, 0)) give_way(sw);
+    if (asked) {
+        sw->arbiter->match(sw->arbiter_state, sw->conf->arbiter.conf, sw->ports, sw->requesting, sw->requests,
+                           sw->match);
+        if (cross_matched(node, sw, w) == asked && !sw->passed) sw->unmatched = false;
+    }
+    if (sw->unmatched) arm_inputs(node, sw, w->now_ps);
+}
+
+/// All that happens at this instant has happened: now it is decided who crosses the fabric.
+static inline bool on_settled(struct weft__node *node, struct weft__worker *w) {
+    struct weft__switch *sw = node->state;
+    if (__builtin_expect(!sw->arbitrate, 1)) return false;
+    sw->arbitrate = false;
+    arbitrate(node, sw, w);
+    return true;
+}
+
+/// An input's frame has crossed. Where everything that could be matched was, only what waits there can be new.
+static void on_input_free(struct weft__switch *sw, uint32_t in) {
+    weft__bits_clear(sw->busy_inputs, in);
+    if (sw->queued[in] || sw->unmatched) sw->arbitrate = true;
+}
+
+// --- a packet arrives ---------------------------------------------------------------------------------------------
+
+void weft__switch_next_epoch(struct weft__switch *sw) {
+    const struct weft_routes *r = sw->epoch->routes;
+    sw->routes_until_ps = --sw->epochs_left ? sw->epoch[1].from_ps : WEFT_TIME_NEVER;
+    sw->epoch++;
+    sw->edge_of_host = r->edge_of_host;
+    sw->port_of_host = r->port_of_host;
+    sw->edge = r->edge_of_switch[sw->index];
+    sw->set_of = &r->set_of[(size_t)sw->index * r->edges];
+    sw->set = &r->set[r->set_first[sw->index]];
+    sw->set_ports = r->ports;
+}
+
+/// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
+/// part at hand.
+static inline __attribute__((always_inline)) uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p,
+                                                                 const uint16_t **ret_port) {
+    while (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0))
+        weft__switch_next_epoch(sw);
+    uint32_t edge = sw->edge_of_host[p->dst];
+    if (edge == WEFT_NONE) return 0;
+    if (edge == sw->edge) {
+        *ret_port = &sw->port_of_host[p->dst];
+        return 1;
+    }
+    struct weft_route_set set = sw->set[sw->set_of[edge]];
+    *ret_port = &sw->set_ports[set.first];
+    return set.n;
+}
+
+/// By the packet alone.
+static inline __attribute__((always_inline)) uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+    const uint16_t *port;
+    uint32_t n = candidates(sw, p, &port);
+    if (n > 1) {
+        struct weft_route_query query = {
+            .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .qp_numbers = sw->qp_numbers};
+        return port[sw->route->select(sw->conf->route.conf, &query)];
+    }
+    return n ? *port : WEFT_NONE;
+}
+
+struct moment {
+    const struct weft__switch *sw;
+    weft_time_ps now_ps;
+};
+
+static weft_bytes depth_at(const void *context, uint32_t out, uint32_t priority) {
+    const struct moment *moment = context;
+    const struct weft__port *port = &moment->sw->port[out];
+    weft_time_ps busy = port->busy_until_ps > moment->now_ps ? port->busy_until_ps - moment->now_ps : 0;
+    return port->queue[priority].bytes + busy * port->byte_den / port->byte_num;
+}
+
+/// By what the route model remembers, when the packet is there; WEFT_NONE without a model that does.
+static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *sw, weft_time_ps now,
+                                                          const struct weft_packet *p) {
+    if (!sw->route_state) return WEFT_NONE;
+    const uint16_t *port;
+    uint32_t n = candidates(sw, p, &port);
+    if (n < 2) return n ? *port : WEFT_NONE;
+    struct weft_route_query query = {.packet = p,
+                                     .hash_seed = sw->hash_seed,
+                                     .ports = n,
+                                     .port = port,
+                                     .edge = sw->edge_of_host[p->dst],
+                                     .qp_numbers = sw->qp_numbers};
+    struct weft_route_queues queues = {.depth = depth_at, .context = &(struct moment){sw, now}};
+    return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
+}
+
+/// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
+static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
+                                bool *ret_xoff) {
+    struct weft__port *port = &sw->port[out];
+    uint32_t priority = p->priority;
+    struct weft__port_queue *queue = &port->queue[priority];
+    bool mark = false;
+    if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
+        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, queue->bytes, p->bytes,
+                                                            p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
+        if (verdict == WEFT_AQM_DROP) {
+            drop(sw, w, p, out, out, WEFT_DROP_AQM);
+            return false;
+        }
+        mark = verdict == WEFT_AQM_MARK;
+    }
+    if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
+        drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
+        return false;
+    }
+    switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, priority, p->bytes)) {
+    case WEFT_BUFFER_DROP:
+        drop(sw, w, p, p->port, out,
+             sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
+        return false;
+    case WEFT_BUFFER_XOFF:
+        *ret_xoff = true;
+        break;
+    default:
+        *ret_xoff = false;
+        break;
+    }
+    if (mark) {
+        p->ecn = WEFT_ECN_CE;
+        port->counters[priority].ecn_marked++;
+    }
+    queue->bytes += p->bytes;
+    if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
+    if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, mark);
+    return true;
+}
+
+static inline __attribute__((always_inline)) void forward(struct weft__node *node, struct weft__switch *sw,
+                                                          struct weft__worker *w, struct weft_packet *p, uint32_t out) {
+    bool xoff;
+    if (!enter_buffer(sw, w, p, out, &xoff)) return;
+    struct weft__port *port = &sw->port[out];
+    bool free = port->busy_until_ps <= w->now_ps;
+    if (!sw->arbitrated && free && !port->pending && !port->waiting &&
+        sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
+        pick_priority(sw, out, (uint8_t)(1u << p->priority));
+        transmit(node, sw, w, p, out); // never waited, so it pauses nobody
+        return;
+    }
+    if (xoff) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
+    sw->queueing->push(sw->queueing_state, p, out);
+    port->waiting++;
+    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
+        weft__switch_judge_source(node, sw, w, p, out);
+    if (sw->arbitrated) {
+        if (!sw->queued[p->port]++) arm_input(node, sw, w->now_ps, p->port);
+        weft__bits_set(sw->waiting, out);
+    }
+    if (free)
+        kick(node, sw, w, out);
+    else if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) > port->busy_until_ps)
+        weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out), port->busy_until_ps);
+}
+
+static void on_local(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                     const struct weft_packet *p) {
+    if (p->kind == WEFT_PACKET_CONTROL) {
+        weft__switch_te_install(sw, sw->te->orders[p->psn % sw->te->kept]);
+        return;
+    }
+    weft__ether_on_local(&sw->ether, node, w, p);
+}
+
+/// A frame that is not as often as others: a call rather than a copy of the code.
+static __attribute__((noinline)) void forward_rare(struct weft__node *node, struct weft__switch *sw,
+                                                   struct weft__worker *w, struct weft_packet *p, uint32_t out) {
+    forward(node, sw, w, p, out);
+}
+
+/// A message of source flow control on its way.
+static void pass_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         struct weft_packet *p, uint32_t out) {
+    if (out == WEFT_NONE) out = route_now(sw, w->now_ps, p);
+    if (out == WEFT_NONE)
+        drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+    else if (weft__switch_intercept(sw, w, p, out))
+        kick(node, sw, w, out);
+    else
+        forward_rare(node, sw, w, p, out);
+}
+
+void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                       struct weft_packet *packet) {
+    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
+}
+
+/// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
+static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
+                  uint32_t out) {
+    const struct weft__port *from = &sw->port[p->port];
+    if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
+    sw->deferred[p->port] = *p;
+    sw->deferred[p->port].node = out;
+    weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port),
+                    w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
+    return true;
+}
+
+static inline void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p) {
+    if (weft_packet_is_local(p)) return;
+    uint32_t edge = sw->edge_of_host[p->dst];
+    if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
+    __builtin_prefetch(sw->set);
+    __builtin_prefetch(sw->set + 8);
+    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, sw->conf->dscp_map[p->dscp]);
+}
+
+static inline void fetch_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
+    __builtin_prefetch(&sw->port[port]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
+}
+
+static void switch_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                         weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(node->state, arrival[i].packet);
+    weft__timers_fetch(node, end, fetch_timer);
+}
+
+/// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
+/// waited for when it is copied.)
+static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
+    if (weft_packet_is_local(p)) return WEFT_NONE;
+    p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+    uint32_t out = route(sw, p);
+    if (out == WEFT_NONE) return out;
+    __builtin_prefetch(&sw->port[out]);
+    __builtin_prefetch(&sw->port[out].queue[p->priority]);
+    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
+    return out;
+}
+
+/// What waits at a port whose timer is due.
+static inline void prepare_timer(const void *state, uint32_t key) {
+    const struct weft__switch *sw = state;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
+    for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
+        __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
+    if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
+}
+
+/// Routes are decided when packets are there.
+static __attribute__((cold, noinline)) void prepare_unrouted(struct weft__switch *sw, struct weft__arrival *arrival,
+                                                             uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        struct weft_packet *p = arrival[i].packet;
+        arrival[i].word = WEFT_NONE;
+        if (!weft_packet_is_local(p)) p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+    }
+}
+
+static void switch_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    struct weft__switch *sw = node->state;
+    if (__builtin_expect(sw->route_state != NULL, 0))
+        prepare_unrouted(sw, arrival, n);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            arrival[i].word = prepare_packet(sw, arrival[i].packet);
+    weft__timers_fetch(node, end, prepare_timer);
+}
+
+/// What is for switches, too.
+static void on_signal(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                      struct weft_packet *packet, uint32_t out) {
+    if (weft_packet_is_local(packet))
+        on_local(node, sw, w, packet);
+    else
+        pass_message(node, sw, w, packet, out);
+}
+
+/// Nothing was decided ahead.
+static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node, struct weft__switch *sw,
+                                                        struct weft__worker *w, struct weft_packet *packet) {
+    uint32_t out = route_now(sw, w->now_ps, packet);
+    if (out == WEFT_NONE)
+        drop(sw, w, packet, packet->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
+    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward_rare(node, sw, w, packet, out);
+}
+
+static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                             uint64_t word) {
+    struct weft__switch *sw = node->state;
+    uint32_t out = (uint32_t)word;
+    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM, 0)) {
+        on_signal(node, sw, w, packet, out);
+        return;
+    }
+    if (out == WEFT_NONE)
+        on_unrouted(node, sw, w, packet);
+    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward(node, sw, w, packet, out);
+}
+
+// --- timers -------------------------------------------------------------------------------------------------------
+
+static void on_sample(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w) {
+    for (uint32_t port = 0; port < sw->ports; port++)
+        if (sw->sampled[port]) weft__ether_sample(&sw->ether, w, port);
+    weft__timer_set(&node->timers, weft__switch_key_sample(sw), w->now_ps + sw->sample_interval_ps);
+}
+
+/// All of a frame that was deferred is there.
+static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t port) {
+    struct weft_packet p = sw->deferred[port];
+    sw->deferred[port].bytes = 0; // no longer held there
+    forward_rare(node, sw, w, &p, p.node);
+}
+
+static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    struct weft__switch *sw = node->state;
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    if (key == weft__switch_key_sample(sw)) {
+        on_sample(node, sw, w);
+        return;
+    }
+    if (key == weft__switch_key_te(sw)) {
+        weft__switch_te_report(sw, w);
+        weft__timer_set(&node->timers, key, w->now_ps + sw->te->schedule.interval_ps);
+        return;
+    }
+    switch (key % WEFT__ETHER_KEYS_A_PORT) {
+    case WEFT__ETHER_KEY_TX:
+        kick(node, sw, w, port);
+        break;
+    case WEFT__SWITCH_KEY_INPUT:
+        on_input_free(sw, port);
+        break;
+    case WEFT__SWITCH_KEY_DEFERRED:
+        on_deferred(node, sw, w, port);
+        break;
+    default:
+        weft__ether_on_timer(&sw->ether, node, w, key % WEFT__ETHER_KEYS_A_PORT, port);
+    }
+}
+
+static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                       weft_time_ps end) {
+    weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, on_settled);
+}
+
+// --- what is its own of the Ethernet side -------------------------------------------------------------------------
+
+static uint8_t ether_ready(const struct weft__node *node, uint32_t k) {
+    const struct weft__switch *sw = node->state;
+    return sw->queueing->ready(sw->queueing_state, k);
+}
+
+static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities) {
+    purge(node, node->state, w, k, priorities);
+}
+
+static void ether_kick(struct weft__node *node, struct weft__worker *w, uint32_t k) {
+    kick(node, node->state, w, k);
+}
+
+static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_t k, uint32_t priority, uint32_t out,
+                              bool xoff) {
+    weft__switch_trace_pause(node->state, now, k, priority, out, xoff);
+}
+
+const struct weft__ether_ops weft__switch_ether_ops = {
+    .ready = ether_ready, .purge = ether_purge, .kick = ether_kick, .trace_pause = ether_trace_pause};
+
+const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet switch: ports, routes and one model of each kind. See switch.c for the life of a packet in it.
+#ifndef WEFT_BOX_SWITCH_SWITCH_H
+#define WEFT_BOX_SWITCH_SWITCH_H
+
+#include "box/nic/nic.h"
+#include "box/switch/te.h"
+#include "link/ether.h"
+#include "link/sfc.h"
+#include "weft/arbiter.h"
+#include "weft/queueing.h"
+#include "weft/route.h"
+#include "weft/routes.h"
+
+/// Routes in force from a time on; the last one's next is never reached.
+struct weft__epoch {
+    weft_time_ps from_ps;
+    const struct weft_routes *routes;
+};
+
+struct weft__switch {
+    // line 1: what the next hop of a packet depends on
+    struct weft__port *port; ///< [ports]
+    const uint32_t *edge_of_host;
+    const uint16_t *port_of_host, *set_of, *set_ports;
+    const struct weft_route_set *set;
+    weft_time_ps routes_until_ps;
+    uint32_t edge; ///< this switch's own, or WEFT_NONE
+    uint32_t hash_seed;
+    // line 2: every packet
+    const struct weft_queueing_ops *queueing;
+    const struct weft_buffer_ops *buffer;
+    const struct weft_aqm_ops *aqm;
+    const struct weft_scheduler_ops *scheduler;
+    const struct weft_route_ops *route;
+    void *queueing_state, *buffer_state;
+    const struct weft_switch_conf *conf;
+    // line 3
+    uint32_t ports, index;    ///< index: among switches
+    uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
+    bool arbitrated, has_cut_through, aqm_leaving;
+    struct weft__trace *trace; ///< NULL: not recorded
+    void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
+    const struct weft_qp_numbers *qp_numbers;
+    struct weft__ether ether;   ///< what is above and in it too is the same
+    weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
+    // input-queued architectures
+    const struct weft_arbiter_ops *arbiter;
+    void *arbiter_state;
+    uint32_t words;
+    bool arbitrate;                 ///< at the end of this instant
+    bool unmatched;                 ///< some output got nothing in the last arbitration although an input was free
+    uint32_t *queued;               ///< [ports]: packets that came in there
+    uint64_t *waiting;              ///< [words]: outputs with something queued
+    uint64_t *asleep;               ///< [words]: outputs that send, and will be woken when they have done so
+    uint64_t *requesting;           ///< [words]: outputs that ask in this arbitration
+    uint64_t *requests;             ///< [ports * words]
+    uint64_t *busy_inputs;          ///< [words]: with a frame on its way through the fabric, if anything waits there
+    weft_time_ps *input_until_ps;   ///< [ports]: so long it is on its way
+    uint16_t *match;                ///< [ports]
+    uint8_t *chosen;                ///< [ports]: priority
+    uint16_t *passed;               ///< [output * ports + input]: frames; NULL: no patience is asked for
+    uint64_t *inputs;               ///< [words]
+    uint64_t *insisting, *insisted; ///< [words]: outputs that have passed over some input too often; those inputs
+    // rarely
+    struct weft__sfc sfc;
+    const struct weft__hosts *hosts;
+    struct weft_packet *deferred; ///< [ports]: being received, for a faster output (in its `node`)
+    const struct weft__epoch *epoch;
+    uint32_t epochs_left;
+    const bool *sampled; ///< [ports] or NULL
+    weft_time_ps sample_interval_ps;
+    const struct weft__te_agent *te; ///< NULL: no controller
+};
+
+/// Timer keys of a port beyond those of its Ethernet side; those of the switch follow.
+enum { WEFT__SWITCH_KEY_INPUT = WEFT__ETHER_KEY_OWN, WEFT__SWITCH_KEY_DEFERRED };
+
+static inline uint32_t weft__switch_key_sample(const struct weft__switch *sw) {
+    return WEFT__ETHER_KEYS_A_PORT * sw->ports;
+}
+static inline uint32_t weft__switch_key_te(const struct weft__switch *sw) {
+    return WEFT__ETHER_KEYS_A_PORT * sw->ports + 1;
+}
+
+/// The routes that come into force next.
+void weft__switch_next_epoch(struct weft__switch *sw);
+
+struct weft__switch_setup {
+    const struct weft_switch_conf *conf;
+    const struct weft__hosts *hosts;
+    uint32_t index, ports;
+    uint64_t seed;
+    const struct weft__epoch *epoch;
+    uint32_t epochs;
+    struct weft_packet_pool *pool;
+    void *route_state; ///< initialised; NULL: the route model has none
+    bool lldp;         ///< its ports will have one each
+    const bool *sampled;
+    weft_time_ps sample_interval_ps;
+    const struct weft__te_agent *te; ///< NULL: no controller
+    uint32_t node, port0;            ///< among all nodes and ports
+    uint32_t events_max;             ///< to be recorded; 0: none
+    struct weft_arena *arena;
+};
+
+extern const struct weft__node_ops weft__switch_ops;
+extern const struct weft__ether_ops weft__switch_ether_ops;
+
+/// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.
+void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
+                              bool xoff);
+void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,
+                             uint32_t out, enum weft_drop reason);
+
+/// The state, in the setup's arena; the caller fills port[] with weft__port_init. Initialises the node's timers.
+struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);
+/// Watermarks and lasting pauses into the counters, at the end of a run.
+void weft__switch_finish(struct weft__switch *sw, weft_time_ps now);
+/// A packet that the switch itself makes, as if it had come in at packet->port.
+void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                       struct weft_packet *packet);
+/// Source flow control: a packet has joined a queue that may be deep enough to tell its source.
+void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               const struct weft_packet *p, uint32_t out);
+/// A message for the host at `out`. True: taken in its place; the port has a pause frame to send.
+bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t out);
+
+/// Frees what the arena does not.
+void weft__switch_deinit(void *state);
+/// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
+weft_bytes weft__switch_held(const void *state);
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source flow control at the congestion point and at the edge (IEEE P802.1Qdw).
+//
+// A packet that has joined a queue is shown to the model; if it says so, a message goes to the packet's source. Of the
+// packets only data counts: an ACK has no source that could slow down (a switch tells by the BTH's opcode). The message
+// is a packet of 64 bytes with the code point of control traffic; it is accounted at the input where the data came in,
+// as if that frame had been trimmed and turned round, and takes the switch's own routes.
+//
+// At the edge a message for a NIC that does not understand it becomes a pause frame (the standard's project authorizes
+// bridges to do so); the NIC then stops all of the priority, the flow meant and the others.
+#include "box/switch/switch.h"
+#include "link/lldp.h"
+
+static weft_rate_bps rate_of(const struct weft__port *port) {
+    return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->byte_den / port->byte_num);
+}
+
+/// Inputs that have something for an output, over which its rate is shared. 1 where inputs do not wait.
+static uint32_t contenders(struct weft__switch *sw, uint32_t out, uint32_t priority) {
+    uint32_t n = 0;
+    if (!sw->arbitrated) return 1;
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
+    for (uint32_t k = 0; k < sw->words; k++)
+        n += (uint32_t)__builtin_popcountll(inputs[k]);
+    return n ? n : 1;
+}
+
+/// What only some models want to know.
+static void describe(struct weft__switch *sw, const struct weft__sfc_packet *packet, uint32_t out,
+                     struct weft_sfc_fact *fact) {
+    fact->output_rate_bps = rate_of(&sw->port[out]);
+    fact->drain_rate_bps = fact->output_rate_bps / contenders(sw, out, packet->priority);
+    weft__sfc_count(&sw->sfc, packet, fact);
+    fact->input_rate_bps = packet->in_rate_bps;
+    fact->room_bytes = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, packet->priority);
+}
+
+static void send_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, weft_time_ps pause) {
+    uint8_t dscp = (uint8_t)sw->sfc.conf->dscp;
+    uint32_t now_ns = (uint32_t)(w->now_ps / WEFT_PS_PER_NS),
+             pause_ns = (uint32_t)((pause + WEFT_PS_PER_NS - 1) / WEFT_PS_PER_NS);
+    struct weft_packet message = {
+        .time_ps = w->now_ps,
+        .port = p->port,
+        .bytes = WEFT_FRAME_SFCM,
+        .dst = sw->hosts->qp[p->qp].src,
+        .qp = p->qp,
+        .psn = (now_ns >> 3) << WEFT_PACKET_SFCM_PAUSE_BITS | pause_ns,
+        .entropy = sw->index & 0x3fffu,
+        .kind = WEFT_PACKET_SFCM,
+        .flags = now_ns & 7u,
+        .priority = sw->conf->dscp_map[dscp] & 7u,
+        .dscp = dscp & 63u,
+    };
+    w->tally.injected_bytes += message.bytes;
+    weft__switch_emit(node, sw, w, &message);
+}
+
+void weft__switch_judge_source(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                               const struct weft_packet *p, uint32_t out) {
+    if (p->kind != WEFT_PACKET_DATA || !(sw->sfc.conf->priorities >> p->priority & 1)) return;
+    struct weft_sfc_fact fact = {.now_ps = w->now_ps, .packet_bytes = p->bytes};
+    struct weft__sfc_packet packet = {.queue = out,
+                                      .priority = p->priority,
+                                      .qp = p->qp,
+                                      .src = sw->hosts->qp[p->qp].src,
+                                      .in = p->port,
+                                      .in_rate_bps = rate_of(&sw->port[p->port])};
+    weft_bytes depth = sw->port[out].queue[p->priority].bytes;
+    if (sw->queueing->depth) depth = sw->queueing->depth(sw->queueing_state, p->port, out, p->priority, &packet.queue);
+    fact.queue_bytes = depth - p->bytes;
+    if (fact.queue_bytes <= sw->sfc.watch_bytes) return;
+    if (sw->sfc.memory_ps) describe(sw, &packet, out, &fact);
+    struct weft_sfc_act act = weft__sfc_judge(&sw->sfc, &fact);
+    if (!act.signal) return;
+    struct weft_counters *counters = &sw->port[out].counters[p->priority];
+    if (weft__sfc_allow(&sw->sfc, &packet, w->now_ps)) {
+        counters->sfc_sent++;
+        if (__builtin_expect(sw->trace != NULL, 0))
+            weft__trace_sfc_sent(sw->trace, w->now_ps, p, out, act.pause_ps, depth);
+        send_message(node, sw, w, p, act.pause_ps);
+    } else {
+        counters->sfc_suppressed++;
+    }
+}
+
+bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
+                            uint32_t out) {
+    const struct weft__port *port = &sw->port[out];
+    if (!port->proxy_until_ps || (port->lldp && port->lldp->peer_sfc)) return false;
+    uint32_t priority = sw->hosts->qp[p->qp].priority;
+    w->tally.delivered_bytes += p->bytes;
+    sw->port[out].counters[priority].sfc_proxied++;
+    weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS;
+    if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_sfc_received(sw->trace, w->now_ps, out, priority, p);
+    weft__port_proxy_pause(&sw->port[out], priority, w->now_ps + pause);
+    return true;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/switch/switch.h"
+#include "weft/memory.h"
+
+static void note_key(void *context, uint32_t port, uint32_t edge, weft_bytes bytes) {
+    struct weft__te_report *r = context;
+    if (r->n == r->capacity) {
+        uint32_t capacity = r->capacity ? r->capacity * 2 : 64;
+        r->key =
+            weft_memory_resize(WEFT_MEMORY_SWITCH, r->key, r->capacity * sizeof *r->key, capacity * sizeof *r->key);
+        r->capacity = capacity;
+    }
+    r->key[r->n++] = (struct weft__te_key){.bytes = bytes, .edge = edge, .port = (uint16_t)port};
+}
+
+void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {
+    const struct weft__te_agent *te = sw->te;
+    uint64_t round = weft__te_round(&te->schedule, w->now_ps);
+    struct weft__te_report *report = &te->report[round % te->kept];
+    report->n = 0;
+    sw->route->program->measured(sw->route_state, sw->conf->route.conf, note_key, report);
+    weft_time_ps at = w->now_ps + te->schedule.collector_ps;
+    struct weft_packet *p = weft__send(w, te->inbox, at);
+    *p = (struct weft_packet){
+        .time_ps = at, .node = te->controller, .port = (uint16_t)sw->index, .kind = WEFT_PACKET_CONTROL};
+}
+
+void weft__switch_te_install(struct weft__switch *sw, const struct weft_cspf_plan *plan) {
+    const struct weft_route_program *program = sw->route->program;
+    program->clear(sw->route_state, sw->conf->route.conf);
+    for (uint32_t i = plan->first[sw->index]; i < plan->first[sw->index + 1]; i++)
+        program->enter(sw->route_state, sw->conf->route.conf, plan->entry[i].in, plan->entry[i].edge,
+                       plan->entry[i].out);
+}

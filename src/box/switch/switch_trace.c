@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an ingress buffer fills, for the record of a run. An ingress group above XOFF holds packets for several egress
+// queues; the one with most of its bytes is to blame. If that queue has been paused since the oldest of these packets
+// came, they wait because of that pause; else because more comes for it than its link carries.
+#include <stdlib.h>
+
+#include "box/switch/switch.h"
+#include "weft/memory.h"
+
+enum { FLOWS_SAID = 8 };
+
+/// What an ingress group has waiting.
+struct look {
+    uint32_t in, priority;
+    weft_bytes *bytes;       ///< [out]
+    weft_time_ps *oldest_ps; ///< [out]
+};
+
+static void look_at(void *context, const struct weft_packet *packet, uint32_t out) {
+    struct look *look = context;
+    if (packet->priority != look->priority || packet->port != look->in) return;
+    look->bytes[out] += packet->bytes;
+    if (packet->time_ps < look->oldest_ps[out]) look->oldest_ps[out] = packet->time_ps;
+}
+
+/// Bytes of a queue pair in a queue.
+struct share {
+    uint32_t qp;
+    weft_bytes bytes;
+};
+struct shares {
+    uint32_t out, priority;
+    struct share *share;
+    size_t n, capacity;
+};
+
+static void collect_share(void *context, const struct weft_packet *packet, uint32_t out) {
+    struct shares *s = context;
+    if (out != s->out || packet->priority != s->priority) return;
+    if (s->n == s->capacity) {
+        size_t capacity = s->capacity ? s->capacity * 2 : 64;
+        s->share = weft_memory_resize(WEFT_MEMORY_SERIES, s->share, s->capacity * sizeof *s->share,
+                                      capacity * sizeof *s->share);
+        s->capacity = capacity;
+    }
+    s->share[s->n++] = (struct share){packet->qp, packet->bytes};
+}
+
+static int by_qp(const void *a, const void *b) {
+    const struct share *x = a, *y = b;
+    return (x->qp > y->qp) - (x->qp < y->qp);
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const struct share *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_qp(a, b);
+}
+
+/// One entry a queue pair, most bytes first.
+static void sum_shares(struct shares *s) {
+    if (!s->n) return;
+    qsort(s->share, s->n, sizeof *s->share, by_qp);
+    size_t n = 0;
+    for (size_t i = 1; i < s->n; i++) {
+        if (s->share[i].qp == s->share[n].qp)
+            s->share[n].bytes += s->share[i].bytes;
+        else
+            s->share[++n] = s->share[i];
+    }
+    s->n = n + 1;
+    qsort(s->share, s->n, sizeof *s->share, by_bytes);
+}
+
+/// The congestion of an egress queue: that which lasts, or a new one with the queue pairs that fill it.
+static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority) {
+    struct weft__trace *t = sw->trace;
+    struct weft__trace_queue *q = weft__trace_queue(t, out, priority);
+    if (q->congested) return q->congested;
+    struct shares s = {.out = out, .priority = priority};
+    sw->queueing->each(sw->queueing_state, collect_share, &s);
+    sum_shares(&s);
+    struct weft_event *event = weft__trace_add(t, now, WEFT_EVENT_CONGESTED, out, priority);
+    q->congested = weft__trace_id(t, event);
+    if (event) {
+        event->value = sw->port[out].queue[priority].bytes;
+        event->more = s.n;
+        event->cause = q->level ? q->exceeded[q->level - 1] : 0;
+        if (q->below < 0) q->below = 0;
+    }
+    for (size_t i = 0; event && i < s.n && i < FLOWS_SAID; i++) {
+        event = weft__trace_add(t, now, WEFT_EVENT_CONGESTED_BY, out, priority);
+        if (!event) break;
+        event->value = s.share[i].bytes;
+        event->qp = s.share[i].qp;
+        event->cause = q->congested;
+    }
+    weft_memory_free(WEFT_MEMORY_SERIES, s.share, s.capacity * sizeof *s.share);
+    return q->congested;
+}
+
+/// Why packets wait for an egress queue, the oldest of them since `since`.
+static uint32_t blame(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint32_t priority, weft_time_ps since) {
+    const struct weft__port *port = &sw->port[out];
+    bool paused = port->paused >> priority & 1 && port->pause_until_ps[priority] > now;
+    uint32_t pause = weft__trace_pause_since(sw->trace, out, priority, paused, since);
+    return pause ? pause : congestion(sw, now, out, priority);
+}
+
+void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_t port, uint32_t priority, uint32_t out,
+                              bool xoff) {
+    weft_bytes level = sw->buffer->level(sw->buffer_state, sw->conf->buffer.conf, port, priority);
+    if (!xoff) {
+        weft__trace_xon(sw->trace, now, port, priority, level);
+        return;
+    }
+    if (sw->trace->n == sw->trace->limit) { // no need to look for what cannot be said
+        weft__trace_xoff(sw->trace, now, port, priority, level, WEFT_NONE, 0);
+        return;
+    }
+    struct look look = {.in = port, .priority = priority};
+    look.bytes = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.bytes);
+    look.oldest_ps = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.oldest_ps);
+    for (uint32_t i = 0; i < sw->ports; i++)
+        look.oldest_ps[i] = now;
+    sw->queueing->each(sw->queueing_state, look_at, &look);
+    uint32_t most = out; // the packet itself is not there yet
+    for (uint32_t i = 0; i < sw->ports; i++)
+        if (look.bytes[i] > look.bytes[most]) most = i;
+    uint32_t cause = blame(sw, now, most, priority, look.oldest_ps[most]);
+    weft_memory_free(WEFT_MEMORY_SERIES, look.bytes, sw->ports * sizeof *look.bytes);
+    weft_memory_free(WEFT_MEMORY_SERIES, look.oldest_ps, sw->ports * sizeof *look.oldest_ps);
+    weft__trace_xoff(sw->trace, now, port, priority, level, most, cause);
+}
+
+void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,
+                             uint32_t out, enum weft_drop reason) {
+    uint32_t cause = 0;
+    if (reason == WEFT_DROP_AQM) {
+        const struct weft__trace_queue *q = weft__trace_queue(sw->trace, out, p->priority);
+        if (q->level) cause = q->exceeded[q->level - 1];
+    } else if (reason == WEFT_DROP_HEADROOM || reason == WEFT_DROP_BUFFER_FULL) {
+        cause = blame(sw, now, out, p->priority, now);
+    } else if (reason == WEFT_DROP_PFC_WATCHDOG) {
+        cause = weft__trace_queue(sw->trace, out, p->priority)->paused;
+    }
+    weft__trace_dropped(sw->trace, now, p, port, reason, cause);
+}

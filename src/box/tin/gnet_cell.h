@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GNet cell as a record of the engine, 32 bytes like any packet. What a cell of every type has:
+//
+//   bytes     what it carries of a packet or of memory, or, of a cell that carries none, its own bytes
+//   dst       upper half: the TiN that it goes to; lower half: the TiN that it comes from, but of IP data the slot in
+//             the egress buffer that awaits it (which knows where it comes from)
+//   entropy   virtual channel (5), type (4), hops (4), trace bit (1)
+//
+// What else there is depends on its type:
+//
+//   RTS       qp, kind, priority: the packet's; psn: the slot in the ingress buffer, and the packet's length; ecn,
+//   flags
+//             and dscp: how often that slot has been used, modulo 2^11, so that an answer out of date is known
+//   CTS, CTD  qp: the slot in the ingress buffer; psn: the slot in the egress buffer (CTS); ecn, flags, dscp as in RTS
+//   IP data   all other fields are the packet's
+//   Req, Resp qp, psn, kind, priority, ecn, flags, dscp: their endpoint's
+//
+// A real cell has a routing header of 8 bytes (Gibson et al., "Aquila: A unified, low-latency fabric for datacenter
+// networks", NSDI 2022, section 3.1): addresses, length, type, VC, hop count, CRC-8 and trace bit; and what its type
+// has behind that (weft/wire_gnet.h).
+#ifndef WEFT_BOX_TIN_GNET_CELL_H
+#define WEFT_BOX_TIN_GNET_CELL_H
+
+#include "weft/packet.h"
+#include "weft/tin.h"
+
+enum weft__cell_type {
+    WEFT__GNET_RTS,
+    WEFT__GNET_CTS,
+    WEFT__GNET_CTD,
+    WEFT__GNET_DATA,
+    WEFT__GNET_REQ,
+    WEFT__GNET_RESP,
+    WEFT__GNET_TYPES
+};
+
+enum { WEFT__GNET_VC_BITS = 5, WEFT__GNET_TYPE_BITS = 4, WEFT__GNET_HOP_BITS = 4 };
+enum {
+    WEFT__GNET_TYPE_AT = WEFT__GNET_VC_BITS,
+    WEFT__GNET_HOPS_AT = WEFT__GNET_TYPE_AT + WEFT__GNET_TYPE_BITS,
+    WEFT__GNET_TRACE_AT = WEFT__GNET_HOPS_AT + WEFT__GNET_HOP_BITS,
+};
+#define WEFT__GNET_HOPS_MAX ((1u << WEFT__GNET_HOP_BITS) - 1)
+
+static inline uint32_t weft__gnet_pair(uint32_t to, uint32_t from_or_slot) {
+    return to << 16 | from_or_slot;
+}
+static inline uint32_t weft__gnet_to(const struct weft_packet *cell) {
+    return cell->dst >> 16;
+}
+static inline uint32_t weft__gnet_from(const struct weft_packet *cell) {
+    return cell->dst & 0xffff;
+}
+static inline uint32_t weft__gnet_vc(const struct weft_packet *cell) {
+    return cell->entropy & ((1u << WEFT__GNET_VC_BITS) - 1);
+}
+static inline void weft__gnet_set_vc(struct weft_packet *cell, uint32_t vc) {
+    cell->entropy = ((cell->entropy & ~((1u << WEFT__GNET_VC_BITS) - 1)) | vc) & 0x3fffu;
+}
+static inline enum weft__cell_type weft__gnet_type(const struct weft_packet *cell) {
+    return (enum weft__cell_type)(cell->entropy >> WEFT__GNET_TYPE_AT & ((1u << WEFT__GNET_TYPE_BITS) - 1));
+}
+static inline uint32_t weft__gnet_hops(const struct weft_packet *cell) {
+    return cell->entropy >> WEFT__GNET_HOPS_AT & WEFT__GNET_HOPS_MAX;
+}
+/// The field after one more hop, by a VC.
+static inline uint32_t weft__gnet_next_head(const struct weft_packet *cell, uint32_t vc) {
+    return ((cell->entropy & ~((1u << WEFT__GNET_VC_BITS) - 1)) | vc) + (1u << WEFT__GNET_HOPS_AT);
+}
+static inline bool weft__gnet_is_traced(const struct weft_packet *cell) {
+    return cell->entropy >> WEFT__GNET_TRACE_AT;
+}
+/// The field of a new cell: no hops yet.
+static inline uint32_t weft__gnet_head(enum weft__cell_type type, uint32_t vc, bool trace) {
+    return (uint32_t)type << WEFT__GNET_TYPE_AT | vc | (uint32_t)trace << WEFT__GNET_TRACE_AT;
+}
+
+/// What is before the bytes that a cell carries; of one that carries none these are all.
+static inline uint32_t weft__gnet_before(enum weft__cell_type type) {
+    static const uint8_t before[WEFT__GNET_TYPES] = {
+        [WEFT__GNET_DATA] = WEFT_GNET_DATA_HEAD_BYTES, [WEFT__GNET_RESP] = WEFT_GNET_RESP_HEAD_BYTES};
+    return before[type];
+}
+/// Cells that the record stands for: 1 unless it is a train.
+static inline uint32_t weft__gnet_cells(const struct weft_packet *cell) {
+    return cell->bytes <= WEFT_GNET_PAYLOAD ? 1 : (cell->bytes + WEFT_GNET_PAYLOAD - 1u) / WEFT_GNET_PAYLOAD;
+}
+/// Bytes on the link: WEFT_GNET_CELL_MIN at least for each cell, so the last one of a packet may be padded.
+static inline uint32_t weft__gnet_wire(const struct weft_packet *cell) {
+    uint32_t before = weft__gnet_cells(cell) - 1, last = cell->bytes - before * WEFT_GNET_PAYLOAD;
+    last += weft__gnet_before(weft__gnet_type(cell));
+    return before * WEFT_GNET_CELL_MAX + (last > WEFT_GNET_CELL_MIN ? last : WEFT_GNET_CELL_MIN);
+}
+
+/// How often a slot of the ingress buffer has been used.
+enum { WEFT__GNET_USE_BITS = 11 };
+static inline uint32_t weft__gnet_use(const struct weft_packet *cell) {
+    return (uint32_t)cell->dscp << 5 | (uint32_t)cell->flags << 2 | cell->ecn;
+}
+static inline void weft__gnet_set_use(struct weft_packet *cell, uint32_t use) {
+    cell->dscp = use >> 5 & 63u;
+    cell->flags = use >> 2 & 7u;
+    cell->ecn = use & 3u;
+}
+
+/// What a credit record returns: up to six VCs, each with a number of units of WEFT_GNET_CREDIT_UNIT bytes.
+enum { WEFT__GNET_CREDITS = 6, WEFT__GNET_CREDIT_BITS = 11 };
+static inline void weft__gnet_put_credit(struct weft_packet *record, uint32_t k, uint32_t vc, uint32_t units) {
+    uint32_t field = (vc << WEFT__GNET_CREDIT_BITS | units) << (k % 2 * 16);
+    *(k / 2 == 0 ? &record->dst : k / 2 == 1 ? &record->qp : &record->psn) |= field;
+}
+static inline uint32_t weft__gnet_credit(const struct weft_packet *record, uint32_t k) {
+    return (k / 2 == 0 ? record->dst : k / 2 == 1 ? record->qp : record->psn) >> (k % 2 * 16) & 0xffff;
+}
+static inline uint32_t weft__gnet_credit_vc(uint32_t credit) {
+    return credit >> WEFT__GNET_CREDIT_BITS;
+}
+static inline uint32_t weft__gnet_credit_units(uint32_t credit) {
+    return credit & ((1u << WEFT__GNET_CREDIT_BITS) - 1);
+}
+
+#endif

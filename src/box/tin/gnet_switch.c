@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cell switch of a TiN (Gibson et al., NSDI 2022, section 3.1). Life of a cell: its head comes over a link, its
+// fall-through time ago; if it is the first of its VC, its way is chosen (gnet_route.c) and it requests an output.
+// iSLIP (McKeown 1999), with one request a VC and port, matches inputs and outputs that are not busy; a cell crosses
+// while it is still coming in. At the output it goes out at once if the link is free and the FIFO at the far end has
+// room for it (credits); else it waits in the queue of its VC, among which strict priorities and weights choose.
+//
+// A hop is one event, its arrival, while nothing is in its way. Ports tell that they are free (timers) only to those
+// that wait: of inputs and outputs that some cell waits for, busy_in and busy_out are exact. Matches are made when
+// something changes, among the ports that it concerns; so no input and output that want each other are both idle.
+//
+// An input may be busy each time that an output gets free, as cells that come for another output cross for as long as
+// they come. No port is starved in the paper's switch, which does not say how: here an input that an output has passed
+// over so often (tin.patience, assumed) is held for it: free, it waits until the output is, and goes first. The output
+// takes no other meanwhile if its link has cells to send. Each waits for the end of one crossing at most.
+//
+// Credits return when a part of the FIFO is owed, those of several VCs in one record: a real link sends an ordered set
+// for each (8 bytes, not modelled). What is owed and less than that part is not returned, so the part is lost to the
+// FIFO's depth but never to progress: it leaves room for a cell. Credits of cells that the link lost are kept by their
+// sender, and credits are never lost: PCI Express's counters, which GNet's resemble, are cumulative.
+#include "box/tin/gnet_switch.h"
+
+#include <endian.h>
+#include <string.h>
+
+static inline uint64_t bit(uint32_t i) {
+    return UINT64_C(1) << i;
+}
+static inline uint32_t units_of(uint32_t wire) {
+    return (wire + WEFT_GNET_CREDIT_UNIT - 1) / WEFT_GNET_CREDIT_UNIT;
+}
+/// Cells of a train of so many bytes on the link.
+static inline uint32_t cells_of(uint32_t wire) {
+    return wire <= WEFT_GNET_CELL_MAX ? 1 : (wire + WEFT_GNET_CELL_MAX - 1) / WEFT_GNET_CELL_MAX;
+}
+/// The first member of `set` at or after `from`, below 64, going round.
+static inline uint32_t next_of(uint64_t set, uint32_t from) {
+    uint64_t after = set & UINT64_MAX << from;
+    return (uint32_t)__builtin_ctzll(after ? after : set);
+}
+
+static inline uint32_t time_of(const struct weft__gnet *g, uint32_t rate, uint32_t wire) {
+    return g->times[rate]->ps[wire];
+}
+/// A port with a link, not an endpoint.
+static inline bool is_link(const struct weft__gnet_in *in) {
+    return in->rate != WEFT__GNET_NO_LINK;
+}
+
+/// Somebody waits for the end of what is crossing from input i.
+static inline void await_crossing(struct weft__node *node, struct weft__gnet *g, uint32_t i) {
+    if (g->crossing_armed & bit(i)) return;
+    g->crossing_armed |= bit(i);
+    weft__gnet_due_set(&g->due, WEFT__GNET_CROSSED + i, g->in[i].busy_until_ps);
+}
+
+/// A slot for a cell.
+static inline uint32_t keep(struct weft__gnet *g, const struct weft_packet *cell) {
+    uint32_t slot = weft__gnet_cells_take(&g->cells);
+    g->cells.slot[slot] = *cell;
+    return slot;
+}
+
+// --- credits ------------------------------------------------------------------------------------------------------
+
+/// The first VC with credits that are owed.
+static inline uint32_t first_owed(const struct weft__gnet_in *in) {
+    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc += 8) {
+        uint64_t owed;
+        memcpy(&owed, &in->owed[vc], sizeof owed);
+        if (owed) return vc + (uint32_t)__builtin_ctzll(le64toh(owed)) / 8;
+    }
+    return WEFT_GNET_VCS;
+}
+
+static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct weft__worker *w, uint32_t i,
+                                                   uint32_t vc, weft_time_ps when) {
+    struct weft__gnet_in *in = &g->in[i];
+    weft_time_ps arrival = when + g->credit_delay_ps[i];
+    struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
+    *p = (struct weft_packet){
+        .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
+    weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
+    in->owed[vc] = 0;
+    for (uint32_t k = 1, other; k < WEFT__GNET_CREDITS && (other = first_owed(in)) < WEFT_GNET_VCS; k++) {
+        weft__gnet_put_credit(p, k, other, in->owed[other]);
+        in->owed[other] = 0;
+    }
+    g->counts.credit_records++;
+}
+
+/// A cell has left a FIFO by `when`.
+static inline void give_back(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc, uint32_t units,
+                             weft_time_ps when) {
+    struct weft__gnet_in *in = &g->in[i];
+    in->owed[vc] = (uint8_t)(in->owed[vc] + units);
+    if (in->owed[vc] >= in->batch_units) send_credits(g, w, i, vc, when);
+}
+
+/// The first cell of a VC at an input, or if it has `crossed` at an output.
+static __attribute__((cold, noinline)) void lose(struct weft__gnet *g, struct weft__worker *w,
+                                                 const struct weft_packet *cell, enum weft_drop reason, weft_time_ps at,
+                                                 bool crossed, uint32_t port, uint32_t vc) {
+    if (g->trace) weft__gnet_note_loss(g, at, port, cell, reason);
+    if (weft__gnet_is_traced(cell)) weft__gnet_trace_lose(g->tracer, at, crossed, port, vc, (uint8_t)reason);
+    struct weft_tin_transition *seen = weft__gnet_transition(g, at);
+    weft__count_lost_bytes(w, reason, cell->bytes);
+    uint32_t cells = weft__gnet_cells(cell);
+    if (reason == WEFT_DROP_NO_ROUTE)
+        g->counts.cells_unroutable += cells;
+    else
+        g->counts.cells_lost += cells;
+    if (seen) seen->cells_lost += cells;
+}
+
+// --- output -------------------------------------------------------------------------------------------------------
+
+static inline void arm_sent(struct weft__node *node, struct weft__gnet *g, uint32_t o) {
+    const struct weft__gnet_out *out = &g->out[o];
+    if (!(out->queued & out->creditable) || g->sending_armed & bit(o)) return;
+    g->sending_armed |= bit(o);
+    weft__gnet_due_set(&g->due, WEFT__GNET_SENT + o, out->busy_until_ps);
+}
+
+/// What an output has sent, before 32 bits are too few for it.
+static __attribute__((cold, noinline)) void carry_over(struct weft__gnet *g, uint32_t o) {
+    g->port[o].tx_cells += g->out[o].tx_cells;
+    g->port[o].tx_bytes += g->out[o].tx_bytes;
+    g->out[o].tx_cells = g->out[o].tx_bytes = 0;
+}
+
+// A cell is copied before what is new is written: to read at once what has been written in parts would wait for that.
+
+/// The link is free; the cell's first bit goes at `start`.
+static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
+                            const struct weft_packet *cell, uint32_t wire, weft_time_ps start) {
+    struct weft__gnet_out *out = &g->out[o];
+    uint32_t time = time_of(g, out->rate, wire), cells = cells_of(wire);
+    out->busy_until_ps = start + time;
+    out->tx_cells += cells;
+    out->tx_bytes += wire;
+    if (__builtin_expect(out->tx_bytes >> 31, 0)) carry_over(g, o);
+    w->tally.cell_hops += cells;
+    if (__builtin_expect(g->special >> o & 1, 0)) {
+        weft_time_ps at = start;
+        const struct weft__gnet_port *port = &g->port[o];
+        enum weft_drop loss =
+            port->faults ? weft__faults_loss(port->faults, wire, start, start + time, &at) : WEFT_DROPS;
+        struct weft_packet sent = *cell;
+        weft__gnet_set_vc(&sent, vc);
+        if (port->tap) weft__tap_note(port->tap, &sent, start + time, loss);
+        if (loss != WEFT_DROPS) {
+            lose(g, w, cell, loss, at, true, o, vc);
+            return;
+        }
+    }
+    int16_t credits = out->credits[vc] = (int16_t)(out->credits[vc] - (int16_t)units_of(wire));
+    if (credits < weft__gnet_lump_units(g)) out->creditable &= ~(1u << vc);
+    weft_time_ps arrival = start + out->delay_ps;
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
+    struct weft_packet *p = weft__send(w, out->peer_inbox, arrival);
+    *p = *cell;
+    p->time_ps = arrival;
+    p->node = out->peer_node;
+    p->port = out->peer_port;
+    p->entropy = weft__gnet_next_head(cell, vc) & 0x3fffu;
+}
+
+static inline void note_starving(struct weft__gnet *g, uint32_t o, uint32_t vc, weft_time_ps now) {
+    if (!(g->out[o].queued & ~g->out[o].creditable & 1u << vc) || g->port[o].starved_ps[vc]) return;
+    g->port[o].starved_ps[vc] = now;
+    g->port[o].stalls++;
+}
+
+/// A cell, of `wire` bytes on links, has begun to cross to a link. `slot`: it has one; 0: it has none.
+static inline void leave(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o, uint32_t vc,
+                         const struct weft_packet *cell, uint32_t wire, uint32_t slot, weft_time_ps start) {
+    struct weft__gnet_out *out = &g->out[o];
+    if (out->creditable & ~out->queued & 1u << vc && out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o))) {
+        transmit(g, w, o, vc, cell, wire, start);
+        if (slot) weft__gnet_cells_free(&g->cells, slot);
+        arm_sent(node, g, o);
+        return;
+    }
+    uint16_t *depth = &g->depth[vc][o], *most = &g->depth[WEFT__GNET_MOST_BYTES][o];
+    *depth = (uint16_t)(*depth + wire);
+    if (*depth > *most) *most = *depth;
+    if (!slot) slot = keep(g, cell);
+    struct weft_packet *kept = &g->cells.slot[slot];
+    kept->time_ps = start;
+    weft__gnet_set_vc(kept, vc);
+    uint32_t q = out->queued >> vc & 1 ? weft__gnet_queue_find(&g->queues, out->queue, vc)
+                                       : weft__gnet_queue_open(&g->queues, &out->queue, vc);
+    weft__gnet_queue_push(&g->queues.queue[q], &g->cells, slot);
+    out->queued |= 1u << vc;
+    if ((weft_bytes)*depth + g->lump > g->conf->output_bytes) out->room &= ~(1u << vc);
+    note_starving(g, o, vc, w->now_ps);
+    arm_sent(node, g, o);
+}
+
+/// VCs of a kind, in both levels, and of the low-latency level. Escape VCs are of no kind, and bulk.
+#define OF_KIND(kind) ((7u << WEFT_GNET_ROUTING_VCS * (kind)) * (1u + (1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS)))
+#define LOW ((1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS) - 1)
+#define SOLICIT (OF_KIND(WEFT_GNET_KIND_RTS) | OF_KIND(WEFT_GNET_KIND_CTS) | OF_KIND(WEFT_GNET_KIND_REQ))
+
+/// Which of these VCs goes next: by strict ranks, then in turns, weighted.
+static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
+    if (g->conf->low_strict && vcs & LOW) vcs &= LOW;
+    if (g->conf->solicit_strict && vcs & SOLICIT) vcs &= SOLICIT;
+    if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
+        out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
+        uint32_t weight = LOW >> out->turn & 1 ? (uint32_t)g->conf->low_weight : 1;
+        out->turn_bytes = (int16_t)(weight * WEFT_GNET_CELL_MAX); // a train may use up more than that
+    }
+    return out->turn;
+}
+
+static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs);
+
+/// The link of output o is free.
+static void serve(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    uint32_t ready = out->queued & out->creditable;
+    if (!ready) return;
+    uint32_t vc = pick(g, out, ready), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
+    uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
+    uint16_t *depth = &g->depth[vc][o];
+    const struct weft_packet *cell = &g->cells.slot[slot];
+    uint32_t wire = weft__gnet_wire(cell);
+    if (!g->queues.queue[q].head) {
+        weft__gnet_queue_close(&g->queues, &out->queue, q);
+        out->queued &= ~(1u << vc);
+    }
+    *depth = (uint16_t)(*depth - wire);
+    out->turn_bytes = (int16_t)(out->turn_bytes - (int32_t)wire);
+    transmit(g, w, o, vc, cell, wire, cell->time_ps > w->now_ps ? cell->time_ps : w->now_ps);
+    weft__gnet_cells_free(&g->cells, slot);
+    note_starving(g, o, vc, w->now_ps);
+    arm_sent(node, g, o);
+    if (out->room & 1u << vc || (weft_bytes)*depth + g->lump > g->conf->output_bytes) return;
+    out->room |= 1u << vc;
+    if (g->wanted & bit(o)) match(node, g, w, bit(o));
+}
+
+void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                           const struct weft_packet *record, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    for (uint32_t k = 0; k < WEFT__GNET_CREDITS; k++) {
+        uint32_t credit = weft__gnet_credit(record, k);
+        if (!credit) break;
+        uint32_t vc = weft__gnet_credit_vc(credit);
+        out->credits[vc] = (int16_t)(out->credits[vc] + (int16_t)weft__gnet_credit_units(credit));
+        if (out->credits[vc] < weft__gnet_lump_units(g) || out->creditable & 1u << vc) continue;
+        out->creditable |= 1u << vc;
+        weft_time_ps *starved_ps = &g->port[o].starved_ps[vc];
+        if (!*starved_ps) continue;
+        g->port[o].stall_ps += w->now_ps - *starved_ps;
+        *starved_ps = 0;
+    }
+    if (out->busy_until_ps <= w->now_ps && !(g->sending_armed & bit(o)))
+        serve(node, g, w, o);
+    else
+        arm_sent(node, g, o);
+}
+
+// --- crossbar -----------------------------------------------------------------------------------------------------
+
+/// A cell begins to cross to an endpoint, and nothing can hold it up.
+static inline void arrive(struct weft__node *node, struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t vc,
+                          const struct weft_packet *cell) {
+    weft_time_ps end = g->in[i].busy_until_ps;
+    uint32_t awaited = g->on_crossing ? g->on_crossing(node, cell, i, end) : i;
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, end, o, vc, WEFT_TIME_NEVER);
+    g->counts.hops[weft__gnet_hops(cell)] += weft__gnet_cells(cell);
+    g->out[o].cell = *cell;
+    g->taken |= bit(i);
+    if (awaited == WEFT_NONE) return;
+    g->taken &= ~bit(awaited);
+    await_crossing(node, g, awaited);
+}
+
+/// Input i and output o are free; the cell, of VC `vc` and not in its FIFO any more, crosses. `wire`, `slot` as in
+/// `leave`.
+static inline void cross(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t vc,
+                         uint32_t o, uint32_t out_vc, const struct weft_packet *cell, uint32_t wire, uint32_t slot) {
+    struct weft__gnet_in *in = &g->in[i];
+    struct weft__gnet_out *out = &g->out[o];
+    bool comes = is_link(in), goes = out->rate != WEFT__GNET_NO_LINK;
+    uint32_t time_in = time_of(g, in->cross, wire), time_out = time_of(g, out->cross, wire);
+    weft_time_ps now = w->now_ps, time = time_in > time_out ? time_in : time_out;
+    if (comes && cell->time_ps + time_of(g, in->rate, wire) > now + time)
+        time = cell->time_ps + time_of(g, in->rate, wire) - now; // no faster than it comes
+    in->busy_until_ps = now + time;
+    g->crossing_to[i] = (uint8_t)o;
+    g->crossing_from[o] = (uint8_t)i;
+    g->busy_in |= bit(i);
+    g->busy_out |= bit(o);
+    if (comes) give_back(g, w, i, vc, units_of(wire), now + time);
+    if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_cross(g->tracer, i, vc, o, out_vc, !goes);
+    if (in->waiting || g->wanted & bit(o)) await_crossing(node, g, i);
+    if (!goes) {
+        arrive(node, g, i, o, out_vc, cell);
+        if (slot) weft__gnet_cells_free(&g->cells, slot);
+        return;
+    }
+    weft_time_ps sending = time_of(g, out->rate, wire);
+    leave(node, g, w, o, out_vc, cell, wire, slot, now + (time > sending ? time - sending : 0));
+}
+
+/// The first cell of a FIFO has chosen its way.
+static inline void add_request(struct weft__gnet *g, uint32_t i, struct weft__gnet_queue *queue, uint32_t way) {
+    queue->out = (uint8_t)weft__gnet_way_out(way);
+    queue->out_vc = (uint8_t)weft__gnet_way_vc(way);
+    g->in[i].waiting |= 1u << queue->vc;
+    g->out[queue->out].requests |= bit(i);
+    g->wanted |= bit(queue->out);
+}
+
+static inline void forget_late(struct weft__gnet *g, uint32_t o) {
+    uint32_t late = g->late[o];
+    g->lates &= ~bit(o);
+    g->insistent &= ~bit(o);
+    if (g->held & bit(late) && g->held_for[late] == o) g->held &= ~bit(late);
+}
+
+/// No cell at input i requests output o any more.
+static inline void end_requests(struct weft__gnet *g, uint32_t i, uint32_t o) {
+    g->out[o].requests &= ~bit(i);
+    if (!g->out[o].requests) g->wanted &= ~bit(o);
+    if (g->lates & bit(o) && g->late[o] == i) forget_late(g, o);
+}
+
+/// VCs at an input whose first cells request output o; in *ret_fit those of them whose cells it has room for.
+static inline uint32_t requesting(const struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t room,
+                                  uint32_t *ret_fit) {
+    uint32_t all = 0, fit = 0;
+    for (uint32_t q = g->in[i].queue; q;) {
+        const struct weft__gnet_queue *queue = &g->queues.queue[q];
+        uint32_t is_for = queue->out == o;
+        all |= is_for << queue->vc;
+        fit |= (is_for & room >> queue->out_vc) << queue->vc;
+        q = queue->next;
+    }
+    *ret_fit = fit;
+    return all;
+}
+
+static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t q) {
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint32_t o = queue->out, fit;
+    queue->out = WEFT__GNET_NO_OUT;
+    g->in[i].waiting &= ~(1u << queue->vc);
+    if (!requesting(g, i, o, 0, &fit)) end_requests(g, i, o);
+}
+
+/// The first cell leaves the FIFO, and keeps its slot.
+static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire) {
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint32_t slot = weft__gnet_queue_pop(queue, &g->cells);
+    *ret_wire = weft__gnet_wire(&g->cells.slot[slot]);
+    queue->units = (uint16_t)(queue->units - units_of(*ret_wire));
+    return slot;
+}
+
+/// Whoever is first now in the FIFO requests.
+static inline void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t q) {
+    struct weft__gnet_in *in = &g->in[i];
+    for (uint32_t head; (head = g->queues.queue[q].head) != 0;) {
+        const struct weft_packet *first = &g->cells.slot[head];
+        uint32_t way = weft__gnet_route(g, w->now_ps, i, first, weft__gnet_known_set(first->port));
+        if (__builtin_expect(way != WEFT_NONE, 1)) {
+            add_request(g, i, &g->queues.queue[q], way);
+            return;
+        }
+        uint32_t wire, slot = pop(g, q, &wire), vc = g->queues.queue[q].vc;
+        lose(g, w, first, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+        if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
+        weft__gnet_cells_free(&g->cells, slot);
+    }
+    weft__gnet_queue_close(&g->queues, &in->queue, q);
+}
+
+/// Whether an output has room for a cell of input i.
+static bool has_room(const struct weft__gnet *g, uint32_t i, uint32_t o) {
+    uint32_t fit;
+    requesting(g, i, o, g->out[o].room, &fit);
+    return fit;
+}
+
+/// Output o takes a cell of input i, while others are busy that request it.
+static __attribute__((noinline)) void pass_over(struct weft__gnet *g, uint32_t i, uint32_t o, uint64_t others) {
+    if (g->lates & bit(o) && (g->late[o] == i || !has_room(g, g->late[o], o))) forget_late(g, o);
+    while (others && !(g->lates & bit(o))) {
+        uint32_t first = next_of(others, g->out[o].grant_at);
+        others &= ~bit(first);
+        if (!has_room(g, first, o)) continue;
+        g->lates |= bit(o);
+        g->late[o] = (uint8_t)first;
+        g->passed[o] = 0;
+    }
+    if (!(g->lates & bit(o))) return;
+    uint32_t late = g->late[o];
+    if (g->passed[o] < UINT8_MAX) g->passed[o]++;
+    if (g->passed[o] < g->conf->patience) return;
+    g->insistent |= bit(o);
+    if (g->held & bit(late)) return;
+    g->held |= bit(late);
+    g->held_for[late] = (uint8_t)o;
+}
+
+static inline void note_passed(struct weft__gnet *g, uint32_t i, uint32_t o) {
+    uint64_t others = g->out[o].requests & g->busy_in;
+    if (g->conf->patience && (others | (g->lates & bit(o)))) pass_over(g, i, o, others);
+}
+
+/// Of these inputs, which are free, those that output o may take, with regard to inputs that were passed over.
+static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
+    uint32_t late = g->late[o];
+    if (g->insistent & bit(o) && has_room(g, late, o)) {
+        if (inputs & bit(late)) return bit(late);
+        if (g->out[o].queued) return 0; // while it waits the link has cells to send
+    }
+    for (uint64_t left = inputs & g->held; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left), to = g->held_for[i];
+        if (to != o && has_room(g, i, to)) inputs &= ~bit(i);
+    }
+    return inputs;
+}
+
+/// Input i and output o are matched.
+static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
+    struct weft__gnet_in *in = &g->in[i];
+    uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
+    uint32_t vc = next_of(fit, in->vc_at), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
+    uint32_t out_vc = g->queues.queue[q].out_vc;
+    in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
+    in->waiting &= ~(1u << vc);
+    note_passed(g, i, o);
+    if (all == 1u << vc) end_requests(g, i, o);
+    uint32_t wire, slot = pop(g, q, &wire);
+    request_first(g, w, i, q);
+    cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
+}
+
+/// Inputs that output o may be matched to.
+static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
+    const struct weft__gnet_out *out = &g->out[o];
+    uint64_t inputs = out->requests & ~g->busy_in;
+    if (__builtin_expect((inputs & g->held) || g->insistent >> o & 1, 0)) inputs = heed_lates(g, o, inputs);
+    if (__builtin_expect(out->room == UINT32_MAX, 1)) return inputs;
+    for (uint64_t left = inputs; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left), fit;
+        requesting(g, i, o, out->room, &fit);
+        if (!fit) inputs &= ~bit(i);
+    }
+    return inputs;
+}
+
+/// iSLIP among these outputs and the inputs that request them, until no more are matched. Pointers move in the first
+/// iteration only.
+static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
+    uint64_t granted[WEFT__GNET_PORTS];
+    for (bool first = true;; first = false) {
+        uint64_t inputs = 0;
+        for (uint64_t left = outs; left; left &= left - 1) {
+            uint32_t o = (uint32_t)__builtin_ctzll(left);
+            uint64_t requests = 0;
+            if (weft__gnet_is_out_busy(g, w->now_ps, o)) {
+                if (g->wanted & bit(o)) await_crossing(node, g, g->crossing_from[o]);
+            } else {
+                requests = requests_of(g, o);
+            }
+            if (!requests) {
+                outs &= ~bit(o);
+                continue;
+            }
+            uint32_t i = next_of(requests, g->out[o].grant_at);
+            granted[i] = inputs & bit(i) ? granted[i] | bit(o) : bit(o);
+            inputs |= bit(i);
+        }
+        if (!inputs) return;
+        for (; inputs; inputs &= inputs - 1) {
+            uint32_t i = (uint32_t)__builtin_ctzll(inputs), o = next_of(granted[i], g->in[i].accept_at);
+            if (first) {
+                g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
+                g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
+            }
+            outs &= ~bit(o);
+            accept(node, g, w, i, o);
+        }
+    }
+}
+
+/// Outputs that the first cells at input i request.
+static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
+    uint64_t outs = 0;
+    for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next)
+        outs |= bit(g->queues.queue[q].out);
+    return outs;
+}
+
+/// What was crossing from input i has crossed.
+static void on_crossed(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i) {
+    uint32_t o = g->crossing_to[i];
+    g->crossing_armed &= ~bit(i);
+    g->busy_in &= ~bit(i);
+    g->busy_out &= ~bit(o);
+    bool ends_here = g->endpoints >> o & ~g->taken >> i & 1;
+    struct weft_packet cell;
+    if (ends_here) cell = g->out[o].cell;
+    uint64_t outs = wanted_by(g, i) | (g->wanted & bit(o));
+    if (outs) match(node, g, w, outs);
+    if (ends_here) g->on_cell(node, w, &cell, o);
+}
+
+/// A cell comes to input i in a VC.
+static inline __attribute__((always_inline)) void enter(struct weft__node *node, struct weft__gnet *g,
+                                                        struct weft__worker *w, uint32_t i, uint32_t vc,
+                                                        const struct weft_packet *cell, struct weft__gnet_known known) {
+    struct weft__gnet_in *in = &g->in[i];
+    uint32_t way = 0, o = 0, wire = weft__gnet_wire(cell);
+    bool is_first = !(in->waiting >> vc & 1), in_busy = false, out_busy = false;
+    if (is_first) {
+        way = weft__gnet_route(g, w->now_ps, i, cell, known);
+        if (__builtin_expect(way == WEFT_NONE, 0)) {
+            lose(g, w, cell, WEFT_DROP_NO_ROUTE, w->now_ps, false, i, vc);
+            if (is_link(in)) give_back(g, w, i, vc, units_of(wire), w->now_ps);
+            return;
+        }
+        o = weft__gnet_way_out(way);
+        __builtin_prefetch(&g->out[o]);
+        __builtin_prefetch(g->out[o].credits);
+        in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
+        out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
+        bool is_held = (g->insistent & bit(o)) | (g->held & bit(i));
+        if (!in_busy && !out_busy && !is_held && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
+            if (g->wanted & bit(o)) note_passed(g, i, o);
+            cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
+            return;
+        }
+    }
+    uint32_t q =
+        is_first ? weft__gnet_queue_open(&g->queues, &in->queue, vc) : weft__gnet_queue_find(&g->queues, in->queue, vc);
+    struct weft__gnet_queue *queue = &g->queues.queue[q];
+    uint16_t *most = &g->depth[WEFT__GNET_MOST_UNITS][i];
+    uint32_t slot = keep(g, cell);
+    g->cells.slot[slot].port = known.set;
+    weft__gnet_queue_push(queue, &g->cells, slot);
+    queue->units = (uint16_t)(queue->units + units_of(wire));
+    if (queue->units > *most) *most = queue->units;
+    assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits have seen to it
+    if (!is_first) return;
+    add_request(g, i, queue, way);
+    if (in_busy) await_crossing(node, g, i);
+    if (out_busy) await_crossing(node, g, g->crossing_from[o]);
+    if (!in_busy && !out_busy) match(node, g, w, bit(o));
+}
+
+void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                        uint32_t port, struct weft__gnet_known known) {
+    uint32_t vc = weft__gnet_vc(cell);
+    if (__builtin_expect((uint32_t)cell->entropy >> WEFT__GNET_HOPS_AT >= WEFT__GNET_HOPS_MAX, 0)) { // or it is traced
+        if (weft__gnet_is_traced(cell)) weft__gnet_trace_come(g->tracer, w->now_ps, port, cell);
+        if (weft__gnet_hops(cell) == WEFT__GNET_HOPS_MAX) {
+            lose(g, w, cell, WEFT_DROP_GNET_HOPS, w->now_ps, false, port, vc);
+            give_back(g, w, port, vc, units_of(weft__gnet_wire(cell)), w->now_ps);
+            return;
+        }
+    }
+    enter(node, g, w, port, vc, cell, known);
+}
+
+/// The timer of cells that endpoints send: of an endpoint's output, which has none of its own.
+static uint32_t come_key(const struct weft__gnet *g) {
+    return WEFT__GNET_SENT + g->endpoint[0];
+}
+
+/// Cells of endpoints that have got to the switch.
+static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+    struct weft__gnet_coming *c = &g->coming;
+    while (c->n && c->cell[c->first].time_ps <= w->now_ps) {
+        struct weft_packet cell = weft__gnet_coming_pop(c);
+        enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+    }
+    if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);
+}
+
+void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                       enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class) {
+    uint32_t vc = weft_gnet_vc(class, 0), k = hash;
+    if (hash == WEFT_NONE) k = g->turn[endpoint]++;
+    weft__gnet_set_vc(cell, vc);
+    g->counts.cells[weft__gnet_type(cell)] += weft__gnet_cells(cell);
+    uint32_t port = g->endpoint[g->first[endpoint] + k % g->n[endpoint]];
+    if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
+    cell->time_ps = w->now_ps + g->lag_ps;
+    if (!g->lag_ps) {
+        enter(node, g, w, port, vc, cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+        return;
+    }
+    cell->port = (uint16_t)port;
+    weft__gnet_coming_push(&g->coming, cell);
+    if (g->coming.n == 1) weft__gnet_due_set(&g->due, come_key(g), cell->time_ps);
+}
+
+// --- failures -----------------------------------------------------------------------------------------------------
+
+static bool is_down(const struct weft__port_faults *f, weft_time_ps now, weft_time_ps *next) {
+    bool down = false;
+    for (uint32_t d = 0; d < f->downs; d++) {
+        if (f->down[d].from_ps <= now && now < f->down[d].to_ps) down = true;
+        if (f->down[d].from_ps > now && f->down[d].from_ps < *next) *next = f->down[d].from_ps;
+        if (f->down[d].to_ps > now && f->down[d].to_ps < *next) *next = f->down[d].to_ps;
+    }
+    return down;
+}
+
+/// What waits for a link that has failed is lost; what has not crossed chooses another way.
+static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+    struct weft__gnet_out *out = &g->out[o];
+    for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(vcs), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
+        while (g->queues.queue[q].head) {
+            uint32_t slot = weft__gnet_queue_pop(&g->queues.queue[q], &g->cells);
+            lose(g, w, &g->cells.slot[slot], WEFT_DROP_LINK_DOWN, w->now_ps, true, o, vc);
+            weft__gnet_cells_free(&g->cells, slot);
+        }
+        weft__gnet_queue_close(&g->queues, &out->queue, q);
+        g->depth[vc][o] = 0;
+        g->port[o].starved_ps[vc] = 0;
+    }
+    out->queued = 0;
+    out->room = UINT32_MAX;
+    for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        for (uint32_t vcs = g->in[i].waiting; vcs; vcs &= vcs - 1) {
+            uint32_t vc = (uint32_t)__builtin_ctz(vcs);
+            uint32_t q = weft__gnet_queue_find(&g->queues, g->in[i].queue, vc);
+            if (g->queues.queue[q].out != o) continue;
+            take_request_back(g, i, q);
+            request_first(g, w, i, q);
+        }
+    }
+}
+
+void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+    weft_time_ps next = WEFT_TIME_NEVER;
+    uint64_t down = 0, wanted = 0;
+    for (uint64_t left = g->links; left; left &= left - 1) {
+        uint32_t o = (uint32_t)__builtin_ctzll(left);
+        if (g->port[o].faults && is_down(g->port[o].faults, w->now_ps, &next)) down |= bit(o);
+    }
+    uint64_t newly = down & ~g->down;
+    g->down = down;
+    for (; newly; newly &= newly - 1)
+        turn_away(g, w, (uint32_t)__builtin_ctzll(newly));
+    for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
+        wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
+    match(node, g, w, wanted);
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, g->key0, next);
+}
+
+void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key) {
+    if (key < WEFT__GNET_SENT) {
+        on_crossed(node, g, w, key - WEFT__GNET_CROSSED);
+        return;
+    }
+    if (key == come_key(g)) {
+        on_come(node, g, w);
+        return;
+    }
+    g->sending_armed &= ~bit(key - WEFT__GNET_SENT);
+    serve(node, g, w, key - WEFT__GNET_SENT);
+}

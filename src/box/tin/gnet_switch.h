@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cell switch of a TiN: input FIFOs, one a virtual channel (VC), with credits at the far end; a crossbar; at each
+// output a short queue a VC. See gnet_switch.c.
+//
+// Ports are numbers below 64, so that sets of them are words: a GNet port has its number at the node, endpoints have
+// those left over. An endpoint injects cells (weft__gnet_inject) and is handed what comes for it (on_cell).
+#ifndef WEFT_BOX_TIN_GNET_SWITCH_H
+#define WEFT_BOX_TIN_GNET_SWITCH_H
+
+#include "box/tin/gnet_queue.h"
+#include "box/tin/gnet_trace.h"
+#include "link/port.h"
+#include "weft/clique_timeline.h"
+#include "weft/random.h"
+#include "weft/tin_outcome.h"
+
+enum { WEFT__GNET_PORTS = 64 };
+
+/// Times of cells, and trains of them, at one rate, by size, rounded up.
+struct weft__gnet_times {
+    weft_rate_bps rate;
+    double overhead;
+    uint32_t ps[WEFT_GNET_TRAIN_MAX * WEFT_GNET_CELL_MAX + 1];
+};
+
+enum { WEFT__GNET_SET_UNKNOWN = 0xffff, WEFT__GNET_NOT_DRAWN = 0xff };
+
+/// What is known of a cell's ways before its turn: their number in the tables, and two of the minimal ones, drawn.
+struct weft__gnet_known {
+    uint16_t set;
+    uint8_t drawn[2];
+};
+static inline struct weft__gnet_known weft__gnet_known_set(uint16_t set) {
+    return (struct weft__gnet_known){set, {WEFT__GNET_NOT_DRAWN, WEFT__GNET_NOT_DRAWN}};
+}
+
+/// What a cell that meets no other needs: a line.
+struct weft__gnet_in {
+    weft_time_ps busy_until_ps; ///< a cell is crossing
+    uint64_t back;              ///< outputs that its cells must not take
+    uint32_t waiting;           ///< VCs with cells
+    uint32_t peer_node;         ///< of credits
+    uint16_t queue;             ///< the first of those of its VCs; 0: none waits
+    uint8_t peer_port, peer_inbox;
+    uint8_t accept_at, vc_at; ///< iSLIP: the pointer over outputs, and one over VCs
+    /// Of its link, in the table (WEFT__GNET_NO_LINK: an endpoint); crossing takes so long.
+    uint8_t rate : 4, cross : 4;
+    uint8_t batch_units;         ///< of credits, returned together
+    uint8_t owed[WEFT_GNET_VCS]; ///< units of credits, not yet returned
+};
+_Static_assert(sizeof(struct weft__gnet_in) == 64, "a line");
+
+/// The same: a line and that of credits.
+struct weft__gnet_out {
+    weft_time_ps busy_until_ps, delay_ps;
+    uint64_t requests;                 ///< inputs with a cell that requests it
+    uint32_t room, queued, creditable; ///< VCs with room for a cell, with cells, with credits for one
+    uint32_t peer_node;
+    uint32_t tx_cells, tx_bytes; ///< since they were last carried over
+    uint16_t queue;              ///< as of an input
+    int16_t turn_bytes;          ///< that VC `turn` may still send
+    uint8_t turn;                ///< VC whose turn it is
+    uint8_t grant_at;            ///< iSLIP: the pointer over inputs
+    uint8_t peer_port, peer_inbox;
+    uint8_t rate : 4, cross : 4; ///< as of an input
+    union {
+        _Alignas(64) int16_t credits[WEFT_GNET_VCS]; ///< for FIFOs at the far end
+        struct weft_packet cell;                     ///< crossing to an endpoint, which has no queues
+    };
+};
+_Static_assert(sizeof(struct weft__gnet_out) == 2 * 64, "two lines");
+
+/// What is rarely needed of a port.
+struct weft__gnet_port {
+    uint64_t tx_cells, tx_bytes;            ///< carried over
+    weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
+    uint64_t stalls;                        ///< of the output: without credits
+    weft_time_ps stall_ps;
+    struct weft__port_faults *faults;
+    const struct weft__port_tap *tap; ///< NULL: not captured
+};
+
+/// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
+enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
+_Static_assert(WEFT__GNET_DUES == 2 * WEFT__GNET_PORTS, "inputs, then outputs");
+struct weft__gnet_due {
+    uint32_t first, end;                ///< of those that are set; word[end] is UINT64_MAX
+    uint64_t word[2 * WEFT__GNET_DUES]; ///< before the first is one that is over, or 0
+};
+
+/// Moves them to the front, where the cache has them.
+static inline void weft__gnet_due_settle(struct weft__gnet_due *d) {
+    uint32_t n = 1;
+    for (uint32_t i = d->first; i <= d->end; i++)
+        d->word[n++] = d->word[i];
+    d->first = 1;
+    d->end = n - 1;
+}
+
+static inline void weft__gnet_due_set(struct weft__gnet_due *d, uint32_t key, weft_time_ps time) {
+    uint64_t word = time << WEFT__GNET_DUE_BITS | key;
+    if (__builtin_expect(d->end == 2 * WEFT__GNET_DUES - 1, 0)) weft__gnet_due_settle(d);
+    uint32_t i = d->end++;
+    d->word[d->end] = UINT64_MAX;
+    for (; d->word[i - 1] > word; i--)
+        d->word[i] = d->word[i - 1];
+    d->word[i] = word;
+}
+
+/// The time of the soonest; later than any, if there is none.
+static inline weft_time_ps weft__gnet_due_next(const struct weft__gnet_due *d) {
+    return d->word[d->first] >> WEFT__GNET_DUE_BITS;
+}
+
+static inline uint32_t weft__gnet_due_pop(struct weft__gnet_due *d) {
+    return (uint32_t)d->word[d->first++] & (WEFT__GNET_DUES - 1);
+}
+
+/// Tables of a Clique. The first are those of all links up; what the controller then changes is in `timeline`. Of the
+/// others the ways of escape are in force, each from a time on.
+struct weft__gnet_tables {
+    uint32_t n;
+    const weft_time_ps *from_ps;
+    const struct weft_gnet_routes *const *routes;
+    const struct weft_clique_timeline *timeline; ///< NULL: nothing changes
+    /// [pod * tins + destination]: columns of the first tables, and of those that change.
+    const uint16_t *column, *column_changing;
+};
+/// Finds the columns, in `arena`.
+void weft__gnet_find_columns(struct weft__gnet_tables *tables, struct weft_arena *arena);
+
+/// Rows of weft__gnet.depth: of outputs the most bytes that a VC had, of inputs the most units, and those of a FIFO.
+enum { WEFT__GNET_MOST_BYTES = WEFT_GNET_VCS, WEFT__GNET_MOST_UNITS, WEFT__GNET_FIFO_UNITS, WEFT__GNET_DEPTHS };
+
+enum { WEFT__GNET_HEAD_LINES = 12, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
+
+struct weft__gnet {
+    // what every visit needs, in WEFT__GNET_HEAD_LINES
+    uint64_t busy_in, busy_out;             ///< may be out of date where nobody waits
+    uint64_t crossing_armed, sending_armed; ///< inputs, outputs with a timer
+    uint64_t down;                          ///< outputs whose link has failed
+    uint64_t links, endpoints;              ///< ports of each kind
+    uint64_t special;                       ///< outputs whose link may lose cells, or is captured
+
+    struct weft__gnet_in *in;            ///< [ports]
+    struct weft__gnet_out *out;          ///< [ports]
+    uint16_t (*depth)[WEFT__GNET_PORTS]; ///< [VC][output] bytes that wait, and some more rows
+    const uint16_t *set_of;              ///< of the tables in force
+    const struct weft_gnet_set *set;
+    const uint16_t *column; ///< [destination]
+    const struct weft_tin_conf *conf;
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
+
+    struct weft__gnet_cells cells;
+    struct weft__gnet_queues queues;
+    weft_time_ps change_ps; ///< until then the tables are in force
+    uint64_t random;        ///< of ways
+
+    uint16_t columns, self;
+    bool draws; ///< most cells go by ways that are drawn
+    /// A cell has come for an endpoint of this TiN.
+    void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
+    /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until
+    /// it has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of
+    /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
+    uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
+    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
+    uint64_t inter_pod;               ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
+    uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
+    uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that have passed over it too often
+    uint64_t held;             ///< inputs that are held for such an output
+    uint64_t wanted;           ///< outputs that inputs request
+
+    weft_time_ps lag_ps;                    ///< of cells that endpoints inject
+    uint64_t ways_minimal, ways_nonminimal; ///< chosen by adaptive routing
+    uint32_t turn[3], arrival_turn[3];      ///< of endpoints that send, and receive: IP, 1RMA, control
+    uint16_t lump;                          ///< bytes of the longest cell, or train of them
+    uint8_t first[3], n[3];                 ///< of each kind, in `endpoint`
+    weft_time_ps *credit_delay_ps;          ///< [ports] of links
+    uint8_t endpoint[WEFT__GNET_PORTS];     ///< ports
+    uint8_t row0[WEFT__GNET_PORTS];         ///< first row of the table for cells that come by a port
+    /// By key of a timer: the output of the cell that is crossing from an input, or was the last to, or the output
+    /// that sends.
+    uint8_t crossing_to[WEFT__GNET_DUES];
+    uint8_t crossing_from[WEFT__GNET_PORTS]; ///< input of the cell that is crossing to an output, or was the last to
+    struct weft__gnet_due due;
+    struct weft__gnet_coming coming;
+    // rarely
+    uint32_t key0; ///< the key of the timer for failures of links
+    const struct weft__gnet_tables *tables;
+    const struct weft_gnet_routes *routes;      ///< of which the ways of escape are in force
+    uint32_t epoch;                             ///< the next of them
+    uint32_t changed;                           ///< changes of the timeline that are in force
+    const struct weft_clique_tin_timeline *own; ///< NULL: its table does not change
+    const struct weft_clique_transition *transition;
+    struct weft_tin_transition *seen; ///< [transitions]
+    uint32_t transitions, transition_at;
+    const struct weft_tin *tin;
+    /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
+    uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
+    uint8_t held_for[WEFT__GNET_PORTS]; ///< the output that an input is held for
+    struct weft__gnet_port *port;       ///< [ports]
+    struct weft__trace *trace;          ///< NULL: not recorded
+    struct weft_tin_outcome counts;
+};
+_Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");
+_Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
+
+enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
+/// The kind of endpoint that a cell is for.
+static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft_packet *cell) {
+    enum weft__cell_type type = weft__gnet_type(cell);
+    return type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
+}
+
+/// Keys of ports' timers.
+enum { WEFT__GNET_CROSSED = 0, WEFT__GNET_SENT = WEFT__GNET_PORTS }; ///< + input, + output
+
+/// A cell came over a link, at port `port`; cell->time_ps: its head.
+void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                        uint32_t port, struct weft__gnet_known known);
+/// Credits came for the output `port`.
+void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w,
+                           const struct weft_packet *record, uint32_t port);
+/// A port's timer is due.
+void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
+/// The timer key0: links fail, or come back.
+void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
+
+/// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
+/// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag
+/// (fall-through and processing) later.
+void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, struct weft_packet *cell,
+                       enum weft__gnet_endpoint endpoint, uint32_t hash, uint32_t class);
+
+/// The way of a cell at input `in`, by output and VC; WEFT_NONE: there is none.
+enum { WEFT__GNET_WAY_VC = 8 };
+uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
+                          struct weft__gnet_known known);
+/// Draws two ways for a cell that has come, before its turn.
+void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known);
+static inline uint32_t weft__gnet_way_out(uint32_t way) {
+    return way & ((1u << WEFT__GNET_WAY_VC) - 1);
+}
+static inline uint32_t weft__gnet_way_vc(uint32_t way) {
+    return way >> WEFT__GNET_WAY_VC;
+}
+/// Its VC from here on; the next of the class is the next number.
+static inline uint32_t weft__gnet_next_vc(const struct weft__gnet *g, uint32_t port, uint32_t vc) {
+    return weft_gnet_next_vc(g->inter_pod >> port & 1 ? WEFT_GNET_INTER_POD : WEFT_GNET_TERMINAL, vc);
+}
+/// Puts the tables in force that now are.
+void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now);
+/// What an output must be allowed to send, at least.
+static inline int32_t weft__gnet_lump_units(const struct weft__gnet *g) {
+    return g->lump / WEFT_GNET_CREDIT_UNIT;
+}
+/// Whether a cell is crossing from an input, or to an output.
+static inline bool weft__gnet_is_in_busy(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+    if (!(g->busy_in >> i & 1)) return false;
+    if (g->crossing_armed >> i & 1 || g->in[i].busy_until_ps > now) return true;
+    g->busy_in &= ~(UINT64_C(1) << i); // nobody waited for that
+    g->busy_out &= ~(UINT64_C(1) << g->crossing_to[i]);
+    return false;
+}
+static inline bool weft__gnet_is_out_busy(struct weft__gnet *g, weft_time_ps now, uint32_t o) {
+    return g->busy_out >> o & 1 && weft__gnet_is_in_busy(g, now, g->crossing_from[o]);
+}
+/// The table's entry for a cell to `to` at a port, see weft_gnet_at; of no meaning if it has come home, or escapes.
+static inline const uint16_t *weft__gnet_entry_to(const struct weft__gnet *g, const struct weft_packet *cell,
+                                                  uint32_t port, uint32_t to) {
+    uint32_t row = g->row0[port] + weft__gnet_vc(cell) % WEFT_GNET_ROUTING_VCS;
+    return &g->set_of[row * g->columns + g->column[to]];
+}
+static inline const uint16_t *weft__gnet_entry(const struct weft__gnet *g, const struct weft_packet *cell,
+                                               uint32_t port) {
+    return weft__gnet_entry_to(g, cell, port, weft__gnet_to(cell));
+}
+/// What is counted of the transition that is under way; NULL: there is none.
+static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gnet *g, weft_time_ps now) {
+    if (__builtin_expect(g->transition_at == g->transitions, 1)) return NULL;
+    while (g->transition_at < g->transitions && g->transition[g->transition_at].to_ps <= now)
+        g->transition_at++;
+    bool open = g->transition_at < g->transitions && g->transition[g->transition_at].from_ps <= now;
+    return open ? &g->seen[g->transition_at] : NULL;
+}
+/// The same for all packets of a queue pair that go the same way.
+uint32_t weft__gnet_hash(const struct weft_packet *cell);
+
+// gnet_new.c
+struct weft__gnet_setup {
+    const struct weft_tin_conf *conf;
+    const struct weft_tin *tin;
+    const struct weft__gnet_tables *tables;
+    const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
+    uint8_t endpoint_rate;
+    uint32_t self, who, key0;
+    uint64_t seed;
+    struct weft_arena *arena;
+};
+/// on_cell and on_crossing are the caller's to set. False: more ports and endpoints than it can have.
+bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup);
+void weft__gnet_deinit(struct weft__gnet *g);
+
+struct weft__gnet_link {
+    uint8_t rate, cross; ///< of the link and of the crossbar, in the table of rates
+    bool global;
+    weft_time_ps delay_ps, credit_delay_ps; ///< to the effect at the far end; of its credits, to the effect here
+    weft_bytes far_fifo_bytes;
+    uint32_t peer_node, peer_inbox;
+    uint16_t peer_port;
+    struct weft__port_faults *faults;
+    const struct weft__port_tap *tap;
+};
+void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__gnet_link *link);
+void weft__gnet_times_init(struct weft__gnet_times *times, weft_rate_bps rate, double overhead);
+weft_bytes weft__gnet_held(const struct weft__gnet *g);
+void weft__gnet_finish(struct weft__gnet *g);
+/// Every cell that waits in it or crosses to an endpoint.
+void weft__gnet_each(const struct weft__gnet *g, void (*on_cell)(void *context, const struct weft_packet *),
+                     void *context);
+
+// gnet_view.c
+/// What a port with a link has counted; `port` and `global` are the caller's.
+struct weft_gnet_port weft__gnet_port_counts(const struct weft__gnet *g, uint32_t port);
+/// Bytes in the queues of an output, and in the FIFOs of an input.
+weft_bytes weft__gnet_output_bytes(const struct weft__gnet *g, uint32_t port);
+weft_bytes weft__gnet_fifo_bytes(const struct weft__gnet *g, uint32_t port);
+/// In the FIFO of a VC at an input.
+weft_bytes weft__gnet_vc_bytes(const struct weft__gnet *g, uint32_t port, uint32_t vc);
+/// A cell is lost at a port: an event.
+void weft__gnet_note_loss(const struct weft__gnet *g, weft_time_ps now, uint32_t port, const struct weft_packet *cell,
+                          enum weft_drop reason);
+struct weft__gnet_wait {
+    weft_bytes bytes;
+    weft_time_ps since_ps;
+};
+/// Whether cells of a VC wait at an output because the FIFO at the far end has no room.
+bool weft__gnet_starves(const struct weft__gnet *g, uint32_t port, uint32_t vc, struct weft__gnet_wait *ret_wait);
+/// Whether the first cell of a FIFO waits for room at an output with a link, and in which VC there.
+bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, uint32_t *ret_out, uint32_t *ret_vc);
+
+#endif

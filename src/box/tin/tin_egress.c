@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets that leave a Clique at a TiN (Gibson et al., NSDI 2022, section 3.3). RTSs of a port and priority stand in a
+// queue. The port's scheduler, among priorities that its neighbour does not pause, has packets fetched: by a CTS for
+// which the egress buffer has room kept, while not more than a window is on its way. An RTS that finds too much
+// announced before it is answered by a CTD. Packets of a flow leave in the order of their CTSs, each when it is whole;
+// the depth of the RTS queue at that moment may mark it, by the AQM of the TiN (switch.aqm). One that has not come
+// whole for reassembly_timeout has lost a cell and is given up: its bytes were counted where they were lost, here it
+// is.
+#include "box/tin/tin.h"
+#include "weft/memory.h"
+
+enum { FETCHES_FIRST = 16, FETCHES_MOST = 1 << WEFT__TIN_FETCH_BITS };
+
+static void append(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
+    weft__tin_append(list, &tin->fetch->link, sizeof *tin->fetch, slot);
+}
+static void remove_from(struct weft__tin *tin, struct weft__tin_list *list, uint32_t slot) {
+    weft__tin_remove(list, &tin->fetch->link, sizeof *tin->fetch, slot);
+}
+
+static uint32_t rts_bytes(const struct weft_packet *rts) {
+    return rts->psn >> 16;
+}
+
+/// The host that a packet of the queue pair and kind is for.
+static uint32_t host_of(const struct weft__tin *tin, const struct weft_packet *p) {
+    const struct weft__qp_conf *qp = &tin->hosts->qp[p->qp];
+    return p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
+}
+
+// --- the record ---------------------------------------------------------------------------------------------------
+
+// For the record of a run: the queue whose thresholds are watched is that of RTSs.
+static uint32_t node_port(const struct weft__tin *tin, uint32_t k) {
+    return tin->ether.port[k].id - tin->trace->port0;
+}
+
+static __attribute__((cold, noinline)) void trace_announced(const struct weft__tin *tin, weft_time_ps now, uint32_t k,
+                                                            const struct weft_packet *rts) {
+    struct weft_packet p = {.qp = rts->qp, .kind = rts->kind, .priority = rts->priority};
+    bool paused = weft__port_paused(&tin->ether.port[k], now) >> rts->priority & 1;
+    weft__trace_enqueued(tin->trace, now, &p, node_port(tin, k), tin->port[k].rts_bytes[rts->priority], paused);
+}
+
+static __attribute__((cold, noinline)) void trace_given_up(const struct weft__tin *tin, weft_time_ps now,
+                                                           const struct weft__tin_fetch *f) {
+    struct weft__trace_loss loss = {
+        .kind = WEFT_EVENT_DROPPED,
+        .port = node_port(tin, f->port),
+        .priority = f->priority,
+        .qp = f->packet.qp,
+        .reason = WEFT_DROP_REASSEMBLY,
+        .bytes = f->packet.bytes,
+        .n = 1,
+    };
+    weft__trace_lost(tin->trace, now, &loss, 0);
+}
+
+// --- asking -------------------------------------------------------------------------------------------------------
+
+static void answer(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                   const struct weft_packet *rts, enum weft__cell_type type, uint32_t fetch) {
+    struct weft_packet cell = {
+        .bytes = WEFT_GNET_CELL_MIN,
+        .dst = weft__gnet_pair(weft__gnet_from(rts), tin->gnet.self),
+        .qp = rts->psn & 0xffff,
+        .psn = fetch,
+        .entropy = weft__gnet_head(type, 0, weft__gnet_is_traced(rts)) & 0x3fffu,
+        .kind = rts->kind,
+        .priority = rts->priority,
+        .ecn = rts->ecn,
+        .flags = rts->flags,
+        .dscp = rts->dscp,
+    };
+    w->tally.injected_bytes += cell.bytes;
+    weft__gnet_inject(node, &tin->gnet, w, &cell, WEFT__GNET_IP, WEFT_NONE,
+                      weft_gnet_class(WEFT_GNET_KIND_CTS, weft__tin_level(tin, rts->priority)));
+}
+
+/// A slot; WEFT_NONE: all are in use.
+static uint32_t take_slot(struct weft__tin *tin) {
+    uint32_t slot = tin->fetch_free.first;
+    if (slot != WEFT_NONE) {
+        remove_from(tin, &tin->fetch_free, slot);
+        return slot;
+    }
+    if (tin->fetches == FETCHES_MOST) return WEFT_NONE;
+    if (tin->fetches == tin->fetch_capacity) {
+        uint32_t capacity = tin->fetches ? 2 * tin->fetches : FETCHES_FIRST;
+        tin->fetch = weft_memory_resize(WEFT_MEMORY_QUEUE, tin->fetch, tin->fetches * sizeof *tin->fetch,
+                                        capacity * sizeof *tin->fetch);
+        tin->fetch_capacity = capacity;
+    }
+    tin->fetch[tin->fetches].use = 0;
+    return tin->fetches++;
+}
+
+static void free_slot(struct weft__tin *tin, uint32_t slot) {
+    struct weft__tin_fetch *f = &tin->fetch[slot];
+    f->used = false;
+    f->use = (uint8_t)((f->use + 1) % WEFT__TIN_FETCH_USES);
+    append(tin, &tin->fetch_free, slot);
+}
+
+static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t slot,
+                  const struct weft_packet *rts) {
+    struct weft__tin_port *port = &tin->port[k];
+    struct weft__tin_fetch *f = &tin->fetch[slot];
+    uint32_t flow = weft__gnet_hash(rts) % WEFT__TIN_FLOWS;
+    *f = (struct weft__tin_fetch){
+        .packet = {.qp = rts->qp, .kind = rts->kind},
+        .since_ps = w->now_ps,
+        .next = WEFT_NONE,
+        .bytes = (uint16_t)rts_bytes(rts),
+        .port = (uint16_t)k,
+        .priority = rts->priority,
+        .flow = (uint8_t)flow,
+        .used = true,
+        .use = f->use,
+    };
+    append(tin, &tin->fetching, slot);
+    uint32_t key = weft__tin_key(tin, WEFT__TIN_KEY_FETCHING);
+    if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
+        weft__timer_set(&node->timers, key, w->now_ps + tin->conf->reassembly_timeout_ps);
+    if (port->head[flow] == WEFT_NONE)
+        port->head[flow] = slot;
+    else
+        tin->fetch[port->tail[flow]].next = slot;
+    port->tail[flow] = slot;
+    port->fetching_bytes += f->bytes;
+    port->egress_bytes += f->bytes;
+    if (port->egress_bytes > tin->gnet.counts.egress_bytes_max) tin->gnet.counts.egress_bytes_max = port->egress_bytes;
+    tin->gnet.counts.cts++;
+    answer(node, tin, w, rts, WEFT__GNET_CTS, slot | (uint32_t)tin->fetch[slot].use << WEFT__TIN_FETCH_BITS);
+}
+
+/// Whether a port may ask for so much more.
+static bool has_room(const struct weft__tin *tin, const struct weft__tin_port *port, uint32_t bytes) {
+    if (port->fetching_bytes && port->fetching_bytes + bytes > tin->conf->fetch_bytes) return false;
+    return !port->egress_bytes || port->egress_bytes + bytes <= tin->conf->egress_bytes;
+}
+
+void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
+    struct weft__tin_port *port = &tin->port[k];
+    const struct weft_switch_conf *ethernet = tin->ether.conf;
+    uint8_t mask;
+    while ((mask = weft__ether_sendable(&ethernet->pfc, &tin->ether.port[k], w->now_ps, port->ready))) {
+        uint32_t priority = tin->ether.scheduler->pick(&port->scheduler, ethernet->scheduler.conf, mask);
+        struct weft__fifo *queue = &port->rts[priority];
+        uint32_t bytes = rts_bytes(weft__fifo_head(queue));
+        if (!has_room(tin, port, bytes)) return;
+        uint32_t slot = take_slot(tin);
+        if (slot == WEFT_NONE) return;
+        struct weft_packet rts;
+        weft__fifo_pop(queue, tin->pool, &rts);
+        weft__tin_count_ns(&tin->gnet.counts.rts_wait_ns, w->now_ps - rts.time_ps);
+        port->rts_bytes[priority] -= bytes;
+        if (tin->trace)
+            weft__trace_dequeued(tin->trace, w->now_ps, node_port(tin, k), priority, port->rts_bytes[priority]);
+        if (!queue->n) port->ready &= (uint8_t) ~(1u << priority);
+        if (tin->ether.scheduler->on_sent)
+            tin->ether.scheduler->on_sent(&port->scheduler, ethernet->scheduler.conf, priority,
+                                          bytes + WEFT_WIRE_OVERHEAD);
+        fetch(node, tin, w, k, slot, &rts);
+    }
+}
+
+void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                      const struct weft_packet *rts) {
+    const struct weft__tin_places *places = tin->places;
+    uint32_t host = host_of(tin, rts), priority = rts->priority;
+    bool is_here = places->tin_of_host[host] != WEFT_TIN_NONE;
+    uint32_t k = is_here ? places->port_of_host[host] : places->port_out[tin->gnet.self];
+    struct weft__tin_port *port = &tin->port[k];
+    if (port->rts_bytes[priority] > tin->conf->ctd_bytes) {
+        answer(node, tin, w, rts, WEFT__GNET_CTD, 0);
+        return;
+    }
+    struct weft_tin_outcome *counts = &tin->gnet.counts;
+    counts->rts_packets.count[weft_histogram_bucket(port->rts[priority].n)]++;
+    struct weft_packet kept = *rts;
+    kept.time_ps = w->now_ps;
+    weft__fifo_push(&port->rts[priority], tin->pool, &kept);
+    port->ready |= (uint8_t)(1u << priority);
+    port->rts_bytes[priority] += rts_bytes(rts);
+    if (tin->trace) trace_announced(tin, w->now_ps, k, rts);
+    if (port->rts_bytes[priority] > counts->rts_bytes_max) counts->rts_bytes_max = port->rts_bytes[priority];
+    if (port->rts[priority].n > counts->rts_packets_max) counts->rts_packets_max = port->rts[priority].n;
+    weft__tin_grant(node, tin, w, k);
+}
+
+// --- what comes ---------------------------------------------------------------------------------------------------
+
+static void mark(struct weft__tin *tin, weft_time_ps now, struct weft_packet *p, uint32_t k) {
+    const struct weft__ether *e = &tin->ether;
+    if (!(e->conf->aqm_priorities >> p->priority & 1) || p->ecn == WEFT_ECN_NOT_ECT) return;
+    if (e->aqm->on_enqueue(e->conf->aqm.conf, tin->port[k].rts_bytes[p->priority], p->bytes, true,
+                           &tin->ether.ecn_random) != WEFT_AQM_MARK)
+        return;
+    p->ecn = WEFT_ECN_CE;
+    tin->ether.port[k].counters[p->priority].ecn_marked++;
+    tin->gnet.counts.marked++;
+    if (tin->trace) weft__trace_marked(tin->trace, now, p, node_port(tin, k), tin->port[k].rts_bytes[p->priority]);
+}
+
+/// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
+static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+    struct weft_packet p = tin->fetch[slot].packet;
+    uint32_t k = tin->fetch[slot].port;
+    p.dst = host_of(tin, &p);
+    p.entropy = tin->hosts->qp[p.qp].entropy & 0x3fffu;
+    p.bytes = tin->fetch[slot].bytes;
+    w->tally.injected_bytes += WEFT__TIN_L2_BYTES;
+    free_slot(tin, slot);
+    mark(tin, w->now_ps, &p, k);
+    weft__ether_send(&tin->ether, node, w, &p, k);
+}
+
+/// Delivers what is whole and in turn of a flow.
+static void advance(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k, uint32_t flow) {
+    struct weft__tin_port *port = &tin->port[k];
+    uint32_t slot;
+    while ((slot = port->head[flow]) != WEFT_NONE && tin->fetch[slot].whole) {
+        port->head[flow] = tin->fetch[slot].next;
+        deliver(node, tin, w, slot);
+    }
+}
+
+/// A packet became whole that long after it was asked for.
+static inline void note_transition(struct weft__tin *tin, weft_time_ps now, weft_time_ps took) {
+    struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, now);
+    if (__builtin_expect(!seen, 1)) return;
+    seen->packets++;
+    seen->fetch_ps += took;
+    if (took > seen->fetch_max_ps) seen->fetch_max_ps = took;
+}
+
+/// The packet that a cell is of; NULL: it is not awaited.
+static struct weft__tin_fetch *find_fetch(const struct weft__tin *tin, const struct weft_packet *cell) {
+    uint32_t slot = weft__tin_fetch_slot(cell), use = weft__gnet_from(cell) >> WEFT__TIN_FETCH_BITS;
+    struct weft__tin_fetch *f = slot < tin->fetches ? &tin->fetch[slot] : NULL;
+    bool is_awaited = f && f->used && f->use == use && !f->whole && f->packet.qp == cell->qp &&
+                      f->packet.kind == cell->kind && (!f->begun || f->packet.psn == cell->psn);
+    return is_awaited ? f : NULL;
+}
+
+/// Its cell adds to the packet.
+static void add_cell(struct weft__tin_fetch *f, const struct weft_packet *cell, uint32_t bytes) {
+    f->packet = *cell;
+    f->packet.bytes = (uint16_t)bytes;
+    f->begun = true;
+}
+
+uint32_t weft__tin_on_crossing(struct weft__tin *tin, const struct weft_packet *cell, uint32_t in, weft_time_ps end) {
+    struct weft__tin_fetch *f = find_fetch(tin, cell);
+    if (!f) return in;
+    uint32_t bytes = f->packet.bytes + cell->bytes;
+    bool is_last = end >= f->last_ps, is_whole = bytes + WEFT__TIN_L2_BYTES >= f->bytes;
+    if (is_whole && is_last) return in;
+    uint32_t awaited = is_whole ? f->last_in : WEFT_NONE;
+    add_cell(f, cell, is_whole ? bytes - f->last_bytes : bytes);
+    if (!is_last) return awaited;
+    f->last_in = (uint8_t)in;
+    f->last_bytes = cell->bytes;
+    f->last_ps = end;
+    return WEFT_NONE;
+}
+
+void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w,
+                       const struct weft_packet *cell) {
+    struct weft__tin_fetch *f = find_fetch(tin, cell);
+    if (!f) {
+        tin->gnet.counts.cells_late++;
+        weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, cell->bytes);
+        return;
+    }
+    add_cell(f, cell, f->packet.bytes + cell->bytes);
+    if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
+    f->whole = true;
+    weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
+    note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
+    uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;
+    remove_from(tin, &tin->fetching, slot);
+    tin->port[k].fetching_bytes -= f->bytes;
+    if (tin->port[k].head[flow] == slot) advance(node, tin, w, k, flow);
+    weft__tin_grant(node, tin, w, k);
+}
+
+/// Takes a packet that will not be whole out of its flow.
+static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t slot) {
+    struct weft__tin_fetch *f = &tin->fetch[slot];
+    struct weft__tin_port *port = &tin->port[f->port];
+    uint32_t before = WEFT_NONE, k = f->port, flow = f->flow;
+    for (uint32_t at = port->head[flow]; at != slot; at = tin->fetch[at].next)
+        before = at;
+    if (before == WEFT_NONE)
+        port->head[flow] = f->next;
+    else
+        tin->fetch[before].next = f->next;
+    if (port->tail[flow] == slot) port->tail[flow] = before;
+    if (tin->trace) trace_given_up(tin, w->now_ps, f);
+    w->tally.drops[WEFT_DROP_REASSEMBLY]++;
+    weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, f->packet.bytes);
+    struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, w->now_ps);
+    tin->gnet.counts.packets_lost++;
+    if (seen) seen->packets_lost++;
+    port->fetching_bytes -= f->bytes;
+    port->egress_bytes -= f->bytes;
+    free_slot(tin, slot);
+    advance(node, tin, w, k, flow);
+    weft__tin_grant(node, tin, w, k);
+}
+
+void weft__tin_give_up(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w) {
+    weft_time_ps timeout = tin->conf->reassembly_timeout_ps;
+    uint32_t slot;
+    while ((slot = tin->fetching.first) != WEFT_NONE && tin->fetch[slot].since_ps + timeout <= w->now_ps) {
+        remove_from(tin, &tin->fetching, slot);
+        abandon(node, tin, w, slot);
+    }
+    if (slot != WEFT_NONE)
+        weft__timer_set(&node->timers, weft__tin_key(tin, WEFT__TIN_KEY_FETCHING), tin->fetch[slot].since_ps + timeout);
+}

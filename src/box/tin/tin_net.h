@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the TiNs of a network share in a run.
+#ifndef WEFT_BOX_TIN_TIN_NET_H
+#define WEFT_BOX_TIN_TIN_NET_H
+
+#include "box/network.h"
+#include "box/nic/nic.h"
+#include "box/tin/tin.h"
+
+struct weft__cliques {
+    struct weft_dragonflies *shape;
+    struct weft__clique {
+        struct weft__gnet_tables tables;
+        struct weft_gnet_routes **routes; ///< [tables.n]
+        struct weft__tin_places places;
+        struct weft_clique_timeline *timeline; ///< NULL: nothing happens
+        struct weft__tin_egress **egress;      ///< [tins] its exits in time, timeline->tin[].egresses of them
+        uint32_t transition0;                  ///< of the outcome's
+    } * clique;                                ///< [shape->n]
+    const struct weft__gnet_times *times[WEFT__GNET_RATES]; ///< of cells at each rate
+    uint8_t *rate_of_port, *cross_of_port;                  ///< [ports] of GNet links, and of the crossbar at them
+    uint8_t *rate_of_endpoint;                              ///< [nodes]
+    bool traces;                                            ///< a TiN marks cells
+    struct weft_gnet_depths **depths;                       ///< [workers] NULL: none of its TiNs is sampled
+};
+
+/// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
+enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
+                                   struct weft_error *ret_error);
+/// Tables, exits and what becomes of them in time.
+enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
+                                     const struct weft_dragonflies *shape, uint32_t fabric,
+                                     struct weft_error *ret_error);
+/// Into the outcome: what the controllers did; TiNs add what they saw of it.
+void weft__cliques_tell(struct weft__network *net);
+/// When the last table changes.
+weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques);
+/// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[state * links +
+/// link].
+void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
+                          const struct weft_dragonflies *shape, uint32_t fabric, const struct weft_tin_conf *conf,
+                          const bool *down, uint32_t states, struct weft_arena *arena);
+/// tin_nics.c: no link of a shared NIC may be faster than the NIC.
+enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t tin, const struct weft_tin_conf *conf,
+                                      struct weft_place place, struct weft_error *ret_error);
+/// The NICs that hosts of the TiN share; NULL: none.
+struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
+                                           const struct weft_tin_conf *conf, struct weft_arena *arena);
+/// What a shared NIC lets the host (a node) have on its way; INT64_MAX: it shares none.
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
+/// When the control processor at `node` is away, for its NIC.
+void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup);
+/// Depths of VCs that were sampled, into the outcome.
+void weft__tin_depths_collect(struct weft__network *net);
+/// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
+void weft__cell_paths_collect(struct weft__network *net);
+void weft__cliques_free(struct weft__cliques *cliques);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which hosts of a TiN share a NIC: tin.nic_hosts of them by the order of its ports, if their links together have more
+// than the NIC.
+#include "box/tin/tin_net.h"
+
+/// A NIC that hosts could share.
+struct group {
+    struct weft__tin_nic nic; ///< hosts and their ports, among the Ethernet ones
+    weft_rate_bps sum, most;  ///< of their links
+    uint32_t end;             ///< the port of the TiN behind its hosts
+};
+
+/// The one that begins at port `first` of the TiN or behind it.
+static struct group find_group(const struct weft_topology *t, uint32_t tin, uint32_t first, uint64_t hosts) {
+    struct group g = {.sum = 0};
+    uint32_t ethernet = 0;
+    for (; g.end < t->node[tin].ports && g.nic.hosts < hosts; g.end++) {
+        const struct weft_port_info *port = weft_topology_port(t, tin, g.end);
+        if (weft_topology_link_is_fabric(t, port->link)) continue;
+        uint32_t own = ethernet++;
+        if (g.end < first || t->node[t->port[port->peer].node].box != WEFT_BOX_HOST) continue;
+        weft_rate_bps rate = t->link[port->link].rate_bps;
+        g.nic.port[g.nic.hosts++] = own;
+        g.sum += rate;
+        if (rate > g.most) g.most = rate;
+    }
+    return g;
+}
+
+static bool shares(const struct group *g, const struct weft_tin_conf *conf) {
+    return g->nic.hosts > 1 && g->sum > conf->nic_rate_bps;
+}
+
+enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t tin, const struct weft_tin_conf *conf,
+                                      struct weft_place place, struct weft_error *ret_error) {
+    for (uint32_t first = 0; first < t->node[tin].ports;) {
+        struct group g = find_group(t, tin, first, conf->nic_hosts);
+        first = g.end;
+        if (!shares(&g, conf) || g.most <= conf->nic_rate_bps) continue;
+        char has[32], may[32];
+        weft_format_rate(g.most, has, sizeof has);
+        weft_format_rate(conf->nic_rate_bps, may, sizeof may);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "a host of %s has a link of %s, more than the NIC of %s that it shares; expected at most "
+                              "that, or a higher tin.nic_rate, or tin.nic_hosts: 1",
+                              t->node[tin].name, has, may);
+    }
+    return WEFT_OK;
+}
+
+struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
+                                           const struct weft_tin_conf *conf, struct weft_arena *arena) {
+    uint32_t ports = t->node[tin].ports, n = 0;
+    struct weft__tin_nic *nic = NULL;
+    for (unsigned pass = 0; pass < 2; pass++) { // counted, then kept
+        if (pass && !n) return NULL;
+        if (pass) nic = weft_arena_alloc(arena, n, sizeof *nic);
+        n = 0;
+        for (uint32_t first = 0; first < ports;) {
+            struct group g = find_group(t, tin, first, conf->nic_hosts);
+            first = g.end;
+            if (!shares(&g, conf)) continue;
+            if (pass) nic[n] = g.nic;
+            n++;
+        }
+    }
+    return weft__tin_nics_new(conf, nic, n, ports, arena);
+}
+
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host) {
+    const struct weft_topology *t = net->topology;
+    uint32_t far = t->port[t->node[host].port0].peer, tin = t->port[far].node, at = far - t->node[tin].port0;
+    if (t->node[tin].box != WEFT_BOX_TIN) return INT64_MAX;
+    const struct weft_tin_conf *conf = &net->device[tin]->tin;
+    struct group g = {.end = 0};
+    while (g.end <= at)
+        g = find_group(t, tin, g.end, conf->nic_hosts);
+    return shares(&g, conf) ? (int64_t)conf->nic_window_bytes : INT64_MAX;
+}

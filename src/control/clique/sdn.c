@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of a Clique's controller.
+//
+// Source: Gibson et al., "Aquila: A unified, low-latency fabric for datacenter networks", NSDI'22: sequenced batches, a
+// flow after its group (4.1), one outstanding RPC a TiN that fits its memory of 2 MB (4.2), NSF reboots and
+// reconciliation (4.3). Assumed: every time, and the sizes of RPCs and of what firmware needs. What sequenced batches
+// are is ours: an entry is changed only when every TiN that it may now send to is programmed for that, so that a way
+// that led to its destination before a write does so after it (src/control/clique/sdn_plan.c).
+#include "weft/sdn.h"
+
+#define T struct weft_sdn_conf
+static const char *const orderings[] = {"sequenced", "groups", "none", NULL};
+static const struct weft_param rows[] = {
+    WEFT_CHOICE(T, ordering, "ordering", "sequenced", orderings,
+                "batches in sequence and groups before flows; groups before flows only; none of these"),
+    WEFT_TIME(T, detect_ps, "detect", "1ms", "0s", "1000s", "from a link's going or coming to a report; assumed"),
+    WEFT_TIME(T, latency_ps, "latency", "100us", "0s", "10s", "controller to TiN, one way; assumed"),
+    WEFT_TIME(T, nib_write_ps, "nib_write", "500us", "0s", "10s", "of a write into the NIB; assumed"),
+    WEFT_TIME(T, nib_ps, "nib", "500us", "0s", "10s", "from there to who has subscribed to it; assumed"),
+    WEFT_TIME(T, call_ps, "call", "100us", "0s", "10s", "between flow manager and switch front-end, one way; assumed"),
+    WEFT_TIME(T, settle_ps, "settle", "10ms", "0s", "10s", "gathering of reports by the routing engine; assumed"),
+    WEFT_TIME(T, compute_ps, "compute", "1s", "0s", "1000s", "of a routing solution; assumed"),
+    WEFT_TIME(T, rpc_ps, "rpc_overhead", "1ms", "0s", "10s", "of an RPC at the switch front-end; assumed"),
+    WEFT_TIME(T, op_ps, "write", "20us", "0s", "1s", "of an entry or group into registers by firmware; assumed"),
+    WEFT_UINT(T, rate, "rate", "20000", "0", "1000000000",
+              "writes a second that the switch front-end sends to a TiN at most; 0: no limit; assumed"),
+    WEFT_UINT(T, outstanding, "outstanding", "1", "1", "1000000", "RPCs under way to a TiN"),
+    WEFT_BYTES(T, rpc_bytes, "rpc", "16KiB", "1KiB", "2MiB", "largest RPC; assumed"),
+    WEFT_BYTES(T, op_bytes, "write_size", "240B", "1B", "1KB",
+               "of a write in an RPC: an entry of 24 B for the VCs of ten classes; assumed"),
+    WEFT_BYTES(T, sram_bytes, "sram", "2MiB", "1KiB", "16GiB", "of the control processor"),
+    WEFT_BYTES(T, firmware_bytes, "firmware", "1536KiB", "0B", "16GiB", "of that for the firmware itself; assumed"),
+    WEFT_BOOL(T, nsf, "nsf", "on", "a reboot of the firmware leaves the registers alone"),
+    WEFT_TIME(T, reboot_ps, "reboot", "10s", "0s", "1000s", "of the firmware; assumed"),
+    WEFT_TIME(T, connect_ps, "connect", "1s", "1ns", "1000s", "between attempts to connect to a TiN; assumed"),
+    WEFT_TIME(T, read_ps, "read", "20us", "0s", "1s", "of an entry or group when a session is made again; assumed"),
+    WEFT_TIME(T, ibr_ps, "ibr", "100ms", "0s", "100s",
+              "of an inter-block routing controller, for new egress paths; assumed"),
+    WEFT_UINT(T, shards, "ibr_shards", "4", "1", "64", "inter-block routing controllers"),
+    WEFT_UINT(T, check_tins, "check_tins", "1024", "0", "4096",
+              "Cliques of up to so many TiNs are walked through after every write"),
+};
+static const char *check(const void *conf, char *text, size_t size) {
+    const T *c = conf;
+    (void)text;
+    (void)size;
+    if (c->rpc_bytes < c->op_bytes) return "rpc is smaller than write_size: expected room for one write";
+    if (c->firmware_bytes > c->sram_bytes || c->rpc_bytes > c->sram_bytes - c->firmware_bytes)
+        return "firmware and an RPC do not fit into sram: expected the largest RPC to fit in memory";
+    return NULL;
+}
+const struct weft_param_table weft_sdn_table = WEFT_PARAM_TABLE_CHECKED("sdn", T, rows, check);

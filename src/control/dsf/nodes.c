@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to the interface nodes of a fabric, as FSDB is told it, and what they know of each other in a run.
+#include "control/dsf/nodes.h"
+
+#include <stdlib.h>
+
+#include "weft/memory.h"
+
+static bool concerns_fsdb(const struct weft_control_event *e) {
+    return !weft_control_is_drain(e) && e->what < WEFT_CONTROL_REBOOT;
+}
+
+/// Destination numbers of a fabric's nodes; WEFT_NONE for all others.
+static uint32_t *number_dests(const struct weft_topology *t, const struct weft_fabric *f, struct weft_arena *arena) {
+    uint32_t *dest_of = weft_arena_alloc(arena, t->nodes, sizeof *dest_of);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        dest_of[n] = WEFT_NONE;
+    for (uint32_t d = 0; d < f->dests; d++)
+        dest_of[f->device[f->dest_device[d]].node] = d;
+    return dest_of;
+}
+
+/// False: not in this fabric.
+static bool translate(const struct weft_fabric *f, const uint32_t *dest_of, const struct weft_control_event *e,
+                      struct weft_arena *arena, struct weft_fsdb_event *ret) {
+    static const enum weft_fsdb_what what[] = {
+        [WEFT_CONTROL_CRASH] = WEFT_FSDB_CRASH,     [WEFT_CONTROL_SHUT] = WEFT_FSDB_CRASH,
+        [WEFT_CONTROL_RESTART] = WEFT_FSDB_RESTART, [WEFT_CONTROL_CUT] = WEFT_FSDB_CUT,
+        [WEFT_CONTROL_HEAL] = WEFT_FSDB_HEAL,       [WEFT_CONTROL_MOVE] = WEFT_FSDB_MOVE};
+    *ret = (struct weft_fsdb_event){.time_ps = e->time_ps, .what = what[e->what]};
+    if (e->node != WEFT_NONE && (ret->node = dest_of[e->node]) == WEFT_NONE) return false;
+    if (e->to != WEFT_NONE && (ret->to = dest_of[e->to]) == WEFT_NONE) return false;
+    if (!e->side) return true;
+    bool *side = weft_arena_alloc(arena, f->dests, sizeof *side);
+    for (uint32_t d = 0; d < f->dests; d++)
+        side[d] = e->side[f->device[f->dest_device[d]].node];
+    ret->side = side;
+    return true;
+}
+
+struct weft_fsdb_result *weft__nodes_fsdb(const struct weft_topology *t, const struct weft_fabric *f,
+                                          const struct weft_fsdb_conf *conf, const struct weft_control_event *event,
+                                          uint32_t events, uint64_t seed, struct weft_arena *arena,
+                                          uint32_t **ret_index, uint32_t *ret_n) {
+    const uint32_t *dest_of = number_dests(t, f, arena);
+    struct weft_fsdb_event *own = weft_arena_alloc(arena, events, sizeof *own);
+    uint32_t n = 0, *index = weft_arena_alloc(arena, events, sizeof *index);
+    for (uint32_t i = 0; i < events; i++) {
+        if (!concerns_fsdb(&event[i]) || !translate(f, dest_of, &event[i], arena, &own[n])) continue;
+        index[n++] = i;
+    }
+    *ret_index = index;
+    *ret_n = n;
+    return weft_fsdb_run(conf, f->dests, own, n, seed, arena);
+}
+
+static int by_time(const void *a, const void *b) {
+    const struct weft_known_event *x = a, *y = b;
+    if (x->time_ps != y->time_ps) return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    if (x->of != y->of) return x->of < y->of ? -1 : 1;
+    return x->known - y->known; // a pair does not change twice at one time
+}
+
+enum weft_status weft_known_timeline_new(const struct weft_topology *t, const struct weft_control_conf *conf,
+                                         const struct weft_control_event *event, uint32_t events, uint64_t seed,
+                                         struct weft_arena *arena, struct weft_known_timeline **ret_timeline,
+                                         struct weft_error *ret_error) {
+    struct weft_fabric **fabric;
+    uint32_t fabrics = 0, *index, n, concerned = 0;
+    struct weft_known_timeline *timeline = *ret_timeline = weft_arena_alloc(arena, 1, sizeof *timeline);
+    timeline->cold = conf->fsdb.cold_start;
+    for (uint32_t i = 0; i < events; i++)
+        concerned += concerns_fsdb(&event[i]);
+    if (!timeline->cold && !concerned) return WEFT_OK;
+    enum weft_status status = weft_fabric_find(t, &conf->reach, arena, &fabric, &fabrics, ret_error);
+    if (status) return status;
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
+    const struct weft_fsdb_result **result = weft_arena_alloc(scratch, fabrics, sizeof *result);
+    size_t sum = 0;
+    for (uint32_t i = 0; i < fabrics; i++) {
+        result[i] = weft__nodes_fsdb(t, fabric[i], &conf->fsdb, event, events, seed + i, scratch, &index, &n);
+        sum += result[i]->changes;
+    }
+    struct weft_known_event *all = weft_arena_alloc(arena, sum, sizeof *all);
+    timeline->event = all;
+    for (uint32_t i = 0; i < fabrics; i++)
+        for (uint32_t k = 0; k < result[i]->changes; k++) {
+            const struct weft_fsdb_change *c = &result[i]->change[k];
+            const struct weft_fabric *f = fabric[i];
+            all[timeline->events++] = (struct weft_known_event){c->time_ps, f->device[f->dest_device[c->node]].node,
+                                                                f->device[f->dest_device[c->of]].node, c->known};
+        }
+    weft_arena_free(scratch);
+    if (sum) qsort(all, timeline->events, sizeof *all, by_time);
+    return WEFT_OK;
+}

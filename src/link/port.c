@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pause frames: IEEE 802.1Q clause 36 (802.1Qbb), IEEE 802.3 annex 31D. Storm watchdog: after SONiC's PFC watchdog, but
+// event-driven rather than polled: a storm is a priority paused without a break for the detection time while frames
+// wait.
+#include "link/port.h"
+
+#include <math.h>
+
+#include "weft/memory.h"
+
+void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den) {
+    uint64_t num = 8 * WEFT_PS_PER_S, divisor = num, rest = rate;
+    while (rest) {
+        uint64_t t = divisor % rest;
+        divisor = rest;
+        rest = t;
+    }
+    *ret_num = num / divisor;
+    *ret_den = rate / divisor;
+}
+
+void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
+                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     struct weft__port_faults *faults, struct weft__port_tap *tap) {
+    *port = (struct weft__port){
+        .delay_data_ps = link->delay_ps + peer->processing_ps,
+        .delay_pause_ps = link->delay_ps + peer->pause_reaction_ps,
+        .peer_node = peer->node,
+        .peer_port = peer->port,
+        .peer_inbox = (uint8_t)peer->inbox,
+        .cut_through = peer->cut_through,
+        .counters = counters,
+        .special = faults || tap,
+        .faults = faults,
+        .tap = tap,
+        .id = id,
+    };
+    weft__byte_time(link->rate_bps, &port->byte_num, &port->byte_den);
+    port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
+}
+
+/// Its number at its node.
+static uint32_t trace_port(const struct weft__port *port) {
+    return port->id - port->trace->port0;
+}
+
+weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
+    if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: nothing to carry
+    uint64_t num = bytes * port->byte_num + port->byte_rem;
+    port->byte_rem = num % port->byte_den;
+    return num / port->byte_den;
+}
+
+enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
+                                 weft_time_ps *ret_at) {
+    // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
+    // lost if the link is down at any time between its first bit sent and its last bit received.
+    weft_time_ps arrival = last_bit + f->link_delay_ps;
+    for (uint32_t i = 0; i < f->downs; i++)
+        if (now < f->down[i].to_ps && arrival >= f->down[i].from_ps) {
+            if (*ret_at < f->down[i].from_ps) *ret_at = f->down[i].from_ps;
+            return WEFT_DROP_LINK_DOWN;
+        }
+    if (f->bit_error_rate <= 0) return WEFT_DROPS;
+    double good = exp(log1p(-f->bit_error_rate) * 8.0 * bytes);
+    return weft_random_unit(&f->random) >= good ? WEFT_DROP_BIT_ERROR : WEFT_DROPS;
+}
+
+static void note(struct weft__tap_log *log, const struct weft_packet *packet, uint32_t interface, weft_time_ps time,
+                 uint32_t mark) {
+    if (time < log->from_ps || time >= log->to_ps) return;
+    if (log->noted < log->limit) {
+        if (time > log->last_ps) log->last_ps = time;
+    } else if (time > log->last_ps) { // this worker alone has as many earlier ones as are wanted
+        log->left_out++;
+        return;
+    }
+    log->noted++;
+    struct weft_packet *record = weft__spool_add(log->spool);
+    *record = *packet;
+    record->time_ps = time;
+    record->node = interface;
+    record->port = (uint16_t)mark;
+}
+
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+                    enum weft_drop loss) {
+    bool lost = loss != WEFT_DROPS;
+    if (tap->sent_on != WEFT_NONE)
+        note(tap->log, packet, tap->sent_on, last_bit, WEFT__TAP_SENT + (lost ? 1 + (uint32_t)loss : 0));
+    if (tap->received_on != WEFT_NONE && !lost)
+        note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
+}
+
+bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                        weft_time_ps last_bit) {
+    weft_time_ps at = w->now_ps;
+    if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
+    enum weft_drop loss =
+        port->faults ? weft__faults_loss(port->faults, packet->bytes, w->now_ps, last_bit, &at) : WEFT_DROPS;
+    if (port->tap) weft__tap_note(port->tap, packet, last_bit, loss);
+    if (loss == WEFT_DROPS) return false;
+    weft__count_drop(w, loss, packet->bytes);
+    if (packet->kind == WEFT_PACKET_LLDP) w->tally.lldp_bytes -= packet->bytes;
+    port->counters[packet->priority].drops++;
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_dropped(port->trace, at, packet, trace_port(port), loss, 0);
+    return true;
+}
+
+static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
+    port->paused &= (uint8_t) ~(1u << priority);
+    port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
+}
+
+void weft__port_expire(struct weft__port *port, weft_time_ps now) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1 && port->pause_until_ps[p] <= now)
+            resume(port, p, port->pause_until_ps[p], WEFT_EVENT_BY_TIME);
+}
+
+void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet) {
+    weft__port_expire(port, now);
+    uint8_t classes = weft_packet_pfc_classes(packet);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(classes >> p & 1)) continue;
+        uint32_t quanta = weft_packet_pfc_quanta(packet, p);
+        if (__builtin_expect(port->trace != NULL, 0))
+            weft__trace_pause_received(port->trace, now, trace_port(port), p, classes, quanta, port->obeyed >> p & 1);
+        if (quanta) {
+            port->counters[p].pfc_rx_xoff++;
+            if (!(port->obeyed >> p & 1)) continue;
+            if (!(port->paused >> p & 1)) {
+                port->paused_since_ps[p] = now;
+                if (__builtin_expect(port->trace != NULL, 0))
+                    weft__trace_paused(port->trace, now, trace_port(port), p, port->queue[p].bytes);
+            }
+            port->paused |= (uint8_t)(1u << p);
+            port->pause_until_ps[p] = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
+            port->pause_last_ps[p] = now;
+        } else {
+            port->counters[p].pfc_rx_xon++;
+            if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_FRAME);
+        }
+    }
+}
+
+weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask) {
+    weft_time_ps end = WEFT_TIME_NEVER;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (mask >> p & 1 && port->pause_until_ps[p] < end) end = port->pause_until_ps[p];
+    return end;
+}
+
+bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff) {
+    uint8_t bit = (uint8_t)(1u << priority);
+    port->pfc_xoff = (uint8_t)(xoff ? port->pfc_xoff | bit : port->pfc_xoff & ~bit);
+    if ((port->pfc_told ^ port->pfc_xoff) & bit)
+        port->pending |= bit;
+    else if (!xoff && !port->proxy_until_ps)
+        port->pending &= (uint16_t)~bit; // changed its mind before the frame went out
+    return port->pending != 0;
+}
+
+void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities) {
+    weft__port_expire(port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1 && !(priorities >> p & 1)) resume(port, p, now, WEFT_EVENT_BY_AGREEMENT);
+    if (__builtin_expect(port->trace != NULL, 0) && priorities != port->lossless) {
+        struct weft_event *event =
+            weft__trace_add(port->trace, now, WEFT_EVENT_LOSSLESS, trace_port(port), WEFT_EVENT_NO_PRIORITY);
+        if (event) {
+            event->value = priorities;
+            event->more = port->lossless;
+        }
+    }
+    port->lossless = port->obeyed = priorities;
+}
+
+void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_time_ps until) {
+    uint8_t bit = (uint8_t)(1u << priority);
+    if (until <= port->proxy_until_ps[priority]) return;
+    port->proxy_until_ps[priority] = until;
+    if (!((port->pfc_told & port->pfc_xoff) & bit)) port->pending |= bit; // else it follows our own XON
+}
+
+/// Of `classes`, none of which we want paused ourselves, the one to be paused by proxy in the next frame, or
+/// WEFT_NONE; *ret_more: others, for the frames after it.
+static uint32_t pick_proxied(const struct weft__port *port, uint8_t classes, weft_time_ps now, uint8_t *ret_more) {
+    uint32_t found = WEFT_NONE;
+    *ret_more = 0;
+    if (!port->proxy_until_ps) return WEFT_NONE;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (!(classes >> p & 1) || port->proxy_until_ps[p] <= now) continue;
+        if (found == WEFT_NONE)
+            found = p;
+        else
+            *ret_more |= (uint8_t)(1u << p);
+    }
+    return found;
+}
+
+/// Quanta that last for `time` at least, as far as the field goes.
+static uint32_t calc_quanta(const struct weft__port *port, weft_time_ps time) {
+    unsigned __int128 num = (unsigned __int128)64 * port->byte_num, den = port->byte_den;
+    unsigned __int128 quanta = (time * den + num - 1) / num;
+    return quanta < 0xffff ? (uint32_t)quanta : 0xffff;
+}
+
+weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
+                                   uint32_t host) {
+    // Pauses that last are repeated with every frame, because there is one time to refresh for all.
+    uint8_t classes = (uint8_t)(port->pending | (port->pfc_told & port->pfc_xoff)), xoff = classes & port->pfc_xoff;
+    uint8_t more;
+    uint32_t proxied = pick_proxied(port, classes & (uint8_t)~xoff, w->now_ps, &more), quanta = 0;
+    classes &= (uint8_t)~more;
+    if (proxied != WEFT_NONE) quanta = calc_quanta(port, port->proxy_until_ps[proxied] - w->now_ps);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        if (xoff >> p & 1 || p == proxied)
+            port->counters[p].pfc_tx_xoff++;
+        else if (classes >> p & 1)
+            port->counters[p].pfc_tx_xon++;
+    }
+    struct weft_packet frame = {
+        .bytes = WEFT_FRAME_MIN,
+        .dst = host,
+        .qp = (uint32_t)pfc->quanta,
+        .psn = classes | (uint32_t)xoff << 8 | quanta << 16,
+        .kind = WEFT_PACKET_PFC,
+        .priority = 7,
+        .flags = proxied & 7u,
+    };
+    w->tally.injected_bytes += frame.bytes;
+    weft__port_transmit(port, w, &frame, port->delay_pause_ps);
+    if (__builtin_expect(port->trace != NULL, 0))
+        weft__trace_pause_sent(port->trace, w->now_ps, trace_port(port), &frame,
+                               port->busy_until_ps - port->gap_ps + port->delay_pause_ps);
+    port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
+    port->pending = (uint16_t)((port->pending & WEFT__PENDING_LLDP) | more);
+    if (!port->pfc_told) return WEFT_TIME_NEVER;
+    return w->now_ps + (weft_time_ps)((double)weft__port_time(port, pfc->quanta * 64) * pfc->refresh);
+}
+
+uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
+                            uint8_t *ret_ended, weft_time_ps *ret_next) {
+    uint8_t begun = 0;
+    *ret_ended = 0;
+    *ret_next = WEFT_TIME_NEVER;
+    if (pfc->watchdog_ps == WEFT_TIME_NEVER) return 0;
+    weft__port_expire(port, now);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint8_t bit = (uint8_t)(1u << p);
+        weft_time_ps next = WEFT_TIME_NEVER;
+        if (port->storm & bit) {
+            if (now - port->pause_last_ps[p] >= pfc->restore_ps)
+                *ret_ended |= bit;
+            else
+                next = port->pause_last_ps[p] + pfc->restore_ps;
+        } else if (port->paused & bit) {
+            if (now - port->paused_since_ps[p] < pfc->watchdog_ps) {
+                next = port->paused_since_ps[p] + pfc->watchdog_ps;
+            } else if (backlog & bit) {
+                begun |= bit;
+                port->counters[p].watchdog_storms++;
+                port->pause_last_ps[p] = now; // a storm lasts for the restoration time at least
+                next = now + pfc->restore_ps;
+            } else {
+                next = now + pfc->watchdog_ps; // paused, but nothing waits: look again
+            }
+        }
+        if (next < *ret_next) *ret_next = next;
+    }
+    port->storm = (uint8_t)((port->storm | begun) & ~*ret_ended);
+    if (__builtin_expect(port->trace != NULL, 0) && (begun || *ret_ended))
+        weft__trace_storms(port->trace, now, trace_port(port), begun, *ret_ended, port->paused_since_ps);
+    return begun;
+}
+
+void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample) {
+    if (w->samples == w->samples_capacity) {
+        uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
+        w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
+                                       capacity * sizeof *w->sample);
+        w->samples_capacity = capacity;
+    }
+    w->sample[w->samples++] = *sample;
+}
+
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint64_t sent = port->queue[p].tx_bytes;
+        if (!sent && !ingress_bytes[p] && !port->queue[p].bytes) continue;
+        struct weft_sample sample = {
+            .time_ps = w->now_ps,
+            .port = port->id,
+            .priority = p,
+            .queue_bytes = port->queue[p].bytes,
+            .ingress_bytes = ingress_bytes[p],
+            .tx_bytes = sent - port->sampled_tx_bytes[p],
+            .paused = weft__port_paused(port, w->now_ps) >> p & 1,
+            .flows = port->flows ? weft__port_flows_lately(port->flows, p) : 0,
+        };
+        weft__sample_add(w, &sample);
+        port->sampled_tx_bytes[p] = sent;
+    }
+}
+
+void weft__port_finish(struct weft__port *port, weft_time_ps now) {
+    weft__port_expire(port, now);
+    port->trace = NULL;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (port->paused >> p & 1) resume(port, p, now, WEFT_EVENT_BY_TIME);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        const struct weft__port_queue *q = &port->queue[p];
+        port->counters[p].tx_packets = q->tx_packets;
+        port->counters[p].tx_bytes = q->tx_bytes;
+        port->counters[p].queue_bytes_max = q->bytes_max;
+    }
+}

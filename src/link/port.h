@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a link, the same at switches and NICs: serialisation, pause received, pause sent, faults.
+//
+// Times: a frame of n bytes that starts at t occupies the port until t + (n + 20) byte times (preamble 8, gap 12). Its
+// last bit is at the peer at t + (n + 8) byte times + link delay. A store-and-forward peer acts on it a fixed
+// processing delay later, a MAC acts on a pause frame its reaction delay later; both are added when the frame is sent,
+// so that a hop is one event. A cut-through switch acts a processing delay after the first 64 bytes.
+#ifndef WEFT_LINK_PORT_H
+#define WEFT_LINK_PORT_H
+
+#include "base/spool.h"
+#include "engine/engine.h"
+#include "link/trace.h"
+#include "weft/scheduler.h"
+#include "weft/sim.h"
+
+struct weft__port_faults {
+    weft_time_ps link_delay_ps;
+    double bit_error_rate;
+    struct weft_random random;
+    uint32_t downs;
+    struct weft__down {
+        weft_time_ps from_ps, to_ps;
+    } down[];
+};
+
+/// Where a worker's frames on captured ports are noted.
+struct weft__tap_log {
+    struct weft__spool *spool;   ///< of struct weft_packet, see weft__port_tap
+    uint64_t limit, left_out;    ///< frames wanted at most; not noted
+    weft_time_ps from_ps, to_ps; ///< frames complete from ... to before ... are wanted
+    weft_time_ps last_ps;        ///< latest of those noted up to the limit
+    uint64_t noted;
+};
+
+/// Both directions of captured ports are noted where frames are sent, one record an interface and frame: time_ps is
+/// when the frame is complete there, node the interface, port the direction and loss (enum weft__tap_mark).
+struct weft__port_tap {
+    struct weft__tap_log *log;
+    uint32_t sent_on, received_on; ///< interface of this port, of its peer; WEFT_NONE: not captured
+    weft_time_ps link_delay_ps;
+};
+/// A frame's, or a cell's, last bit leaves; `loss`: why the link loses it, or WEFT_DROPS.
+void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *packet, weft_time_ps last_bit,
+                    enum weft_drop loss);
+/// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
+enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
+
+/// The ports that a Hyperport is made of; byte_num and busy_until_ps of the port itself are those of all together: it
+/// is free when one of them is. See hyperport.c.
+struct weft__members {
+    uint32_t n;
+    weft_time_ps released_ps; ///< when the last frame is released
+    weft_time_ps until_ps[];  ///< [n]
+};
+
+/// What an egress queue is asked for every frame; two to a cache line.
+struct weft__port_queue {
+    weft_bytes bytes, bytes_max; ///< depth over all inputs, and its watermark
+    uint64_t tx_packets, tx_bytes;
+};
+
+enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
+
+struct weft__port {
+    // line 1: every frame
+    weft_time_ps busy_until_ps;
+    weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
+    uint64_t byte_num;                          ///< a byte takes byte_num / byte_den ps
+    uint64_t byte_den;
+    uint32_t gap_ps; ///< between packets
+    uint32_t peer_node;
+    uint16_t peer_port;
+    uint8_t peer_inbox;
+    bool cut_through;           ///< the peer is a cut-through switch
+    uint16_t pending;           ///< priorities to tell the peer about, and WEFT__PENDING_LLDP
+    uint8_t paused;             ///< priorities under a pause from the peer
+    uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
+    uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
+    bool special;               ///< has faults, a tap or members, or counts flows
+    uint8_t lossless;           ///< priorities that we pause the peer for
+    uint32_t waiting;           ///< packets queued for it in a switch
+    // lines 2 to 5: one half a priority
+    _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
+    // less often
+    struct weft_scheduler_state scheduler;
+    uint32_t id;                      ///< among all ports
+    uint64_t byte_rem;                ///< carried remainder of back-to-back frames
+    struct weft__port_faults *faults; ///< NULL: a perfect link
+    struct weft__port_tap *tap;       ///< NULL: not captured
+    struct weft__lldp *lldp;          ///< NULL: sends none
+    struct weft__members *members;    ///< NULL: no Hyperport
+    uint8_t obeyed;                   ///< priorities that the peer may pause
+    struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
+    /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
+    weft_time_ps *proxy_until_ps;
+    struct weft__trace *trace;      ///< of its node; NULL: not recorded
+    struct weft__port_flows *flows; ///< NULL: not counted
+    weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
+    uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
+};
+
+_Static_assert(offsetof(struct weft__port, queue) == 64, "what every frame needs is in one line");
+
+/// The link's other end and its timing. `peer` is the node that acts, with its delays.
+struct weft__port_peer {
+    uint32_t node, inbox;
+    uint16_t port;
+    bool cut_through;
+    weft_time_ps processing_ps, pause_reaction_ps;
+};
+void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
+                     const struct weft__port_peer *peer, struct weft_counters *counters,
+                     struct weft__port_faults *faults, struct weft__port_tap *tap);
+
+/// From an arena, on a cache line boundary.
+static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, size_t size) {
+    uintptr_t memory = (uintptr_t)weft_arena_alloc(arena, count * size + 64, 1);
+    return (void *)((memory + 63) & ~(uintptr_t)63);
+}
+
+/// What a byte takes at a rate, in ps, as a fraction in lowest terms.
+void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den);
+
+/// Time that `bytes` take, rounded down; no carry.
+static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
+    return port->byte_den == 1 ? bytes * port->byte_num
+                               : (weft_time_ps)((unsigned __int128)bytes * port->byte_num / port->byte_den);
+}
+
+/// Whether a's link has a higher rate than b's.
+static inline bool weft__port_is_faster(const struct weft__port *a, const struct weft__port *b) {
+    return (unsigned __int128)a->byte_num * b->byte_den < (unsigned __int128)b->byte_num * a->byte_den;
+}
+
+/// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. When is now, or in `ret_at` if
+/// that is later.
+enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
+                                 weft_time_ps *ret_at);
+/// What a frame meets on a special port. True: lost on the link, and counted so.
+bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                        weft_time_ps last_bit);
+weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
+
+/// A Hyperport of `n` members: must be told before the first frame.
+void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_arena *arena);
+/// A frame that takes all members together `time` takes the one that is free first. When it is released at the far end,
+/// but for the link's delay; sets busy_until_ps.
+weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,
+                                weft_time_ps time);
+
+enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
+
+/// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
+static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
+                                       const struct weft_packet *packet, weft_time_ps delay) {
+    weft_time_ps now = w->now_ps;
+    assert(port->busy_until_ps <= now);
+    uint64_t wire = packet->bytes + WEFT_WIRE_OVERHEAD;
+    weft_time_ps time = port->byte_den == 1 ? wire * port->byte_num : weft__port_time_carried(port, now, wire);
+    port->busy_until_ps = now + time;
+    weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
+    w->tally.packet_hops++;
+    if (__builtin_expect(port->special, 0)) {
+        if (port->members) last_bit = weft__members_take(port, now, packet, time);
+        if (weft__port_is_lost(port, w, packet, last_bit)) return false;
+    }
+    if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
+        last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
+    weft_time_ps arrival = last_bit + delay;
+    struct weft_packet *p = weft__send(w, port->peer_inbox, arrival);
+    *p = *packet;
+    p->time_ps = arrival;
+    p->node = port->peer_node;
+    p->port = port->peer_port;
+    return true;
+}
+
+/// A frame of a queue: transmitted and counted.
+static inline bool weft__port_send(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
+    struct weft__port_queue *q = &port->queue[packet->priority];
+    q->tx_packets++;
+    q->tx_bytes += packet->bytes;
+    return weft__port_transmit(port, w, packet, port->delay_data_ps);
+}
+
+/// A pause frame came.
+void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet);
+/// Pauses that have run out are ended, and counted as such.
+void weft__port_expire(struct weft__port *port, weft_time_ps now);
+/// Priorities that may not be sent now.
+static inline uint8_t weft__port_paused(struct weft__port *port, weft_time_ps now) {
+    if (__builtin_expect(port->paused != 0, 0)) weft__port_expire(port, now);
+    return port->paused;
+}
+/// When the first pause among `mask` runs out.
+weft_time_ps weft__port_pause_end(const struct weft__port *port, uint8_t mask);
+
+/// Decides to pause or resume the peer's priority. True if there is something to send.
+bool weft__port_want_pause(struct weft__port *port, uint32_t priority, bool xoff);
+/// From now on so many priorities are lossless, in both directions; pauses of others are over.
+void weft__port_set_lossless(struct weft__port *port, weft_time_ps now, uint8_t priorities);
+/// Decides to pause the peer's priority until then, whatever our own buffer says.
+void weft__port_proxy_pause(struct weft__port *port, uint32_t priority, weft_time_ps until);
+/// Sends the pending pause frame. The port must be free. Returns when it must be refreshed, or never.
+weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker *w, const struct weft_pfc_conf *pfc,
+                                   uint32_t host);
+
+/// Storm watchdog, called when its timer fires and after a pause came: `backlog` are priorities with something to send.
+/// Returns priorities whose storm has just begun, through *ret_ended those whose has ended, and when to call again.
+uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf *pfc, weft_time_ps now, uint8_t backlog,
+                            uint8_t *ret_ended, weft_time_ps *ret_next);
+
+/// A sample for the time series.
+void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
+/// Appends one sample a lossless or used priority.
+void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
+/// Counts the queue pairs whose data this port sends, those with `bytes_min` at least.
+void weft__port_count_flows(struct weft__port *port, weft_bytes bytes_min);
+void weft__port_note_flow(struct weft__port_flows *flows, const struct weft_packet *packet);
+/// Queue pairs of a priority since the last call.
+uint32_t weft__port_flows_lately(struct weft__port_flows *flows, uint32_t priority);
+/// How many there were; frees the account.
+uint32_t weft__port_flows_free(struct weft__port_flows *flows);
+
+/// At the end of a run: everything into the counters; pauses that last are counted up to now, and not recorded as over.
+void weft__port_finish(struct weft__port *port, weft_time_ps now);
+
+#endif

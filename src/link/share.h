@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users of one server that share it fairly: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996), all weights
+// alike. Whoever has something to be served gets as many bytes as any other; what one leaves, the others get.
+#ifndef WEFT_LINK_SHARE_H
+#define WEFT_LINK_SHARE_H
+
+#include <assert.h>
+
+#include "weft/types.h"
+
+enum { WEFT__SHARERS = 16 };
+
+struct weft__share {
+    uint64_t start_bytes;                 ///< tag of what is served, or was the last
+    uint64_t finish_bytes[WEFT__SHARERS]; ///< and of the last of each user
+};
+
+static inline uint64_t weft__share_start(const struct weft__share *s, uint32_t user) {
+    return s->finish_bytes[user] > s->start_bytes ? s->finish_bytes[user] : s->start_bytes;
+}
+
+/// Whose turn it is among those of `ready`, which is not 0.
+static inline uint32_t weft__share_pick(const struct weft__share *s, uint32_t ready) {
+    assert(ready && !(ready >> WEFT__SHARERS));
+    uint32_t best = (uint32_t)__builtin_ctz(ready);
+    for (uint32_t bits = ready & (ready - 1); bits; bits &= bits - 1) {
+        uint32_t user = (uint32_t)__builtin_ctz(bits);
+        if (weft__share_start(s, user) < weft__share_start(s, best)) best = user;
+    }
+    return best;
+}
+
+/// It is served.
+static inline void weft__share_charge(struct weft__share *s, uint32_t user, uint32_t bytes) {
+    s->start_bytes = weft__share_start(s, user);
+    s->finish_bytes[user] = s->start_bytes + bytes;
+}
+
+#endif

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a job's connections: what a step hands over to a peer, and what it takes from one.
+//
+// A connection over the network is one or several queue pairs that carry messages one after another, each an RDMA
+// WRITE. The receiver posts buffers for the messages of an operation when its rank comes to it, as many as there are
+// slots, and one more as it has taken a message; for each it sends a clear-to-send. A message is put into a slot of the
+// sender's buffer; it goes when its clear-to-send is there; the slot is free when the message is acknowledged and all
+// before it are. A message goes whole on the next queue pair, or in parts on all of them; it has come when all of it
+// has, and the program gets messages in order, in whatever order queue pairs deliver. Source: the net transport of NCCL
+// 2.x (proxies, NCCL_STEPS slots at both ends, a receiver that writes a FIFO entry for each receive it posts) and its
+// net_ib.cc (NCCL_IB_QPS_PER_CONNECTION and NCCL_IB_SPLIT_DATA_ON_QPS: parts in multiples of 128 B, and a WRITE on each
+// queue pair even if nothing is left for it; clear-to-send on the first queue pair). Differences: a lost clear-to-send
+// is repeated after the NIC's timeout, then after twice as long, and so on (NCCL's is a reliable WRITE of its own); no
+// immediate data (4 B).
+//
+// Within a server messages do not use the network: each GPU sends and receives at the rate of the server, one message
+// after another each way, with a fixed latency; buffers are free from the beginning, as NCCL's are that GPUs of a
+// server share. They are not frames, and no counter of the network knows them.
+#include "transport/program.h"
+#include "transport/rma.h"
+
+enum { DOUBLINGS_MAX = 10, PART_ALIGN = 128 };
+enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
+
+static const struct weft__programs *programs_of(const struct weft__nic *nic) {
+    return nic->hosts->programs;
+}
+
+// --- parts --------------------------------------------------------------------------------------------------------
+
+/// Which of a connection's queue pairs has part k of message m.
+static uint32_t carrier_of(uint32_t qps, uint32_t parts, uint32_t m, uint32_t k) {
+    return parts > 1 ? k : m % qps;
+}
+
+static uint32_t part_bytes(uint32_t bytes, uint32_t parts, uint32_t k) {
+    if (parts == 1) return bytes;
+    uint32_t each = (bytes / parts + (bytes % parts != 0) + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    uint64_t before = (uint64_t)k * each;
+    if (before >= bytes) return 0;
+    return bytes - before < each ? bytes - (uint32_t)before : each;
+}
+
+/// A part without data is a packet too.
+static uint32_t part_packets(uint32_t bytes, uint32_t mtu) {
+    return bytes ? bytes / mtu + (bytes % mtu != 0) : 1;
+}
+
+static struct weft__span *span_of(const struct weft__sending *s, uint32_t m, uint32_t k) {
+    return &s->span[m % s->slots * s->parts + k];
+}
+
+/// All parts of message m have come.
+static bool has_come(const struct weft__receiving *r, uint32_t m) {
+    if (r->parts == 1) return r->came[m % r->qps] > m / r->qps;
+    for (uint32_t k = 0; k < r->parts; k++)
+        if (r->came[k] <= m) return false;
+    return true;
+}
+
+// --- what lanes wait for ------------------------------------------------------------------------------------------
+
+static void wake_sending(struct weft__at *at, struct weft__sending *s) {
+    uint32_t lane = s->lane;
+    if (lane == WEFT_NONE) return;
+    s->lane = WEFT_NONE;
+    weft__lane_run(at, s->stream, lane);
+}
+
+/// So many messages more have arrived; none: parts of one.
+static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint32_t messages) {
+    uint32_t lane = r->lane;
+    at->w->tally.progress_ps = at->w->now_ps;
+    r->arrived += messages;
+    if (lane == WEFT_NONE || !messages) return;
+    r->lane = WEFT_NONE;
+    weft__lane_run(at, r->stream, lane);
+}
+
+// --- within a server ----------------------------------------------------------------------------------------------
+
+/// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike.
+static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
+                       uint32_t bytes) {
+    struct weft_packet *p = weft__send(at->w, weft__engine_inbox_of(at->w->engine, node), time);
+    *p = (struct weft_packet){
+        .time_ps = time,
+        .node = node,
+        .port = (uint16_t)(1 + 2 * (at->nic->host % 16384) + flag),
+        .qp = connection,
+        .psn = bytes,
+        .kind = WEFT_PACKET_SERVER,
+        .flags = flag & 7u,
+    };
+}
+
+static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
+    weft_time_ps time = weft_time_of_bytes(bytes, job->server.rate_bps);
+    return time ? time : 1;
+}
+
+static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t bytes) {
+    struct weft__gpu *gpu = at->nic->gpu;
+    weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
+    gpu->out_free_ps = start + local_time(at->p->job, bytes);
+    gpu->sent_bytes += bytes;
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
+}
+
+static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
+    struct weft__gpu *gpu = at->nic->gpu;
+    weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
+    if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
+    gpu->credit_last_ps = time;
+    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0);
+}
+
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p;
+    weft__fifo_pop(&nic->gpu->in, nic->pool, &p);
+    if (nic->gpu->in.n) weft__timer_set(&node->timers, nic->gpu->key0, weft__fifo_head(&nic->gpu->in)->time_ps);
+    struct weft__receiving *r = programs_of(nic)->wire[p.qp].receiving;
+    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, 1);
+}
+
+void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *packet) {
+    struct weft__gpu *gpu = nic->gpu;
+    const struct weft__wire *wire = &programs_of(nic)->wire[packet->qp];
+    if (packet->flags == LOCAL_CREDIT) {
+        struct weft__sending *s = wire->sending;
+        s->granted++;
+        wake_sending(&(struct weft__at){node, nic, w, s->program}, s);
+        return;
+    }
+    struct weft_packet p = *packet;
+    weft_time_ps start = gpu->in_free_ps > w->now_ps ? gpu->in_free_ps : w->now_ps;
+    p.time_ps = gpu->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
+    if (!gpu->in.n) weft__timer_set(&node->timers, gpu->key0, p.time_ps);
+    weft__fifo_push(&gpu->in, nic->pool, &p);
+}
+
+// --- over the network ---------------------------------------------------------------------------------------------
+
+static weft_bytes message_bytes(const struct weft__sending *s, uint32_t m) {
+    weft_bytes bytes = 0;
+    for (uint32_t k = 0; k < s->parts; k++)
+        bytes += span_of(s, m, k)->bytes;
+    return bytes;
+}
+
+/// What is in the buffer and may go, to the queue pairs.
+static void post(struct weft__at *at, struct weft__sending *s) {
+    uint32_t may = s->filled < s->granted ? s->filled : s->granted;
+    for (uint32_t m = s->posted; m < may; m++) {
+        s->posted = m + 1;
+        weft__histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
+        at->p->in_flight_bytes += message_bytes(s, m);
+        if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
+        for (uint32_t k = 0; k < s->parts; k++)
+            weft__nic_post(at->node, at->nic, at->w, s->qp + carrier_of(s->qps, s->parts, m, k),
+                           span_of(s, m, k)->psn_end);
+    }
+}
+
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
+    uint32_t m = s->filled++;
+    if (s->qp == WEFT_NONE) {
+        fill_local(at, s, bytes);
+        return;
+    }
+    uint32_t mtu = at->nic->hosts->qp[s->qp].mtu;
+    s->filled_ps[m % s->slots] = at->w->now_ps;
+    for (uint32_t k = 0; k < s->parts; k++) {
+        uint32_t own = part_bytes(bytes, s->parts, k);
+        uint32_t *psn = &at->nic->hosts->carrier[s->qp + carrier_of(s->qps, s->parts, m, k)].psn_end;
+        *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own};
+        *psn += part_packets(own, mtu);
+    }
+    post(at, s);
+}
+
+bool weft__message_has_room(const struct weft__sending *s) {
+    return s->qp == WEFT_NONE ? s->filled < s->granted : s->filled - s->acked < s->slots;
+}
+
+/// The part on a queue pair that ends beyond psn, of a message that is not acknowledged; NULL: none has been filled.
+static const struct weft__span *find_span(const struct weft__sending *s, uint32_t carrier, uint32_t psn) {
+    uint32_t m = s->acked, step = 1, k = carrier;
+    if (s->parts == 1) {
+        m += (carrier + s->qps - m % s->qps) % s->qps;
+        step = s->qps;
+        k = 0;
+    }
+    for (; m < s->filled; m += step)
+        if (span_of(s, m, k)->psn_end > psn) return span_of(s, m, k);
+    return NULL;
+}
+
+/// The next part, or back to an earlier one.
+static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint32_t qp, uint32_t psn) {
+    const struct weft__sending *s = nic->hosts->carrier[qp].sending;
+    const struct weft__span *span = find_span(s, qp - s->qp, psn);
+    assert(span && span->psn_end <= nic->hosts->sender[qp].posted);
+    nic->hosts->carrier[qp].now = *span;
+}
+
+void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_packet(nic, qp, p);
+        return;
+    }
+    const struct weft__span *now = &nic->hosts->carrier[qp].now;
+    if (p->psn < now->psn || p->psn >= now->psn_end) find_now(nic, qp, p->psn);
+    uint32_t mtu = nic->hosts->qp[qp].mtu;
+    bool first = p->psn == now->psn, last = p->psn + 1 == now->psn_end;
+    uint32_t payload = last ? now->bytes - (now->psn_end - now->psn - 1) * mtu : mtu;
+    p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
+    if (first) p->flags |= WEFT_PACKET_FIRST;
+    if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
+}
+
+void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_arrived(node, nic, w, qp);
+        return;
+    }
+    struct weft__receiving *r = programs_of(nic)->receiving[qp];
+    uint32_t messages = 0;
+    r->came[qp - r->qp]++;
+    while (has_come(r, r->arrived + messages))
+        messages++;
+    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, messages);
+}
+
+static bool is_acked(const struct weft__nic *nic, const struct weft__sending *s, uint32_t m) {
+    for (uint32_t k = 0; k < s->parts; k++) {
+        uint32_t qp = s->qp + carrier_of(s->qps, s->parts, m, k);
+        if (span_of(s, m, k)->psn_end > nic->hosts->sender[qp].una) return false;
+    }
+    return true;
+}
+
+bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(nic, qp)) {
+        weft__rma_acked(node, nic, w, qp);
+        return false;
+    }
+    struct weft__carrier *carrier = &nic->hosts->carrier[qp];
+    uint32_t una = nic->hosts->sender[qp].una;
+    if (una < carrier->part_end) return false;
+    struct weft__sending *s = nic->hosts->carrier[qp].sending;
+    struct weft__at at = {node, nic, w, s->program};
+    uint32_t before = s->acked;
+    for (; s->acked < s->posted && is_acked(nic, s, s->acked); s->acked++) {
+        s->left_bytes -= message_bytes(s, s->acked);
+        at.p->in_flight_bytes -= message_bytes(s, s->acked);
+    }
+    const struct weft__span *part = find_span(s, qp - s->qp, una);
+    carrier->part_end = part ? part->psn_end : 0;
+    if (s->acked != before) wake_sending(&at, s);
+    return s->left_bytes == 0;
+}
+
+void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           uint32_t granted) {
+    struct weft__sending *s = nic->hosts->carrier[qp].sending;
+    struct weft__at at = {node, nic, w, s->program};
+    const weft_time_ps *granted_ps = programs_of(nic)->wire[s->connection].granted_ps;
+    if (granted <= s->granted) return;
+    for (; s->granted < granted; s->granted++)
+        weft__histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
+    post(&at, s);
+}
+
+/// What the packets of a message were counted as when they came: the last one of a part to the word.
+static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes) {
+    uint32_t counted = 0;
+    for (uint32_t k = 0; k < r->parts; k++)
+        counted += (part_bytes(bytes, r->parts, k) + 3) & ~3u;
+    return counted;
+}
+
+/// One buffer more, and the clear-to-send that says so.
+static void post_receive(struct weft__at *at, struct weft__receiving *r) {
+    programs_of(at->nic)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
+    weft__nic_grant(at->node, at->nic, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
+}
+
+void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes) {
+    assert(r->qp == WEFT_NONE || has_come(r, r->consumed));
+    r->consumed++;
+    r->left_bytes -= bytes;
+    if (r->qp == WEFT_NONE) {
+        at->nic->gpu->received_bytes += bytes;
+        credit_local(at, r);
+        return;
+    }
+    weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted_bytes(r, bytes) - bytes, r->left_bytes == 0);
+    if (r->posted < r->due) post_receive(at, r);
+}
+
+void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume) {
+    uint32_t rounds = 0;
+    if (at->p->job->unadmitted) return;
+    for (uint32_t k = 0; k < stream->receivings; k++) {
+        struct weft__receiving *r = &stream->receiving[k];
+        if (r->qp == WEFT_NONE) continue;
+        assert(r->posted == r->due && r->consumed == r->due);
+        r->due += r->messages[volume];
+        uint32_t now = r->due - r->posted < r->slots ? r->due - r->posted : r->slots;
+        if (now > rounds) rounds = now;
+    }
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t k = 0; k < stream->receivings; k++) {
+            struct weft__receiving *r = &stream->receiving[k];
+            if (r->posted < r->due && r->posted - r->consumed == round && round < r->slots) post_receive(at, r);
+        }
+}
+
+void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft__receiving *r = programs_of(nic)->receiving[qp];
+    bool moved = r->arrived != r->arrived_before;
+    r->arrived_before = r->arrived;
+    r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;
+    if (r->arrived == r->posted) return; // until the next one is posted
+    bool lost = !moved && r->arrived == r->consumed;
+    weft__nic_grant(node, nic, w, qp, lost ? r->posted : 0, (uint32_t)r->program->job->cts_priority, r->doublings);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of a job: it steps through its operations, and in a collective through the steps of each lane
+// (weft/collective.h). Whatever a step waits for is known at its own node: a message that has arrived, a slot of a
+// connection whose message is acknowledged, a clear-to-send that came, a timer. So ranks meet only by packets, and the
+// digest is the same on any number of threads.
+#include "transport/program.h"
+
+enum { ALL_STREAMS = UINT32_MAX - 1 };
+
+static const struct weft__programs *programs_of(const struct weft__nic *nic) {
+    return nic->hosts->programs;
+}
+
+// --- steps --------------------------------------------------------------------------------------------------------
+
+static struct weft__sending *find_sending(const struct weft__program *p, uint32_t communicator, uint32_t channel,
+                                          uint32_t dst) {
+    return &p->sending[weft_job_find_connection(p->job, p->rank, communicator, channel, dst) - p->job->first[p->rank]];
+}
+
+static struct weft__receiving *find_receiving(const struct weft__program *p, uint32_t communicator, uint32_t channel,
+                                              uint32_t src) {
+    const struct weft__stream *st = &p->stream[communicator];
+    uint32_t low = 0, high = st->receivings, distance = weft__distance(p->job, src, p->rank);
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        const struct weft__receiving *r = &st->receiving[mid];
+        bool before =
+            r->channel != channel ? r->channel < channel : weft__distance(p->job, r->peer, p->rank) < distance;
+        if (before)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    assert(low < st->receivings && st->receiving[low].peer == src && st->receiving[low].channel == channel);
+    return &st->receiving[low];
+}
+
+static const struct weft_job_stage *stage_of(const struct weft__program *p) {
+    return &p->job->stage[weft_job_stage_of(p->job, p->rank)];
+}
+
+/// What a stream does now, or would do next.
+static const struct weft_job_turn *current_turn(const struct weft__program *p, uint32_t stream) {
+    const struct weft_job_order *order = &stage_of(p)->order[stream];
+    return &stage_of(p)->turn[order->turn[p->stream[stream].finished % order->turns]];
+}
+
+/// Both ends of a step, as connections of this rank: most often those of the step before.
+static void find_ends(const struct weft__program *p, uint32_t stream, const struct weft_step *step,
+                      struct weft__lane *lane) {
+    const struct weft__stream *st = &p->stream[stream];
+    lane->recvs = lane->sends = 0;
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
+        uint32_t src = weft_job_fellow(st->op, p->rank, st->number, step->recv[k]);
+        struct weft__receiving *before = lane->recv[lane->recvs++];
+        if (!before || before->peer != src || before->channel != step->channel)
+            lane->recv[k] = find_receiving(p, stream, step->channel, src);
+    }
+    for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
+        uint32_t dst = weft_job_fellow(st->op, p->rank, st->number, step->send[k]);
+        struct weft__sending *before = lane->send[lane->sends++];
+        if (!before || before->peer != dst || before->channel != step->channel)
+            lane->send[k] = find_sending(p, stream, step->channel, dst);
+    }
+}
+
+/// Whether the lane has to wait; then what it waits for knows so.
+static bool must_wait(const struct weft__lane *lane, uint32_t stream, uint32_t number) {
+    for (uint32_t k = 0; k < lane->recvs; k++)
+        if (lane->recv[k]->arrived == lane->recv[k]->consumed) {
+            lane->recv[k]->stream = stream;
+            lane->recv[k]->lane = number;
+            return true;
+        }
+    for (uint32_t k = 0; k < lane->sends; k++)
+        if (!weft__message_has_room(lane->send[k])) {
+            lane->send[k]->stream = stream;
+            lane->send[k]->lane = number;
+            return true;
+        }
+    return false;
+}
+
+static void do_step(struct weft__at *at, const struct weft__lane *lane) {
+    for (uint32_t k = 0; k < lane->recvs; k++)
+        weft__message_take(at, lane->recv[k], lane->bytes);
+    for (uint32_t k = 0; k < lane->sends; k++)
+        weft__message_fill(at, lane->send[k], lane->bytes);
+}
+
+static void finish_op(struct weft__at *at, uint32_t stream);
+
+/// The lane's next step in which there is something to do. False: there is none.
+static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
+    const struct weft__stream *st = &p->stream[stream];
+    struct weft_step step;
+    if (!weft_job_find_step(st->op, st->turn->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
+        return false;
+    lane->bytes = (uint32_t)step.bytes;
+    find_ends(p, stream, &step, lane);
+    lane->found = true;
+    return true;
+}
+
+/// As far as the lane gets.
+void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
+    struct weft__stream *st = &at->p->stream[stream];
+    struct weft__lane *lane = &st->lane[number];
+    while (lane->found || find_step(at->p, stream, lane, number)) {
+        if (must_wait(lane, stream, number)) return;
+        weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
+        if (time) {
+            lane->timed = true;
+            weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
+            return;
+        }
+        do_step(at, lane);
+        lane->index++;
+        lane->found = lane->timed = false;
+    }
+    if (--st->lanes_left == 0) finish_op(at, stream);
+}
+
+// --- compute ------------------------------------------------------------------------------------------------------
+
+static bool is_over(const struct weft__program *p, uint32_t stream) {
+    return p->stream[stream].finished == p->stream[stream].queued;
+}
+
+/// Channels of collectives under way take their part of the GPU from what is computed beside them. Source: NCCL runs a
+/// channel as a thread block that occupies a multiprocessor; that all of compute slows by the same factor is assumed.
+static double speed_of(const struct weft__program *p) {
+    double speed = 1;
+    for (uint32_t c = 0; c < p->job->communicators; c++)
+        if (!is_over(p, c)) speed -= p->job->channel_cost * p->job->communicator[c].channels;
+    return speed;
+}
+
+static void set_speed(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    p->compute_speed = speed_of(p);
+    p->compute_from_ps = at->w->now_ps;
+    weft__timer_set(&at->node->timers, p->key0,
+                    at->w->now_ps + weft_time_of_real(p->compute_left_ps / p->compute_speed));
+}
+
+static void begin_compute(struct weft__at *at, weft_time_ps time) {
+    at->p->compute_left_ps = (double)time;
+    set_speed(at);
+}
+
+/// A collective has ended. (None begins while its rank computes.)
+static void change_speed(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    if (p->job->channel_cost <= 0 || p->compute_speed <= 0) return;
+    p->compute_left_ps -= (double)(at->w->now_ps - p->compute_from_ps) * p->compute_speed;
+    if (p->compute_left_ps < 0) p->compute_left_ps = 0; // the timer is cut to whole picoseconds
+    set_speed(at);
+}
+
+// --- operations ---------------------------------------------------------------------------------------------------
+
+static size_t result_of(const struct weft__program *p, uint32_t stream) {
+    uint32_t iteration = p->stream[stream].finished / stage_of(p)->order[stream].turns;
+    return (size_t)iteration * p->job->ops + current_turn(p, stream)->op;
+}
+
+static void start_op(struct weft__at *at, uint32_t stream) {
+    struct weft__stream *st = &at->p->stream[stream];
+    st->turn = current_turn(at->p, stream);
+    st->op = &at->p->job->op[st->turn->op];
+    st->number = weft_job_number(st->op, at->p->rank);
+    const struct weft_job_op *op = st->op;
+    uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
+    if (st->turn->part != WEFT_TURN_SEND) weft__message_expect(at, st, op->volume);
+    at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
+    st->lanes_left = lanes;
+    for (uint32_t k = 0; k < lanes; k++) {
+        struct weft__lane *lane = &st->lane[k];
+        *lane = (struct weft__lane){.steps = op->ops->steps(op->conf, &op->shape, st->number, k), .plan = lane->plan};
+        if (op->ops->plan) op->ops->plan(op->conf, &op->shape, st->number, k, lane->plan);
+    }
+    for (uint32_t k = 0; k < lanes; k++)
+        weft__lane_run(at, stream, k);
+}
+
+static bool may_go_on(const struct weft__program *p) {
+    if (p->waits_for == WEFT_NONE) return true;
+    if (p->waits_for != ALL_STREAMS) return is_over(p, p->waits_for);
+    for (uint32_t c = 0; c < p->job->communicators; c++)
+        if (!is_over(p, c)) return false;
+    return true;
+}
+
+static void go_on(struct weft__at *at);
+
+static void finish_op(struct weft__at *at, uint32_t stream) {
+    struct weft__program *p = at->p;
+    p->op_end_ps[result_of(p, stream)] = at->w->now_ps;
+    at->w->tally.progress_ps = at->w->now_ps;
+    p->stream[stream].finished++;
+    change_speed(at);
+    if (!is_over(p, stream)) start_op(at, stream);
+    if (!p->stepping && p->waits_for != WEFT_NONE && may_go_on(p)) go_on(at);
+}
+
+static void wait_for(struct weft__at *at, uint32_t stream) {
+    at->p->waits_for = stream;
+    at->p->waiting_since_ps = at->w->now_ps;
+}
+
+/// One operation, or the end of an iteration. False: a timer is to end it.
+static bool step_on(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    const struct weft_job_stage *stage = stage_of(p);
+    if (p->turn == stage->turns) {
+        p->iteration_end_ps[p->iteration++] = at->w->now_ps;
+        p->turn = 0;
+        return true;
+    }
+    const struct weft_job_turn *turn = &stage->turn[p->turn];
+    const struct weft_job_op *op = &p->job->op[turn->op];
+    if (op->compute_ps && !p->computed) {
+        begin_compute(at, weft_job_compute_time(p->job, p->rank, op));
+        return false;
+    }
+    p->computed = false;
+    p->turn++;
+    if (op->name) {
+        bool idle = is_over(p, op->communicator);
+        p->stream[op->communicator].queued++;
+        if (idle) start_op(at, op->communicator);
+        if (weft_job_turn_blocks(p->job, turn)) wait_for(at, op->communicator);
+    }
+    if (p->turn == stage->turns && p->waits_for == WEFT_NONE) wait_for(at, ALL_STREAMS);
+    return true;
+}
+
+static void note_exposed(struct weft__program *p, weft_time_ps waited) {
+    p->exposed_ps += waited;
+    p->iteration_exposed_ps[p->iteration] += waited;
+    if (p->waits_for == ALL_STREAMS) return;
+    p->op_exposed_ps[(size_t)p->iteration * p->job->ops + stage_of(p)->turn[p->turn - 1].op] += waited;
+}
+
+/// As far as it gets; called when something that it may wait for is over.
+static void go_on(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    p->stepping = true; // what finishes meanwhile does not call again
+    while (may_go_on(p)) {
+        bool last = p->turn == stage_of(p)->turns && p->waits_for != ALL_STREAMS;
+        if (p->waits_for != WEFT_NONE) note_exposed(p, at->w->now_ps - p->waiting_since_ps);
+        p->waits_for = WEFT_NONE;
+        if (last)
+            wait_for(at, ALL_STREAMS); // and then for what goes on beside the last operation
+        else if (p->iteration == p->job->iterations || !step_on(at))
+            break;
+    }
+    p->stepping = false;
+    if (p->iteration < p->job->iterations || p->done) return;
+    p->done = true;
+    at->w->tally.finished++;
+}
+
+// --- of a host ----------------------------------------------------------------------------------------------------
+
+uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu) {
+    uint32_t keys = 1;
+    for (uint32_t k = 0; k < gpu->programs; k++)
+        keys += programs->program[gpu->program[k]].keys;
+    return keys;
+}
+
+void weft__gpu_start(struct weft__node *node, struct weft__nic *nic) {
+    struct weft__gpu *gpu = nic->gpu;
+    uint32_t key = gpu->key0 + 1;
+    for (uint32_t k = 0; k < gpu->programs; k++) {
+        struct weft__program *p = &programs_of(nic)->program[gpu->program[k]];
+        p->key0 = key;
+        uint32_t lane_key = key + 1;
+        for (uint32_t c = 0; c < p->job->communicators; c++) {
+            p->stream[c].key0 = lane_key;
+            lane_key += p->job->communicator[c].lanes_max;
+        }
+        key += p->keys;
+        weft__timer_set(&node->timers, p->key0, p->job->start_ps);
+    }
+}
+
+static void on_program_timer(struct weft__at *at, uint32_t key) {
+    struct weft__program *p = at->p;
+    if (key == p->key0) { // the start, or the end of a compute
+        if (!p->started)
+            at->w->tally.started++;
+        else
+            p->computed = true;
+        p->compute_speed = 0;
+        p->started = true;
+        at->w->tally.progress_ps = at->w->now_ps;
+        go_on(at);
+        return;
+    }
+    uint32_t c = p->job->communicators - 1;
+    while (key < p->stream[c].key0)
+        c--;
+    weft__lane_run(at, c, key - p->stream[c].key0);
+}
+
+void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
+    struct weft__gpu *gpu = nic->gpu;
+    if (key == gpu->key0) {
+        weft__gpu_on_arrival(node, nic, w);
+        return;
+    }
+    for (uint32_t k = 0; k < gpu->programs; k++) {
+        struct weft__program *p = &programs_of(nic)->program[gpu->program[k]];
+        if (key - p->key0 >= p->keys) continue;
+        on_program_timer(&(struct weft__at){node, nic, w, p}, key);
+        return;
+    }
+    assert(0 && "a timer of no program");
+}

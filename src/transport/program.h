@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of a job at work, and the messages of its connections. See program.c and message.c.
+#ifndef WEFT_TRANSPORT_PROGRAM_H
+#define WEFT_TRANSPORT_PROGRAM_H
+
+#include "base/histogram.h"
+#include "box/nic/nic.h"
+#include "weft/job.h"
+
+/// A part of a message: its packets on a queue pair.
+struct weft__span {
+    uint32_t psn, psn_end, bytes;
+};
+
+/// What is asked of a queue pair of messages at every packet.
+struct weft__carrier {
+    struct weft__span now; ///< the part being sent
+    uint32_t psn_end;      ///< of all that was filled
+    uint32_t part_end;     ///< ACKs below it complete no part; 0: not known
+    struct weft__sending *sending;
+};
+
+/// A connection at its sender. Messages are numbered from 0; all counts are of messages.
+struct weft__sending {
+    struct weft__program *program;
+    uint32_t connection;
+    uint32_t qp;      ///< the first; WEFT_NONE: within the server
+    uint16_t qps;     ///< that follow one another
+    uint16_t parts;   ///< of a message: 1, whole on the next queue pair; or one on each of several
+    uint32_t filled;  ///< into the buffer
+    uint32_t granted; ///< by the receiver
+    uint32_t posted;  ///< to the queue pair
+    uint32_t acked;
+    uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
+    uint32_t slots;
+    struct weft__span *span; ///< of message m, part k: [m % slots * parts + k]
+    weft_time_ps *filled_ps; ///< of message m: [m % slots]
+    weft_bytes left_bytes;   ///< not acknowledged
+    uint32_t peer, channel;  ///< the rank it goes to
+    uint32_t peer_node;      ///< whose host this is
+};
+
+/// A connection at its receiver.
+struct weft__receiving {
+    struct weft__program *program;
+    uint32_t connection;
+    uint32_t qp; ///< as of the sender
+    uint16_t qps, parts;
+    uint32_t *came; ///< parts of messages, on each queue pair
+    uint32_t arrived, consumed;
+    uint32_t due;             ///< in the operations that the rank has come to
+    uint32_t posted;          ///< of those: the receiver has posted a buffer and sent a clear-to-send for
+    const uint32_t *messages; ///< of weft_connection
+    uint32_t arrived_before;  ///< at the last look for a lost clear-to-send
+    uint32_t doublings;       ///< of the time to the next look
+    uint32_t stream, lane;    ///< the lane that waits for a message; WEFT_NONE: none
+    uint32_t slots;
+    weft_bytes left_bytes;  ///< not consumed
+    uint32_t peer, channel; ///< the rank it comes from
+    uint32_t peer_node;     ///< whose host this is
+};
+
+/// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from
+/// the sender's having the message to its being allowed to go.
+struct weft__waits {
+    struct weft__histogram cts, sender;
+};
+
+/// A lane of a collective under way. What step `index` is and whom it needs is found once.
+struct weft__lane {
+    uint64_t index, steps;
+    struct weft__receiving *recv[WEFT_STEP_PEERS];
+    struct weft__sending *send[WEFT_STEP_PEERS];
+    void *plan; ///< of the operation under way, if its collective has one
+    uint32_t bytes;
+    uint8_t recvs, sends;
+    bool found;
+    bool timed; ///< its time for the step is over
+};
+
+/// A communicator at a rank: its operations, in order, one at a time.
+struct weft__stream {
+    uint32_t queued, finished; ///< operations, in all iterations
+    uint32_t lanes_left;
+    const struct weft_job_op *op;     ///< under way
+    const struct weft_job_turn *turn; ///< likewise
+    uint32_t number;                  ///< of the rank in its group
+    uint32_t key0;                    ///< timer of its first lane
+    uint32_t receivings;
+    struct weft__receiving *receiving; ///< those of the rank's that are the communicator's
+    struct weft__lane *lane;
+};
+
+struct weft__program {
+    const struct weft_job *job;
+    uint32_t rank;        ///< in its job
+    uint32_t connection0; ///< its job's first connection, among all
+    uint32_t sendings, receivings;
+    struct weft__sending *sending;                   ///< as the job's connections of this source
+    struct weft__receiving *receiving;               ///< by communicator, channel, weft__distance to the source
+    struct weft__stream *stream;                     ///< of a communicator
+    struct weft__waits *waits;                       ///< of its job's ranks that one worker runs
+    weft_bytes in_flight_bytes, in_flight_bytes_max; ///< handed to queue pairs and not acknowledged
+    uint32_t iteration, turn;
+    double compute_left_ps, compute_speed; ///< when no channel takes its part of the GPU; 0: it does not compute
+    weft_time_ps compute_from_ps;          ///< since when it is so much and so fast
+    uint32_t waits_for;                    ///< a communicator; ALL_STREAMS; WEFT_NONE: nothing
+    bool started, computed, stepping, done;
+    weft_time_ps waiting_since_ps, exposed_ps;
+    weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
+    weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
+    weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
+    uint32_t key0, keys; ///< timers: its own, then of its lanes
+};
+
+/// What both ends know of a connection.
+struct weft__wire {
+    struct weft__sending *sending;
+    struct weft__receiving *receiving;
+    weft_time_ps *granted_ps; ///< of message m: [m % slots]; set before its clear-to-send leaves, read when it has come
+};
+
+/// All of a run's.
+struct weft__programs {
+    uint32_t n;
+    struct weft__program *program;
+    struct weft__wire *wire;            ///< of a connection
+    struct weft__receiving **receiving; ///< of a queue pair that carries messages
+    const uint32_t *node;               ///< of a host
+    struct weft__waits **waits;         ///< [job * workers + worker]; NULL: nothing goes over the network there
+};
+
+/// What a host has for its programs; NULL in the NIC of others.
+struct weft__gpu {
+    uint32_t programs, *program; ///< indices
+    uint32_t key0;               ///< timers: arrivals within the server, then of the programs
+    weft_time_ps out_free_ps, in_free_ps, credit_last_ps;
+    struct weft__fifo in; ///< messages on their way in, time_ps when complete
+    weft_bytes sent_bytes, received_bytes;
+};
+
+/// What functions of programs pass along.
+struct weft__at {
+    struct weft__node *node;
+    struct weft__nic *nic;
+    struct weft__worker *w;
+    struct weft__program *p;
+};
+
+/// From a source up to this rank, round all ranks: in the order of it receivers do not all turn to the same sender.
+static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, uint32_t dst) {
+    return (dst + job->ranks - src) % job->ranks;
+}
+
+/// Runs a lane of a communicator as far as it gets. What it waited for is there.
+void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
+
+/// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
+void weft__gpu_start(struct weft__node *node, struct weft__nic *nic);
+uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu);
+void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+/// A message from within the server is complete; a message or credit from there comes.
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                         const struct weft_packet *p);
+
+/// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.
+bool weft__message_has_room(const struct weft__sending *s);
+void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes);
+void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes);
+/// The rank has come to an operation of that volume: posts buffers for its messages, as many as connections have slots.
+void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);
+
+/// The next packet of a queue pair of messages: its length and flags.
+void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
+/// The last packet of a message, or of a part of one, came, in order.
+void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// Packets were acknowledged. True: all of the connection's messages that there will ever be.
+bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// A clear-to-send for messages below `granted`.
+void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                           uint32_t granted);
+/// Time to look whether a clear-to-send was lost.
+void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+
+#endif

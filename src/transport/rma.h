@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients of remote memory access at work. rma.c is what every transport shares: when operations begin, on which
+// server, what they measure. rma_software.c carries them as messages of queue pairs, between NICs.
+#ifndef WEFT_TRANSPORT_RMA_H
+#define WEFT_TRANSPORT_RMA_H
+
+#include "base/histogram.h"
+#include "box/nic/nic.h"
+#include "weft/rma.h"
+
+/// What the operations of an entry do, at the clients that one worker runs.
+struct weft__rma_stats {
+#define X(field, help) uint64_t field;
+    WEFT_RMA_COUNTERS(X)
+#undef X
+    struct weft__histogram latency, execution;
+};
+
+/// An operation under way at its client.
+struct weft__rma_op {
+    weft_time_ps begun_ps;
+    uint32_t server; ///< index in the entry
+    uint32_t left;   ///< reads to come, this one included
+    uint32_t next;   ///< in a list of those that wait
+};
+
+struct weft__rma_client {
+    const struct weft_rma *rma;
+    uint32_t index; ///< among the entry's clients
+    struct weft__rma_stats *stats;
+    struct weft_random arrival, choice;
+    weft_time_ps next_ps; ///< when the next one begins
+    bool over;            ///< no other will
+    uint32_t under_way;
+    struct weft__rma_op *op;
+    uint32_t ops, free; ///< room; the list of free ones
+};
+
+/// The client begins its first operation at client->next_ps.
+void weft__rma_client_init(struct weft__rma_client *client, const struct weft_rma *rma, uint32_t index, uint64_t seed);
+void weft__rma_client_deinit(struct weft__rma_client *client);
+/// An operation begins now; next_ps is that of the one after it, never if there is none.
+uint32_t weft__rma_begin(struct weft__rma_client *client, struct weft__worker *w);
+/// Bytes of value that the request of an operation asks for, or brings.
+uint32_t weft__rma_bytes(const struct weft__rma_client *client, const struct weft__rma_op *op);
+/// A request of the operation has been answered. True: it is complete and gone. False: it has another one to make.
+bool weft__rma_answered(struct weft__rma_client *client, struct weft__worker *w, uint32_t op);
+
+/// Whether an operation that began then is in percentiles.
+static inline bool weft__rma_counts(const struct weft__rma_client *client, weft_time_ps begun) {
+    return begun >= client->rma->conf->start_ps + client->rma->conf->warm_up_ps;
+}
+
+/// The processor of a host: one piece of work at a time.
+struct weft__rma_processor {
+    weft_time_ps busy_until_ps;
+};
+/// When a piece of work that comes now is done.
+weft_time_ps weft__rma_work(struct weft__rma_processor *p, const struct weft_rma_processor *conf, weft_time_ps now,
+                            weft_time_ps cost);
+
+// --- software -----------------------------------------------------------------------------------------------------
+
+/// One way of a connection: messages on a queue pair, numbered from 0. Not more than `slots` are under way.
+struct weft__rma_pipe {
+    uint32_t qp;
+    uint32_t filled, acked, now, psn_end; ///< of the sender; now: the one being sent
+    struct weft__rma_message {
+        uint32_t psn, psn_end, bytes, op, wanted; ///< wanted: bytes of the answer
+    } * message; ///< of message m: [m % slots]; the receiver reads it when the message has come
+};
+
+struct weft__rma_connection {
+    uint32_t rma, client; ///< entry; index among its clients
+    uint32_t slots;
+    struct weft__rma_pipe request, answer;
+    uint32_t asked, answered;             ///< at the client: requests
+    uint32_t waiting_first, waiting_last; ///< there: operations that wait for a slot
+    uint32_t served;                      ///< at the server: requests
+};
+
+/// What a host does for software transports.
+struct weft__rma_host {
+    uint32_t clients;
+    struct weft__rma_client *client;
+    struct weft__rma_processor processor;
+    struct weft__fifo work; ///< time_ps: when done; qp: connection; psn: operation; flags: enum work
+    uint32_t key0;          ///< timers: the processor, then of the clients
+};
+
+/// All of a run's.
+struct weft__rmas {
+    const struct weft_rma *rma; ///< entries
+    uint32_t connections;
+    struct weft__rma_connection *connection; ///< of software entries
+    uint32_t *connection0;                   ///< of an entry
+    uint32_t *of_flow;                       ///< flow -> connection; only of those of entries
+    uint32_t **client_at;                    ///< of an entry and client: its number among the clients of its host
+};
+
+uint32_t weft__rma_host_keys(const struct weft__rma_host *host);
+void weft__rma_host_start(struct weft__node *node, struct weft__nic *nic);
+void weft__rma_host_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+
+/// A queue pair of remote memory access.
+static inline bool weft__rma_has(const struct weft__nic *nic, uint32_t qp) {
+    return nic->hosts->rmas && nic->hosts->flow[nic->hosts->qp[qp].flow].rma;
+}
+/// As for queue pairs of jobs: weft__message_packet, _arrived, _acked.
+void weft__rma_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
+void weft__rma_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+void weft__rma_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+
+#endif
