@@ -5,7 +5,7 @@
 #ifndef WEFT_CELL_PATH_H
 #define WEFT_CELL_PATH_H
 
-#include "weft/dsf_outcome.h"
+#include "weft/histogram.h"
 
 enum { WEFT_CELL_ENDPOINT = UINT16_MAX };
 

@@ -3,27 +3,7 @@
 #ifndef WEFT_DSF_OUTCOME_H
 #define WEFT_DSF_OUTCOME_H
 
-#include "weft/types.h"
-
-/// A distribution by size: exact below 32, four parts to a doubling above.
-enum { WEFT_HISTOGRAM_EXACT = 32, WEFT_HISTOGRAM = 128 };
-struct weft_histogram {
-    uint64_t count[WEFT_HISTOGRAM];
-};
-static inline uint32_t weft_histogram_bucket(uint64_t value) {
-    if (value < WEFT_HISTOGRAM_EXACT) return (uint32_t)value;
-    uint32_t log = 63 - (uint32_t)__builtin_clzll(value); // 5 or more
-    uint32_t bucket = WEFT_HISTOGRAM_EXACT + (log - 5) * 4 + (uint32_t)(value >> (log - 2) & 3);
-    return bucket < WEFT_HISTOGRAM ? bucket : WEFT_HISTOGRAM - 1;
-}
-/// The least value in a bucket.
-uint64_t weft_histogram_value(uint32_t bucket);
-uint64_t weft_histogram_total(const struct weft_histogram *h);
-/// The value that `share` of all do not exceed, as far as buckets tell; 0 of an empty one.
-uint64_t weft_histogram_quantile(const struct weft_histogram *h, double share);
-/// Exact as long as values are below 32, else that of the middles of their buckets; NAN of an empty one.
-double weft_histogram_mean(const struct weft_histogram *h);
-void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram *h);
+#include "weft/histogram.h"
 
 /// X(field, meaning). What happens only where an option is on comes last, and is not in the digest of runs without it.
 #define WEFT_DSF_COUNTERS(X) WEFT_DSF_ALWAYS(X) WEFT_DSF_OPTIONS(X)
@@ -58,14 +38,17 @@ void weft_histogram_add(struct weft_histogram *sum, const struct weft_histogram 
     X(fabric_cells, "full cells that a cell waited for at a fabric node's output")                                     \
     X(voq_ns, "time that a packet waited in its VOQ, in nanoseconds")                                                  \
     X(reassembly_packets, "packets between the one in turn and the one whose first cell came")
+struct weft_dsf_histograms {
+#define X(field, help) struct weft_histogram field;
+    WEFT_DSF_HISTOGRAMS(X)
+#undef X
+};
 struct weft_dsf_outcome {
 #define X(field, help) uint64_t field;
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
-#define X(field, help) struct weft_histogram field;
-    WEFT_DSF_HISTOGRAMS(X)
-#undef X
+    struct weft_dsf_histograms *seen; ///< of all boxes together
 };
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef WEFT_TIN_OUTCOME_H
 #define WEFT_TIN_OUTCOME_H
 
-#include "weft/dsf_outcome.h"
+#include "weft/histogram.h"
 #include "weft/tin.h"
 
 /// X(field, meaning). What seldom happens comes last, and is not in the digest of runs without it.
@@ -70,14 +70,17 @@ struct weft_tin_transition {
     weft_time_ps fetch_max_ps;
 };
 enum { WEFT_TIN_HOPS = 16, WEFT_TIN_CELL_TYPES = 8 };
+struct weft_tin_histograms {
+#define X(field, help) struct weft_histogram field;
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
+};
 struct weft_tin_outcome {
 #define X(field, help) uint64_t field;
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
-#define X(field, help) struct weft_histogram field;
-    WEFT_TIN_HISTOGRAMS(X)
-#undef X
+    struct weft_tin_histograms *seen;       ///< of all TiNs together
     uint64_t hops[WEFT_TIN_HOPS];           ///< cells that came to an endpoint after so many links
     uint64_t cells[WEFT_TIN_CELL_TYPES];    ///< sent by endpoints, in the order of WEFT_TIN_CELLS
     struct weft_tin_transition *transition; ///< by time, of all Cliques together

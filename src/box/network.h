@@ -23,9 +23,9 @@ struct weft__network {
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
     struct weft__qp_conf *qp;
     struct weft__hosts hosts;
-    struct weft__programs *programs;      ///< NULL: there is no job
-    struct weft__histogram **round_trips; ///< [workers][priorities]; NULL: not measured
-    struct weft__rma_run *rma;            ///< NULL: no remote memory access
+    struct weft__programs *programs;     ///< NULL: there is no job
+    struct weft_histogram **round_trips; ///< [workers][priorities]; NULL: not measured
+    struct weft__rma_run *rma;           ///< NULL: no remote memory access
     struct weft__qp_lists {
         uint32_t *send_first, *receive_first; ///< of a host; and one more
         uint32_t *send, *receive;             ///< queue pairs that each host sends, or receives

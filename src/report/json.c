@@ -156,13 +156,13 @@ static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
 static void write_quantiles(struct weft__json *j, const char *key, const struct weft_histogram *h) {
     weft__json_key(j, key);
     weft__json_begin_object(j);
-    weft__json_key_u64(j, "count", weft_histogram_total(h));
+    weft__json_key_u64(j, "count", h->n);
     weft__json_key_real(j, "mean", weft_histogram_mean(h));
     weft__json_key_u64(j, "p50", weft_histogram_quantile(h, 0.5));
     weft__json_key_u64(j, "p90", weft_histogram_quantile(h, 0.9));
     weft__json_key_u64(j, "p99", weft_histogram_quantile(h, 0.99));
     weft__json_key_u64(j, "p999", weft_histogram_quantile(h, 0.999));
-    weft__json_key_u64(j, "max", weft_histogram_quantile(h, 1));
+    weft__json_key_u64(j, "max", h->max);
     weft__json_end_object(j);
 }
 
@@ -175,7 +175,7 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
     WEFT_DSF_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, help) write_quantiles(j, #field, &d->field);
+#define X(field, help) write_quantiles(j, #field, &d->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     weft__json_end_object(j);
@@ -207,7 +207,7 @@ static void write_depths(struct weft__json *j, const struct weft_gnet_depths *d)
     weft__json_key(j, "vc_depths");
     weft__json_begin_array(j);
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-        if (!weft_histogram_quantile(&d->output[vc], 1) && !weft_histogram_quantile(&d->fifo[vc], 1)) continue;
+        if (!d->output[vc].max && !d->fifo[vc].max) continue;
         uint32_t class = vc / WEFT_GNET_ROUTING_VCS;
         bool escape = vc >= WEFT_GNET_ESCAPE_VC;
         weft__json_begin_object(j);
@@ -232,7 +232,7 @@ static void write_tin(struct weft__json *j, const struct weft_run *run) {
     WEFT_TIN_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, help) write_quantiles(j, #field, &d->field);
+#define X(field, help) write_quantiles(j, #field, &d->seen->field);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
     weft__json_key(j, "cells");

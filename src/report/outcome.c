@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "weft/outcome.h"
 
+#include <string.h>
+
 const char *const weft_phase_names[WEFT_PHASE_COUNT] = {
 #define X(e, name, help) [WEFT_PHASE_##e] = name,
     WEFT_PHASES(X)
@@ -47,6 +49,18 @@ static struct weft_job_outcome job_new(const struct weft_job *job, struct weft_a
     return o;
 }
 
+static struct weft_dsf_outcome *dsf_new(struct weft_arena *arena) {
+    struct weft_dsf_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
+    o->seen = weft_arena_alloc(arena, 1, sizeof *o->seen);
+    return o;
+}
+
+static struct weft_tin_outcome *tin_new(struct weft_arena *arena) {
+    struct weft_tin_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
+    o->seen = weft_arena_alloc(arena, 1, sizeof *o->seen);
+    return o;
+}
+
 struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, const struct weft_workload *workload) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_outcome *o = weft_arena_alloc(arena, 1, sizeof *o);
@@ -62,9 +76,9 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->rmas = workload->rmas;
     o->rma = weft_arena_alloc(arena, o->rmas, sizeof *o->rma);
     for (uint32_t n = 0; n < topology->nodes && !o->dsf; n++)
-        if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = weft_arena_alloc(arena, 1, sizeof *o->dsf);
+        if (topology->node[n].box == WEFT_BOX_DSF_INTERFACE) o->dsf = dsf_new(arena);
     for (uint32_t n = 0; n < topology->nodes && !o->tin; n++)
-        if (topology->node[n].box == WEFT_BOX_TIN) o->tin = weft_arena_alloc(arena, 1, sizeof *o->tin);
+        if (topology->node[n].box == WEFT_BOX_TIN) o->tin = tin_new(arena);
     if (o->tin) {
         o->tin_part = weft_arena_alloc(arena, topology->nodes, sizeof *o->tin_part);
         o->gnet_port = weft_arena_alloc(arena, topology->ports, sizeof *o->gnet_port);
@@ -123,16 +137,35 @@ static uint64_t mix_job(uint64_t digest, const struct weft_job_outcome *job) {
     return mix(mix(digest, job->exposed_ps), job->ranks_done);
 }
 
+/// Histograms enter the digest in broader buckets than they have: values below 32 each, then four to a doubling.
+enum { EXACT = 32, BANDS = 128 };
+static uint32_t band_of(uint64_t value) {
+    if (value < EXACT) return (uint32_t)value;
+    uint32_t log = 63 - (uint32_t)__builtin_clzll(value); // 5 or more
+    uint32_t band = EXACT + (log - 5) * 4 + (uint32_t)(value >> (log - 2) & 3);
+    return band < BANDS ? band : BANDS - 1;
+}
+
+static void count_bands(const struct weft_histogram *h, uint64_t band[BANDS]) {
+    memset(band, 0, BANDS * sizeof *band);
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++)
+        if (h->bucket[i]) band[band_of(weft_histogram_value(i))] += h->bucket[i];
+}
+
 static uint64_t mix_histogram(uint64_t digest, const struct weft_histogram *h) {
-    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
-        digest = mix(digest, h->count[i]);
+    uint64_t band[BANDS];
+    count_bands(h, band);
+    for (uint32_t i = 0; i < BANDS; i++)
+        digest = mix(digest, band[i]);
     return digest;
 }
 
 /// Each bucket as a counter that is seldom used.
 static uint64_t mix_used_histogram(uint64_t digest, size_t name, const struct weft_histogram *h) {
-    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++)
-        digest = mix_used(digest, name + i * sizeof *h->count, h->count[i]);
+    uint64_t band[BANDS];
+    count_bands(h, band);
+    for (uint32_t i = 0; i < BANDS; i++)
+        digest = mix_used(digest, name + i * sizeof *band, band[i]);
     return digest;
 }
 
@@ -144,7 +177,7 @@ static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
 #define X(field, help) digest = mix_used(digest, offsetof(struct weft_dsf_outcome, field), dsf->field);
     WEFT_DSF_OPTIONS(X)
 #undef X
-#define X(field, help) digest = mix_histogram(digest, &dsf->field);
+#define X(field, help) digest = mix_histogram(digest, &dsf->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     return digest;
@@ -160,6 +193,11 @@ static uint64_t mix_rma(uint64_t digest, const struct weft_rma_outcome *rma) {
     return digest;
 }
 
+/// Of a histogram that is seldom used: a number that no counter of a TiN has.
+static size_t histogram_place(size_t offset) {
+    return offsetof(struct weft_tin_outcome, seen) + offset / sizeof(struct weft_histogram) * BANDS * sizeof(uint64_t);
+}
+
 static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
 #define X(field, help) digest = mix(digest, tin->field);
     WEFT_TIN_ALWAYS(X)
@@ -168,10 +206,12 @@ static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
 #define X(field, help) digest = mix_used(digest, offsetof(struct weft_tin_outcome, field), tin->field);
     WEFT_TIN_OPTIONS(X)
 #undef X
-#define X(field, help) digest = mix_histogram(digest, &tin->field);
+#define X(field, help) digest = mix_histogram(digest, &tin->seen->field);
     WEFT_TIN_HISTOGRAMS_ALWAYS(X)
 #undef X
-#define X(field, help) digest = mix_used_histogram(digest, offsetof(struct weft_tin_outcome, field), &tin->field);
+#define X(field, help)                                                                                                 \
+    digest =                                                                                                           \
+        mix_used_histogram(digest, histogram_place(offsetof(struct weft_tin_histograms, field)), &tin->seen->field);
     WEFT_TIN_HISTOGRAMS_OPTIONS(X)
 #undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)

@@ -295,12 +295,12 @@ static void write_balance(struct writer *w) {
 
 /// A row a bucket that is not empty.
 static void write_distribution(struct writer *w, sqlite3_stmt *s, const char *name, const struct weft_histogram *h) {
-    uint64_t n = weft_histogram_total(h), before = 0;
-    for (uint32_t i = 0; i < WEFT_HISTOGRAM; i++) {
-        if (!h->count[i]) continue;
-        before += h->count[i];
-        insert(w, s, "tiiir", name, weft_histogram_value(i), weft_histogram_value(i + 1), h->count[i],
-               (double)before / (double)n);
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++) {
+        if (!h->bucket[i]) continue;
+        before += h->bucket[i];
+        insert(w, s, "tiiir", name, weft_histogram_value(i), weft_histogram_value(i + 1), h->bucket[i],
+               (double)before / (double)h->n);
     }
 }
 
@@ -314,7 +314,7 @@ static void write_dsf(struct writer *w) {
 #undef X
     sqlite3_finalize(s);
     s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
-#define X(field, help) write_distribution(w, s, #field, &d->field);
+#define X(field, help) write_distribution(w, s, #field, &d->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     sqlite3_finalize(s);
@@ -335,7 +335,7 @@ static void write_aquila(struct writer *w) {
 #undef X
     sqlite3_finalize(s);
     s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
-#define X(field, help) write_distribution(w, s, #field, &d->field);
+#define X(field, help) write_distribution(w, s, #field, &d->seen->field);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
@@ -348,8 +348,7 @@ static void write_aquila(struct writer *w) {
     const struct weft_gnet_depths *depths = w->run->outcome->gnet_depths;
     for (uint32_t vc = 0; depths && vc < WEFT_GNET_VCS; vc++) {
         char name[32];
-        if (!weft_histogram_quantile(&depths->output[vc], 1) && !weft_histogram_quantile(&depths->fifo[vc], 1))
-            continue;
+        if (!depths->output[vc].max && !depths->fifo[vc].max) continue;
         snprintf(name, sizeof name, "vc_%02u_output_bytes", vc);
         write_distribution(w, s, name, &depths->output[vc]);
         snprintf(name, sizeof name, "vc_%02u_fifo_bytes", vc);

@@ -56,8 +56,8 @@ static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
     weft_format_bytes(d->buffer_bytes_max, voq, sizeof voq);
     weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
     weft_format_bytes(d->reassembly_bytes_max, reassembly, sizeof reassembly);
-    weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
-    weft_format_time(weft_histogram_quantile(&d->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
+    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
+    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
     fprintf(file,
             "DSF    %s cell-hops; VOQ wait p50 %s, p99 %s\n"
             "       cells lost: %" PRIu64 " on links, %" PRIu64 " at full FIFOs, %" PRIu64 " without a lane, %" PRIu64
@@ -106,13 +106,13 @@ static void print_ns(FILE *file, const char *what, const struct weft_histogram *
 
 static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
     if (!d->rts) return;
-    print_ns(file, "from a packet's RTS to its CTS:", &d->clear_ns);
-    print_ns(file, "from its CTS until it is whole:", &d->fetch_ns);
+    print_ns(file, "from a packet's RTS to its CTS:", &d->seen->clear_ns);
+    print_ns(file, "from its CTS until it is whole:", &d->seen->fetch_ns);
     fprintf(file,
             "       packets announced before one in its RTS queue: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
             "\n",
-            weft_histogram_quantile(&d->rts_packets, 0.5), weft_histogram_quantile(&d->rts_packets, 0.99),
-            weft_histogram_quantile(&d->rts_packets, 0.999));
+            weft_histogram_quantile(&d->seen->rts_packets, 0.5), weft_histogram_quantile(&d->seen->rts_packets, 0.99),
+            weft_histogram_quantile(&d->seen->rts_packets, 0.999));
 }
 
 /// Only where cells were traced.

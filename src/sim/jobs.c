@@ -276,13 +276,13 @@ static bool *find_parts(const struct weft_job *job) {
     return part;
 }
 
-struct weft_wait_outcome weft__wait_quantiles(const struct weft__histogram *h) {
+struct weft_wait_outcome weft__wait_quantiles(const struct weft_histogram *h) {
     return (struct weft_wait_outcome){
         .messages = h->n,
-        .mean_ps = weft__histogram_mean(h),
-        .p50_ps = weft__histogram_quantile(h, 0.5),
-        .p90_ps = weft__histogram_quantile(h, 0.9),
-        .p99_ps = weft__histogram_quantile(h, 0.99),
+        .mean_ps = weft_histogram_mean_floor(h),
+        .p50_ps = weft_histogram_quantile(h, 0.5),
+        .p90_ps = weft_histogram_quantile(h, 0.9),
+        .p99_ps = weft_histogram_quantile(h, 0.99),
         .max_ps = h->max,
     };
 }
@@ -291,8 +291,8 @@ static void collect_waits(struct weft__waits *const *waits, uint32_t workers, st
     struct weft__waits *all = weft_memory_new(WEFT_MEMORY_RESULT, 1, sizeof *all);
     for (uint32_t k = 0; k < workers; k++) {
         if (!waits[k]) continue;
-        weft__histogram_merge(&all->cts, &waits[k]->cts);
-        weft__histogram_merge(&all->sender, &waits[k]->sender);
+        weft_histogram_merge(&all->cts, &waits[k]->cts);
+        weft_histogram_merge(&all->sender, &waits[k]->sender);
     }
     ret->cts_wait = weft__wait_quantiles(&all->cts);
     ret->sender_wait = weft__wait_quantiles(&all->sender);

@@ -16,6 +16,6 @@ weft_time_ps weft__jobs_lookahead(const struct weft_workload *workload);
 /// What the ranks measured, into the outcome.
 void weft__jobs_collect(struct weft__network *net);
 
-struct weft_wait_outcome weft__wait_quantiles(const struct weft__histogram *h);
+struct weft_wait_outcome weft__wait_quantiles(const struct weft_histogram *h);
 
 #endif

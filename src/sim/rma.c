@@ -166,13 +166,13 @@ void weft__rma_start(struct weft__network *net) {
         }
 }
 
-static struct weft_rma_times times_of(const struct weft__histogram *h) {
+static struct weft_rma_times times_of(const struct weft_histogram *h) {
     return (struct weft_rma_times){
-        .mean_ps = weft__histogram_mean(h),
-        .p50_ps = weft__histogram_quantile(h, 0.5),
-        .p95_ps = weft__histogram_quantile(h, 0.95),
-        .p99_ps = weft__histogram_quantile(h, 0.99),
-        .p999_ps = weft__histogram_quantile(h, 0.999),
+        .mean_ps = weft_histogram_mean_floor(h),
+        .p50_ps = weft_histogram_quantile(h, 0.5),
+        .p95_ps = weft_histogram_quantile(h, 0.95),
+        .p99_ps = weft_histogram_quantile(h, 0.99),
+        .p999_ps = weft_histogram_quantile(h, 0.999),
         .max_ps = h->max,
     };
 }
@@ -189,8 +189,8 @@ void weft__rma_collect(struct weft__network *net) {
 #define X(field, help) o->field += own->field;
             WEFT_RMA_COUNTERS(X)
 #undef X
-            weft__histogram_merge(&sum->latency, &own->latency);
-            weft__histogram_merge(&sum->execution, &own->execution);
+            weft_histogram_merge(&sum->latency, &own->latency);
+            weft_histogram_merge(&sum->execution, &own->execution);
         }
         o->latency = times_of(&sum->latency);
         o->execution = times_of(&sum->execution);

@@ -416,7 +416,7 @@ static void collect_round_trips(struct weft__network *net) {
     o->round_trip = weft_arena_alloc(o->arena, WEFT_PRIORITIES, sizeof *o->round_trip);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         for (uint32_t k = 1; k < net->engine.conf.workers; k++)
-            weft__histogram_merge(&net->round_trips[0][p], &net->round_trips[k][p]);
+            weft_histogram_merge(&net->round_trips[0][p], &net->round_trips[k][p]);
         o->round_trip[p] = weft__wait_quantiles(&net->round_trips[0][p]);
     }
 }
@@ -460,7 +460,8 @@ static void collect(struct weft__network *net) {
     weft__rma_collect(net);
     collect_round_trips(net);
     collect_samples(net);
-    weft__tin_depths_collect(net);
+    weft__dsf_collect(net);
+    weft__tin_distributions_collect(net);
     collect_flows(net);
     weft__te_collect(net->te, o);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);

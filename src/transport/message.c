@@ -154,7 +154,7 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
-        weft__histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
+        weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
         at->p->in_flight_bytes += message_bytes(s, m);
         if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
         for (uint32_t k = 0; k < s->parts; k++)
@@ -269,7 +269,7 @@ void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struc
     const weft_time_ps *granted_ps = programs_of(nic)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
     for (; s->granted < granted; s->granted++)
-        weft__histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
+        weft_histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
     post(&at, s);
 }
 

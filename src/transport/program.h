@@ -3,8 +3,8 @@
 #ifndef WEFT_TRANSPORT_PROGRAM_H
 #define WEFT_TRANSPORT_PROGRAM_H
 
-#include "base/histogram.h"
 #include "box/nic/nic.h"
+#include "weft/histogram.h"
 #include "weft/job.h"
 
 /// A part of a message: its packets on a queue pair.
@@ -63,7 +63,7 @@ struct weft__receiving {
 /// What clear-to-send messages cost, a value a message: from the receiver's posting to the sender's having it; and from
 /// the sender's having the message to its being allowed to go.
 struct weft__waits {
-    struct weft__histogram cts, sender;
+    struct weft_histogram cts, sender;
 };
 
 /// A lane of a collective under way. What step `index` is and whom it needs is found once.

@@ -78,7 +78,7 @@ bool weft__rma_answered(struct weft__rma_client *c, struct weft__worker *w, uint
     w->tally.progress_ps = w->now_ps;
     c->stats->bytes += weft__rma_bytes(c, o);
     if (--o->left) return false;
-    if (weft__rma_counts(c, o->begun_ps)) weft__histogram_add(&c->stats->latency, w->now_ps - o->begun_ps);
+    if (weft__rma_counts(c, o->begun_ps)) weft_histogram_add(&c->stats->latency, w->now_ps - o->begun_ps);
     c->stats->completed++;
     o->next = c->free;
     c->free = op;

@@ -4,8 +4,8 @@
 #ifndef WEFT_TRANSPORT_RMA_H
 #define WEFT_TRANSPORT_RMA_H
 
-#include "base/histogram.h"
 #include "box/nic/nic.h"
+#include "weft/histogram.h"
 #include "weft/rma.h"
 
 /// What the operations of an entry do, at the clients that one worker runs.
@@ -13,7 +13,7 @@ struct weft__rma_stats {
 #define X(field, help) uint64_t field;
     WEFT_RMA_COUNTERS(X)
 #undef X
-    struct weft__histogram latency, execution;
+    struct weft_histogram latency, execution;
 };
 
 /// An operation under way at its client.

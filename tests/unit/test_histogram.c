@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/histogram.h"
-#include "weft/dsf_outcome.h"
+#include "weft/histogram.h"
 #include "weft/random.h"
 
 enum { VALUES = 10000 };
@@ -21,8 +20,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static struct weft__histogram *new_histogram(void) {
-    struct weft__histogram *h = calloc(1, sizeof *h);
+static struct weft_histogram *new_histogram(void) {
+    struct weft_histogram *h = calloc(1, sizeof *h);
     assert_non_null(h);
     return h;
 }
@@ -31,25 +30,25 @@ static struct weft__histogram *new_histogram(void) {
 static void as_of_sorted_values(void **state) {
     static uint64_t value[VALUES];
     struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_SIZE);
-    struct weft__histogram *h = new_histogram(), *part[2] = {new_histogram(), new_histogram()};
+    struct weft_histogram *h = new_histogram(), *part[2] = {new_histogram(), new_histogram()};
     uint64_t sum = 0;
     for (uint32_t i = 0; i < VALUES; i++) {
         value[i] = weft_random_u64(&random) >> (i % 64);
-        weft__histogram_add(h, value[i]);
-        weft__histogram_add(part[i % 3 != 0], value[i]);
+        weft_histogram_add(h, value[i]);
+        weft_histogram_add(part[i % 3 != 0], value[i]);
         sum += value[i] / VALUES;
     }
     qsort(value, VALUES, sizeof *value, by_value);
-    weft__histogram_merge(part[0], part[1]);
+    weft_histogram_merge(part[0], part[1]);
     for (uint32_t i = 0; i <= 1024; i++) { // parts of a power of two have no rounding
         uint32_t rank = i ? (i * VALUES + 1023) / 1024 : 1;
-        double exact = (double)value[rank - 1], found = (double)weft__histogram_quantile(h, i / 1024.);
+        double exact = (double)value[rank - 1], found = (double)weft_histogram_quantile(h, i / 1024.);
         if (fabs(found - exact) > exact / 250) fail_msg("%u: %.0f, expected %.0f", i, found, exact);
-        assert_true(weft__histogram_quantile(part[0], i / 1024.) == weft__histogram_quantile(h, i / 1024.));
+        assert_true(weft_histogram_quantile(part[0], i / 1024.) == weft_histogram_quantile(h, i / 1024.));
     }
-    assert_true(weft__histogram_quantile(h, 1) == value[VALUES - 1] || h->max == value[VALUES - 1]);
+    assert_true(weft_histogram_quantile(h, 1) == value[VALUES - 1] || h->max == value[VALUES - 1]);
     assert_true(h->min == value[0] && h->n == VALUES);
-    assert_true(fabs((double)weft__histogram_mean(h) / (double)sum - 1) < 1e-9);
+    assert_true(fabs((double)weft_histogram_mean_floor(h) / (double)sum - 1) < 1e-9);
     free(h);
     free(part[0]);
     free(part[1]);
@@ -57,20 +56,20 @@ static void as_of_sorted_values(void **state) {
 
 /// Small ones are exact, and so is a single value.
 static void exact_where_it_can_be(void **state) {
-    struct weft__histogram *h = new_histogram();
-    assert_int_equal(weft__histogram_quantile(h, 0.5), 0);
+    struct weft_histogram *h = new_histogram();
+    assert_int_equal(weft_histogram_quantile(h, 0.5), 0);
     for (uint64_t v = 100; v > 0; v--)
-        weft__histogram_add(h, v);
-    assert_int_equal(weft__histogram_quantile(h, 0.5), 50);
-    assert_int_equal(weft__histogram_quantile(h, 0.99), 99);
-    assert_int_equal(weft__histogram_mean(h), 50);
+        weft_histogram_add(h, v);
+    assert_int_equal(weft_histogram_quantile(h, 0.5), 50);
+    assert_int_equal(weft_histogram_quantile(h, 0.99), 99);
+    assert_int_equal(weft_histogram_mean_floor(h), 50);
     free(h);
     h = new_histogram();
-    weft__histogram_add(h, 123456789);
-    assert_int_equal(weft__histogram_quantile(h, 0.01), 123456789);
-    assert_int_equal(weft__histogram_quantile(h, 1), 123456789);
-    weft__histogram_add(h, UINT64_MAX);
-    assert_true(h->max == UINT64_MAX && weft__histogram_quantile(h, 1) > UINT64_MAX / 256 * 255);
+    weft_histogram_add(h, 123456789);
+    assert_int_equal(weft_histogram_quantile(h, 0.01), 123456789);
+    assert_int_equal(weft_histogram_quantile(h, 1), 123456789);
+    weft_histogram_add(h, UINT64_MAX);
+    assert_true(h->max == UINT64_MAX && weft_histogram_quantile(h, 1) > UINT64_MAX / 256 * 255);
     free(h);
 }
 
@@ -85,13 +84,13 @@ static void edges_of_buckets(void **state) {
         {1024, 1027}, {1031, 1027}, {1032, 1035}, {UINT64_C(1) << 63, (UINT64_C(1) << 63) + (UINT64_C(1) << 55) - 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct weft__histogram *h = new_histogram();
-        weft__histogram_add(h, 0); // so that the least and the greatest are not what is found
-        weft__histogram_add(h, rows[i].value);
-        weft__histogram_add(h, UINT64_MAX);
-        assert_true(weft__histogram_quantile(h, 0.5) == rows[i].middle);
+        struct weft_histogram *h = new_histogram();
+        weft_histogram_add(h, 0); // so that the least and the greatest are not what is found
+        weft_histogram_add(h, rows[i].value);
+        weft_histogram_add(h, UINT64_MAX);
+        assert_true(weft_histogram_quantile(h, 0.5) == rows[i].middle);
         uint32_t used = 0, held = 0;
-        for (uint32_t b = 0; b < WEFT__HISTOGRAM_BUCKETS; b++) {
+        for (uint32_t b = 0; b < WEFT_HISTOGRAM_BUCKETS; b++) {
             used += h->bucket[b] != 0;
             held += (uint32_t)h->bucket[b];
         }
@@ -103,50 +102,54 @@ static void edges_of_buckets(void **state) {
 
 /// Nothing added to something, something to nothing, and quantiles at and beside a rank.
 static void merged_with_nothing(void **state) {
-    struct weft__histogram *h = new_histogram(), *empty = new_histogram(), *into = new_histogram();
-    weft__histogram_merge(into, empty);
-    assert_true(!into->n && !weft__histogram_quantile(into, 1) && !weft__histogram_mean(into));
+    struct weft_histogram *h = new_histogram(), *empty = new_histogram(), *into = new_histogram();
+    weft_histogram_merge(into, empty);
+    assert_true(!into->n && !weft_histogram_quantile(into, 1) && !weft_histogram_mean_floor(into));
     for (uint64_t v = 10; v <= 40; v += 10)
-        weft__histogram_add(h, v);
-    weft__histogram_merge(h, empty);
-    weft__histogram_merge(into, h);
+        weft_histogram_add(h, v);
+    weft_histogram_merge(h, empty);
+    weft_histogram_merge(into, h);
     assert_true(into->n == 4 && into->min == 10 && into->max == 40);
-    assert_int_equal(weft__histogram_mean(into), 25);
-    assert_int_equal(weft__histogram_quantile(into, 0), 10);
-    assert_int_equal(weft__histogram_quantile(into, 0.25), 10); // the first of four
-    assert_int_equal(weft__histogram_quantile(into, 0.26), 20);
-    assert_int_equal(weft__histogram_quantile(into, 0.75), 30);
-    assert_int_equal(weft__histogram_quantile(into, 1), 40);
-    weft__histogram_merge(into, h);
-    assert_true(into->n == 8 && weft__histogram_quantile(into, 0.25) == 10);
-    assert_int_equal(weft__histogram_quantile(into, 0.26), 20);
+    assert_int_equal(weft_histogram_mean_floor(into), 25);
+    assert_int_equal(weft_histogram_quantile(into, 0), 10);
+    assert_int_equal(weft_histogram_quantile(into, 0.25), 10); // the first of four
+    assert_int_equal(weft_histogram_quantile(into, 0.26), 20);
+    assert_int_equal(weft_histogram_quantile(into, 0.75), 30);
+    assert_int_equal(weft_histogram_quantile(into, 1), 40);
+    weft_histogram_merge(into, h);
+    assert_true(into->n == 8 && weft_histogram_quantile(into, 0.25) == 10);
+    assert_int_equal(weft_histogram_quantile(into, 0.26), 20);
     free(h);
     free(empty);
     free(into);
 }
 
-/// The distributions of a fabric: exact below 32, four parts to a doubling above. 1000 values 0 to 999.
-static void of_a_fabric(void **state) {
-    struct weft_histogram h = {0};
-    assert_true(isnan(weft_histogram_mean(&h)));
-    for (uint64_t i = 0; i < 1000; i++)
-        h.count[weft_histogram_bucket(i)]++;
-    assert_int_equal(weft_histogram_total(&h), 1000);
-    assert_int_equal(weft_histogram_quantile(&h, 0.031), 30);
-    assert_int_equal(weft_histogram_quantile(&h, 0.5), 448); // 448 to 511
-    assert_int_equal(weft_histogram_quantile(&h, 1), 896);   // 896 to 1023
-    // Buckets up to 895 are full, so their middles are exact; the last holds 104 values with a middle of 959.5.
-    assert_true(fabs(weft_histogram_mean(&h) - (895. * 896 / 2 + 104 * 959.5) / 1000) < 1e-9);
-    for (uint64_t i = 0; i < 1000; i++)
-        assert_true(weft_histogram_value(weft_histogram_bucket(i)) <= i &&
-                    i < weft_histogram_value(weft_histogram_bucket(i) + 1));
+/// Buckets follow one another without a gap, and each holds its least value.
+static void buckets_follow_one_another(void **state) {
+    for (uint32_t i = 0; i < WEFT_HISTOGRAM_BUCKETS; i++) {
+        uint64_t least = weft_histogram_value(i);
+        assert_int_equal(weft_histogram_bucket(least), i);
+        if (i) assert_int_equal(weft_histogram_bucket(least - 1), i - 1);
+    }
+    assert_true(weft_histogram_value(WEFT_HISTOGRAM_BUCKETS) == UINT64_MAX);
+}
+
+/// A sum beyond 64 bits.
+static void mean_of_great_values(void **state) {
+    struct weft_histogram *h = new_histogram();
+    assert_true(isnan(weft_histogram_mean(h)));
+    for (unsigned i = 0; i < 5; i++)
+        weft_histogram_add(h, UINT64_MAX - i);
+    assert_true(weft_histogram_mean_floor(h) == UINT64_MAX - 2);
+    assert_true(fabs(weft_histogram_mean(h) / (double)UINT64_MAX - 1) < 1e-9);
+    free(h);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_of_sorted_values), cmocka_unit_test(exact_where_it_can_be),
-        cmocka_unit_test(edges_of_buckets),    cmocka_unit_test(merged_with_nothing),
-        cmocka_unit_test(of_a_fabric),
+        cmocka_unit_test(as_of_sorted_values),        cmocka_unit_test(exact_where_it_can_be),
+        cmocka_unit_test(edges_of_buckets),           cmocka_unit_test(merged_with_nothing),
+        cmocka_unit_test(buckets_follow_one_another), cmocka_unit_test(mean_of_great_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

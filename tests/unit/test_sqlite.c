@@ -123,32 +123,40 @@ static void flows_and_groups(void **state) {
 /// Only of runs that have one: counters, and distributions as buckets with the share of all up to their end.
 static void of_a_fabric(void **state) {
     struct fixture *f = *state;
-    static struct weft_dsf_outcome dsf = {.cell_hops = 34, .voq_bytes_max = 4158};
-    dsf.fabric_cells.count[0] = 6;
-    dsf.fabric_cells.count[weft_histogram_bucket(33)] = 2; // 32 to 39
-    dsf.voq_ns.count[7] = 1;
+    static struct weft_dsf_histograms seen;
+    static struct weft_dsf_outcome dsf = {.cell_hops = 34, .voq_bytes_max = 4158, .seen = &seen};
+    memset(&seen, 0, sizeof seen);
+    for (unsigned i = 0; i < 8; i++)
+        weft_histogram_add(&seen.fabric_cells, i < 6 ? 0 : 1001); // 1000 to 1003
+    weft_histogram_add(&seen.voq_ns, 7);
     f->sample[1].outcome.dsf = &dsf;
     write_results(f, f->dir);
     f->sample[1].outcome.dsf = NULL;
     expect_rows(f->dir, "SELECT run, field, value FROM dsf WHERE value > 0 ORDER BY field",
                 "2|cell_hops|34\n2|voq_bytes_max|4158");
     expect_rows(f->dir, "SELECT * FROM distributions",
-                "2|fabric_cells|0|1|6|0.75\n2|fabric_cells|32|40|2|1.0\n2|voq_ns|7|8|1|1.0");
+                "2|fabric_cells|0|1|6|0.75\n2|fabric_cells|1000|1004|2|1.0\n2|voq_ns|7|8|1|1.0");
 }
 
 /// Likewise of a Clique; hops are exact.
 static void of_a_clique(void **state) {
     struct fixture *f = *state;
-    static struct weft_tin_outcome tin = {
-        .cell_hops = 9, .rts_packets_max = 3, .cells = {2, 1, 1, 5}, .hops = {[1] = 3, [2] = 1, [15] = 4}};
-    tin.clear_ns.count[weft_histogram_bucket(1000)] = 2;
+    static struct weft_tin_histograms seen;
+    static struct weft_tin_outcome tin = {.cell_hops = 9,
+                                          .rts_packets_max = 3,
+                                          .seen = &seen,
+                                          .cells = {2, 1, 1, 5},
+                                          .hops = {[1] = 3, [2] = 1, [15] = 4}};
+    memset(&seen, 0, sizeof seen);
+    weft_histogram_add(&seen.clear_ns, 1000);
+    weft_histogram_add(&seen.clear_ns, 1000);
     f->sample[0].outcome.tin = &tin;
     write_results(f, f->dir);
     f->sample[0].outcome.tin = NULL;
     expect_rows(f->dir, "SELECT run, field, value FROM aquila WHERE value > 0 ORDER BY field",
                 "1|cell_hops|9\n1|cells_ctd|1\n1|cells_cts|1\n1|cells_data|5\n1|cells_rts|2\n1|rts_packets_max|3");
     expect_rows(f->dir, "SELECT * FROM distributions",
-                "1|clear_ns|896|1024|2|1.0\n1|hops|1|2|3|0.375\n1|hops|2|3|1|0.5\n1|hops|15|16|4|1.0");
+                "1|clear_ns|1000|1004|2|1.0\n1|hops|1|2|3|0.375\n1|hops|2|3|1|0.5\n1|hops|15|16|4|1.0");
 }
 
 /// A traced cell that a TiN sent astray, and another loses.

@@ -94,6 +94,26 @@ static weft_time_ps calc_cell_least(const struct weft_topology *t, uint32_t port
 
 // --- interface node -----------------------------------------------------------------------------------------------
 
+/// Where its worker counts distributions.
+static struct weft_dsf_histograms *seen_by(struct weft__network *net, uint32_t node) {
+    struct weft__dsf *dsf = net->dsf;
+    if (!dsf->seen) dsf->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *dsf->seen);
+    struct weft_dsf_histograms **seen = &dsf->seen[weft__engine_worker_of(&net->engine, node)];
+    if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
+    return *seen;
+}
+
+void weft__dsf_collect(struct weft__network *net) {
+    struct weft_dsf_histograms *sum = net->dsf ? net->outcome->dsf->seen : NULL;
+    for (uint32_t w = 0; sum && w < net->engine.conf.workers; w++) {
+        const struct weft_dsf_histograms *one = net->dsf->seen[w];
+        if (!one) continue;
+#define X(field, help) weft_histogram_merge(&sum->field, &one->field);
+        WEFT_DSF_HISTOGRAMS(X)
+#undef X
+    }
+}
+
 static void in_make(struct weft__network *net, uint32_t node) {
     const struct weft_topology *t = net->topology;
     const struct weft_node_info *info = &t->node[node];
@@ -121,6 +141,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
         .pool = weft__network_pool(net, node),
         .lldp = net->device[node]->dcbx.enabled,
         .llfc = net->dsf->llfc,
+        .seen = seen_by(net, node),
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
@@ -223,6 +244,7 @@ static void fn_make(struct weft__network *net, uint32_t node) {
         .who = info->index,
         .seed = net->scenario->run.seed,
         .packing = net->dsf->packing,
+        .seen = seen_by(net, node),
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,

@@ -143,11 +143,11 @@ struct weft__lanes {
     struct weft__cell_lane *lane;
     uint32_t n, rates;
     struct weft__lane_rate rate[WEFT__LANE_RATES];
-    weft_rate_bps rate_bps;      ///< of all
-    uint64_t lost;               ///< cells that links lost
-    struct weft_histogram cells; ///< before each cell when it came
-    struct weft__trace *trace;   ///< of the box; NULL: not recorded
-    const uint16_t *port;        ///< [n] of the node; set if recorded
+    weft_rate_bps rate_bps;       ///< of all
+    uint64_t lost;                ///< cells that links lost
+    struct weft_histogram *cells; ///< before each cell when it came, of its worker; NULL: not counted
+    struct weft__trace *trace;    ///< of the box; NULL: not recorded
+    const uint16_t *port;         ///< [n] of the node; set if recorded
 };
 
 /// False: more different rates at one box than it can have.
@@ -182,7 +182,7 @@ static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct 
 
 /// What a cell waits, for the record.
 static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__cell_lane *lane, weft_time_ps wait) {
-    lanes->cells.count[weft_histogram_bucket(wait / lanes->rate[lane->rate].cell_ps)]++;
+    if (lanes->cells) weft_histogram_add(lanes->cells, wait / lanes->rate[lane->rate].cell_ps);
     if (__builtin_expect(wait > lane->wait_ps_max, 0))
         lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
 }

@@ -85,6 +85,7 @@ struct weft__fn *weft__fn_new(const struct weft__fn_setup *setup, struct weft__n
     fn->conf = setup->conf;
     fn->watch_cells = fn->conf->mark_cells < fn->conf->fifo_cells ? fn->conf->mark_cells : fn->conf->fifo_cells;
     fn->lanes.n = setup->ports;
+    fn->lanes.cells = &setup->seen->fabric_cells;
     fn->lanes.lane = weft__arena_lines(setup->arena, setup->ports, sizeof *fn->lanes.lane);
     weft__spray_init(&fn->spray, setup->eligible, setup->ins, slot, setup->conf->spray == WEFT_SPRAY_PERMUTATION,
                      setup->seed, setup->who, setup->arena);
@@ -117,7 +118,6 @@ void weft__fn_finish(struct weft__fn *fn, weft_time_ps now, struct weft_dsf_outc
         .cells_dropped = fn->dropped,
         .cells_marked = fn->marked,
         .cells_unreachable = fn->unreachable,
-        .fabric_cells = fn->lanes.cells,
     };
     if (fn->llfc) {
         weft__lane_queues_finish(&fn->llfc->queues, now);

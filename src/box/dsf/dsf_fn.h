@@ -38,7 +38,8 @@ struct weft__fn_setup {
     uint64_t seed;
     bool packing; ///< some interface node of the fabric packs
     uint32_t node, port0, events_max;
-    struct weft_packet_pool *pool; ///< with link-level flow control somewhere in the fabric; else NULL
+    struct weft_dsf_histograms *seen; ///< of its worker
+    struct weft_packet_pool *pool;    ///< with link-level flow control somewhere in the fabric; else NULL
     struct weft_arena *arena;
 };
 

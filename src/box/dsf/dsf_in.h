@@ -202,7 +202,8 @@ struct weft__in_setup {
     weft_time_ps sample_interval_ps;
     uint64_t seed;
     struct weft_packet_pool *pool;
-    bool lldp, llfc; ///< llfc: somewhere in the fabric
+    bool lldp, llfc;                  ///< llfc: somewhere in the fabric
+    struct weft_dsf_histograms *seen; ///< of its worker
     uint32_t node, port0, events_max;
     struct weft_arena *arena;
 };

@@ -89,6 +89,7 @@ struct weft__in *weft__in_new(const struct weft__in_setup *setup, struct weft__n
     node->ops = &weft__in_ops;
     node->state = in;
     uint32_t lane0 = weft__in_box_key(in, WEFT__IN_KEY_LANES);
+    in->counts.seen = setup->seen;
     weft__timers_init(&node->timers, lane0 + (setup->llfc ? in->lanes.n : 0));
     if (setup->llfc) {
         in->queues = weft_arena_alloc(arena, 1, sizeof *in->queues);
@@ -130,9 +131,6 @@ void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *
 #undef X
 #define X(field, help) most(&sum->field, one->field);
     WEFT_DSF_WATERMARKS(X)
-#undef X
-#define X(field, help) weft_histogram_add(&sum->field, &one->field);
-    WEFT_DSF_HISTOGRAMS(X)
 #undef X
 }
 

@@ -143,7 +143,7 @@ void weft__in_on_cell(struct weft__node *node, struct weft__in *in, struct weft_
     struct weft__assembly *a = &s->slot[sequence & s->mask];
     if (!a->used) {
         if ((uint64_t)beyond > in->counts.reassembly_packets_max) in->counts.reassembly_packets_max = (uint64_t)beyond;
-        in->counts.reassembly_packets.count[weft_histogram_bucket((uint64_t)beyond)]++;
+        weft_histogram_add(&in->counts.seen->reassembly_packets, (uint64_t)beyond);
         a->packet = *cell;
         a->packet.bytes = 0;
         a->cells = a->of = 0;

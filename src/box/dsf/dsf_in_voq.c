@@ -202,7 +202,7 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     v->bytes -= p.bytes;
     in->voq_bytes -= p.bytes;
     v->active_ps = w->now_ps;
-    in->counts.voq_ns.count[weft_histogram_bucket((w->now_ps - p.time_ps) / WEFT_PS_PER_NS)]++;
+    weft_histogram_add(&in->counts.seen->voq_ns, (w->now_ps - p.time_ps) / WEFT_PS_PER_NS);
     weft__ether_release(&in->ether, node, w, &p);
     if (v->to == in->self)
         weft__ether_send(&in->ether, node, w, &p, v->port);

@@ -15,9 +15,10 @@ struct weft__dsf {
     uint16_t *port_of_host;        ///< among its Ethernet ports
     struct weft__outside *outside; ///< [fabrics]; NULL: no host is outside a fabric
     uint32_t *fabric_of_node;
-    struct weft__known *known; ///< [ins]; NULL: everybody knows everything, always
-    bool llfc;                 ///< some fabric node has link-level flow control
-    bool packing;              ///< some interface node packs
+    struct weft__known *known;         ///< [ins]; NULL: everybody knows everything, always
+    bool llfc;                         ///< some fabric node has link-level flow control
+    bool packing;                      ///< some interface node packs
+    struct weft_dsf_histograms **seen; ///< [workers]
 };
 
 /// What happens to fabrics besides links.
@@ -29,6 +30,8 @@ struct weft__dsf_story {
 /// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
 enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error);
 void weft__dsf_free(struct weft__dsf *dsf);
+/// Distributions into the outcome.
+void weft__dsf_collect(struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 

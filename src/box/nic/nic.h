@@ -3,10 +3,10 @@
 #ifndef WEFT_BOX_NIC_NIC_H
 #define WEFT_BOX_NIC_NIC_H
 
-#include "base/histogram.h"
 #include "link/ether.h"
 #include "weft/cc.h"
 #include "weft/clique_timeline.h"
+#include "weft/histogram.h"
 
 #define WEFT__MESSAGES UINT32_MAX
 
@@ -104,11 +104,11 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
-    struct weft__gpu *gpu;               ///< NULL: of no job
-    struct weft__rma_host *rma;          ///< NULL: no remote memory access by software
-    struct weft__histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
-    struct weft__trace *trace;           ///< NULL: not recorded
-    uint32_t sends, receives;            ///< queue pairs
+    struct weft__gpu *gpu;              ///< NULL: of no job
+    struct weft__rma_host *rma;         ///< NULL: no remote memory access by software
+    struct weft_histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
+    struct weft__trace *trace;          ///< NULL: not recorded
+    uint32_t sends, receives;           ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
     int64_t room_bytes; ///< in the NIC that the host shares (tin_nic.c); it may send as long as there is any
     // a host slower than its link
@@ -170,7 +170,7 @@ struct weft__nic_setup {
     uint32_t absences, tin;
     struct weft__gpu *gpu;
     struct weft__rma_host *rma;
-    struct weft__histogram *round_trips;
+    struct weft_histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
     uint32_t node, port0; ///< among all nodes and ports
@@ -226,7 +226,7 @@ static inline weft_time_ps weft__nic_round_trip(struct weft__nic *nic, uint32_t 
     weft_time_ps time = now - nic->hosts->sample[qp].sent_ps;
     s->sampling = false;
     if (__builtin_expect(nic->round_trips != NULL, 0))
-        weft__histogram_add(&nic->round_trips[nic->hosts->qp[qp].priority], time);
+        weft_histogram_add(&nic->round_trips[nic->hosts->qp[qp].priority], time);
     return time;
 }
 

@@ -124,15 +124,38 @@ static struct weft_gnet_depths *depths_of(struct weft__network *net, uint32_t no
     return *depths;
 }
 
-void weft__tin_depths_collect(struct weft__network *net) {
+/// Where its worker counts distributions.
+static struct weft_tin_histograms *seen_by(struct weft__network *net, uint32_t node) {
+    struct weft__cliques *cliques = net->cliques;
+    if (!cliques->seen)
+        cliques->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->seen);
+    struct weft_tin_histograms **seen = &cliques->seen[weft__engine_worker_of(&net->engine, node)];
+    if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
+    return *seen;
+}
+
+static void collect_depths(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
-    if (!net->cliques || !net->cliques->depths) return;
+    if (!net->cliques->depths) return;
     o->gnet_depths = weft_arena_alloc(o->arena, 1, sizeof *o->gnet_depths);
     for (uint32_t w = 0; w < net->engine.conf.workers; w++)
         for (uint32_t vc = 0; net->cliques->depths[w] && vc < WEFT_GNET_VCS; vc++) {
-            weft_histogram_add(&o->gnet_depths->output[vc], &net->cliques->depths[w]->output[vc]);
-            weft_histogram_add(&o->gnet_depths->fifo[vc], &net->cliques->depths[w]->fifo[vc]);
+            weft_histogram_merge(&o->gnet_depths->output[vc], &net->cliques->depths[w]->output[vc]);
+            weft_histogram_merge(&o->gnet_depths->fifo[vc], &net->cliques->depths[w]->fifo[vc]);
         }
+}
+
+void weft__tin_distributions_collect(struct weft__network *net) {
+    if (!net->cliques) return;
+    struct weft_tin_histograms *sum = net->outcome->tin->seen;
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
+        const struct weft_tin_histograms *one = net->cliques->seen[w];
+        if (!one) continue;
+#define X(field, help) weft_histogram_merge(&sum->field, &one->field);
+        WEFT_TIN_HISTOGRAMS(X)
+#undef X
+    }
+    collect_depths(net);
 }
 
 static void tin_make(struct weft__network *net, uint32_t node) {
@@ -161,6 +184,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .pool = weft__network_pool(net, node),
         .lldp = net->device[node]->dcbx.enabled,
         .traces = net->cliques->traces,
+        .seen = seen_by(net, node),
         .node = node,
         .port0 = info->port0,
         .events_max = net->events_max,
@@ -225,6 +249,7 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
     const struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[node]];
     weft__tin_finish(tin, now, o->tin, clique->transition0);
     o->tin_part[o->tins++] = (struct weft_tin_part){node, tin->gnet.counts};
+    o->tin_part[o->tins - 1].counts.seen = NULL; // its worker's
     for (uint32_t k = 0; k < info->ports; k++) {
         if (tin->slot[k] & WEFT__TIN_ETHERNET) continue;
         struct weft_gnet_port *port = &o->gnet_port[o->gnet_ports++];

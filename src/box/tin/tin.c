@@ -111,8 +111,8 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 static void count_depths(struct weft__tin *tin, uint32_t k) {
     const struct weft__gnet *g = &tin->gnet;
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-        tin->depths->output[vc].count[weft_histogram_bucket(g->depth[vc][k])]++;
-        tin->depths->fifo[vc].count[weft_histogram_bucket(weft__gnet_vc_bytes(g, k, vc))]++;
+        weft_histogram_add(&tin->depths->output[vc], g->depth[vc][k]);
+        weft_histogram_add(&tin->depths->fifo[vc], weft__gnet_vc_bytes(g, k, vc));
     }
 }
 
@@ -442,6 +442,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
                                setup->who);
     }
     if (setup->events_max) record(tin, setup);
+    tin->gnet.counts.seen = setup->seen;
     node->ops = &weft__tin_ops;
     node->state = tin;
     uint32_t keys = tin->gnet.key0 + 1;
@@ -487,9 +488,6 @@ static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *
 #define X(field, help)                                                                                                 \
     if (one->field > sum->field) sum->field = one->field;
     WEFT_TIN_WATERMARKS(X)
-#undef X
-#define X(field, help) weft_histogram_add(&sum->field, &one->field);
-    WEFT_TIN_HISTOGRAMS(X)
 #undef X
     for (uint32_t i = 0; i < one->transitions; i++) {
         struct weft_tin_transition *to = &sum->transition[transition0 + i];

@@ -153,6 +153,7 @@ struct weft__tin_setup {
     bool traces; ///< cells are traced in its Clique
     const bool *sampled;
     struct weft_gnet_depths *depths;
+    struct weft_tin_histograms *seen; ///< of its worker
     weft_time_ps sample_interval_ps;
     uint64_t seed;
     struct weft_packet_pool *pool;
@@ -171,7 +172,7 @@ void weft__tin_deinit(void *state);
 weft_bytes weft__tin_held(const void *state);
 
 static inline void weft__tin_count_ns(struct weft_histogram *h, weft_time_ps time) {
-    h->count[weft_histogram_bucket(time / WEFT_PS_PER_NS)]++;
+    weft_histogram_add(h, time / WEFT_PS_PER_NS);
 }
 
 /// "Low latency" or "bulk".

@@ -173,8 +173,7 @@ static void count(struct weft_cell_paths *p, const struct weft_cell_path *path) 
     p->astray += path->suspect != WEFT_NONE;
     for (uint32_t h = 0; h < path->hops; h++) {
         const struct weft_cell_hop *hop = &p->hop[path->hop0 + h];
-        if (hop->out_ps != WEFT_TIME_NEVER)
-            p->hop_ns.count[weft_histogram_bucket((hop->out_ps - hop->in_ps) / WEFT_PS_PER_NS)]++;
+        if (hop->out_ps != WEFT_TIME_NEVER) weft_histogram_add(&p->hop_ns, (hop->out_ps - hop->in_ps) / WEFT_PS_PER_NS);
     }
 }
 

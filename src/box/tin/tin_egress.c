@@ -153,7 +153,7 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
         if (slot == WEFT_NONE) return;
         struct weft_packet rts;
         weft__fifo_pop(queue, tin->pool, &rts);
-        weft__tin_count_ns(&tin->gnet.counts.rts_wait_ns, w->now_ps - rts.time_ps);
+        weft__tin_count_ns(&tin->gnet.counts.seen->rts_wait_ns, w->now_ps - rts.time_ps);
         port->rts_bytes[priority] -= bytes;
         if (tin->trace)
             weft__trace_dequeued(tin->trace, w->now_ps, node_port(tin, k), priority, port->rts_bytes[priority]);
@@ -177,7 +177,7 @@ void weft__tin_on_rts(struct weft__node *node, struct weft__tin *tin, struct wef
         return;
     }
     struct weft_tin_outcome *counts = &tin->gnet.counts;
-    counts->rts_packets.count[weft_histogram_bucket(port->rts[priority].n)]++;
+    weft_histogram_add(&counts->seen->rts_packets, port->rts[priority].n);
     struct weft_packet kept = *rts;
     kept.time_ps = w->now_ps;
     weft__fifo_push(&port->rts[priority], tin->pool, &kept);
@@ -277,7 +277,7 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     add_cell(f, cell, f->packet.bytes + cell->bytes);
     if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
     f->whole = true;
-    weft__tin_count_ns(&tin->gnet.counts.fetch_ns, w->now_ps - f->since_ps);
+    weft__tin_count_ns(&tin->gnet.counts.seen->fetch_ns, w->now_ps - f->since_ps);
     note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
     uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;
     remove_from(tin, &tin->fetching, slot);

@@ -182,7 +182,7 @@ void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct w
         return;
     }
     remove_from(tin, &tin->announced, slot);
-    weft__tin_count_ns(&tin->gnet.counts.clear_ns, w->now_ps - s->since_ps);
+    weft__tin_count_ns(&tin->gnet.counts.seen->clear_ns, w->now_ps - s->since_ps);
     if (weft__gnet_type(cell) == WEFT__GNET_CTD) {
         tin->gnet.counts.ctd++;
         weft__ether_drop(&tin->ether, w, &s->packet, s->packet.port, WEFT_DROP_CTD);

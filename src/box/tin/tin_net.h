@@ -22,6 +22,7 @@ struct weft__cliques {
     uint8_t *rate_of_endpoint;                              ///< [nodes]
     bool traces;                                            ///< a TiN marks cells
     struct weft_gnet_depths **depths;                       ///< [workers] NULL: none of its TiNs is sampled
+    struct weft_tin_histograms **seen;                      ///< [workers]
 };
 
 /// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
@@ -51,7 +52,7 @@ int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
 /// When the control processor at `node` is away, for its NIC.
 void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup);
 /// Depths of VCs that were sampled, into the outcome.
-void weft__tin_depths_collect(struct weft__network *net);
+void weft__tin_distributions_collect(struct weft__network *net);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
 void weft__cliques_free(struct weft__cliques *cliques);

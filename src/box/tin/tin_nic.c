@@ -62,7 +62,7 @@ static void take(struct weft__node *node, struct weft__tin *tin, struct weft__wo
     uint32_t bytes = p->bytes;
     nic->busy_until_ps = w->now_ps + time_of(nic, bytes + WEFT_WIRE_OVERHEAD);
     weft__share_charge(&nic->share, host, bytes + WEFT_WIRE_OVERHEAD);
-    weft__tin_count_ns(&tin->gnet.counts.nic_wait_ns, w->now_ps - p->time_ps);
+    weft__tin_count_ns(&tin->gnet.counts.seen->nic_wait_ns, w->now_ps - p->time_ps);
     give_back(w, &tin->ether.port[p->port], bytes);
     weft__tin_on_frame(node, tin, w, p);
 }

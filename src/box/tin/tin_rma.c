@@ -309,7 +309,7 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     bool split = c->core->rma->conf->split;
     weft_time_ps local = (split ? r.dispatched_ps : w->now_ps) - r.submitted_ps;
     if (weft__rma_counts(c->core, c->core->op[r.op].begun_ps))
-        weft__histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
+        weft_histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
     if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
     tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, local ? local : 1, false);
     run_path(node, rma, w, r.client, server);
