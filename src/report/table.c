@@ -68,10 +68,10 @@ static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
             "turn: "
             "p99 %" PRIu64 ", max %" PRIu64 "\n",
             weft__text_count(hops, (double)d->cell_hops), p50, p99, d->cells_lost, d->cells_dropped,
-            d->cells_unreachable, d->cells_late, d->packets_lost, weft_histogram_quantile(&d->fabric_cells, 0.5),
-            weft_histogram_quantile(&d->fabric_cells, 0.99), weft_histogram_quantile(&d->fabric_cells, 0.999),
-            weft_histogram_quantile(&d->fabric_cells, 1), voq, egress, reassembly,
-            weft_histogram_quantile(&d->reassembly_packets, 0.99), d->reassembly_packets_max);
+            d->cells_unreachable, d->cells_late, d->packets_lost, weft_histogram_quantile(&d->seen->fabric_cells, 0.5),
+            weft_histogram_quantile(&d->seen->fabric_cells, 0.99),
+            weft_histogram_quantile(&d->seen->fabric_cells, 0.999), d->seen->fabric_cells.max, voq, egress, reassembly,
+            weft_histogram_quantile(&d->seen->reassembly_packets, 0.99), d->reassembly_packets_max);
 }
 
 static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
