@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's text as a tree that knows where everything stands. Read from YAML 1.2 (libfyaml); anchors and aliases are
+// The user's text as a tree that knows where everything stands. Read from YAML (libyaml); anchors and aliases are
 // expanded with a bound, so that a cyclic or explosive anchor is an error. Limits: 16 MiB of text, 64 levels, 4 Mi
 // nodes (what an alias stands for counts every time), 4096 keys in a map, 256 anchors. One document of UTF-8; a tag, a
 // key that is not plain text and a control character are errors. Trees are not changed once made and share branches.

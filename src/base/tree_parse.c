@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML 1.2 to a tree, from the events of libfyaml. We build the tree ourselves rather than let the library build a
-// document: so every limit is checked before memory is spent, an alias is a shared branch whose nodes are counted, and
-// hostile text meets little code. For the same reason the text is checked to be UTF-8 first.
-#include <libfyaml.h>
+// YAML to a tree, from the events of libyaml, which reports it when memory runs out. We build the tree ourselves rather
+// than let the library build a document: so every limit is checked before memory is spent, an alias is a shared branch
+// whose nodes are counted, and hostile text meets little code. For the same reason the text is checked first to be
+// UTF-8 that YAML 1.1, which the library reads, and YAML 1.2 take for the same.
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/tree.h"
 #include "base/utf8.h"
@@ -33,7 +34,11 @@ struct reader {
     const char *file;
     bool lines; ///< places have lines
     struct weft_arena *arena;
-    struct fy_parser *parser;
+    const char *text; ///< what the parser reads
+    struct {
+        size_t character, byte;
+    } at; ///< in `text`, at the last anchor
+    yaml_parser_t parser;
     struct frame frame[WEFT__TREE_DEPTH_MAX];
     uint32_t depth, nodes;
     struct anchor anchor[WEFT__TREE_ANCHORS_MAX];
@@ -49,24 +54,23 @@ static struct weft_place place_at(const struct reader *r, int line, int column) 
     return r->lines ? (struct weft_place){r->file, line, column} : (struct weft_place){.file = r->file};
 }
 
-static struct weft_place place_of(const struct reader *r, struct fy_event *event) {
-    const struct fy_mark *mark = fy_event_start_mark(event);
-    if (!mark) return r->last;
-    enum fy_scalar_style style =
-        event->type == FYET_SCALAR && event->scalar.value ? fy_token_scalar_style(event->scalar.value) : FYSS_PLAIN;
-    // The library's place is behind the "*" of an alias and the quote of a text.
-    bool behind = event->type == FYET_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
-    return place_at(r, mark->line + 1, mark->column + (behind && mark->column ? 0 : 1));
+static struct weft_place place_of(const struct reader *r, yaml_mark_t mark) {
+    return place_at(r, (int)mark.line + 1, (int)mark.column + 1);
 }
 
-static const char *token_text(struct reader *r, struct fy_token *token, bool *ret_has_nul) {
-    size_t n = 0;
-    const char *text = token ? fy_token_get_text(token, &n) : NULL;
-    if (!text) n = 0;
+/// Of a node whose mark is at its anchor: where the node itself begins, if that is in the same line.
+static struct weft_place place_behind_anchor(struct reader *r, yaml_mark_t mark) {
+    for (; r->at.character < mark.index; r->at.character++)
+        r->at.byte += weft__utf8_length((const unsigned char *)&r->text[r->at.byte]);
+    const char *anchor = &r->text[r->at.byte];
+    size_t name = strcspn(anchor, " \t\n,[]{}"), blanks = strspn(&anchor[name], " \t");
+    if (blanks && !strchr("\n#", anchor[name + blanks])) mark.column += name + blanks;
+    return place_of(r, mark);
+}
+
+static const char *copy_text(struct reader *r, const yaml_char_t *text, size_t n) {
     char *copy = weft_arena_alloc(r->arena, n + 1, 1);
-    if (n) memcpy(copy, text, n);
-    *ret_has_nul = strlen(copy) < n;
-    return copy;
+    return memcpy(copy, text, n);
 }
 
 static int compare_keys(const void *a, const void *b) {
@@ -99,12 +103,11 @@ static struct anchor *anchor_find(struct reader *r, const char *name) {
 }
 
 /// An anchor of a name that exists takes its place (YAML 1.2.2, 7.1).
-static enum weft_status anchor_add(struct reader *r, struct fy_token *token, struct weft_place place,
+static enum weft_status anchor_add(struct reader *r, const yaml_char_t *anchor, struct weft_place place,
                                    struct anchor **ret_anchor) {
     *ret_anchor = NULL;
-    if (!token) return WEFT_OK;
-    bool has_nul;
-    const char *name = token_text(r, token, &has_nul);
+    if (!anchor) return WEFT_OK;
+    const char *name = weft_arena_text(r->arena, (const char *)anchor);
     struct anchor *a = anchor_find(r, name);
     if (a && a->open) return FAIL(r, place, "&%.80s: this anchor is inside an anchor of the same name", name);
     if (!a) {
@@ -154,19 +157,20 @@ static bool key_is_due(const struct reader *r) {
     return f->tree->type == WEFT_TREE_MAP && !f->key;
 }
 
-static bool is_null(struct fy_token *token, const char *text) {
-    if (token && fy_token_scalar_style(token) != FYSS_PLAIN) return false;
-    return !*text || !strcmp(text, "~") || !strcmp(text, "null");
+static bool is_null(yaml_scalar_style_t style, const char *text) {
+    return style == YAML_PLAIN_SCALAR_STYLE && (!*text || !strcmp(text, "~") || !strcmp(text, "null"));
 }
 
-static enum weft_status on_scalar(struct reader *r, struct fy_event *event, struct weft_place place) {
-    bool has_nul;
-    const char *text = token_text(r, event->scalar.value, &has_nul);
-    if (has_nul) return FAIL(r, place, "a text must not hold the character 0");
+static enum weft_status on_scalar(struct reader *r, const yaml_event_t *event, struct weft_place place) {
+    size_t length = event->data.scalar.length;
+    if (!length && event->start_mark.index == event->end_mark.index && r->depth && r->frame[r->depth - 1].key)
+        place = r->frame[r->depth - 1].key_place; // nothing is written: its key is
+    const char *text = copy_text(r, event->data.scalar.value, length);
+    if (strlen(text) < length) return FAIL(r, place, "a text must not hold the character 0");
     struct anchor *anchor;
-    enum weft_status status = anchor_add(r, event->scalar.anchor, place, &anchor);
+    enum weft_status status = anchor_add(r, event->data.scalar.anchor, place, &anchor);
     if (status) return status;
-    bool null = is_null(event->scalar.value, text);
+    bool null = is_null(event->data.scalar.style, text);
     if (key_is_due(r)) {
         if (null) return FAIL(r, place, "a key is missing before \":\"");
         int control = weft__text_control(text, false);
@@ -185,9 +189,8 @@ static enum weft_status on_scalar(struct reader *r, struct fy_event *event, stru
     return r->depth && r->frame[r->depth - 1].key == text ? WEFT_OK : attach(r, tree, 0);
 }
 
-static enum weft_status on_alias(struct reader *r, struct fy_event *event, struct weft_place place) {
-    bool has_nul;
-    const char *name = token_text(r, event->alias.anchor, &has_nul);
+static enum weft_status on_alias(struct reader *r, const yaml_event_t *event, struct weft_place place) {
+    const char *name = weft_arena_text(r->arena, (const char *)event->data.alias.anchor);
     if (key_is_due(r)) return FAIL(r, place, "a key must be plain text; found the alias *%.80s", name);
     const struct anchor *a = anchor_find(r, name);
     if (!a) return FAIL(r, place, "*%.80s: no anchor &%.80s before this", name, name);
@@ -202,13 +205,13 @@ static enum weft_status on_alias(struct reader *r, struct fy_event *event, struc
     return attach(r, tree, a->height);
 }
 
-static enum weft_status on_begin(struct reader *r, enum weft_tree_type type, struct fy_token *anchor_token,
+static enum weft_status on_begin(struct reader *r, enum weft_tree_type type, const yaml_char_t *anchor_name,
                                  struct weft_place place) {
     if (key_is_due(r))
         return FAIL(r, place, "a key must be plain text; found a %s", type == WEFT_TREE_MAP ? "map" : "list");
     if (r->depth == WEFT__TREE_DEPTH_MAX) return FAIL(r, place, "more than %u levels", WEFT__TREE_DEPTH_MAX);
     struct anchor *anchor;
-    enum weft_status status = anchor_add(r, anchor_token, place, &anchor);
+    enum weft_status status = anchor_add(r, anchor_name, place, &anchor);
     if (!status) status = count_nodes(r, 1, place);
     if (status) return status;
     struct weft_tree *tree = weft_arena_alloc(r->arena, 1, sizeof *tree);
@@ -237,24 +240,39 @@ static enum weft_status on_end(struct reader *r) {
     return status ? status : attach(r, tree, f->height);
 }
 
-static enum weft_status on_event(struct reader *r, struct fy_event *event) {
-    struct weft_place place = place_of(r, event);
+static const yaml_char_t *anchor_of(const yaml_event_t *event) {
+    return event->type == YAML_SCALAR_EVENT           ? event->data.scalar.anchor
+           : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.anchor
+           : event->type == YAML_MAPPING_START_EVENT  ? event->data.mapping_start.anchor
+                                                      : NULL;
+}
+
+static const yaml_char_t *tag_of(const yaml_event_t *event) {
+    return event->type == YAML_SCALAR_EVENT           ? event->data.scalar.tag
+           : event->type == YAML_SEQUENCE_START_EVENT ? event->data.sequence_start.tag
+           : event->type == YAML_MAPPING_START_EVENT  ? event->data.mapping_start.tag
+                                                      : NULL;
+}
+
+static enum weft_status on_event(struct reader *r, const yaml_event_t *event) {
+    struct weft_place place =
+        anchor_of(event) ? place_behind_anchor(r, event->start_mark) : place_of(r, event->start_mark);
     r->last = place;
-    if (fy_event_get_tag_token(event)) return FAIL(r, place, "tags (\"!\") have no meaning here");
+    if (tag_of(event)) return FAIL(r, place, "tags (\"!\") have no meaning here");
     switch (event->type) {
-    case FYET_DOCUMENT_START:
+    case YAML_DOCUMENT_START_EVENT:
         if (r->documents++) return FAIL(r, place, "a second document begins here; expected one");
         return WEFT_OK;
-    case FYET_SCALAR:
+    case YAML_SCALAR_EVENT:
         return on_scalar(r, event, place);
-    case FYET_ALIAS:
+    case YAML_ALIAS_EVENT:
         return on_alias(r, event, place);
-    case FYET_MAPPING_START:
-        return on_begin(r, WEFT_TREE_MAP, event->mapping_start.anchor, place);
-    case FYET_SEQUENCE_START:
-        return on_begin(r, WEFT_TREE_LIST, event->sequence_start.anchor, place);
-    case FYET_MAPPING_END:
-    case FYET_SEQUENCE_END:
+    case YAML_MAPPING_START_EVENT:
+        return on_begin(r, WEFT_TREE_MAP, event->data.mapping_start.anchor, place);
+    case YAML_SEQUENCE_START_EVENT:
+        return on_begin(r, WEFT_TREE_LIST, event->data.sequence_start.anchor, place);
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
         return on_end(r);
     default:
         return WEFT_OK;
@@ -262,71 +280,83 @@ static enum weft_status on_event(struct reader *r, struct fy_event *event) {
 }
 
 /// What the library has to complain about, as our error.
-static enum weft_status fail_with(struct reader *r, struct fy_diag *diag) {
-    void *iterator = NULL;
-    struct fy_diag_error *e = fy_diag_errors_iterate(diag, &iterator);
-    if (!e || !e->msg) return FAIL(r, r->last, "not YAML from here on");
-    return FAIL(r, e->line > 0 ? place_at(r, e->line, e->column) : r->last, "not YAML: %s", e->msg);
+static enum weft_status fail_with(struct reader *r) {
+    const yaml_parser_t *p = &r->parser;
+    if (p->error == YAML_MEMORY_ERROR)
+        return weft_error_set(r->error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    if (!p->problem) return FAIL(r, r->last, "not YAML from here on");
+    struct weft_place place = place_of(r, p->problem_mark);
+    if (!p->context) return FAIL(r, place, "not YAML: %s", p->problem);
+    return FAIL(r, place, "not YAML: %s, %s", p->context, p->problem);
 }
 
-static enum weft_status read_events(struct reader *r, struct fy_diag *diag) {
+static enum weft_status read_events(struct reader *r) {
     enum weft_status status = WEFT_OK;
     for (bool more = true; more && !status;) {
-        struct fy_event *event = fy_parser_parse(r->parser);
-        if (!event) return fail_with(r, diag);
-        more = event->type != FYET_STREAM_END;
-        status = on_event(r, event);
-        fy_parser_event_free(r->parser, event);
+        yaml_event_t event;
+        if (!yaml_parser_parse(&r->parser, &event)) return fail_with(r);
+        more = event.type != YAML_STREAM_END_EVENT;
+        status = on_event(r, &event);
+        yaml_event_delete(&event);
     }
     return status;
 }
 
-/// A copy that the library can be given: known to be UTF-8 without control characters, lines end with LF, and zeros
-/// behind it, since the library looks a few bytes ahead.
-enum { PADDING = 64 };
+/// The character of `n` bytes of UTF-8 at `s`.
+static uint32_t decode(const unsigned char *s, unsigned n) {
+    if (n == 1) return *s;
+    uint32_t c = *s & (0x7fu >> n);
+    for (unsigned i = 1; i < n; i++)
+        c = c << 6 | (s[i] & 0x3f);
+    return c;
+}
 
+/// c-printable of YAML 1.2 but for what YAML 1.1 takes for the end of a line (U+0085, U+2028, U+2029) and a byte order
+/// mark within the text.
+static bool is_text(uint32_t c) {
+    if (c < 0xa0) return c == '\n' || c == '\t' || (c >= 0x20 && c < 0x7f);
+    return c != 0x2028 && c != 0x2029 && c != 0xfeff && c != 0xfffe && c != 0xffff;
+}
+
+/// Zeros behind the copy: a character of UTF-8 is looked at as a whole.
+enum { PADDING = 4 };
+
+/// A copy that the library can be given: known to be UTF-8 without control characters, and lines end with LF.
 static enum weft_status check_text(const struct reader *r, const char *text, size_t size, char *ret_copy,
                                    size_t *ret_size) {
     int line = 1, column = 1;
     memcpy(ret_copy, text, size);
     size_t from = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, to = 0; // a byte order mark is let through
     while (from < size) {
-        unsigned char c = (unsigned char)ret_copy[from];
-        if (c == '\r' && ret_copy[from + 1] == '\n') {
+        unsigned char *c = (unsigned char *)&ret_copy[from];
+        if (c[0] == '\r' && c[1] == '\n') {
             from++;
             continue;
         }
-        unsigned n = weft__utf8_length((unsigned char *)&ret_copy[from]);
-        if (!n || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-            return FAIL(r, place_at(r, line, column), "byte 0x%02x is not text; expected YAML in UTF-8", c);
+        unsigned n = weft__utf8_length(c);
+        uint32_t character = n ? decode(c, n) : 0;
+        if (!is_text(character) && n < 2)
+            return FAIL(r, place_at(r, line, column), "byte 0x%02x is not text; expected YAML in UTF-8", *c);
+        if (!is_text(character))
+            return FAIL(r, place_at(r, line, column), "U+%04X is not text in YAML; expected it as \"\\u%04X\"",
+                        character, character);
         column++;
-        if (c == '\n') line++, column = 1;
-        memmove(&ret_copy[to], &ret_copy[from], n);
+        if (character == '\n') line++, column = 1;
+        memmove(&ret_copy[to], c, n);
         to += n;
         from += n;
     }
-    memset(&ret_copy[to], 0, size + PADDING - to);
     *ret_size = to;
     return WEFT_OK;
 }
 
 static enum weft_status parse_checked(struct reader *r, const char *text, size_t size) {
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL; // nothing is printed
-    struct fy_diag *diag = fy_diag_create(&diag_cfg);
-    fy_diag_set_collect_errors(diag, true);
-    struct fy_parse_cfg cfg = {.flags = (enum fy_parse_cfg_flags)(FYPCF_QUIET | FYPCF_COLLECT_DIAG |
-                                                                  FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE),
-                               .diag = diag};
-    r->parser = fy_parser_create(&cfg);
-    enum weft_status status;
-    if (!r->parser || fy_parser_set_string(r->parser, text, size))
-        status = FAIL(r, r->last, "the YAML reader cannot be set up");
-    else
-        status = read_events(r, diag);
-    fy_parser_destroy(r->parser);
-    fy_diag_destroy(diag);
+    if (!yaml_parser_initialize(&r->parser)) return fail_with(r);
+    r->text = text;
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const yaml_char_t *)text, size);
+    enum weft_status status = read_events(r);
+    yaml_parser_delete(&r->parser);
     while (r->depth--) // left over after an error
         weft_memory_free(WEFT_MEMORY_SCENARIO, r->frame[r->depth].child,
                          r->frame[r->depth].capacity * sizeof(struct weft_tree *));

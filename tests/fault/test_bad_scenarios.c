@@ -228,6 +228,9 @@ static void odd_words(void **state) {
     memset(text, 'a', LONG);
     memcpy(text + LONG - 4, ": 1\n", 4);
     write_scenario(text, LONG);
+    refuse("a key longer than YAML's 1024 characters", NULL,
+           "not YAML: mapping values are not allowed in this context");
+    write_scenario(text + LONG - 1004, 1004);
     refuse("a long key", NULL, "aaaa: unknown key; expected one of name");
     free(text);
 }

@@ -22,12 +22,6 @@ static void claim(const struct weft_scenario_file *file) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/// libfyaml 0.7.12 loses some memory when it refuses a quoted text. Our own leaks are still found.
-const char *__lsan_default_suppressions(void) {
-    return "leak:libfyaml.so";
-}
 
 enum { VARIANTS = 4 }; // no more of a file, or it takes too long
 

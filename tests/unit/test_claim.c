@@ -221,7 +221,7 @@ static void mistakes(void **state) {
         struct fixture f = load_that(cases[i].that);
         if (f.status != WEFT_ERROR_INPUT) fail_msg("%s: no error", cases[i].that);
         if (!strstr(f.error.text, cases[i].message)) fail_msg("%s: %s", cases[i].that, f.error.text);
-        assert_memory_equal(f.error.text, "t.yaml:6:", 9); // the place of `that`
+        assert_memory_equal(f.error.text, "t.yaml:5:", 9); // the place of `that`
         unload(&f);
     }
     char that[6000];

@@ -92,6 +92,15 @@ static void places(void **state) {
     const struct weft_tree *list = weft_tree_find(tree, "list");
     assert_int_equal(list->child[1]->place.column, 11);
     assert_null(weft_tree_find(tree, "swich"));
+
+    // Of a node with an anchor its own place, of a block its indicator's, of what is left out its key's.
+    tree = parse("\xc3\xa9: &x 200KB\nb: &y [*x]\nc: >-\n  one\n  two\nd:\n");
+    static const struct { int line, column; } expected[] = {{1, 7}, {2, 7}, {3, 4}, {6, 1}};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(tree->child[i]->place.line, expected[i].line);
+        assert_int_equal(tree->child[i]->place.column, expected[i].column);
+    }
+    assert_int_equal(tree->child[1]->child[0]->place.line, 1); // an alias stands where its anchor is
     assert_null(weft_tree_find(list, "a"));
     assert_null(weft_tree_find(NULL, "a"));
 }
@@ -118,20 +127,23 @@ static void errors(void **state) {
         {"a: &x [1, *x]\n", "t.yaml:1:11: *x is inside &x: a cycle"},
         {"a: &x {b: &x 1}\n", "inside an anchor of the same name"},
         {"a: *nope\n", "t.yaml:1:4: *nope: no anchor &nope before this"},
-        {"a: !!int 3\n", "t.yaml:1:10: tags"},
+        {"a: !!int 3\n", "t.yaml:1:4: tags"},
         {"[a, b]: 3\n", "t.yaml:1:1: a key must be plain text; found a list"},
         {"? {a: b}\n: 3\n", "a key must be plain text; found a map"},
         {"a: &x 1\n*x : 3\n", "a key must be plain text; found the alias *x"},
-        {": 3\n", "a key is missing"},
+        {": 3\n", "t.yaml:1:1: not YAML"},
+        {"?\n: 3\n", "a key is missing"},
         {"a: \"x\\0y\"\n", "t.yaml:1:4: a text must not hold the character 0"},
         {"a: [1, 2\nb: 3\n", "t.yaml:"},
         {"a: b: c\n", "t.yaml:1:"},
         {"a: 'x\n", "t.yaml:"},
         {"\ta: 1\n", "t.yaml:1:"},
-        {"a: 1\n b: 2\n", "t.yaml:1:"},
+        {"a: 1\n b: 2\n", "t.yaml:2:3: not YAML"},
         {"a: %x\n", "t.yaml:1:"},
         {"a: \x01\n", "t.yaml:1:4: byte 0x01 is not text"},
         {"a: 1\nb: \xff\xfe\n", "t.yaml:2:4: byte 0xff is not text"},
+        {"a: x\xc2\x85y\n", "t.yaml:1:5: U+0085 is not text in YAML; expected it as \"\\u0085\""},
+        {"a: 'x\xe2\x80\xa8y'\n", "t.yaml:1:6: U+2028 is not text in YAML"},
         {"a: 1\rb: 2\n", "t.yaml:1:5: byte 0x0d is not text"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
