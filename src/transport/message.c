@@ -184,23 +184,28 @@ bool weft__message_has_room(const struct weft__sending *s) {
     return s->qp == WEFT_NONE ? s->filled < s->granted : s->filled - s->acked < s->slots;
 }
 
-/// The part on a queue pair that ends beyond psn, of a message that is not acknowledged; NULL: none has been filled.
-static const struct weft__span *find_span(const struct weft__sending *s, uint32_t carrier, uint32_t psn) {
-    uint32_t m = s->acked, step = 1, k = carrier;
+/// Of messages from m on, but none from `end` on: the part on a queue pair that ends beyond psn; NULL: there is none.
+static const struct weft__span *find_span(const struct weft__sending *s, uint32_t carrier, uint32_t m, uint32_t end,
+                                          uint32_t psn) {
+    uint32_t step = 1, k = carrier;
     if (s->parts == 1) {
         m += (carrier + s->qps - m % s->qps) % s->qps;
         step = s->qps;
         k = 0;
     }
-    for (; m < s->filled; m += step)
+    for (; m < end; m += step)
         if (span_of(s, m, k)->psn_end > psn) return span_of(s, m, k);
     return NULL;
+}
+
+static uint32_t last_payload(const struct weft__span *span, uint32_t mtu) {
+    return span->bytes - (span->psn_end - span->psn - 1) * mtu;
 }
 
 /// The next part, or back to an earlier one.
 static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint32_t qp, uint32_t psn) {
     const struct weft__sending *s = nic->hosts->carrier[qp].sending;
-    const struct weft__span *span = find_span(s, qp - s->qp, psn);
+    const struct weft__span *span = find_span(s, qp - s->qp, s->acked, s->filled, psn);
     assert(span && span->psn_end <= nic->hosts->sender[qp].posted);
     nic->hosts->carrier[qp].now = *span;
 }
@@ -214,10 +219,20 @@ void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet
     if (p->psn < now->psn || p->psn >= now->psn_end) find_now(nic, qp, p->psn);
     uint32_t mtu = nic->hosts->qp[qp].mtu;
     bool first = p->psn == now->psn, last = p->psn + 1 == now->psn_end;
-    uint32_t payload = last ? now->bytes - (now->psn_end - now->psn - 1) * mtu : mtu;
+    uint32_t payload = last ? last_payload(now, mtu) : mtu;
     p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
     if (first) p->flags |= WEFT_PACKET_FIRST;
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
+}
+
+uint32_t weft__message_last_payload(const struct weft__nic *nic, const struct weft_packet *p) {
+    if (weft__rma_has(nic, p->qp)) return weft__message_payload(p);
+    const struct weft__receiving *r = programs_of(nic)->receiving[p->qp];
+    const struct weft__sending *s = programs_of(nic)->wire[r->connection].sending;
+    uint32_t carrier = p->qp - r->qp, m = r->came[carrier] * (r->parts == 1 ? r->qps : 1u);
+    const struct weft__span *span = find_span(s, carrier, m, UINT32_MAX, p->psn);
+    assert(span->psn_end == p->psn + 1);
+    return last_payload(span, nic->hosts->qp[p->qp].mtu);
 }
 
 void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
@@ -256,7 +271,7 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
         s->left_bytes -= message_bytes(s, s->acked);
         at.p->in_flight_bytes -= message_bytes(s, s->acked);
     }
-    const struct weft__span *part = find_span(s, qp - s->qp, una);
+    const struct weft__span *part = find_span(s, qp - s->qp, s->acked, s->filled, una);
     carrier->part_end = part ? part->psn_end : 0;
     if (s->acked != before) wake_sending(&at, s);
     return s->left_bytes == 0;
@@ -271,14 +286,6 @@ void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struc
     for (; s->granted < granted; s->granted++)
         weft_histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
     post(&at, s);
-}
-
-/// What the packets of a message were counted as when they came: the last one of a part to the word.
-static uint32_t counted_bytes(const struct weft__receiving *r, uint32_t bytes) {
-    uint32_t counted = 0;
-    for (uint32_t k = 0; k < r->parts; k++)
-        counted += (part_bytes(bytes, r->parts, k) + 3) & ~3u;
-    return counted;
 }
 
 /// One buffer more, and the clear-to-send that says so.
@@ -296,7 +303,7 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
         credit_local(at, r);
         return;
     }
-    weft__nic_consumed(at->node, at->nic, at->w, r->qp, counted_bytes(r, bytes) - bytes, r->left_bytes == 0);
+    weft__nic_consumed(at->node, at->nic, at->w, r->qp, r->left_bytes == 0);
     if (r->posted < r->due) post_receive(at, r);
 }
 

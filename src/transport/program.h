@@ -173,6 +173,9 @@ void weft__message_expect(struct weft__at *at, const struct weft__stream *stream
 
 /// The next packet of a queue pair of messages: its length and flags.
 void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
+/// Payload of the last packet of a message, or of a part of one, that comes for the first time. Its sender has written
+/// the size beside the connection before it left, and leaves it there until the message is acknowledged.
+uint32_t weft__message_last_payload(const struct weft__nic *nic, const struct weft_packet *p);
 /// The last packet of a message, or of a part of one, came, in order.
 void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
 /// Packets were acknowledged. True: all of the connection's messages that there will ever be.

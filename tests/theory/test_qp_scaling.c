@@ -165,11 +165,39 @@ static void queue_pairs_take_ways_of_their_own(void **state) {
     }
 }
 
+/// Stopped at any instant, a flow has no more delivered than it has bytes, although frames carry words: messages of 4 k
+/// + 1 bytes that have come before the rank takes them, in order or not.
+static void no_more_is_delivered_than_there_is(void **state) {
+    static const char *const how[] = {"round_robin", "split"}, *const order[] = {"discard", "accept"};
+    uint32_t stopped = 0;
+    for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t until_ns = 1500; until_ns < 24000; until_ns += 300) {
+            struct run r = RUN(run_once,
+                               "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2, rate: 400Gbps}\n"
+                               "switch: {route: spray}\nhost: {out_of_order: %s}\nrun: {until: %uns}\n"
+                               "workload: [{kind: job, qps: 3, qp_scaling: %s, admission: none, slow_rank: 1, "
+                               "slow_factor: 8, operations: [{collective: all_to_all, compute: 2us, size: 16388B, "
+                               "times: 2}]}]\n",
+                               order[k / 2], until_ns, how[k % 2]);
+            for (uint32_t i = 0; i < r.outcome->flows; i++) {
+                weft_bytes delivered = r.outcome->flow[i].delivered_bytes, bytes = r.workload->flow[i].bytes;
+                if (delivered > bytes) fail_msg("%" PRIu64 " of %" PRIu64 " B at %u ns", delivered, bytes, until_ns);
+                stopped += delivered && r.outcome->flow[i].end_ps == WEFT_TIME_NEVER;
+            }
+            run_free(&r);
+        }
+    assert_true(stopped > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(volumes_do_not_change),          cmocka_unit_test(a_part_costs_its_headers),
-        cmocka_unit_test(an_empty_part_is_a_packet),      cmocka_unit_test(work_requests_bound_small_messages),
-        cmocka_unit_test(order_is_kept_over_uneven_ways), cmocka_unit_test(queue_pairs_take_ways_of_their_own),
+        cmocka_unit_test(volumes_do_not_change),
+        cmocka_unit_test(a_part_costs_its_headers),
+        cmocka_unit_test(an_empty_part_is_a_packet),
+        cmocka_unit_test(work_requests_bound_small_messages),
+        cmocka_unit_test(order_is_kept_over_uneven_ways),
+        cmocka_unit_test(queue_pairs_take_ways_of_their_own),
+        cmocka_unit_test(no_more_is_delivered_than_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -407,9 +407,14 @@ static void ask_again(struct weft__node *node, struct weft__nic *nic, struct wef
         send_control(node, nic, w, qp, WEFT_PACKET_NAK, r->expected, ack_priority(nic, data_priority));
 }
 
-static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft_packet *p) {
     const struct weft__qp_conf *conf = &nic->hosts->qp[p->qp];
-    uint32_t payload = conf->packets == WEFT__MESSAGES ? weft__message_payload(p) : weft__qp_payload(conf, p->psn);
+    if (conf->packets != WEFT__MESSAGES) return weft__qp_payload(conf, p->psn);
+    return p->flags & WEFT_PACKET_LAST ? weft__message_last_payload(nic, p) : weft__message_payload(p);
+}
+
+static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+    uint32_t payload = payload_of(nic, p);
     w->tally.delivered_bytes += p->bytes;
     w->tally.payload_bytes += payload;
     nic->hosts->receiver[p->qp].delivered_bytes += payload;
@@ -637,10 +642,8 @@ static void on_work(struct weft__node *node, struct weft__nic *nic, struct weft_
 }
 
 void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                        uint32_t padding, bool last) {
+                        bool last) {
     uint32_t flow = nic->hosts->qp[qp].flow;
-    nic->hosts->receiver[qp].delivered_bytes -= padding;
-    w->tally.payload_bytes -= padding;
     for (uint32_t k = 0; last && k < nic->hosts->flow[flow].qps; k++)
         finish_receiver(node, nic, w, qp + k);
 }

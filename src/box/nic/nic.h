@@ -201,10 +201,9 @@ struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic
 
 /// A work request: there is data up to psn.
 void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
-/// For queue pairs that carry messages. One has been taken out of the buffer, of which `padding` bytes too many were
-/// counted; `last`: there will be no other. `qp`: the first of the connection.
-void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                        uint32_t padding, bool last);
+/// For queue pairs that carry messages. One has been taken out of the buffer; `last`: there will be no other. `qp`: the
+/// first of the connection.
+void weft__nic_consumed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, bool last);
 /// Sends a clear-to-send for messages below `granted` (0: none), and looks again after the timeout, doubled so often.
 void weft__nic_grant(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings);

@@ -69,8 +69,9 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     weft__port_finish(&nic->port, now);
     for (uint32_t k = 0; k < nic->receives; k++) {
-        uint32_t qp = nic->receive_qp[k];
-        nic->hosts->outcome[nic->hosts->qp[qp].flow].delivered_bytes += nic->hosts->receiver[qp].delivered_bytes;
+        uint32_t qp = nic->receive_qp[k], f = nic->hosts->qp[qp].flow;
+        nic->hosts->outcome[f].delivered_bytes += nic->hosts->receiver[qp].delivered_bytes;
+        assert(nic->hosts->flow[f].rma || nic->hosts->outcome[f].delivered_bytes <= nic->hosts->flow[f].bytes);
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
