@@ -245,27 +245,24 @@ void weft__ether_drop_full(struct weft__ether *e, struct weft__worker *w, const 
     weft__ether_drop(e, w, p, p->port, lossless ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
 }
 
-bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, struct weft_packet *p, weft_bytes depth,
-                       bool *ret_xoff) {
-    bool mark = false;
-    if (e->conf->aqm_priorities >> p->priority & 1) {
-        enum weft_aqm_verdict verdict =
-            e->aqm->on_enqueue(e->conf->aqm.conf, depth, p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random);
-        if (verdict == WEFT_AQM_DROP) {
-            weft__ether_drop(e, w, p, p->port, WEFT_DROP_AQM);
-            return false;
-        }
-        mark = verdict == WEFT_AQM_MARK;
-    }
+bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, weft_bytes depth,
+                       bool *ret_mark) {
+    *ret_mark = false;
+    if (!(e->conf->aqm_priorities >> p->priority & 1)) return true;
+    enum weft_aqm_verdict verdict =
+        e->aqm->on_enqueue(e->conf->aqm.conf, depth, p->bytes, p->ecn != WEFT_ECN_NOT_ECT, &e->ecn_random);
+    *ret_mark = verdict == WEFT_AQM_MARK;
+    if (verdict != WEFT_AQM_DROP) return true;
+    weft__ether_drop(e, w, p, p->port, WEFT_DROP_AQM);
+    return false;
+}
+
+bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff) {
     enum weft_buffer_answer answer =
         e->buffer->admit(e->buffer_state, e->conf->buffer.conf, p->port, p->priority, p->bytes);
     if (answer == WEFT_BUFFER_DROP) {
         weft__ether_drop_full(e, w, p);
         return false;
-    }
-    if (mark) {
-        p->ecn = WEFT_ECN_CE;
-        e->port[p->port].counters[p->priority].ecn_marked++;
     }
     *ret_xoff = answer == WEFT_BUFFER_XOFF || e->full;
     return true;

@@ -8,6 +8,7 @@
 // timers are there; the caller connects ether.port[] as any ports. In a run it calls
 //
 //   weft__ether_on_local   for what neighbours send to it alone (weft_packet_is_local)
+//   weft__ether_judge      for a frame to be marked or dropped by the depth of its queue, where the box has one by then
 //   weft__ether_enter      for a frame to be admitted; weft__ether_hold when it has not left at once
 //   weft__ether_release    when a frame leaves the ingress buffer, sent or discarded
 //   weft__ether_send       to send a frame by one of its ports, over an output queue
@@ -110,10 +111,12 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
 
 // --- frames that come ---------------------------------------------------------------------------------------------
 
-/// AQM verdict, by `depth` of the queue that it joins, and admission at p->port; false: dropped and counted. *ret_xoff:
-/// its ingress group is above XOFF now.
-bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, struct weft_packet *p, weft_bytes depth,
-                       bool *ret_xoff);
+/// AQM verdict by `depth` of the queue that it joins; false: dropped and counted at p->port. *ret_mark: to be marked,
+/// if it is admitted, and counted at that queue.
+bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, weft_bytes depth,
+                       bool *ret_mark);
+/// Admission at p->port; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
+bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff);
 /// Tells the neighbour at `k` to pause or resume a priority; `out`: because of a packet for that port, or WEFT_NONE.
 void weft__ether_tell_pause(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                             uint32_t priority, uint32_t out, bool xoff);

@@ -323,17 +323,21 @@ static void credits_go_to_classes_as_configured(void **state) {
 
 /// ECN by the depth of a VOQ: nothing leaves before the first credit comes, 31 frames later, and from then on half of
 /// what comes leaves. So all but the first 11 of each source, before which there are up to 41600 B, find more; 10
-/// frames are 4174 + 9 x 4158 B.
+/// frames are 4174 + 9 x 4158 B. Marks are counted at the port that the VOQs lead to, and not at the ports by which the
+/// packets came. The flow before gives host-0's interface node another VOQ, its first.
 static void packets_are_marked_by_the_depth_of_their_voq(void **state) {
     const uint32_t n = 489; // packets of 2 MB
     struct run r = run_text("topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
                             "hosts_per_rdsw: 2, host_rate: 400Gbps}\n"
                             "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}, aqm: {kind: wred, min: 41600B, "
                             "max: 41600B, max_probability: 100%}}\nhost: {cc: none}\n"
-                            "workload: [{kind: incast, sources: 'host-0,host-2', dst: host-6, size: 2002944B}]\n");
+                            "workload:\n"
+                            "  - {kind: flow, src: host-0, dst: host-4, size: 4096B}\n"
+                            "  - {kind: incast, sources: 'host-0,host-2', dst: host-7, size: 2002944B, start: 20us}\n");
     run_assert_complete(&r);
-    for (uint32_t i = 0; i < 2; i++)
-        assert_int_equal(run_counters(&r, i ? "rdsw-1/0" : "rdsw-0/0", 3)->ecn_marked, n - 11);
+    const struct weft_counters *marked = run_counters(&r, "rdsw-3/1", 3);
+    for (uint32_t p = 0; p < r.topology->ports * WEFT_PRIORITIES; p++)
+        assert_int_equal(r.outcome->port[p].ecn_marked, &r.outcome->port[p] == marked ? 2 * (n - 11) : 0);
     run_free(&r);
 }
 

@@ -173,21 +173,32 @@ static struct weft__trace *in_trace(const void *state) {
     return ((const struct weft__in *)state)->trace;
 }
 
-static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
-    struct weft__in *in = weft__network_state(net, node);
-    const struct weft_node_info *info = &net->topology->node[node];
-    weft__in_finish(in, now, net->outcome->dsf);
-    for (uint32_t k = 0; k < info->ports; k++)
-        if (!(in->slot[k] & WEFT__IN_ETHERNET))
-            weft__lane_finish(&in->lanes, &in->lanes.lane[in->slot[k]],
-                              &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES]);
-}
-
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
     uint32_t port = t->node[node].port0;
     while (is_fabric(t, port) || k--)
         port++;
     return port;
+}
+
+/// A VOQ is part of the queue of the port that its packets leave by, wherever that is: the marks of all show there.
+static void collect_marks(struct weft__network *net, const struct weft__in *in) {
+    for (uint32_t i = 0; i < in->voqs.n; i++) {
+        const struct weft__voq *v = &in->voq[i];
+        if (!in->voq_marked[i]) continue;
+        uint32_t port = weft__dsf_ethernet_port(net->topology, net->dsf->eligible->node_of_in[v->to], v->port);
+        net->outcome->port[(size_t)port * WEFT_PRIORITIES + v->priority].ecn_marked += in->voq_marked[i];
+    }
+}
+
+static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    struct weft__in *in = weft__network_state(net, node);
+    const struct weft_node_info *info = &net->topology->node[node];
+    weft__in_finish(in, now, net->outcome->dsf);
+    collect_marks(net, in);
+    for (uint32_t k = 0; k < info->ports; k++)
+        if (!(in->slot[k] & WEFT__IN_ETHERNET))
+            weft__lane_finish(&in->lanes, &in->lanes.lane[in->slot[k]],
+                              &net->outcome->port[(size_t)(info->port0 + k) * WEFT_PRIORITIES]);
 }
 
 /// At the end of a run.

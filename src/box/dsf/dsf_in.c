@@ -21,7 +21,7 @@
 static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p) {
     uint32_t in_port = p->port;
     struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
-    bool xoff, leaves = weft__in_is_outside(in, p->dst);
+    bool mark, xoff, leaves = weft__in_is_outside(in, p->dst);
     if (leaves && !weft__outside_exit(in->outside, w->now_ps, p, in->self, &at)) at.in = WEFT_NONE;
     uint32_t to = at.in;
     if (to == WEFT_NONE || !weft__in_has_way(in, w->now_ps, to)) {
@@ -37,7 +37,12 @@ static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__
         weft__ether_drop_full(&in->ether, w, p);
         return;
     }
-    if (!weft__ether_enter(&in->ether, w, p, in->voq[voq].bytes, &xoff)) return;
+    if (!weft__ether_judge(&in->ether, w, p, in->voq[voq].bytes, &mark)) return;
+    if (!weft__ether_enter(&in->ether, w, p, &xoff)) return;
+    if (mark) {
+        p->ecn = WEFT_ECN_CE;
+        in->voq_marked[voq]++;
+    }
     weft__in_enqueue(node, in, w, p, voq);
     if (xoff) weft__ether_hold(&in->ether, node, w, in_port, p->priority); // unless it was sent at once
 }

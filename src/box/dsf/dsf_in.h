@@ -128,6 +128,7 @@ struct weft__in {
     // every packet
     struct weft__in_port *port; ///< [ether.ports]
     struct weft__voq *voq;
+    uint64_t *voq_marked; ///< of a VOQ: packets marked, apart from what every packet touches
     struct weft__number_table voqs;
     uint16_t *sequence; ///< [ins * WEFT_PRIORITIES]: next packet's
     struct weft__ether ether;

@@ -178,6 +178,7 @@ void weft__in_deinit(void *state) {
                          (in->stream[i].mask + 1) * sizeof(struct weft__assembly));
     weft_memory_free(WEFT_MEMORY_QUEUE, in->stream, in->stream_capacity * sizeof *in->stream);
     weft_memory_free(WEFT_MEMORY_QUEUE, in->voq, in->voq_capacity * sizeof *in->voq);
+    weft_memory_free(WEFT_MEMORY_QUEUE, in->voq_marked, in->voq_capacity * sizeof *in->voq_marked);
     weft_memory_free(WEFT_MEMORY_QUEUE, in->flow, in->flow_capacity * sizeof *in->flow);
     weft__numbers_deinit(&in->voqs);
     weft__numbers_deinit(&in->flows);

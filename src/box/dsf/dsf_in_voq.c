@@ -25,9 +25,12 @@ uint32_t weft__in_voq(struct weft__in *in, uint32_t to, uint32_t port, uint32_t 
     if (v == in->voq_capacity) {
         uint32_t capacity = v ? 2 * v : VOQS_FIRST;
         in->voq = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq, v * sizeof *in->voq, capacity * sizeof *in->voq);
+        in->voq_marked = weft_memory_resize(WEFT_MEMORY_QUEUE, in->voq_marked, v * sizeof *in->voq_marked,
+                                            capacity * sizeof *in->voq_marked);
         in->voq_capacity = capacity;
     }
     in->voq[v] = (struct weft__voq){.to = to, .port = (uint16_t)port, .priority = (uint8_t)priority};
+    in->voq_marked[v] = 0;
     return v;
 }
 

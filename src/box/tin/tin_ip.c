@@ -121,7 +121,7 @@ void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct w
         weft__ether_drop(&tin->ether, w, p, k, WEFT_DROP_BUFFER_FULL);
         return;
     }
-    if (!weft__ether_enter(&tin->ether, w, p, 0, &xoff)) {
+    if (!weft__ether_enter(&tin->ether, w, p, &xoff)) {
         append(tin, &tin->packet_free, slot);
         return;
     }
