@@ -38,7 +38,8 @@ enum weft_packet_flag {
 
 struct weft_packet {
     weft_time_ps time_ps;  ///< when it arrives at `node`; in a queue: when it got there
-    uint32_t node;         ///< the node it arrives at
+    uint32_t node : 24;    ///< the node it arrives at
+    uint32_t late : 1;     ///< arrives after what comes to the same port at the same time and is not late
     uint16_t port;         ///< that node's port, from 0
     uint16_t bytes;        ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
     uint32_t dst;          ///< destination host (index among hosts)
@@ -52,6 +53,12 @@ struct weft_packet {
     uint32_t dscp : 6;
 };
 _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
+#define WEFT_PACKET_NODES (1u << 24) ///< that a packet can tell apart
+
+/// Says to which node it goes, or what else a box keeps there while it has the packet.
+static inline void weft_packet_set_node(struct weft_packet *p, uint32_t node) {
+    p->node = node & (WEFT_PACKET_NODES - 1);
+}
 
 #define WEFT_WIRE_OVERHEAD 20u ///< preamble 8 and inter-packet gap 12
 #define WEFT_FRAME_MIN 64u     ///< IEEE 802.3 minimum frame; also the size of a PFC frame

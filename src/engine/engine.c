@@ -35,9 +35,9 @@ struct weft__active {
     uint32_t first, n;
 };
 
-// A word to sort packets by: offset in the window, port (and there a pause frame after the data frame that it overtook:
-// the two may have come by different ways, the ring and the heap; likewise DSF's control cells).
-enum { PORT_BITS = 17 };
+// A word to sort packets by: offset in the window, port, and there those that are late last. They have to say so, as
+// packets that arrive at once may have come by different ways, the ring and the heap.
+enum { ORDER_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
 enum { MANY = 128 }; ///< packets for a node
@@ -251,7 +251,7 @@ static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
 /// time, which are then all but sorted.
 static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uint32_t n) {
     uint32_t bits = 31 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of 1 to 2 packets
-    uint32_t down = PORT_BITS + (w->shift > bits ? w->shift - bits : 0);
+    uint32_t down = ORDER_BITS + (w->shift > bits ? w->shift - bits : 0);
     if (n > w->many_capacity) {
         uint32_t capacity = n + n / 2;
         w->many = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many,
@@ -296,8 +296,8 @@ static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct w
 
 static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
     weft_time_ps offset = p->time_ps - (w->window << w->shift);
-    uint64_t port = (uint64_t)p->port << 1 | (p->kind == WEFT_PACKET_PFC || p->kind >= WEFT_PACKET_REQUEST);
-    w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << PORT_BITS | port, p};
+    uint64_t order = (uint64_t)p->port << 1 | p->late;
+    w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << ORDER_BITS | order, p};
 }
 
 /// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.
@@ -660,6 +660,7 @@ static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *
 }
 
 void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *conf, const uint32_t *weight) {
+    assert(conf->nodes && conf->nodes <= WEFT_PACKET_NODES);
     *e = (struct weft__engine){.conf = *conf};
     if (e->conf.workers > WEFT__WORKERS_MAX) e->conf.workers = WEFT__WORKERS_MAX;
     uint32_t *cuts_from = weft_memory_new(WEFT_MEMORY_SWITCH, conf->nodes + 1, sizeof *cuts_from);

@@ -3,8 +3,8 @@
 // lookahead from node to node. Time is cut into windows of a power of two of picoseconds no longer than the lookahead;
 // within a window nodes are independent, so the engine runs them one after the other, each to the end of the window
 // while its state is in cache. At a node events have one order, whatever the number of workers: by time; packets before
-// timers; packets by port, a pause frame after data; timers by key. Windows without work are skipped. Packets and
-// timers beyond the ring of windows wait in heaps.
+// timers; packets by port, there those marked late after the others; timers by key. Windows without work are skipped.
+// Packets and timers beyond the ring of windows wait in heaps.
 //
 // A leaf is a node that only one other, its trunk, sends to. Leaves are run after all others, so what their trunks send
 // them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
@@ -242,9 +242,7 @@ static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct 
     return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
 }
 
-/// Room for a packet that arrives at `time` at a node of that inbox. The caller writes all of it, time_ps = time
-/// included. time must be at least the lookahead ahead, unless it is for a leaf.
-static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
+static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
     uint64_t ahead = (time >> w->shift) - w->window;
     assert(ahead >= 1 || inbox == w->engine->conf.workers + w->id);
     if (__builtin_expect(ahead < WEFT__RING, 1)) {
@@ -254,6 +252,26 @@ static inline struct weft_packet *weft__send(struct weft__worker *w, uint32_t in
     }
     if (time < w->far_sent_ps) w->far_sent_ps = time;
     return weft__log_slot(w, &w->far[w->parity][inbox]);
+}
+
+/// Where a packet goes.
+struct weft__to {
+    uint32_t inbox; ///< weft__engine_inbox_of(node)
+    uint32_t node;
+    uint16_t port;
+};
+
+/// Sends a copy of the packet, which is returned for what else is to change in it: it arrives at `time`, which is at
+/// least the lookahead ahead unless it is for a leaf. No two packets that arrive at a node at once may come to the same
+/// port, unless one of them is late.
+static inline struct weft_packet *weft__send(struct weft__worker *w, struct weft__to to, weft_time_ps time,
+                                             const struct weft_packet *packet) {
+    struct weft_packet *p = weft__send_slot(w, to.inbox, time);
+    *p = *packet;
+    p->time_ps = time;
+    weft_packet_set_node(p, to.node);
+    p->port = to.port;
+    return p;
 }
 
 /// Bytes of a packet that will be missed, and counted, elsewhere.

@@ -79,7 +79,7 @@ static void note(struct weft__tap_log *log, const struct weft_packet *packet, ui
     struct weft_packet *record = weft__spool_add(log->spool);
     *record = *packet;
     record->time_ps = time;
-    record->node = interface;
+    weft_packet_set_node(record, interface);
     record->port = (uint16_t)mark;
 }
 
@@ -228,6 +228,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
         .dst = host,
         .qp = (uint32_t)pfc->quanta,
         .psn = classes | (uint32_t)xoff << 8 | quanta << 16,
+        .late = true, // behind the data frame that it overtook
         .kind = WEFT_PACKET_PFC,
         .priority = 7,
         .flags = proxied & 7u,

@@ -168,11 +168,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
         last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     weft_time_ps arrival = last_bit + delay;
-    struct weft_packet *p = weft__send(w, port->peer_inbox, arrival);
-    *p = *packet;
-    p->time_ps = arrival;
-    p->node = port->peer_node;
-    p->port = port->peer_port;
+    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival, packet);
     return true;
 }
 

@@ -59,7 +59,7 @@ static void iq_push(void *state, const struct weft_packet *packet, uint32_t out)
     struct iq *q = state;
     struct weft__fifo *f = &q->input[packet->port].fifo[packet->priority];
     struct weft_packet waiting = *packet;
-    waiting.node = out;
+    weft_packet_set_node(&waiting, out);
     weft__fifo_push(f, q->pool, &waiting);
     q->input[packet->port].bytes[packet->priority] += packet->bytes;
     if (f->n == 1) show_head(q, packet->port, out, packet->priority);

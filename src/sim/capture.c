@@ -83,6 +83,10 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     if (c->cells && net->device[t->port[c->port[0]].node]->tin.train > 1)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                                 "cells of a link are captured one by one; expected tin.train: 1");
+    if (!status && c->ports > WEFT_PACKET_NODES)
+        status =
+            weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                           "the capture would be of %u ports; at most %u are supported", c->ports, WEFT_PACKET_NODES);
     if (!status) status = open_draft(c, ret_error);
     if (status) {
         weft_arena_free(arena);

@@ -182,15 +182,14 @@ static void program_switches(struct weft__te *te, struct weft__worker *w, uint64
     const struct weft_topology *t = te->net->topology;
     for (uint32_t sw = 0; sw < t->switches; sw++) {
         uint32_t node = t->switch_node[sw];
-        struct weft_packet *p = weft__send(w, weft__engine_inbox_of(&te->net->engine, node), at);
-        *p = (struct weft_packet){
-            .time_ps = at, .node = node, .port = WEFT__TE_PORT, .kind = WEFT_PACKET_CONTROL, .psn = (uint32_t)round};
+        weft__send(w, (struct weft__to){weft__engine_inbox_of(&te->net->engine, node), node, WEFT__TE_PORT}, at,
+                   &(struct weft_packet){.psn = (uint32_t)round, .kind = WEFT_PACKET_CONTROL});
     }
 }
 
 static void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word) {
     struct weft__te *te = node->state;
-    on_report(te, packet->port, weft__te_round(&te->schedule, w->now_ps - te->schedule.collector_ps));
+    on_report(te, packet->psn, weft__te_round(&te->schedule, w->now_ps - te->schedule.collector_ps));
 }
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {

@@ -5,7 +5,7 @@
 
 #include "weft/topology.h"
 
-#define WEFT__NODES_MAX (UINT64_C(1) << 24)
+#define WEFT__NODES_MAX ((UINT64_C(1) << 24) - 1) // a packet keeps its node in 24 bits; one more is a controller
 #define WEFT__LINKS_MAX (UINT64_C(1) << 24)
 #define WEFT__PORTS_MAX 65535u           // of a node: a packet keeps its port in 16 bits
 #define WEFT__EDGES_MAX 65535u           // switches with hosts: a route set has a number of 16 bits

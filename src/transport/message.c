@@ -82,16 +82,10 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 /// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes) {
-    struct weft_packet *p = weft__send(at->w, weft__engine_inbox_of(at->w->engine, node), time);
-    *p = (struct weft_packet){
-        .time_ps = time,
-        .node = node,
-        .port = (uint16_t)(1 + 2 * (at->nic->host % 16384) + flag),
-        .qp = connection,
-        .psn = bytes,
-        .kind = WEFT_PACKET_SERVER,
-        .flags = flag & 7u,
-    };
+    struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
+                          (uint16_t)(1 + 2 * (at->nic->host % 16384) + flag)};
+    weft__send(at->w, to, time,
+               &(struct weft_packet){.qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
 }
 
 static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {

@@ -51,8 +51,8 @@ static void pass_on(struct token_node *n, struct weft__worker *w, uint32_t hops)
     } else if (is_leaf(to)) {
         to = to / 4 * 4 != n->id ? to / 4 * 4 : (n->id + 4) % NODES / 4 * 4;
     }
-    struct weft_packet *p = weft__send(w, weft__engine_inbox_of(n->engine, to), time);
-    *p = (struct weft_packet){.time_ps = time, .node = to, .port = (uint16_t)n->id, .psn = hops - 1, .bytes = 100};
+    weft__send(w, (struct weft__to){weft__engine_inbox_of(n->engine, to), to, (uint16_t)n->id}, time,
+               &(struct weft_packet){.psn = hops - 1, .bytes = 100});
     w->tally.injected_bytes += 100;
 }
 
@@ -230,7 +230,7 @@ static void rearm_packet(struct weft__node *node, struct weft__worker *w, struct
     weft__timer_set(&node->timers, 1, n->timer_ps);
     if (p->psn == 0) return;
     weft_time_ps time = w->now_ps + (p->psn % 1000 ? LOOKAHEAD : 3 * (weft_time_ps)RING_PS);
-    *weft__send(w, 0, time) = (struct weft_packet){.time_ps = time, .node = 1 - n->id, .psn = p->psn - 1};
+    weft__send(w, (struct weft__to){.node = 1 - n->id}, time, &(struct weft_packet){.psn = p->psn - 1});
 }
 
 static void rearm_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {

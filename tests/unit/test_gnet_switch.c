@@ -69,28 +69,22 @@ static void bench_serve(struct weft__node *node, struct bench *b, struct weft__w
         if (b->credits[port][c->vc] < (int32_t)units(c->wire)) return; // until some come
         b->credits[port][c->vc] -= (int32_t)units(c->wire);
         b->link_free_ps[port] = w->now_ps + (is_global(b, port) ? b->global : b->local).ps[c->wire];
-        struct weft_packet *p = weft__send(w, 0, w->now_ps + DELAY);
-        *p = (struct weft_packet){
-            .time_ps = w->now_ps + DELAY,
-            .node = DUT,
-            .port = c->port,
+        struct weft_packet cell = {
             .bytes = (uint16_t)(c->wire - WEFT_GNET_DATA_HEAD_BYTES),
             .dst = weft__gnet_pair(c->hops, 0),
             .entropy = weft__gnet_head(WEFT__GNET_DATA, c->vc, false) & 0x3fffu,
             .psn = c->id,
         };
+        weft__send(w, (struct weft__to){.node = DUT, .port = c->port}, w->now_ps + DELAY, &cell);
         b->send[i].id = WEFT_NONE;
         b->next[port] = i + 1;
     }
 }
 
 static void give_credits(struct bench *b, struct weft__worker *w, uint32_t port, uint32_t vc, uint32_t n) {
-    struct weft_packet *p = weft__send(w, 0, w->now_ps + DELAY + b->hold_ps);
-    *p = (struct weft_packet){.time_ps = w->now_ps + DELAY + b->hold_ps,
-                              .node = DUT,
-                              .port = (uint16_t)port,
-                              .kind = WEFT_PACKET_GNET_CREDIT};
-    weft__gnet_put_credit(p, 0, vc, n);
+    struct weft_packet credit = {.late = true, .kind = WEFT_PACKET_GNET_CREDIT};
+    weft__gnet_put_credit(&credit, 0, vc, n);
+    weft__send(w, (struct weft__to){.node = DUT, .port = (uint16_t)port}, w->now_ps + DELAY + b->hold_ps, &credit);
 }
 
 static void bench_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {

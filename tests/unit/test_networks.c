@@ -313,7 +313,7 @@ static void refused(void **state) {
     bad("topology:\n  kind: networks\n  networks: {single: {kind: clos3}, a: single}", "t.yaml:3:14",
         "a network named like a kind of topology");
     bad("topology:\n  kind: networks\n  networks: {a: a}", "t.yaml:3:17", "no topology \"a\"");
-    bad("topology:\n  kind: networks\n  networks: {a: {kind: clos3, pods: 60000}}", "t.yaml:3:17", "at most 16777216");
+    bad("topology:\n  kind: networks\n  networks: {a: {kind: clos3, pods: 60000}}", "t.yaml:3:17", "at most 16777215");
 }
 
 int main(void) {

@@ -173,11 +173,7 @@ static inline weft_time_ps weft__lane_wait(const struct weft__cell_lane *lane, w
 
 static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct weft__worker *w,
                                      const struct weft_packet *cell, weft_time_ps arrival) {
-    struct weft_packet *p = weft__send(w, lane->peer_inbox, arrival);
-    *p = *cell;
-    p->time_ps = arrival;
-    p->node = lane->peer_node;
-    p->port = lane->peer_port;
+    weft__send(w, (struct weft__to){lane->peer_inbox, lane->peer_node, lane->peer_port}, arrival, cell);
 }
 
 /// What a cell waits, for the record.

@@ -167,7 +167,8 @@ static void send_credit(struct weft__node *node, struct weft__in *in, struct wef
         weft__in_on_credit(node, in, w, voq, bytes);
         return;
     }
-    struct weft_packet cell = {.bytes = WEFT_CELL_CONTROL, .qp = bytes, .psn = voq, .kind = WEFT_PACKET_CREDIT};
+    struct weft_packet cell = {
+        .late = true, .bytes = WEFT_CELL_CONTROL, .qp = bytes, .psn = voq, .kind = WEFT_PACKET_CREDIT};
     weft__in_send_control(in, w, &cell, flow->from);
 }
 

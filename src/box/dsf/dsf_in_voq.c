@@ -47,6 +47,7 @@ static void tell(struct weft__node *node, struct weft__in *in, struct weft__work
     v->asked_ps = w->now_ps;
     in->counts.requests++;
     struct weft_packet cell = {
+        .late = true,
         .bytes = WEFT_CELL_CONTROL,
         .qp = v->port * WEFT_PRIORITIES + v->priority,
         .psn = number,

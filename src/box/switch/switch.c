@@ -507,7 +507,7 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     const struct weft__port *from = &sw->port[p->port];
     if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
     sw->deferred[p->port] = *p;
-    sw->deferred[p->port].node = out;
+    weft_packet_set_node(&sw->deferred[p->port], out);
     weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port),
                     w->now_ps + weft__port_time(from, p->bytes - WEFT__HEADER));
     return true;

@@ -20,9 +20,9 @@ void weft__switch_te_report(struct weft__switch *sw, struct weft__worker *w) {
     report->n = 0;
     sw->route->program->measured(sw->route_state, sw->conf->route.conf, note_key, report);
     weft_time_ps at = w->now_ps + te->schedule.collector_ps;
-    struct weft_packet *p = weft__send(w, te->inbox, at);
-    *p = (struct weft_packet){
-        .time_ps = at, .node = te->controller, .port = (uint16_t)sw->index, .kind = WEFT_PACKET_CONTROL};
+    // Reports come to the controller all at once, in the order of the switches.
+    weft__send(w, (struct weft__to){te->inbox, te->controller, (uint16_t)sw->index}, at,
+               &(struct weft_packet){.psn = sw->index, .kind = WEFT_PACKET_CONTROL});
 }
 
 void weft__switch_te_install(struct weft__switch *sw, const struct weft_cspf_plan *plan) {

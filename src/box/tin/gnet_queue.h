@@ -101,7 +101,7 @@ static inline void weft__gnet_queue_push(struct weft__gnet_queue *queue, const s
                                          uint32_t slot) {
     cells->slot[slot].node = 0;
     if (queue->head)
-        cells->slot[queue->last].node = slot;
+        weft_packet_set_node(&cells->slot[queue->last], slot);
     else
         queue->head = slot;
     queue->last = slot;

@@ -77,9 +77,8 @@ static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct 
                                                    uint32_t vc, weft_time_ps when) {
     struct weft__gnet_in *in = &g->in[i];
     weft_time_ps arrival = when + g->credit_delay_ps[i];
-    struct weft_packet *p = weft__send(w, in->peer_inbox, arrival);
-    *p = (struct weft_packet){
-        .time_ps = arrival, .node = in->peer_node, .port = in->peer_port, .kind = WEFT_PACKET_GNET_CREDIT};
+    struct weft_packet *p = weft__send(w, (struct weft__to){in->peer_inbox, in->peer_node, in->peer_port}, arrival,
+                                       &(struct weft_packet){.late = true, .kind = WEFT_PACKET_GNET_CREDIT});
     weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
     in->owed[vc] = 0;
     for (uint32_t k = 1, other; k < WEFT__GNET_CREDITS && (other = first_owed(in)) < WEFT_GNET_VCS; k++) {
@@ -158,11 +157,8 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     if (credits < weft__gnet_lump_units(g)) out->creditable &= ~(1u << vc);
     weft_time_ps arrival = start + out->delay_ps;
     if (__builtin_expect(weft__gnet_is_traced(cell), 0)) weft__gnet_trace_leave(g->tracer, start, o, vc, arrival);
-    struct weft_packet *p = weft__send(w, out->peer_inbox, arrival);
-    *p = *cell;
-    p->time_ps = arrival;
-    p->node = out->peer_node;
-    p->port = out->peer_port;
+    struct weft_packet *p =
+        weft__send(w, (struct weft__to){out->peer_inbox, out->peer_node, out->peer_port}, arrival, cell);
     p->entropy = weft__gnet_next_head(cell, vc) & 0x3fffu;
 }
 

@@ -46,14 +46,8 @@ weft_time_ps weft__tin_nic_time(const struct weft__tin_nics *nics, uint32_t k, u
 static void give_back(struct weft__worker *w, const struct weft__port *port, uint32_t bytes) {
     weft_time_ps delay = port->delay_data_ps < port->delay_pause_ps ? port->delay_data_ps : port->delay_pause_ps;
     weft_time_ps arrival = w->now_ps + weft__port_time(port, WEFT__PREAMBLE + WEFT_FRAME_MIN) + delay;
-    struct weft_packet *p = weft__send(w, port->peer_inbox, arrival);
-    *p = (struct weft_packet){
-        .time_ps = arrival,
-        .node = port->peer_node,
-        .port = port->peer_port,
-        .psn = bytes,
-        .kind = WEFT_PACKET_GNET_CREDIT,
-    };
+    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival,
+               &(struct weft_packet){.late = true, .psn = bytes, .kind = WEFT_PACKET_GNET_CREDIT});
 }
 
 /// The NIC is free and takes the frame.
