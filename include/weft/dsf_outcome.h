@@ -5,46 +5,48 @@
 
 #include "weft/histogram.h"
 
-/// X(field, meaning). What happens only where an option is on comes last, and is not in the digest of runs without it.
+/// X(field, type, meaning), as of other counters. What happens only where an option is on comes last, and is not in the
+/// digest of runs without it.
 #define WEFT_DSF_COUNTERS(X) WEFT_DSF_ALWAYS(X) WEFT_DSF_OPTIONS(X)
 #define WEFT_DSF_OPTIONS(X)                                                                                            \
-    X(llfc_stops, "times that a FIFO stopped a lane that feeds it (link-level flow control)")                          \
-    X(llfc_stopped_ps, "time that lanes were stopped, summed over lanes")                                              \
-    X(hbm_packets, "that VOQs kept in HBM")                                                                            \
-    X(chip_full, "times that so little on-chip memory was left that NICs were paused")
+    X(llfc_stops, COUNT, "times that a FIFO stopped a lane that feeds it (link-level flow control)")                   \
+    X(llfc_stopped_ps, TIME, "time that lanes were stopped by link-level flow control, summed over lanes")             \
+    X(hbm_packets, COUNT, "packets that VOQs kept in HBM")                                                             \
+    X(chip_full, COUNT, "times that so little on-chip memory was left that NICs were paused")
 #define WEFT_DSF_ALWAYS(X)                                                                                             \
-    X(cell_hops, "cells of any kind over one link")                                                                    \
-    X(cells_lost, "by links")                                                                                          \
-    X(cells_dropped, "without room in a FIFO")                                                                         \
-    X(cells_unreachable, "without a link towards their destination")                                                   \
-    X(cells_marked, "as congested (RCI)")                                                                              \
-    X(cells_late, "came for a packet that had been given up, or without room for reassembly")                          \
-    X(packets_lost, "given up by reassembly")                                                                          \
-    X(credits, "that reached their VOQ")                                                                               \
-    X(credit_bytes_given_up, "bytes of credits that VOQs had no use for")                                              \
-    X(requests, "of VOQs: asked, or told that nothing more is wanted")                                                 \
-    X(voqs, "virtual output queues that were used")                                                                    \
-    X(voqs_purged, "times that the credit watchdog emptied one")
-/// The most at any one. X(field, meaning)
+    X(cell_hops, COUNT, "cells of any kind over one link")                                                             \
+    X(cells_lost, COUNT, "cells that links lost")                                                                      \
+    X(cells_dropped, COUNT, "cells dropped because a FIFO had no room")                                                \
+    X(cells_unreachable, COUNT, "cells dropped because no link led towards their destination")                         \
+    X(cells_marked, COUNT, "cells marked as congested (RCI)")                                                          \
+    X(cells_late, COUNT, "cells of a packet that had been given up, or that reassembly had no room for")               \
+    X(packets_lost, COUNT, "packets that reassembly gave up")                                                          \
+    X(credits, COUNT, "credits that reached their VOQ")                                                                \
+    X(credit_bytes_given_up, BYTES, "bytes of credits that VOQs had no use for")                                       \
+    X(requests, COUNT, "requests of VOQs: for credits, or that no more are wanted")                                    \
+    X(voqs, COUNT, "virtual output queues that were used")                                                             \
+    X(voqs_purged, COUNT, "times that the credit watchdog emptied a VOQ")
+/// The most at any one. X(field, type, meaning)
 #define WEFT_DSF_WATERMARKS(X)                                                                                         \
-    X(voq_bytes_max, "bytes in one VOQ")                                                                               \
-    X(buffer_bytes_max, "bytes in the VOQs of an interface node")                                                      \
-    X(hbm_bytes_max, "of these, bytes in HBM")                                                                         \
-    X(egress_bytes_max, "bytes at an Ethernet port, waiting to leave")                                                 \
-    X(reassembly_bytes_max, "bytes in reassembly at an interface node")                                                \
-    X(reassembly_packets_max, "packets between the one in turn and the last that came, of one source and priority")
-/// X(field, meaning)
+    X(voq_bytes_max, BYTES, "most bytes in one VOQ")                                                                   \
+    X(buffer_bytes_max, BYTES, "most bytes in the VOQs of one interface node")                                         \
+    X(hbm_bytes_max, BYTES, "most bytes in the HBM of one interface node")                                             \
+    X(egress_bytes_max, BYTES, "most bytes that waited to leave by one Ethernet port")                                 \
+    X(reassembly_bytes_max, BYTES, "most bytes in reassembly at one interface node")                                   \
+    X(reassembly_packets_max, COUNT,                                                                                   \
+      "most packets of one source and priority between the one in turn and the last that came")
+/// X(field, type, unit, meaning)
 #define WEFT_DSF_HISTOGRAMS(X)                                                                                         \
-    X(fabric_cells, "full cells that a cell waited for at a fabric node's output")                                     \
-    X(voq_ns, "time that a packet waited in its VOQ, in nanoseconds")                                                  \
-    X(reassembly_packets, "packets between the one in turn and the one whose first cell came")
+    X(fabric_cells, COUNT, "cells", "full cells that a cell waited for at the output of a fabric node")                \
+    X(voq_ns, COUNT, "ns", "time that a packet waited in its VOQ, in ns")                                              \
+    X(reassembly_packets, COUNT, "packets", "packets between the one in turn and the one whose first cell came")
 struct weft_dsf_histograms {
-#define X(field, help) struct weft_histogram field;
+#define X(field, type, unit, help) struct weft_histogram field;
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
 };
 struct weft_dsf_outcome {
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X

@@ -40,29 +40,37 @@ enum weft_drop {
 };
 extern const char *const weft_drop_names[WEFT_DROPS];
 
-/// Counters of one port and priority. X(field, SAI-style name with %u for the priority, meaning)
+/// Counters of one port and priority. X(field, type, SAI-style name with %u for the priority, meaning). Types are those
+/// of weft/result.h, and meanings stand alone: results are sorted and searched.
 #define WEFT_PRIORITY_COUNTERS(X) WEFT_QUEUE_COUNTERS(X) WEFT_SFC_COUNTERS(X)
 #define WEFT_QUEUE_COUNTERS(X)                                                                                         \
-    X(tx_packets, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                             \
-    X(tx_bytes, "SAI_QUEUE_STAT_BYTES", "bytes sent, destination MAC to FCS")                                          \
-    X(ecn_marked, "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "packets marked CE on enqueue to this egress queue")       \
-    X(queue_bytes_max, "SAI_QUEUE_STAT_WATERMARK_BYTES", "highest egress depth")                                       \
-    X(ingress_bytes_max, "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", "highest ingress level")            \
-    X(pfc_tx_xoff, "SAI_PORT_STAT_PFC_%u_TX_PKTS", "pause frames sent with a time above 0")                            \
-    X(pfc_tx_xon, "SAI_PORT_STAT_PFC_%u_ON2OFF_TX_PKTS", "pause frames sent with time 0 (name ours)")                  \
-    X(pfc_rx_xoff, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "pause frames received with a time above 0")                        \
-    X(pfc_rx_xon, "SAI_PORT_STAT_PFC_%u_ON2OFF_RX_PKTS", "pause frames received with time 0")                          \
-    X(paused_ps, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_PS", "time this port could not send the priority (SAI: us)")  \
-    X(watchdog_storms, "SAI_QUEUE_STAT_PFC_WATCHDOG_STORMS", "storms detected (name ours)")                            \
-    X(drops, "SAI_QUEUE_STAT_DROPPED_PACKETS", "packets dropped at this port and priority, for any reason")
+    X(tx_packets, COUNT, "SAI_QUEUE_STAT_PACKETS", "frames sent")                                                      \
+    X(tx_bytes, BYTES, "SAI_QUEUE_STAT_BYTES", "bytes of frames sent, destination MAC to FCS")                         \
+    X(ecn_marked, COUNT, "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS",                                                     \
+      "packets marked CE on enqueue to this egress queue")                                                             \
+    X(queue_bytes_max, BYTES, "SAI_QUEUE_STAT_WATERMARK_BYTES", "most bytes in this egress queue")                     \
+    X(ingress_bytes_max, BYTES, "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",                              \
+      "most bytes of this ingress priority group in the buffer")                                                       \
+    X(pfc_tx_xoff, COUNT, "SAI_PORT_STAT_PFC_%u_TX_PKTS", "pause frames sent with a time above 0")                     \
+    X(pfc_tx_xon, COUNT, "SAI_PORT_STAT_PFC_%u_ON2OFF_TX_PKTS", "pause frames sent with time 0 (name ours)")           \
+    X(pfc_rx_xoff, COUNT, "SAI_PORT_STAT_PFC_%u_RX_PKTS", "pause frames received with a time above 0")                 \
+    X(pfc_rx_xon, COUNT, "SAI_PORT_STAT_PFC_%u_ON2OFF_RX_PKTS", "pause frames received with time 0")                   \
+    X(paused_ps, TIME, "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_PS",                                                    \
+      "time that this port could not send the priority (SAI: us)")                                                     \
+    X(watchdog_storms, COUNT, "SAI_QUEUE_STAT_PFC_WATCHDOG_STORMS",                                                    \
+      "pause storms that the watchdog found (name ours)")                                                              \
+    X(drops, COUNT, "SAI_QUEUE_STAT_DROPPED_PACKETS", "packets dropped at this port and priority, for any reason")
 /// Source flow control (IEEE P802.1Qdw); the priority is that of the data. Names ours.
 #define WEFT_SFC_COUNTERS(X)                                                                                           \
-    X(sfc_sent, "SFC_%u_TX_MESSAGES", "messages made because of packets that are to leave by this port")               \
-    X(sfc_suppressed, "SFC_%u_SUPPRESSED", "messages not made because the least time between two was not over")        \
-    X(sfc_received, "SFC_%u_RX_MESSAGES", "messages that reached the NIC at this port")                                \
-    X(sfc_proxied, "SFC_%u_PROXIED", "messages turned into a pause for the NIC at the other end of this port")
+    X(sfc_sent, COUNT, "SFC_%u_TX_MESSAGES",                                                                           \
+      "source flow control messages made because of packets that are to leave by this port")                           \
+    X(sfc_suppressed, COUNT, "SFC_%u_SUPPRESSED",                                                                      \
+      "source flow control messages not made because the least time between two was not over")                         \
+    X(sfc_received, COUNT, "SFC_%u_RX_MESSAGES", "source flow control messages that reached the NIC at this port")     \
+    X(sfc_proxied, COUNT, "SFC_%u_PROXIED",                                                                            \
+      "source flow control messages turned into a pause for the NIC at the other end of this port")
 struct weft_counters {
-#define X(field, name, help) uint64_t field;
+#define X(field, type, sai, help) uint64_t field;
     WEFT_PRIORITY_COUNTERS(X)
 #undef X
 };

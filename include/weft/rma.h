@@ -56,17 +56,17 @@ struct weft_rma_times {
     weft_time_ps mean_ps, p50_ps, p95_ps, p99_ps, p999_ps, max_ps;
 };
 
-/// What the operations of an entry did. X(field, meaning)
+/// What the operations of an entry did. X(field, type, meaning)
 #define WEFT_RMA_COUNTERS(X)                                                                                           \
-    X(issued, "operations that clients began")                                                                         \
-    X(completed, "that are complete")                                                                                  \
-    X(bytes, "of values, of complete operations")                                                                      \
-    X(requests, "requests sent, chained reads and retries included")                                                   \
-    X(dispatch_timeouts, "requests that waited too long for the solicitation window")                                  \
-    X(timeouts, "requests whose answer did not come in time")                                                          \
-    X(retries, "requests made again after either")
+    X(issued, COUNT, "operations that clients began")                                                                  \
+    X(completed, COUNT, "operations that are complete")                                                                \
+    X(bytes, BYTES, "bytes of values that complete operations read, wrote or changed")                                 \
+    X(requests, COUNT, "requests sent, chained reads and retries included")                                            \
+    X(dispatch_timeouts, COUNT, "requests that waited too long for the solicitation window")                           \
+    X(timeouts, COUNT, "requests whose answer did not come in time")                                                   \
+    X(retries, COUNT, "requests made again after a timeout, or after waiting too long for the solicitation window")
 struct weft_rma_outcome {
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_RMA_COUNTERS(X)
 #undef X
     struct weft_rma_times latency;   ///< of an operation, from when the client begins it until it has it all

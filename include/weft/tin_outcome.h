@@ -6,77 +6,78 @@
 #include "weft/histogram.h"
 #include "weft/tin.h"
 
-/// X(field, meaning). What seldom happens comes last, and is not in the digest of runs without it.
+/// X(field, type, meaning), as of other counters. What seldom happens comes last, and is not in the digest of runs
+/// without it.
 #define WEFT_TIN_COUNTERS(X) WEFT_TIN_ALWAYS(X) WEFT_TIN_OPTIONS(X)
 #define WEFT_TIN_OPTIONS(X)                                                                                            \
-    X(punts_refused, "and frames that would have been, beyond what it takes")                                          \
-    X(punts_missed, "and those that came while its firmware started again")
+    X(punts_refused, COUNT, "frames for the control processor beyond the rate that it takes")                          \
+    X(punts_missed, COUNT, "frames for the control processor that came while its firmware started again")
 #define WEFT_TIN_ALWAYS(X)                                                                                             \
-    X(cell_hops, "cells of any kind over one link")                                                                    \
-    X(cells_lost, "by links, or because of their hop count")                                                           \
-    X(cells_unroutable, "without a way to their destination")                                                          \
-    X(ways_minimal, "chosen by adaptive routing")                                                                      \
-    X(ways_nonminimal, "and those that are not minimal")                                                               \
-    X(escapes, "cells that took to the escape VCs")                                                                    \
-    X(cells_late, "came for what had been given up")                                                                   \
-    X(credit_records, "returns of credits to the TiN at the other end")                                                \
-    X(credit_stalls, "times that the first cell of a VC at an output began to lack credits")                           \
-    X(credit_stall_ps, "in all, ps")                                                                                   \
-    X(rts, "requests to send")                                                                                         \
-    X(cts, "clear-to-sends")                                                                                           \
-    X(ctd, "clear-to-drops: packets discarded at their ingress, not fetched")                                          \
-    X(marked, "packets marked CE because of the depth of their RTS queue")                                             \
-    X(punted, "frames for the control processor: LLDP, and packets without a way out")                                 \
-    X(packets_lost, "given up: cells of theirs, or what asked for them, did not come")
-/// The most at any one. X(field, meaning)
+    X(cell_hops, COUNT, "cells of any kind over one link")                                                             \
+    X(cells_lost, COUNT, "cells lost by links, or because of their hop count")                                         \
+    X(cells_unroutable, COUNT, "cells without a way to their destination")                                             \
+    X(ways_minimal, COUNT, "minimal ways chosen by adaptive routing")                                                  \
+    X(ways_nonminimal, COUNT, "ways chosen by adaptive routing that are not minimal")                                  \
+    X(escapes, COUNT, "cells that took to the escape VCs")                                                             \
+    X(cells_late, COUNT, "cells of packets or requests that had been given up")                                        \
+    X(credit_records, COUNT, "returns of credits to the TiN at the other end of a link")                               \
+    X(credit_stalls, COUNT, "times that the first cell of a VC at an output began to lack credits")                    \
+    X(credit_stall_ps, TIME, "time that first cells of VCs at outputs lacked credits, summed over VCs")                \
+    X(rts, COUNT, "requests to send")                                                                                  \
+    X(cts, COUNT, "clear-to-sends")                                                                                    \
+    X(ctd, COUNT, "clear-to-drops: packets discarded at their ingress, not fetched")                                   \
+    X(marked, COUNT, "packets marked CE because of the depth of their RTS queue")                                      \
+    X(punted, COUNT, "frames for the control processor: LLDP, and packets without a way out")                          \
+    X(packets_lost, COUNT, "packets given up because cells of theirs, or what asked for them, did not come")
+/// The most at any one. X(field, type, meaning)
 #define WEFT_TIN_WATERMARKS(X)                                                                                         \
-    X(fifo_bytes_max, "bytes in the FIFO of a VC at an input")                                                         \
-    X(output_bytes_max, "bytes in the queue of a VC at an output")                                                     \
-    X(ingress_bytes_max, "bytes of packets in the ingress buffer of a TiN")                                            \
-    X(rts_packets_max, "packets announced in an RTS queue")                                                            \
-    X(rts_bytes_max, "and their bytes")                                                                                \
-    X(egress_bytes_max, "bytes asked for, in reassembly or waiting to leave, at a port")                               \
-    X(rma_window_bytes_max, "bytes that a TiN had asked for by 1RMA and not got")
-/// X(field, meaning). Optional ones are in the digest of runs that have any.
+    X(fifo_bytes_max, BYTES, "most bytes in the FIFO of a VC at an input")                                             \
+    X(output_bytes_max, BYTES, "most bytes in the queue of a VC at an output")                                         \
+    X(ingress_bytes_max, BYTES, "most bytes of packets in the ingress buffer of a TiN")                                \
+    X(rts_packets_max, COUNT, "most packets announced in an RTS queue")                                                \
+    X(rts_bytes_max, BYTES, "most bytes of packets announced in an RTS queue")                                         \
+    X(egress_bytes_max, BYTES, "most bytes asked for, in reassembly or waiting to leave, at a port")                   \
+    X(rma_window_bytes_max, BYTES, "most bytes that a TiN had asked for by 1RMA and not got")
+/// X(field, type, unit, meaning). Optional ones are in the digest of runs that have any.
 #define WEFT_TIN_HISTOGRAMS(X) WEFT_TIN_HISTOGRAMS_ALWAYS(X) WEFT_TIN_HISTOGRAMS_OPTIONS(X)
 #define WEFT_TIN_HISTOGRAMS_ALWAYS(X)                                                                                  \
-    X(clear_ns, "from the RTS of a packet to its CTS or CTD, both at its ingress, in nanoseconds")                     \
-    X(fetch_ns, "from the CTS of a packet until it is whole, both at its egress, in nanoseconds")                      \
-    X(rts_wait_ns, "time that an RTS waited in its queue, in nanoseconds")                                             \
-    X(rts_packets, "packets announced that an RTS found in its queue")
+    X(clear_ns, COUNT, "ns", "time from the RTS of a packet to its CTS or CTD, both at its ingress, in ns")            \
+    X(fetch_ns, COUNT, "ns", "time from the CTS of a packet until it is whole, both at its egress, in ns")             \
+    X(rts_wait_ns, COUNT, "ns", "time that an RTS waited in its queue, in ns")                                         \
+    X(rts_packets, COUNT, "packets", "packets announced that an RTS found in its queue")
 #define WEFT_TIN_HISTOGRAMS_OPTIONS(X)                                                                                 \
-    X(nic_wait_ns, "time that a host's frame waited for the NIC that it shares, in nanoseconds")
+    X(nic_wait_ns, COUNT, "ns", "time that a host's frame waited for the NIC that it shares, in ns")
 /// Types of cells. X(name, meaning)
 #define WEFT_TIN_CELLS(X)                                                                                              \
     X(rts, "RTS cells that endpoints sent")                                                                            \
-    X(cts, "CTS cells")                                                                                                \
-    X(ctd, "CTD cells")                                                                                                \
-    X(data, "cells of IP packets")                                                                                     \
-    X(req, "Req cells of 1RMA")                                                                                        \
-    X(resp, "Resp cells of 1RMA")
-/// While the controller had not yet reacted to a failure or repair of links. X(field, meaning)
+    X(cts, "CTS cells that endpoints sent")                                                                            \
+    X(ctd, "CTD cells that endpoints sent")                                                                            \
+    X(data, "cells of IP packets that endpoints sent")                                                                 \
+    X(req, "Req cells of 1RMA that endpoints sent")                                                                    \
+    X(resp, "Resp cells of 1RMA that endpoints sent")
+/// While the controller had not yet reacted to a failure or repair of links. X(field, type, meaning)
 #define WEFT_TIN_TRANSITION_COUNTERS(X)                                                                                \
-    X(cells_lost, "cells lost")                                                                                        \
-    X(escapes, "cells that took to the escape VCs")                                                                    \
-    X(packets, "packets that became whole")                                                                            \
-    X(packets_lost, "packets given up")                                                                                \
-    X(fetch_ps, "time from the CTS until the packet was whole, of all of them, ps")
+    X(cells_lost, COUNT, "cells lost before the tables followed")                                                      \
+    X(escapes, COUNT, "cells that took to the escape VCs before the tables followed")                                  \
+    X(packets, COUNT, "packets that became whole before the tables followed")                                          \
+    X(packets_lost, COUNT, "packets given up before the tables followed")                                              \
+    X(fetch_ps, TIME, "time from the CTS until the packet was whole, summed over the packets that became whole")
 struct weft_tin_transition {
     weft_time_ps from_ps, to_ps; ///< to: WEFT_TIME_NEVER: it never did
     uint32_t down, up;           ///< links
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_TIN_TRANSITION_COUNTERS(X)
 #undef X
     weft_time_ps fetch_max_ps;
 };
 enum { WEFT_TIN_HOPS = 16, WEFT_TIN_CELL_TYPES = 8 };
 struct weft_tin_histograms {
-#define X(field, help) struct weft_histogram field;
+#define X(field, type, unit, help) struct weft_histogram field;
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
 };
 struct weft_tin_outcome {
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
@@ -101,18 +102,18 @@ struct weft_tin_part {
     uint32_t node;
     struct weft_tin_outcome counts;
 };
-/// A port with a GNet link. X(field, meaning)
+/// A port with a GNet link. X(field, type, meaning)
 #define WEFT_GNET_PORT_COUNTERS(X)                                                                                     \
-    X(cells, "sent")                                                                                                   \
-    X(bytes, "of these")                                                                                               \
-    X(output_bytes_max, "most in the queue of a VC")                                                                   \
-    X(fifo_bytes_max, "most in the FIFO of a VC, of what came by it")                                                  \
-    X(credit_stalls, "times that the first cell of a VC began to lack credits")                                        \
-    X(credit_stall_ps, "in all, ps")
+    X(cells, COUNT, "cells sent")                                                                                      \
+    X(bytes, BYTES, "bytes of cells sent")                                                                             \
+    X(output_bytes_max, BYTES, "most bytes in the queue of a VC at this output")                                       \
+    X(fifo_bytes_max, BYTES, "most bytes in the FIFO of a VC, of cells that came by this port")                        \
+    X(credit_stalls, COUNT, "times that the first cell of a VC at this output began to lack credits")                  \
+    X(credit_stall_ps, TIME, "time that first cells of VCs at this output lacked credits, summed over VCs")
 struct weft_gnet_port {
     uint32_t port; ///< among all
     bool global;   ///< to another pod
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_GNET_PORT_COUNTERS(X)
 #undef X
 };

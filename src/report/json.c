@@ -170,12 +170,12 @@ static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
     const struct weft_dsf_outcome *d = o->dsf;
     weft__json_key(j, "dsf");
     weft__json_begin_object(j);
-#define X(field, help) weft__json_key_u64(j, #field, d->field);
+#define X(field, type, help) weft__json_key_u64(j, #field, d->field);
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, help) write_quantiles(j, #field, &d->seen->field);
+#define X(field, type, unit, help) write_quantiles(j, #field, &d->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     weft__json_end_object(j);
@@ -227,12 +227,12 @@ static void write_tin(struct weft__json *j, const struct weft_run *run) {
     uint32_t type = 0;
     weft__json_key(j, "aquila");
     weft__json_begin_object(j);
-#define X(field, help) weft__json_key_u64(j, #field, d->field);
+#define X(field, type, help) weft__json_key_u64(j, #field, d->field);
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
     weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, help) write_quantiles(j, #field, &d->seen->field);
+#define X(field, type, unit, help) write_quantiles(j, #field, &d->seen->field);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
     weft__json_key(j, "cells");

@@ -28,7 +28,7 @@ const char *const weft_drop_names[WEFT_DROPS] = {
 };
 
 const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS] = {
-#define X(field, sai, help) {#field, sai, help},
+#define X(field, type, sai, help) {#field, sai, help},
     WEFT_PRIORITY_COUNTERS(X)
 #undef X
 };
@@ -120,10 +120,10 @@ static uint64_t mix_flow(uint64_t digest, const struct weft_flow_outcome *flow) 
 }
 
 static uint64_t mix_counters(uint64_t digest, const struct weft_counters *counters) {
-#define X(field, sai, help) digest = mix(digest, counters->field);
+#define X(field, type, sai, help) digest = mix(digest, counters->field);
     WEFT_QUEUE_COUNTERS(X)
 #undef X
-#define X(field, sai, help) digest = mix_used(digest, offsetof(struct weft_counters, field), counters->field);
+#define X(field, type, sai, help) digest = mix_used(digest, offsetof(struct weft_counters, field), counters->field);
     WEFT_SFC_COUNTERS(X)
 #undef X
     return digest;
@@ -170,21 +170,21 @@ static uint64_t mix_used_histogram(uint64_t digest, size_t name, const struct we
 }
 
 static uint64_t mix_dsf(uint64_t digest, const struct weft_dsf_outcome *dsf) {
-#define X(field, help) digest = mix(digest, dsf->field);
+#define X(field, type, help) digest = mix(digest, dsf->field);
     WEFT_DSF_ALWAYS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
-#define X(field, help) digest = mix_used(digest, offsetof(struct weft_dsf_outcome, field), dsf->field);
+#define X(field, type, help) digest = mix_used(digest, offsetof(struct weft_dsf_outcome, field), dsf->field);
     WEFT_DSF_OPTIONS(X)
 #undef X
-#define X(field, help) digest = mix_histogram(digest, &dsf->seen->field);
+#define X(field, type, unit, help) digest = mix_histogram(digest, &dsf->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     return digest;
 }
 
 static uint64_t mix_rma(uint64_t digest, const struct weft_rma_outcome *rma) {
-#define X(field, help) digest = mix(digest, rma->field);
+#define X(field, type, help) digest = mix(digest, rma->field);
     WEFT_RMA_COUNTERS(X)
 #undef X
     const struct weft_rma_times *both[] = {&rma->latency, &rma->execution};
@@ -199,17 +199,17 @@ static size_t histogram_place(size_t offset) {
 }
 
 static uint64_t mix_tin(uint64_t digest, const struct weft_tin_outcome *tin) {
-#define X(field, help) digest = mix(digest, tin->field);
+#define X(field, type, help) digest = mix(digest, tin->field);
     WEFT_TIN_ALWAYS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
-#define X(field, help) digest = mix_used(digest, offsetof(struct weft_tin_outcome, field), tin->field);
+#define X(field, type, help) digest = mix_used(digest, offsetof(struct weft_tin_outcome, field), tin->field);
     WEFT_TIN_OPTIONS(X)
 #undef X
-#define X(field, help) digest = mix_histogram(digest, &tin->seen->field);
+#define X(field, type, unit, help) digest = mix_histogram(digest, &tin->seen->field);
     WEFT_TIN_HISTOGRAMS_ALWAYS(X)
 #undef X
-#define X(field, help)                                                                                                 \
+#define X(field, type, unit, help)                                                                                     \
     digest =                                                                                                           \
         mix_used_histogram(digest, histogram_place(offsetof(struct weft_tin_histograms, field)), &tin->seen->field);
     WEFT_TIN_HISTOGRAMS_OPTIONS(X)

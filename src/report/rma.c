@@ -88,7 +88,7 @@ void weft__report_rma_json(struct weft__json *j, const struct weft_run *run) {
         weft__json_key_u64(j, "clients", run->workload->rma[e].clients);
         weft__json_key_u64(j, "servers", run->workload->rma[e].servers);
         weft__json_key_real(j, "throughput_bps", weft__report_rma_throughput(run, e));
-#define X(field, help) weft__json_key_u64(j, #field, o->field);
+#define X(field, type, help) weft__json_key_u64(j, #field, o->field);
         WEFT_RMA_COUNTERS(X)
 #undef X
         write_times(j, "latency_ps", &o->latency);

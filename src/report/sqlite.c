@@ -150,7 +150,7 @@ static void write_ports(struct writer *w) {
 
 static void write_counters(struct writer *w) {
     const struct weft_outcome *o = w->run->outcome;
-#define X(field, sai, help) ",?"
+#define X(field, type, sai, help) ",?"
     sqlite3_stmt *s = prepare(w, "INSERT INTO counters VALUES (?,?,?" WEFT_PRIORITY_COUNTERS(X) ")");
 #undef X
     static const struct weft_counters zero;
@@ -161,7 +161,7 @@ static void write_counters(struct writer *w) {
             char types[WEFT_COUNTERS + 3];
             memset(types, 'i', sizeof types - 1);
             types[sizeof types - 1] = 0;
-#define X(field, sai, help) , c->field
+#define X(field, type, sai, help) , c->field
             insert(w, s, types, (uint64_t)p, (uint64_t)priority WEFT_PRIORITY_COUNTERS(X));
 #undef X
         }
@@ -308,13 +308,13 @@ static void write_dsf(struct writer *w) {
     const struct weft_dsf_outcome *d = w->run->outcome->dsf;
     if (!d) return;
     sqlite3_stmt *s = prepare(w, "INSERT INTO dsf VALUES (?,?,?,?)");
-#define X(field, help) insert(w, s, "tit", #field, d->field, help);
+#define X(field, type, help) insert(w, s, "tit", #field, d->field, help);
     WEFT_DSF_COUNTERS(X)
     WEFT_DSF_WATERMARKS(X)
 #undef X
     sqlite3_finalize(s);
     s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
-#define X(field, help) write_distribution(w, s, #field, &d->seen->field);
+#define X(field, type, unit, help) write_distribution(w, s, #field, &d->seen->field);
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
     sqlite3_finalize(s);
@@ -326,7 +326,7 @@ static void write_aquila(struct writer *w) {
     uint32_t type = 0;
     if (!d) return;
     sqlite3_stmt *s = prepare(w, "INSERT INTO aquila VALUES (?,?,?,?)");
-#define X(field, help) insert(w, s, "tit", #field, d->field, help);
+#define X(field, type, help) insert(w, s, "tit", #field, d->field, help);
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
@@ -335,7 +335,7 @@ static void write_aquila(struct writer *w) {
 #undef X
     sqlite3_finalize(s);
     s = prepare(w, "INSERT INTO distributions VALUES (?,?,?,?,?,?)");
-#define X(field, help) write_distribution(w, s, #field, &d->seen->field);
+#define X(field, type, unit, help) write_distribution(w, s, #field, &d->seen->field);
     WEFT_TIN_HISTOGRAMS(X)
 #undef X
     for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
@@ -361,29 +361,29 @@ static void write_aquila(struct writer *w) {
 static void write_tins(struct writer *w) {
     const struct weft_outcome *o = w->run->outcome;
     const struct weft_topology *t = w->run->topology;
-#define X(field, help) ",?"
+#define X(field, type, help) ",?"
     sqlite3_stmt *s = prepare(w, "INSERT INTO tins VALUES (?,?,?" WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X) ")");
 #undef X
     for (uint32_t i = 0; i < o->tins; i++) {
         const struct weft_tin_outcome *c = &o->tin_part[i].counts;
         const struct weft_node_info *node = &t->node[o->tin_part[i].node];
-#define X(field, help) "i"
+#define X(field, type, help) "i"
         static const char types[] = "ti" WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X);
 #undef X
-#define X(field, help) , c->field
+#define X(field, type, help) , c->field
         insert(w, s, types, node->name, (uint64_t)node->cluster WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X));
 #undef X
     }
     sqlite3_finalize(s);
-#define X(field, help) ",?"
+#define X(field, type, help) ",?"
     s = prepare(w, "INSERT INTO gnet_ports VALUES (?,?,?" WEFT_GNET_PORT_COUNTERS(X) ")");
 #undef X
     for (uint32_t i = 0; i < o->gnet_ports; i++) {
         const struct weft_gnet_port *p = &o->gnet_port[i];
-#define X(field, help) "i"
+#define X(field, type, help) "i"
         static const char types[] = "it" WEFT_GNET_PORT_COUNTERS(X);
 #undef X
-#define X(field, help) , p->field
+#define X(field, type, help) , p->field
         insert(w, s, types, (uint64_t)p->port, p->global ? "global" : "local" WEFT_GNET_PORT_COUNTERS(X));
 #undef X
     }

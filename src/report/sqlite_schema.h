@@ -62,7 +62,7 @@ static const char weft__sqlite_schema[] =
     " peer TEXT NOT NULL, peer_port INTEGER NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER NOT NULL, PRIMARY "
     "KEY (run, port)) WITHOUT ROWID;"
     "CREATE TABLE counters (run INTEGER NOT NULL, port INTEGER NOT NULL, priority INTEGER NOT NULL"
-#define X(field, sai, help) ", " #field " INTEGER NOT NULL"
+#define X(field, type, sai, help) ", " #field " INTEGER NOT NULL"
     WEFT_PRIORITY_COUNTERS(X)
 #undef X
         ", PRIMARY KEY (run, port, priority), FOREIGN KEY (run, port) REFERENCES ports(run, port)) WITHOUT ROWID;"
@@ -117,12 +117,12 @@ static const char weft__sqlite_schema[] =
         "CREATE TABLE aquila (" WEFT__RUN_KEY ", field TEXT NOT NULL, value INTEGER NOT NULL, meaning TEXT NOT NULL,"
         " PRIMARY KEY (run, field)) WITHOUT ROWID;"
         "CREATE TABLE tins (" WEFT__RUN_KEY ", tin TEXT NOT NULL, pod INTEGER NOT NULL"
-#define X(field, help) ", " #field " INTEGER NOT NULL"
+#define X(field, type, help) ", " #field " INTEGER NOT NULL"
     WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
 #undef X
         ", PRIMARY KEY (run, tin)) WITHOUT ROWID;"
         "CREATE TABLE gnet_ports (run INTEGER NOT NULL, port INTEGER NOT NULL, class TEXT NOT NULL"
-#define X(field, help) ", " #field " INTEGER NOT NULL"
+#define X(field, type, help) ", " #field " INTEGER NOT NULL"
     WEFT_GNET_PORT_COUNTERS(X)
 #undef X
         ", PRIMARY KEY (run, port), FOREIGN KEY (run, port) REFERENCES ports(run, port)) WITHOUT ROWID;"

@@ -88,7 +88,7 @@ static void read_ports(struct reader *r) {
         t->port[i] = (struct weft_timeline_port){text(r, s, 0), text(r, s, 1), text(r, s, 2),
                                                  (uint32_t)number(s, 3, WEFT_NONE), number(s, 4, 0)};
     sqlite3_finalize(s);
-#define X(field, sai, help) ", " #field
+#define X(field, type, sai, help) ", " #field
     s = prepare(r, "SELECT port, priority" WEFT_PRIORITY_COUNTERS(X) " FROM counters WHERE run = ?");
 #undef X
     while (next(r, s)) {
@@ -96,7 +96,7 @@ static void read_ports(struct reader *r) {
         if (port >= t->ports || priority >= WEFT_PRIORITIES) continue;
         struct weft_counters *c = &t->counters[port * WEFT_PRIORITIES + priority];
         int column = 2;
-#define X(field, sai, help) c->field = number(s, column++, 0);
+#define X(field, type, sai, help) c->field = number(s, column++, 0);
         WEFT_PRIORITY_COUNTERS(X)
 #undef X
     }

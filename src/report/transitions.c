@@ -45,7 +45,7 @@ void weft__report_transitions(FILE *file, const struct weft_tin_outcome *o) {
 }
 
 static void write_counters(struct weft__json *j, const struct weft_tin_transition *t) {
-#define X(field, help) weft__json_key_u64(j, #field, t->field);
+#define X(field, type, help) weft__json_key_u64(j, #field, t->field);
     WEFT_TIN_TRANSITION_COUNTERS(X)
 #undef X
     weft__json_key_u64(j, "fetch_max_ps", t->fetch_max_ps);
@@ -61,7 +61,7 @@ static void write_sum(struct weft__json *j, const char *key, const struct weft_t
         sum.down++;
         if (t->to_ps == WEFT_TIME_NEVER || t->to_ps - t->from_ps > longest)
             longest = t->to_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : t->to_ps - t->from_ps;
-#define X(field, help) sum.field += t->field;
+#define X(field, type, help) sum.field += t->field;
         WEFT_TIN_TRANSITION_COUNTERS(X)
 #undef X
         if (t->fetch_max_ps > sum.fetch_max_ps) sum.fetch_max_ps = t->fetch_max_ps;

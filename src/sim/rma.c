@@ -186,7 +186,7 @@ void weft__rma_collect(struct weft__network *net) {
         for (uint32_t k = 0; k < workers; k++) {
             const struct weft__rma_stats *own = net->rma->stats[(size_t)e * workers + k];
             if (!own) continue;
-#define X(field, help) o->field += own->field;
+#define X(field, type, help) o->field += own->field;
             WEFT_RMA_COUNTERS(X)
 #undef X
             weft_histogram_merge(&sum->latency, &own->latency);

@@ -10,7 +10,7 @@
 
 /// What the operations of an entry do, at the clients that one worker runs.
 struct weft__rma_stats {
-#define X(field, help) uint64_t field;
+#define X(field, type, help) uint64_t field;
     WEFT_RMA_COUNTERS(X)
 #undef X
     struct weft_histogram latency, execution;

@@ -29,14 +29,14 @@ static void tins_and_ports_add_up(void **state) {
     struct weft_tin_outcome sum = {0};
     for (uint32_t i = 0; i < o->tins; i++) {
         const struct weft_tin_outcome *one = &o->tin_part[i].counts;
-#define X(field, help) sum.field += one->field;
+#define X(field, type, help) sum.field += one->field;
         WEFT_TIN_COUNTERS(X)
 #undef X
-#define X(field, help) sum.field = one->field > sum.field ? one->field : sum.field;
+#define X(field, type, help) sum.field = one->field > sum.field ? one->field : sum.field;
         WEFT_TIN_WATERMARKS(X)
 #undef X
     }
-#define X(field, help) assert_int_equal(sum.field, o->tin->field);
+#define X(field, type, help) assert_int_equal(sum.field, o->tin->field);
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X

@@ -108,7 +108,7 @@ void weft__dsf_collect(struct weft__network *net) {
     for (uint32_t w = 0; sum && w < net->engine.conf.workers; w++) {
         const struct weft_dsf_histograms *one = net->dsf->seen[w];
         if (!one) continue;
-#define X(field, help) weft_histogram_merge(&sum->field, &one->field);
+#define X(field, type, unit, help) weft_histogram_merge(&sum->field, &one->field);
         WEFT_DSF_HISTOGRAMS(X)
 #undef X
     }

@@ -126,10 +126,10 @@ static void most(uint64_t *sum, uint64_t value) {
 }
 
 void weft__dsf_sum(struct weft_dsf_outcome *sum, const struct weft_dsf_outcome *one) {
-#define X(field, help) sum->field += one->field;
+#define X(field, type, help) sum->field += one->field;
     WEFT_DSF_COUNTERS(X)
 #undef X
-#define X(field, help) most(&sum->field, one->field);
+#define X(field, type, help) most(&sum->field, one->field);
     WEFT_DSF_WATERMARKS(X)
 #undef X
 }

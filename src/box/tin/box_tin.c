@@ -151,7 +151,7 @@ void weft__tin_distributions_collect(struct weft__network *net) {
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         const struct weft_tin_histograms *one = net->cliques->seen[w];
         if (!one) continue;
-#define X(field, help) weft_histogram_merge(&sum->field, &one->field);
+#define X(field, type, unit, help) weft_histogram_merge(&sum->field, &one->field);
         WEFT_TIN_HISTOGRAMS(X)
 #undef X
     }

@@ -482,16 +482,16 @@ weft_bytes weft__tin_held(const void *state) {
 
 /// Adds what one TiN counted.
 static void sum_up(struct weft_tin_outcome *sum, const struct weft_tin_outcome *one, uint32_t transition0) {
-#define X(field, help) sum->field += one->field;
+#define X(field, type, help) sum->field += one->field;
     WEFT_TIN_COUNTERS(X)
 #undef X
-#define X(field, help)                                                                                                 \
+#define X(field, type, help)                                                                                           \
     if (one->field > sum->field) sum->field = one->field;
     WEFT_TIN_WATERMARKS(X)
 #undef X
     for (uint32_t i = 0; i < one->transitions; i++) {
         struct weft_tin_transition *to = &sum->transition[transition0 + i];
-#define X(field, help) to->field += one->transition[i].field;
+#define X(field, type, help) to->field += one->transition[i].field;
         WEFT_TIN_TRANSITION_COUNTERS(X)
 #undef X
         if (one->transition[i].fetch_max_ps > to->fetch_max_ps) to->fetch_max_ps = one->transition[i].fetch_max_ps;
