@@ -40,17 +40,6 @@ static inline bool weft_clique_is_absent(const struct weft_clique_absence *absen
         if (absence[i].tin == tin && now >= absence[i].from_ps && now < absence[i].to_ps) return true;
     return false;
 }
-/// When that may change next, after `now`; WEFT_TIME_NEVER: it does not.
-static inline weft_time_ps weft_clique_absence_next(const struct weft_clique_absence *absence, uint32_t n, uint32_t tin,
-                                                    weft_time_ps now) {
-    weft_time_ps next = WEFT_TIME_NEVER;
-    for (uint32_t i = 0; i < n; i++) {
-        if (absence[i].tin != tin) continue;
-        if (absence[i].from_ps > now && absence[i].from_ps < next) next = absence[i].from_ps;
-        if (absence[i].to_ps > now && absence[i].to_ps < next) next = absence[i].to_ps;
-    }
-    return next;
-}
 
 struct weft_clique_timeline {
     /// Rows: WEFT_GNET_ROUTING_VCS for the terminals, then as many for each port of the node.

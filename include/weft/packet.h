@@ -23,8 +23,8 @@ enum weft_packet_kind {
     WEFT_PACKET_REQUEST, ///< DSF: a VOQ asks for credits, or for no more; see src/box/dsf/dsf_in.h
     WEFT_PACKET_CREDIT,  ///< DSF: a VOQ may send
     WEFT_PACKET_LLFC,    ///< DSF, no frame (bytes 0): flow control of a fabric link; flags: stop
-    WEFT_PACKET_GNET_CREDIT, ///< GNet (bytes 0): room in FIFOs of a TiN's input; see src/box/tin/gnet_cell.h. To a
-                             ///< host: its shared NIC took psn bytes of it
+    WEFT_PACKET_ROOM,    ///< no frame (bytes 0): room at the end of a link. To a host: psn bytes were taken; between
+                         ///< TiNs: see src/box/tin/gnet_cell.h
     WEFT_PACKET_KINDS
 };
 

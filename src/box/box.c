@@ -40,7 +40,8 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .events_max = net->events_max,
         .arena = net->arena_host,
     };
-    if (info->box == WEFT_BOX_PROCESSOR) weft__processor_absences(net, node, &setup);
+    setup.down_drop = WEFT_DROP_PROCESSOR_AWAY;
+    if (info->box == WEFT_BOX_PROCESSOR) setup.down = weft__processor_downs(net, node, &setup.downs);
     weft__nic_new(&setup, &net->engine.node[node]);
 }
 

@@ -3,8 +3,8 @@
 #ifndef WEFT_SIM_FRAMES_H
 #define WEFT_SIM_FRAMES_H
 
-#include "box/nic/nic.h"
 #include "link/lldp.h"
+#include "transport/qp.h"
 #include "weft/wire.h"
 
 enum {

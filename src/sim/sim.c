@@ -16,6 +16,7 @@
 #include "sim/lldp.h"
 #include "sim/rma.h"
 #include "sim/te.h"
+#include "transport/reorder.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;
@@ -278,6 +279,7 @@ static void make_queue_pairs(struct weft__network *net) {
         .outcome = net->outcome->flow,
         .qps_left = left,
         .qps_unacked = unacked,
+        .ops = &weft__nic_endpoint_ops,
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
     net->rma = weft__rma_new(net);

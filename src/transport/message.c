@@ -22,8 +22,8 @@
 enum { DOUBLINGS_MAX = 10, PART_ALIGN = 128 };
 enum { LOCAL_DATA, LOCAL_CREDIT }; // flags of a packet within a server
 
-static const struct weft__programs *programs_of(const struct weft__nic *nic) {
-    return nic->hosts->programs;
+static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
+    return end->hosts->programs;
 }
 
 // --- parts --------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
                        uint32_t bytes) {
     struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
-                          (uint16_t)(1 + 2 * (at->nic->host % 16384) + flag)};
+                          (uint16_t)(1 + 2 * (at->end->host % 16384) + flag)};
     weft__send(at->w, to, time,
                &(struct weft_packet){.qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
 }
@@ -94,7 +94,7 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
 }
 
 static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t bytes) {
-    struct weft__gpu *gpu = at->nic->gpu;
+    struct weft__gpu *gpu = at->end->gpu;
     weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
     gpu->out_free_ps = start + local_time(at->p->job, bytes);
     gpu->sent_bytes += bytes;
@@ -102,36 +102,36 @@ static void fill_local(struct weft__at *at, const struct weft__sending *s, uint3
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
-    struct weft__gpu *gpu = at->nic->gpu;
+    struct weft__gpu *gpu = at->end->gpu;
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
     if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
     gpu->credit_last_ps = time;
     send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0);
 }
 
-void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w) {
     struct weft_packet p;
-    weft__fifo_pop(&nic->gpu->in, nic->pool, &p);
-    if (nic->gpu->in.n) weft__timer_set(&node->timers, nic->gpu->key0, weft__fifo_head(&nic->gpu->in)->time_ps);
-    struct weft__receiving *r = programs_of(nic)->wire[p.qp].receiving;
-    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, 1);
+    weft__fifo_pop(&end->gpu->in, end->pool, &p);
+    if (end->gpu->in.n) weft__timer_set(&node->timers, end->gpu->key0, weft__fifo_head(&end->gpu->in)->time_ps);
+    struct weft__receiving *r = programs_of(end)->wire[p.qp].receiving;
+    wake_receiving(&(struct weft__at){node, end, w, r->program}, r, 1);
 }
 
-void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *packet) {
-    struct weft__gpu *gpu = nic->gpu;
-    const struct weft__wire *wire = &programs_of(nic)->wire[packet->qp];
+    struct weft__gpu *gpu = end->gpu;
+    const struct weft__wire *wire = &programs_of(end)->wire[packet->qp];
     if (packet->flags == LOCAL_CREDIT) {
         struct weft__sending *s = wire->sending;
         s->granted++;
-        wake_sending(&(struct weft__at){node, nic, w, s->program}, s);
+        wake_sending(&(struct weft__at){node, end, w, s->program}, s);
         return;
     }
     struct weft_packet p = *packet;
     weft_time_ps start = gpu->in_free_ps > w->now_ps ? gpu->in_free_ps : w->now_ps;
     p.time_ps = gpu->in_free_ps = start + local_time(wire->receiving->program->job, p.psn);
     if (!gpu->in.n) weft__timer_set(&node->timers, gpu->key0, p.time_ps);
-    weft__fifo_push(&gpu->in, nic->pool, &p);
+    weft__fifo_push(&gpu->in, end->pool, &p);
 }
 
 // --- over the network ---------------------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ static void post(struct weft__at *at, struct weft__sending *s) {
         at->p->in_flight_bytes += message_bytes(s, m);
         if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
         for (uint32_t k = 0; k < s->parts; k++)
-            weft__nic_post(at->node, at->nic, at->w, s->qp + carrier_of(s->qps, s->parts, m, k),
-                           span_of(s, m, k)->psn_end);
+            at->end->hosts->ops->post(at->node, at->end, at->w, s->qp + carrier_of(s->qps, s->parts, m, k),
+                                      span_of(s, m, k)->psn_end);
     }
 }
 
@@ -163,11 +163,11 @@ void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t b
         fill_local(at, s, bytes);
         return;
     }
-    uint32_t mtu = at->nic->hosts->qp[s->qp].mtu;
+    uint32_t mtu = at->end->hosts->qp[s->qp].mtu;
     s->filled_ps[m % s->slots] = at->w->now_ps;
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t own = part_bytes(bytes, s->parts, k);
-        uint32_t *psn = &at->nic->hosts->carrier[s->qp + carrier_of(s->qps, s->parts, m, k)].psn_end;
+        uint32_t *psn = &at->end->hosts->carrier[s->qp + carrier_of(s->qps, s->parts, m, k)].psn_end;
         *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own};
         *psn += part_packets(own, mtu);
     }
@@ -197,21 +197,21 @@ static uint32_t last_payload(const struct weft__span *span, uint32_t mtu) {
 }
 
 /// The next part, or back to an earlier one.
-static __attribute__((noinline)) void find_now(const struct weft__nic *nic, uint32_t qp, uint32_t psn) {
-    const struct weft__sending *s = nic->hosts->carrier[qp].sending;
+static __attribute__((noinline)) void find_now(const struct weft__endpoint *end, uint32_t qp, uint32_t psn) {
+    const struct weft__sending *s = end->hosts->carrier[qp].sending;
     const struct weft__span *span = find_span(s, qp - s->qp, s->acked, s->filled, psn);
-    assert(span && span->psn_end <= nic->hosts->sender[qp].posted);
-    nic->hosts->carrier[qp].now = *span;
+    assert(span && span->psn_end <= end->hosts->sender[qp].posted);
+    end->hosts->carrier[qp].now = *span;
 }
 
-void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
-    if (weft__rma_has(nic, qp)) {
-        weft__rma_packet(nic, qp, p);
+void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p) {
+    if (weft__rma_has(end, qp)) {
+        weft__rma_packet(end, qp, p);
         return;
     }
-    const struct weft__span *now = &nic->hosts->carrier[qp].now;
-    if (p->psn < now->psn || p->psn >= now->psn_end) find_now(nic, qp, p->psn);
-    uint32_t mtu = nic->hosts->qp[qp].mtu;
+    const struct weft__span *now = &end->hosts->carrier[qp].now;
+    if (p->psn < now->psn || p->psn >= now->psn_end) find_now(end, qp, p->psn);
+    uint32_t mtu = end->hosts->qp[qp].mtu;
     bool first = p->psn == now->psn, last = p->psn + 1 == now->psn_end;
     uint32_t payload = last ? last_payload(now, mtu) : mtu;
     p->bytes = (uint16_t)(WEFT_FRAME_DATA + ((payload + 3) & ~3u) + (first ? WEFT_FRAME_RETH : 0));
@@ -219,49 +219,49 @@ void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet
     if (last) p->flags |= WEFT_PACKET_LAST | WEFT_PACKET_ACK_REQUEST;
 }
 
-uint32_t weft__message_last_payload(const struct weft__nic *nic, const struct weft_packet *p) {
-    if (weft__rma_has(nic, p->qp)) return weft__message_payload(p);
-    const struct weft__receiving *r = programs_of(nic)->receiving[p->qp];
-    const struct weft__sending *s = programs_of(nic)->wire[r->connection].sending;
+uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
+    if (weft__rma_has(end, p->qp)) return weft__message_payload(p);
+    const struct weft__receiving *r = programs_of(end)->receiving[p->qp];
+    const struct weft__sending *s = programs_of(end)->wire[r->connection].sending;
     uint32_t carrier = p->qp - r->qp, m = r->came[carrier] * (r->parts == 1 ? r->qps : 1u);
     const struct weft__span *span = find_span(s, carrier, m, UINT32_MAX, p->psn);
     assert(span->psn_end == p->psn + 1);
-    return last_payload(span, nic->hosts->qp[p->qp].mtu);
+    return last_payload(span, end->hosts->qp[p->qp].mtu);
 }
 
-void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    if (weft__rma_has(nic, qp)) {
-        weft__rma_arrived(node, nic, w, qp);
+void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(end, qp)) {
+        weft__rma_arrived(node, end, w, qp);
         return;
     }
-    struct weft__receiving *r = programs_of(nic)->receiving[qp];
+    struct weft__receiving *r = programs_of(end)->receiving[qp];
     uint32_t messages = 0;
     r->came[qp - r->qp]++;
     while (has_come(r, r->arrived + messages))
         messages++;
-    wake_receiving(&(struct weft__at){node, nic, w, r->program}, r, messages);
+    wake_receiving(&(struct weft__at){node, end, w, r->program}, r, messages);
 }
 
-static bool is_acked(const struct weft__nic *nic, const struct weft__sending *s, uint32_t m) {
+static bool is_acked(const struct weft__endpoint *end, const struct weft__sending *s, uint32_t m) {
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t qp = s->qp + carrier_of(s->qps, s->parts, m, k);
-        if (span_of(s, m, k)->psn_end > nic->hosts->sender[qp].una) return false;
+        if (span_of(s, m, k)->psn_end > end->hosts->sender[qp].una) return false;
     }
     return true;
 }
 
-bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    if (weft__rma_has(nic, qp)) {
-        weft__rma_acked(node, nic, w, qp);
+bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
+    if (weft__rma_has(end, qp)) {
+        weft__rma_acked(node, end, w, qp);
         return false;
     }
-    struct weft__carrier *carrier = &nic->hosts->carrier[qp];
-    uint32_t una = nic->hosts->sender[qp].una;
+    struct weft__carrier *carrier = &end->hosts->carrier[qp];
+    uint32_t una = end->hosts->sender[qp].una;
     if (una < carrier->part_end) return false;
-    struct weft__sending *s = nic->hosts->carrier[qp].sending;
-    struct weft__at at = {node, nic, w, s->program};
+    struct weft__sending *s = end->hosts->carrier[qp].sending;
+    struct weft__at at = {node, end, w, s->program};
     uint32_t before = s->acked;
-    for (; s->acked < s->posted && is_acked(nic, s, s->acked); s->acked++) {
+    for (; s->acked < s->posted && is_acked(end, s, s->acked); s->acked++) {
         s->left_bytes -= message_bytes(s, s->acked);
         at.p->in_flight_bytes -= message_bytes(s, s->acked);
     }
@@ -271,11 +271,11 @@ bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct 
     return s->left_bytes == 0;
 }
 
-void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                            uint32_t granted) {
-    struct weft__sending *s = nic->hosts->carrier[qp].sending;
-    struct weft__at at = {node, nic, w, s->program};
-    const weft_time_ps *granted_ps = programs_of(nic)->wire[s->connection].granted_ps;
+    struct weft__sending *s = end->hosts->carrier[qp].sending;
+    struct weft__at at = {node, end, w, s->program};
+    const weft_time_ps *granted_ps = programs_of(end)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
     for (; s->granted < granted; s->granted++)
         weft_histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
@@ -284,8 +284,8 @@ void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struc
 
 /// One buffer more, and the clear-to-send that says so.
 static void post_receive(struct weft__at *at, struct weft__receiving *r) {
-    programs_of(at->nic)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
-    weft__nic_grant(at->node, at->nic, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
+    programs_of(at->end)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
+    at->end->hosts->ops->grant(at->node, at->end, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
 }
 
 void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t bytes) {
@@ -293,11 +293,11 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
     r->consumed++;
     r->left_bytes -= bytes;
     if (r->qp == WEFT_NONE) {
-        at->nic->gpu->received_bytes += bytes;
+        at->end->gpu->received_bytes += bytes;
         credit_local(at, r);
         return;
     }
-    weft__nic_consumed(at->node, at->nic, at->w, r->qp, r->left_bytes == 0);
+    at->end->hosts->ops->consumed(at->node, at->end, at->w, r->qp, r->left_bytes == 0);
     if (r->posted < r->due) post_receive(at, r);
 }
 
@@ -319,12 +319,13 @@ void weft__message_expect(struct weft__at *at, const struct weft__stream *stream
         }
 }
 
-void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
-    struct weft__receiving *r = programs_of(nic)->receiving[qp];
+void weft__message_look(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
+    struct weft__receiving *r = programs_of(end)->receiving[qp];
     bool moved = r->arrived != r->arrived_before;
     r->arrived_before = r->arrived;
     r->doublings = moved ? 0 : r->doublings < DOUBLINGS_MAX ? r->doublings + 1 : r->doublings;
     if (r->arrived == r->posted) return; // until the next one is posted
     bool lost = !moved && r->arrived == r->consumed;
-    weft__nic_grant(node, nic, w, qp, lost ? r->posted : 0, (uint32_t)r->program->job->cts_priority, r->doublings);
+    end->hosts->ops->grant(node, end, w, qp, lost ? r->posted : 0, (uint32_t)r->program->job->cts_priority,
+                           r->doublings);
 }

@@ -7,8 +7,8 @@
 
 enum { ALL_STREAMS = UINT32_MAX - 1 };
 
-static const struct weft__programs *programs_of(const struct weft__nic *nic) {
-    return nic->hosts->programs;
+static const struct weft__programs *programs_of(const struct weft__endpoint *end) {
+    return end->hosts->programs;
 }
 
 // --- steps --------------------------------------------------------------------------------------------------------
@@ -272,11 +272,11 @@ uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft
     return keys;
 }
 
-void weft__gpu_start(struct weft__node *node, struct weft__nic *nic) {
-    struct weft__gpu *gpu = nic->gpu;
+void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
+    struct weft__gpu *gpu = end->gpu;
     uint32_t key = gpu->key0 + 1;
     for (uint32_t k = 0; k < gpu->programs; k++) {
-        struct weft__program *p = &programs_of(nic)->program[gpu->program[k]];
+        struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
         p->key0 = key;
         uint32_t lane_key = key + 1;
         for (uint32_t c = 0; c < p->job->communicators; c++) {
@@ -307,16 +307,16 @@ static void on_program_timer(struct weft__at *at, uint32_t key) {
     weft__lane_run(at, c, key - p->stream[c].key0);
 }
 
-void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
-    struct weft__gpu *gpu = nic->gpu;
+void weft__gpu_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key) {
+    struct weft__gpu *gpu = end->gpu;
     if (key == gpu->key0) {
-        weft__gpu_on_arrival(node, nic, w);
+        weft__gpu_on_arrival(node, end, w);
         return;
     }
     for (uint32_t k = 0; k < gpu->programs; k++) {
-        struct weft__program *p = &programs_of(nic)->program[gpu->program[k]];
+        struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
         if (key - p->key0 >= p->keys) continue;
-        on_program_timer(&(struct weft__at){node, nic, w, p}, key);
+        on_program_timer(&(struct weft__at){node, end, w, p}, key);
         return;
     }
     assert(0 && "a timer of no program");

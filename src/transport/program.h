@@ -3,7 +3,7 @@
 #ifndef WEFT_TRANSPORT_PROGRAM_H
 #define WEFT_TRANSPORT_PROGRAM_H
 
-#include "box/nic/nic.h"
+#include "transport/endpoint.h"
 #include "weft/histogram.h"
 #include "weft/job.h"
 
@@ -142,7 +142,7 @@ struct weft__gpu {
 /// What functions of programs pass along.
 struct weft__at {
     struct weft__node *node;
-    struct weft__nic *nic;
+    struct weft__endpoint *end;
     struct weft__worker *w;
     struct weft__program *p;
 };
@@ -156,12 +156,12 @@ static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, 
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
 /// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
-void weft__gpu_start(struct weft__node *node, struct weft__nic *nic);
+void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end);
 uint32_t weft__gpu_keys(const struct weft__programs *programs, const struct weft__gpu *gpu);
-void weft__gpu_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+void weft__gpu_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key);
 /// A message from within the server is complete; a message or credit from there comes.
-void weft__gpu_on_arrival(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
-void weft__gpu_on_packet(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w);
+void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                          const struct weft_packet *p);
 
 /// Whether the connection has room for one more; puts it there; takes one that has arrived, and gives the room back.
@@ -172,18 +172,18 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
 void weft__message_expect(struct weft__at *at, const struct weft__stream *stream, uint32_t volume);
 
 /// The next packet of a queue pair of messages: its length and flags.
-void weft__message_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
+void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p);
 /// Payload of the last packet of a message, or of a part of one, that comes for the first time. Its sender has written
 /// the size beside the connection before it left, and leaves it there until the message is acknowledged.
-uint32_t weft__message_last_payload(const struct weft__nic *nic, const struct weft_packet *p);
+uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p);
 /// The last packet of a message, or of a part of one, came, in order.
-void weft__message_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+void weft__message_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// Packets were acknowledged. True: all of the connection's messages that there will ever be.
-bool weft__message_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// A clear-to-send for messages below `granted`.
-void weft__message_granted(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                            uint32_t granted);
 /// Time to look whether a clear-to-send was lost.
-void weft__message_look(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+void weft__message_look(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 
 #endif

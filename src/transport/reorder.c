@@ -9,7 +9,7 @@
 // network support for RDMA", SIGCOMM 2018. Differences: the manuals say nothing of the window, nor of when a packet is
 // taken for lost: both are parameters, and assumed. Sends and responses to READs are treated as WRITEs are. The sender
 // goes back to the missing packet and sends again from there until an acknowledgement has it skip what had come.
-#include "box/nic/nic.h"
+#include "transport/reorder.h"
 
 enum { BITS = 64 };
 

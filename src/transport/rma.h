@@ -4,7 +4,7 @@
 #ifndef WEFT_TRANSPORT_RMA_H
 #define WEFT_TRANSPORT_RMA_H
 
-#include "box/nic/nic.h"
+#include "transport/endpoint.h"
 #include "weft/histogram.h"
 #include "weft/rma.h"
 
@@ -99,16 +99,16 @@ struct weft__rmas {
 };
 
 uint32_t weft__rma_host_keys(const struct weft__rma_host *host);
-void weft__rma_host_start(struct weft__node *node, struct weft__nic *nic);
-void weft__rma_host_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+void weft__rma_host_start(struct weft__node *node, struct weft__endpoint *end);
+void weft__rma_host_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key);
 
 /// A queue pair of remote memory access.
-static inline bool weft__rma_has(const struct weft__nic *nic, uint32_t qp) {
-    return nic->hosts->rmas && nic->hosts->flow[nic->hosts->qp[qp].flow].rma;
+static inline bool weft__rma_has(const struct weft__endpoint *end, uint32_t qp) {
+    return end->hosts->rmas && end->hosts->flow[end->hosts->qp[qp].flow].rma;
 }
 /// As for queue pairs of jobs: weft__message_packet, _arrived, _acked.
-void weft__rma_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p);
-void weft__rma_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
-void weft__rma_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p);
+void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
+void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 
 #endif

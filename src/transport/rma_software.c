@@ -9,55 +9,55 @@
 
 enum work { SUBMIT, SERVE, COMPLETE };
 
-static const struct weft__rmas *all_of(const struct weft__nic *nic) {
-    return nic->hosts->rmas;
+static const struct weft__rmas *all_of(const struct weft__endpoint *end) {
+    return end->hosts->rmas;
 }
 
-static struct weft__rma_connection *connection_of(const struct weft__nic *nic, uint32_t qp,
+static struct weft__rma_connection *connection_of(const struct weft__endpoint *end, uint32_t qp,
                                                   struct weft__rma_pipe **ret) {
-    const struct weft__rmas *all = all_of(nic);
-    struct weft__rma_connection *c = &all->connection[all->of_flow[nic->hosts->qp[qp].flow]];
+    const struct weft__rmas *all = all_of(end);
+    struct weft__rma_connection *c = &all->connection[all->of_flow[end->hosts->qp[qp].flow]];
     *ret = c->request.qp == qp ? &c->request : &c->answer;
     return c;
 }
 
-static const struct weft_rma_conf *conf_of(const struct weft__nic *nic, const struct weft__rma_connection *c) {
-    return all_of(nic)->rma[c->rma].conf;
+static const struct weft_rma_conf *conf_of(const struct weft__endpoint *end, const struct weft__rma_connection *c) {
+    return all_of(end)->rma[c->rma].conf;
 }
 
-static struct weft__rma_client *client_of(struct weft__nic *nic, const struct weft__rma_connection *c) {
-    return &nic->rma->client[all_of(nic)->client_at[c->rma][c->client]];
+static struct weft__rma_client *client_of(struct weft__endpoint *end, const struct weft__rma_connection *c) {
+    return &end->rma->client[all_of(end)->client_at[c->rma][c->client]];
 }
 
 // --- the processor ------------------------------------------------------------------------------------------------
 
-static void add_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, enum work kind,
+static void add_work(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, enum work kind,
                      struct weft__rma_connection *c, uint32_t op) {
-    const struct weft_rma_processor *conf = &conf_of(nic, c)->processor;
+    const struct weft_rma_processor *conf = &conf_of(end, c)->processor;
     const weft_time_ps cost[] = {[SUBMIT] = conf->submit_ps, [SERVE] = conf->serve_ps, [COMPLETE] = conf->complete_ps};
     struct weft_packet p = {
-        .time_ps = weft__rma_work(&nic->rma->processor, conf, w->now_ps, cost[kind]),
-        .qp = (uint32_t)(c - all_of(nic)->connection),
+        .time_ps = weft__rma_work(&end->rma->processor, conf, w->now_ps, cost[kind]),
+        .qp = (uint32_t)(c - all_of(end)->connection),
         .psn = op,
         .flags = kind & 7u,
     };
-    if (!nic->rma->work.n) weft__timer_set(&node->timers, nic->rma->key0, p.time_ps);
-    weft__fifo_push(&nic->rma->work, nic->pool, &p);
+    if (!end->rma->work.n) weft__timer_set(&node->timers, end->rma->key0, p.time_ps);
+    weft__fifo_push(&end->rma->work, end->pool, &p);
 }
 
 // --- messages -----------------------------------------------------------------------------------------------------
 
-static void post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, struct weft__rma_pipe *pipe,
-                 uint32_t slots, uint32_t bytes, uint32_t op, uint32_t wanted) {
-    uint32_t mtu = nic->hosts->qp[pipe->qp].mtu, psn = pipe->psn_end;
+static void post(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                 struct weft__rma_pipe *pipe, uint32_t slots, uint32_t bytes, uint32_t op, uint32_t wanted) {
+    uint32_t mtu = end->hosts->qp[pipe->qp].mtu, psn = pipe->psn_end;
     pipe->psn_end += bytes / mtu + (bytes % mtu != 0);
     pipe->message[pipe->filled++ % slots] = (struct weft__rma_message){psn, pipe->psn_end, bytes, op, wanted};
-    weft__nic_post(node, nic, w, pipe->qp, pipe->psn_end);
+    end->hosts->ops->post(node, end, w, pipe->qp, pipe->psn_end);
 }
 
-void weft__rma_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p) {
+void weft__rma_packet(struct weft__endpoint *end, uint32_t qp, struct weft_packet *p) {
     struct weft__rma_pipe *pipe;
-    uint32_t slots = connection_of(nic, qp, &pipe)->slots, mtu = nic->hosts->qp[qp].mtu;
+    uint32_t slots = connection_of(end, qp, &pipe)->slots, mtu = end->hosts->qp[qp].mtu;
     const struct weft__rma_message *m = &pipe->message[pipe->now % slots];
     if (p->psn < m->psn || p->psn >= m->psn_end) { // the next one, or back to an earlier one
         for (pipe->now = pipe->acked; pipe->message[pipe->now % slots].psn_end <= p->psn;)
@@ -74,23 +74,23 @@ void weft__rma_packet(struct weft__nic *nic, uint32_t qp, struct weft_packet *p)
 
 // --- client -------------------------------------------------------------------------------------------------------
 
-static void ask(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, struct weft__rma_connection *c,
-                uint32_t op) {
-    const struct weft_rma_conf *conf = conf_of(nic, c);
-    struct weft__rma_client *client = client_of(nic, c);
+static void ask(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                struct weft__rma_connection *c, uint32_t op) {
+    const struct weft_rma_conf *conf = conf_of(end, c);
+    struct weft__rma_client *client = client_of(end, c);
     uint32_t value = weft__rma_bytes(client, &client->op[op]), header = (uint32_t)conf->header_bytes;
     bool read = conf->verb == WEFT_RMA_READ, write = conf->verb == WEFT_RMA_WRITE;
     c->asked++;
     client->stats->requests++;
-    post(node, nic, w, &c->request, c->slots, header + (read ? 0 : value), op, header + (write ? 0 : value));
+    post(node, end, w, &c->request, c->slots, header + (read ? 0 : value), op, header + (write ? 0 : value));
 }
 
 static bool may_ask(const struct weft__rma_connection *c) {
     return c->asked - c->answered < c->slots && c->request.filled - c->request.acked < c->slots;
 }
 
-static void wait_for_slot(struct weft__nic *nic, struct weft__rma_connection *c, uint32_t op) {
-    struct weft__rma_client *client = client_of(nic, c);
+static void wait_for_slot(struct weft__endpoint *end, struct weft__rma_connection *c, uint32_t op) {
+    struct weft__rma_client *client = client_of(end, c);
     client->op[op].next = WEFT_NONE;
     if (c->waiting_first == WEFT_NONE)
         c->waiting_first = op;
@@ -99,90 +99,90 @@ static void wait_for_slot(struct weft__nic *nic, struct weft__rma_connection *c,
     c->waiting_last = op;
 }
 
-static void ask_waiting(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+static void ask_waiting(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                         struct weft__rma_connection *c) {
     while (c->waiting_first != WEFT_NONE && may_ask(c)) {
         uint32_t op = c->waiting_first;
-        c->waiting_first = client_of(nic, c)->op[op].next;
-        ask(node, nic, w, c, op);
+        c->waiting_first = client_of(end, c)->op[op].next;
+        ask(node, end, w, c, op);
     }
 }
 
-static void submit(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+static void submit(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                    struct weft__rma_connection *c, uint32_t op) {
     if (c->waiting_first == WEFT_NONE && may_ask(c))
-        ask(node, nic, w, c, op);
+        ask(node, end, w, c, op);
     else
-        wait_for_slot(nic, c, op);
+        wait_for_slot(end, c, op);
 }
 
-static void begin(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t k) {
-    struct weft__rma_client *client = &nic->rma->client[k];
-    const struct weft__rmas *all = all_of(nic);
+static void begin(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t k) {
+    struct weft__rma_client *client = &end->rma->client[k];
+    const struct weft__rmas *all = all_of(end);
     uint32_t op = weft__rma_begin(client, w), entry = (uint32_t)(client->rma - all->rma);
     uint32_t at = all->connection0[entry] + weft_rma_connection(client->rma, client->index, client->op[op].server);
-    if (!client->over) weft__timer_set(&node->timers, nic->rma->key0 + 1 + k, client->next_ps);
-    add_work(node, nic, w, SUBMIT, &all->connection[at], op);
+    if (!client->over) weft__timer_set(&node->timers, end->rma->key0 + 1 + k, client->next_ps);
+    add_work(node, end, w, SUBMIT, &all->connection[at], op);
 }
 
-static void complete(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+static void complete(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                      struct weft__rma_connection *c, uint32_t op) {
-    if (!weft__rma_answered(client_of(nic, c), w, op))
-        add_work(node, nic, w, SUBMIT, c, op); // the value, after the index
+    if (!weft__rma_answered(client_of(end, c), w, op))
+        add_work(node, end, w, SUBMIT, c, op); // the value, after the index
 }
 
 // --- server -------------------------------------------------------------------------------------------------------
 
 /// Answers go in the order of requests, and wait while too many are not acknowledged.
-static void answer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+static void answer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
                    struct weft__rma_connection *c) {
     while (c->answer.filled < c->served && c->answer.filled - c->answer.acked < c->slots) {
         const struct weft__rma_message *request = &c->request.message[c->answer.filled % c->slots];
-        post(node, nic, w, &c->answer, c->slots, request->wanted, 0, 0);
+        post(node, end, w, &c->answer, c->slots, request->wanted, 0, 0);
     }
 }
 
 // --- what happens -------------------------------------------------------------------------------------------------
 
-void weft__rma_arrived(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+void weft__rma_arrived(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
     struct weft__rma_pipe *pipe;
-    struct weft__rma_connection *c = connection_of(nic, qp, &pipe);
+    struct weft__rma_connection *c = connection_of(end, qp, &pipe);
     if (pipe == &c->request) {
-        add_work(node, nic, w, SERVE, c, 0);
+        add_work(node, end, w, SERVE, c, 0);
         return;
     }
     uint32_t op = c->request.message[c->answered++ % c->slots].op;
-    add_work(node, nic, w, COMPLETE, c, op);
-    ask_waiting(node, nic, w, c);
+    add_work(node, end, w, COMPLETE, c, op);
+    ask_waiting(node, end, w, c);
 }
 
-void weft__rma_acked(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+void weft__rma_acked(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp) {
     struct weft__rma_pipe *pipe;
-    struct weft__rma_connection *c = connection_of(nic, qp, &pipe);
-    uint32_t una = nic->hosts->sender[qp].una;
+    struct weft__rma_connection *c = connection_of(end, qp, &pipe);
+    uint32_t una = end->hosts->sender[qp].una;
     while (pipe->acked < pipe->filled && pipe->message[pipe->acked % c->slots].psn_end <= una)
         pipe->acked++;
     if (pipe == &c->request)
-        ask_waiting(node, nic, w, c);
+        ask_waiting(node, end, w, c);
     else
-        answer(node, nic, w, c);
+        answer(node, end, w, c);
 }
 
-static void on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+static void on_work(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w) {
     struct weft_packet p;
-    weft__fifo_pop(&nic->rma->work, nic->pool, &p);
-    if (nic->rma->work.n) weft__timer_set(&node->timers, nic->rma->key0, weft__fifo_head(&nic->rma->work)->time_ps);
-    struct weft__rma_connection *c = &all_of(nic)->connection[p.qp];
+    weft__fifo_pop(&end->rma->work, end->pool, &p);
+    if (end->rma->work.n) weft__timer_set(&node->timers, end->rma->key0, weft__fifo_head(&end->rma->work)->time_ps);
+    struct weft__rma_connection *c = &all_of(end)->connection[p.qp];
     switch ((enum work)p.flags) {
     case SUBMIT:
-        submit(node, nic, w, c, p.psn);
+        submit(node, end, w, c, p.psn);
         break;
     case SERVE:
         c->served++;
-        answer(node, nic, w, c);
+        answer(node, end, w, c);
         break;
     case COMPLETE:
-        complete(node, nic, w, c, p.psn);
+        complete(node, end, w, c, p.psn);
         break;
     }
 }
@@ -191,15 +191,16 @@ uint32_t weft__rma_host_keys(const struct weft__rma_host *host) {
     return 1 + host->clients;
 }
 
-void weft__rma_host_start(struct weft__node *node, struct weft__nic *nic) {
-    for (uint32_t k = 0; k < nic->rma->clients; k++)
-        if (!nic->rma->client[k].over)
-            weft__timer_set(&node->timers, nic->rma->key0 + 1 + k, nic->rma->client[k].next_ps);
+void weft__rma_host_start(struct weft__node *node, struct weft__endpoint *end) {
+    for (uint32_t k = 0; k < end->rma->clients; k++)
+        if (!end->rma->client[k].over)
+            weft__timer_set(&node->timers, end->rma->key0 + 1 + k, end->rma->client[k].next_ps);
 }
 
-void weft__rma_host_on_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
-    if (key == nic->rma->key0)
-        on_work(node, nic, w);
+void weft__rma_host_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                             uint32_t key) {
+    if (key == end->rma->key0)
+        on_work(node, end, w);
     else
-        begin(node, nic, w, key - nic->rma->key0 - 1);
+        begin(node, end, w, key - end->rma->key0 - 1);
 }

@@ -82,14 +82,14 @@ static void bench_serve(struct weft__node *node, struct bench *b, struct weft__w
 }
 
 static void give_credits(struct bench *b, struct weft__worker *w, uint32_t port, uint32_t vc, uint32_t n) {
-    struct weft_packet credit = {.late = true, .kind = WEFT_PACKET_GNET_CREDIT};
+    struct weft_packet credit = {.late = true, .kind = WEFT_PACKET_ROOM};
     weft__gnet_put_credit(&credit, 0, vc, n);
     weft__send(w, (struct weft__to){.node = DUT, .port = (uint16_t)port}, w->now_ps + DELAY + b->hold_ps, &credit);
 }
 
 static void bench_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct bench *b = node->state;
-    if (p->kind == WEFT_PACKET_GNET_CREDIT) {
+    if (p->kind == WEFT_PACKET_ROOM) {
         for (uint32_t k = 0; k < WEFT__GNET_CREDITS; k++) {
             uint32_t credit = weft__gnet_credit(p, k);
             b->credits[p->port][weft__gnet_credit_vc(credit)] += (int32_t)weft__gnet_credit_units(credit);

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "box/nic/nic.h"
+#include "transport/reorder.h"
 #include "weft/random.h"
 
 enum { PACKETS = 2000 };

@@ -223,7 +223,7 @@ static struct source *source_new(enum weft_sfc_scope scope) {
     s->conf.sfc_scope = scope;
     s->hosts = (struct weft__hosts){.qp = s->qp, .sender = s->sender, .hold = s->hold, .outcome = s->outcome};
     s->nic.conf = &s->conf;
-    s->nic.hosts = &s->hosts;
+    s->nic.end.hosts = &s->hosts;
     s->nic.sends = QPS;
     s->nic.send_qp = s->send_qp;
     s->nic.port.counters = s->counters;

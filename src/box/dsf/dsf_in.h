@@ -12,8 +12,8 @@
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_llfc.h"
 #include "box/dsf/dsf_outside.h"
-#include "box/nic/nic.h"
 #include "link/ether.h"
+#include "transport/qp.h"
 
 /// What a VOQ last told the scheduler of its port.
 enum weft__voq_state {

@@ -9,18 +9,18 @@
 
 /// Counts the last pause of a queue pair, as far as it lies before `now`.
 static void count_pause(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
-    const struct weft__qp_hold *h = &nic->hosts->hold[qp];
+    const struct weft__qp_hold *h = &nic->end.hosts->hold[qp];
     weft_time_ps end = h->until_ps < now ? h->until_ps : now;
-    if (end > h->from_ps) nic->hosts->outcome[nic->hosts->qp[qp].flow].sfc_paused_ps += end - h->from_ps;
+    if (end > h->from_ps) nic->end.hosts->outcome[nic->end.hosts->qp[qp].flow].sfc_paused_ps += end - h->from_ps;
 }
 
 static bool has_more(const struct weft__nic *nic, uint32_t qp) {
-    const struct weft__qp_sender *s = &nic->hosts->sender[qp];
-    return s->started && !s->done && s->next < nic->hosts->qp[qp].packets;
+    const struct weft__qp_sender *s = &nic->end.hosts->sender[qp];
+    return s->started && !s->done && s->next < nic->end.hosts->qp[qp].packets;
 }
 
 static void hold(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, weft_time_ps until) {
-    struct weft__qp_hold *h = &nic->hosts->hold[qp];
+    struct weft__qp_hold *h = &nic->end.hosts->hold[qp];
     if (h->until_ps <= now) {
         count_pause(nic, qp, now);
         h->from_ps = has_more(nic, qp) ? now : WEFT_TIME_NEVER; // a pause that stops nothing is not counted
@@ -29,10 +29,10 @@ static void hold(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, wef
 }
 
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
-    const struct weft__qp_conf *blamed = &nic->hosts->qp[p->qp];
+    const struct weft__qp_conf *blamed = &nic->end.hosts->qp[p->qp];
     w->tally.delivered_bytes += p->bytes;
     nic->port.counters[blamed->priority].sfc_received++;
-    nic->hosts->outcome[blamed->flow].sfc_messages++;
+    nic->end.hosts->outcome[blamed->flow].sfc_messages++;
     weft_time_ps pause = weft_packet_sfcm_pause_ns(p) * WEFT_PS_PER_NS, until = w->now_ps + pause;
     if (__builtin_expect(nic->trace != NULL, 0))
         weft__trace_sfc_received(nic->trace, w->now_ps, 0, blamed->priority, p);
@@ -43,7 +43,7 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
         return;
     }
     for (uint32_t k = 0; k < nic->sends; k++) { // those to start later too
-        const struct weft__qp_conf *qp = &nic->hosts->qp[nic->send_qp[k]];
+        const struct weft__qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         bool same_priority = qp->priority == blamed->priority, same_host = qp->dst == blamed->dst;
         if (nic->conf->sfc_scope == WEFT_SFC_PRIORITY ? same_priority : same_host)
             hold(nic, nic->send_qp[k], w->now_ps, until);

@@ -14,13 +14,13 @@ static void set_timer(struct weft__node *node, const struct weft__nic *nic, weft
 
 void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                         const struct weft_packet *request) {
-    weft__fifo_push(&nic->work, nic->pool, request);
+    weft__fifo_push(&nic->work, nic->end.pool, request);
     if (nic->work.n == 1) set_timer(node, nic, w->now_ps);
 }
 
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
     struct weft_packet request;
-    weft__fifo_pop(&nic->work, nic->pool, &request);
+    weft__fifo_pop(&nic->work, nic->end.pool, &request);
     if (nic->work.n) set_timer(node, nic, now);
     return request;
 }

@@ -3,10 +3,10 @@
 #ifndef WEFT_BOX_SWITCH_SWITCH_H
 #define WEFT_BOX_SWITCH_SWITCH_H
 
-#include "box/nic/nic.h"
 #include "box/switch/te.h"
 #include "link/ether.h"
 #include "link/sfc.h"
+#include "transport/qp.h"
 #include "weft/arbiter.h"
 #include "weft/queueing.h"
 #include "weft/route.h"

@@ -103,13 +103,18 @@ void weft__cliques_free(struct weft__cliques *cliques) {
             weft_gnet_routes_free(cliques->clique[f].routes[e]);
 }
 
-void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup) {
-    uint32_t tin = net->topology->port[weft_topology_port(net->topology, node, 0)->peer].node;
-    const struct weft__clique *clique = &net->cliques->clique[net->cliques->shape->fabric_of_node[tin]];
-    if (!clique->timeline) return;
-    setup->absence = clique->timeline->absence;
-    setup->absences = clique->timeline->absences;
-    setup->tin = net->cliques->shape->tin_of_node[tin];
+const struct weft__down *weft__processor_downs(const struct weft__network *net, uint32_t node, uint32_t *ret_n) {
+    uint32_t tin = net->topology->port[weft_topology_port(net->topology, node, 0)->peer].node, n = 0;
+    const struct weft_clique_timeline *timeline =
+        net->cliques->clique[net->cliques->shape->fabric_of_node[tin]].timeline;
+    *ret_n = 0;
+    if (!timeline) return NULL;
+    struct weft__down *down = weft_arena_alloc(net->arena_host, timeline->absences, sizeof *down);
+    for (uint32_t i = 0; i < timeline->absences; i++)
+        if (timeline->absence[i].tin == net->cliques->shape->tin_of_node[tin])
+            down[n++] = (struct weft__down){timeline->absence[i].from_ps, timeline->absence[i].to_ps};
+    *ret_n = n;
+    return down;
 }
 
 // --- the box ------------------------------------------------------------------------------------------------------

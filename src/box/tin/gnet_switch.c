@@ -78,7 +78,7 @@ static __attribute__((noinline)) void send_credits(struct weft__gnet *g, struct 
     struct weft__gnet_in *in = &g->in[i];
     weft_time_ps arrival = when + g->credit_delay_ps[i];
     struct weft_packet *p = weft__send(w, (struct weft__to){in->peer_inbox, in->peer_node, in->peer_port}, arrival,
-                                       &(struct weft_packet){.late = true, .kind = WEFT_PACKET_GNET_CREDIT});
+                                       &(struct weft_packet){.late = true, .kind = WEFT_PACKET_ROOM});
     weft__gnet_put_credit(p, 0, vc, in->owed[vc]);
     in->owed[vc] = 0;
     for (uint32_t k = 1, other; k < WEFT__GNET_CREDITS && (other = first_owed(in)) < WEFT_GNET_VCS; k++) {

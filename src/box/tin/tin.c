@@ -267,7 +267,7 @@ static void tin_fetch(const struct weft__node *node, const struct weft__arrival 
         const struct weft_packet *p = arrival[i].packet;
         if (!is_gnet(g, p)) continue;
         const struct weft__gnet_out *out = &g->out[p->port];
-        bool is_credit = p->kind == WEFT_PACKET_GNET_CREDIT;
+        bool is_credit = p->kind == WEFT_PACKET_ROOM;
         uint32_t to = is_credit ? g->self : weft__gnet_to(p);
         __builtin_prefetch(is_credit ? (const void *)out : &g->in[p->port]);
         __builtin_prefetch(is_credit ? (const void *)out->credits : weft__gnet_entry_to(g, p, p->port, to));
@@ -285,7 +285,7 @@ static void tin_prepare(struct weft__node *node, struct weft__arrival *arrival, 
         const struct weft_packet *p = arrival[i].packet;
         arrival[i].word = 0;
         if (!is_gnet(g, p)) continue;
-        bool is_cell = p->kind != WEFT_PACKET_GNET_CREDIT, is_home = is_cell & (weft__gnet_to(p) == g->self);
+        bool is_cell = p->kind != WEFT_PACKET_ROOM, is_home = is_cell & (weft__gnet_to(p) == g->self);
         uint32_t to = is_cell ? weft__gnet_to(p) : g->self;
         uint16_t set = *weft__gnet_entry_to(g, p, p->port, to);
         __builtin_prefetch(&g->set[set]);

@@ -4,11 +4,11 @@
 #ifndef WEFT_BOX_TIN_TIN_H
 #define WEFT_BOX_TIN_TIN_H
 
-#include "box/nic/nic.h"
 #include "box/tin/gnet_switch.h"
 #include "box/tin/tin_nic.h"
 #include "box/tin/tin_rma.h"
 #include "link/ether.h"
+#include "transport/qp.h"
 
 /// A list of slots of an array, oldest first. A slot is in one list.
 struct weft__tin_list {

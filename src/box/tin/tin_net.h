@@ -4,7 +4,6 @@
 #define WEFT_BOX_TIN_TIN_NET_H
 
 #include "box/network.h"
-#include "box/nic/nic.h"
 #include "box/tin/tin.h"
 
 struct weft__cliques {
@@ -49,8 +48,8 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
 /// What a shared NIC lets the host (a node) have on its way; INT64_MAX: it shares none.
 int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
-/// When the control processor at `node` is away, for its NIC.
-void weft__processor_absences(const struct weft__network *net, uint32_t node, struct weft__nic_setup *setup);
+/// When the firmware of the control processor at `node` does not answer: [*ret_n].
+const struct weft__down *weft__processor_downs(const struct weft__network *net, uint32_t node, uint32_t *ret_n);
 /// Depths of VCs that were sampled, into the outcome.
 void weft__tin_distributions_collect(struct weft__network *net);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.

@@ -47,7 +47,7 @@ static void give_back(struct weft__worker *w, const struct weft__port *port, uin
     weft_time_ps delay = port->delay_data_ps < port->delay_pause_ps ? port->delay_data_ps : port->delay_pause_ps;
     weft_time_ps arrival = w->now_ps + weft__port_time(port, WEFT__PREAMBLE + WEFT_FRAME_MIN) + delay;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival,
-               &(struct weft_packet){.late = true, .psn = bytes, .kind = WEFT_PACKET_GNET_CREDIT});
+               &(struct weft_packet){.late = true, .psn = bytes, .kind = WEFT_PACKET_ROOM});
 }
 
 /// The NIC is free and takes the frame.

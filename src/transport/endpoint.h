@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host as programs, messages and remote memory access see it. The NIC is one (box/nic/nic.h).
+#ifndef WEFT_TRANSPORT_ENDPOINT_H
+#define WEFT_TRANSPORT_ENDPOINT_H
+
+#include "engine/engine.h"
+#include "transport/qp.h"
+
+struct weft__endpoint {
+    const struct weft__hosts *hosts;
+    struct weft_packet_pool *pool;
+    struct weft__gpu *gpu;      ///< NULL: of no job
+    struct weft__rma_host *rma; ///< NULL: no remote memory access by software
+    uint32_t host;
+};
+
+/// What can be asked of it.
+struct weft__endpoint_ops {
+    /// A work request: there is data up to psn.
+    void (*post)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                 uint32_t psn);
+    /// For queue pairs that carry messages. One has been taken out of the buffer; `last`: there will be no other. `qp`:
+    /// the first of the connection.
+    void (*consumed)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                     bool last);
+    /// Sends a clear-to-send for messages below `granted` (0: none), and looks again after the timeout, doubled so
+    /// often.
+    void (*grant)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                  uint32_t granted, uint32_t priority, uint32_t doublings);
+};
+
+#endif
