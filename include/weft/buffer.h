@@ -13,11 +13,22 @@ enum weft_buffer_answer {
     WEFT_BUFFER_DROP, ///< not accepted: no room (for a lossless group: headroom exhausted)
 };
 
+/// What a lossless port and priority may count on, whatever the others hold; with several lossless priorities, the one
+/// that gets least. Without any: of a lossy one, which has no headroom.
+struct weft_buffer_plan {
+    weft_bytes xoff_bytes;     ///< it is paused above this, if it alone is congested
+    weft_bytes headroom_bytes; ///< from the packet on that had it paused, it takes at least this
+    char text[192];            ///< both, in the words of the parameters
+    char headroom_text[96];    ///< where the headroom comes from, likewise
+};
+
 struct weft_buffer_ops {
     /// Required. Does the configuration fit a switch with so many ports, and can frames of `frame_bytes` be admitted at
     /// all? NULL, or why not (in `text`): bad input.
     const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                        size_t size);
+    /// Required. For a configuration that fits.
+    void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
     /// Required, hot. A packet of `bytes` wants in at (port, priority).

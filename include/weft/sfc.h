@@ -56,6 +56,7 @@ struct weft_sfc_ops {
     void (*on_packet)(const void *conf, const struct weft_sfc_fact *, struct weft_sfc_act *);
     /// Optional. Flows and inputs are to be counted, and have fed the queue "lately" within this time.
     weft_time_ps (*memory)(const void *conf);
+    bool fixed; ///< it acts by the threshold and the pause of its configuration, always: they can be judged beforehand
 };
 
 #endif

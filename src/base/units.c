@@ -251,6 +251,12 @@ int weft_format_rate(weft_rate_bps rate, char *text, size_t size) {
     return format_for_people(WEFT__RATE, rate, text, size);
 }
 
+struct weft__bytes_text weft__bytes_text(weft_bytes bytes) {
+    struct weft__bytes_text t;
+    weft__quantity_format(WEFT__BYTES, bytes, t.text, sizeof t.text);
+    return t;
+}
+
 const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,
                               char *text, size_t size) {
     if (lower_bytes <= upper_bytes) return NULL;

@@ -17,6 +17,11 @@ int weft__quantity_format(enum weft__quantity quantity, uint64_t value, char *te
 bool weft__real_parse(const char *text, double *ret_value);
 /// The shortest text that weft__real_parse reads back to the same value.
 int weft__real_format(double value, char *text, size_t size);
+/// "4KiB", for one expression: weft__bytes_text(4096).text.
+struct weft__bytes_text {
+    char text[32];
+};
+struct weft__bytes_text weft__bytes_text(weft_bytes bytes);
 /// "xon (300KB) is above xoff (200KB)" in `text`, for the check of a table; NULL if it is not.
 const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,
                               char *text, size_t size);

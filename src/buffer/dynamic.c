@@ -135,6 +135,33 @@ static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossles
     return text;
 }
 
+/// Weight of the lossless priority that has the least; without any, of all priorities.
+static uint64_t least_weight(const struct dynamic_conf *c, uint8_t lossless_mask) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+        if ((!lossless_mask || lossless_mask >> priority & 1) && c->weight[priority] < least)
+            least = c->weight[priority];
+    return least;
+}
+
+/// One congested group holds T = alpha x (shared - T), and its reserve.
+static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
+    const struct dynamic_conf *c = conf;
+    weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
+    weft_bytes shared = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
+    double alpha = c->alpha * (double)least_weight(c, lossless_mask);
+    weft_bytes threshold = (weft_bytes)((double)shared * alpha / (1 + alpha));
+    if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
+    if (threshold > c->threshold_bytes_max) threshold = c->threshold_bytes_max;
+    if (threshold > shared) threshold = shared;
+    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = c->reserve_bytes + threshold,
+                                          .headroom_bytes = lossless_mask ? c->headroom_bytes : 0};
+    snprintf(ret_plan->text, sizeof ret_plan->text, "dynamic threshold of one congested group, %s, and headroom %s",
+             weft__bytes_text(ret_plan->xoff_bytes).text, weft__bytes_text(ret_plan->headroom_bytes).text);
+    snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "headroom %s",
+             weft__bytes_text(ret_plan->headroom_bytes).text);
+}
+
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
                                             const struct dynamic_group *g, uint32_t priority) {
     weft_bytes threshold = calc_threshold(c, s, priority), shared = calc_shared(c, g->pool);
@@ -245,6 +272,7 @@ static const char *dynamic_check(const void *state, const void *conf) {
 
 static const struct weft_buffer_ops dynamic_ops = {
     .fit = dynamic_fit,
+    .plan = dynamic_plan,
     .state_size = dynamic_state_size,
     .init = dynamic_init,
     .admit = dynamic_admit,

@@ -69,6 +69,20 @@ static const char *pool_fit(const void *conf, uint32_t ports, uint8_t lossless_m
     return text;
 }
 
+static void pool_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
+    const struct pool_conf *c = conf;
+    weft_bytes xoff = lossless_mask ? c->xoff_bytes : c->size_bytes, headroom = lossless_mask ? headroom_of(c) : 0;
+    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = xoff, .headroom_bytes = headroom};
+    snprintf(ret_plan->text, sizeof ret_plan->text, "xoff %s of the pool of all ports, and headroom %s of each",
+             weft__bytes_text(xoff).text, weft__bytes_text(headroom).text);
+    if (c->headroom_bytes)
+        snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "headroom %s",
+                 weft__bytes_text(headroom).text);
+    else
+        snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "size %s - xoff %s",
+                 weft__bytes_text(c->size_bytes).text, weft__bytes_text(xoff).text);
+}
+
 static size_t pool_state_size(const void *conf, uint32_t ports) {
     return sizeof(struct pool_state) + ports * (WEFT_PRIORITIES * sizeof(struct pool_group) + 1);
 }
@@ -169,6 +183,7 @@ static const char *pool_check(const void *state, const void *conf) {
 
 static const struct weft_buffer_ops pool_ops = {
     .fit = pool_fit,
+    .plan = pool_plan,
     .state_size = pool_state_size,
     .init = pool_init,
     .admit = pool_admit,

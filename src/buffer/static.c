@@ -54,6 +54,16 @@ static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless
     return text;
 }
 
+static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan) {
+    const struct static_conf *c = conf;
+    weft_bytes xoff = lossless_mask ? c->xoff_bytes : c->size_bytes;
+    *ret_plan = (struct weft_buffer_plan){.xoff_bytes = xoff, .headroom_bytes = c->size_bytes - xoff};
+    snprintf(ret_plan->text, sizeof ret_plan->text, "size %s, xoff %s", weft__bytes_text(c->size_bytes).text,
+             weft__bytes_text(xoff).text);
+    snprintf(ret_plan->headroom_text, sizeof ret_plan->headroom_text, "size %s - xoff %s",
+             weft__bytes_text(c->size_bytes).text, weft__bytes_text(xoff).text);
+}
+
 static size_t static_state_size(const void *conf, uint32_t ports) {
     return sizeof(struct static_state) + ports * (WEFT_PRIORITIES * sizeof(struct static_group) + 1);
 }
@@ -137,6 +147,7 @@ static const char *static_check(const void *state, const void *conf) {
 
 static const struct weft_buffer_ops static_ops = {
     .fit = static_fit,
+    .plan = static_plan,
     .state_size = static_state_size,
     .init = static_init,
     .admit = static_admit,

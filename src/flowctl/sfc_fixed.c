@@ -27,7 +27,7 @@ static void fixed_on_packet(const void *conf, const struct weft_sfc_fact *fact, 
     act->pause_ps = c->sfc.pause_ps;
 }
 
-static const struct weft_sfc_ops fixed_ops = {.watch = fixed_watch, .on_packet = fixed_on_packet};
+static const struct weft_sfc_ops fixed_ops = {.watch = fixed_watch, .on_packet = fixed_on_packet, .fixed = true};
 
 const struct weft_model weft__sfc_fixed = {
     .kind = WEFT_KIND_SFC,

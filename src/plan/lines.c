@@ -11,7 +11,8 @@ struct direction {
     const struct weft_device_conf *from_conf, *to_conf;
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
-    uint32_t to_ports;
+    uint32_t to_ports; ///< for Ethernet
+    bool fabric;       ///< no Ethernet, and no PFC
 };
 
 static int order(uint64_t a, uint64_t b) {
@@ -29,18 +30,23 @@ static int compare(const void *a, const void *b) {
     if (!by) by = order(y->delay_ps, x->delay_ps);
     if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of one array
     if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
+    if (!by) by = order(x->fabric, y->fabric);
     return by ? by : order(y->to_ports, x->to_ports);
 }
 
 static struct direction *directions(const struct weft_scenario *s, const struct weft_topology *t,
                                     struct weft_arena *arena) {
     const struct weft_device_conf **device = weft_device_confs(s, t, arena);
+    uint32_t *ports = weft_arena_alloc(arena, t->nodes, sizeof *ports);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        ports[n] = weft__plan_ports(t, n);
     struct direction *d = weft_arena_alloc(arena, t->ports, sizeof *d);
     for (uint32_t p = 0; p < t->ports; p++) {
         uint32_t to = t->port[p].node, from = t->port[t->port[p].peer].node;
         const struct weft_link_info *link = &t->link[t->port[p].link];
-        d[p] = (struct direction){&t->node[from], &t->node[to],   device[from],     device[to],
-                                  link->rate_bps, link->delay_ps, t->node[to].ports};
+        d[p] = (struct direction){
+            &t->node[from], &t->node[to],   device[from], device[to],
+            link->rate_bps, link->delay_ps, ports[to],    weft_topology_link_is_fabric(t, t->port[p].link)};
     }
     qsort(d, t->ports, sizeof *d, compare);
     return d;
@@ -68,7 +74,7 @@ static void fill_host(const struct direction *d, struct weft_plan_line *line, st
 
 static void fill_switch(const struct direction *d, struct weft_plan_line *line, struct weft_arena *arena) {
     struct weft__plan_switch sw = weft__plan_switch(&d->to_conf->sw, d->to_ports, arena);
-    line->lossless = d->to_conf->sw.pfc.priorities;
+    line->lossless = d->to_conf->sw.pfc.priorities && !d->fabric;
     line->pfc.processing_ps = d->to_conf->sw.processing_ps;
     line->pfc.buffer_bytes = sw.buffer_bytes;
     line->pfc.xoff_bytes = sw.pfc_threshold_bytes;

@@ -122,7 +122,7 @@ struct weft_plan_place weft_plan_scenario_place(const struct weft_scenario *scen
     place.alike =
         place.way.round_trip_ps == 2 * links * place.conf.delay_ps + place.way.passes * place.conf.processing_ps;
     place.conf.layers = (links + 1) / 2;
-    struct weft__plan_switch sw = weft__plan_switch(&s.device[congested]->sw, t->node[congested].ports, arena);
+    struct weft__plan_switch sw = weft__plan_switch(&s.device[congested]->sw, weft__plan_ports(t, congested), arena);
     fill_conf(&sw, &place);
     place.conf.best_effort = !s.device[congested]->sw.pfc.priorities;
     return place;

@@ -14,7 +14,9 @@ struct weft__plan_switch {
     weft_bytes sfc_threshold_bytes;
     weft_time_ps sfc_pause_ps, sfc_interval_ps;
 };
-/// Reads the values that every table gives as text, so that it depends on no model's struct. Texts are in `arena`.
+/// Ports for Ethernet, which are those that share the buffer of a box.
+uint32_t weft__plan_ports(const struct weft_topology *t, uint32_t node);
+/// `ports`: as above. Texts are in `arena`.
 struct weft__plan_switch weft__plan_switch(const struct weft_switch_conf *sw, uint32_t ports, struct weft_arena *arena);
 
 #endif

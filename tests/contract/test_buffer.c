@@ -3,6 +3,8 @@
 // each other, no lossless packet dropped without an XOFF before it; and likewise while ports change what is lossless.
 #include "models.h"
 
+#include <inttypes.h>
+
 #include "weft/buffer.h"
 #include "weft/random.h"
 
@@ -126,11 +128,57 @@ static void holds(const struct weft_model *model, const void *conf) {
     }
 }
 
+/// Frames of `bytes` at (port, priority) until it answers `until`; how many bytes it took.
+static weft_bytes fill(const struct weft_buffer_ops *ops, const void *conf, void *state, uint32_t port,
+                       uint32_t priority, uint32_t bytes, enum weft_buffer_answer until) {
+    weft_bytes level = ops->level(state, conf, port, priority);
+    for (;;) {
+        enum weft_buffer_answer answer = ops->admit(state, conf, port, priority, bytes);
+        if (answer == until || answer == WEFT_BUFFER_DROP) break;
+    }
+    return ops->level(state, conf, port, priority) - level;
+}
+
+/// A group alone is paused above the level that the plan says, to two frames (the one above, and one that a model may
+/// count elsewhere), and takes the headroom from there on; also when all other groups have first taken what they get.
+static void does_what_it_plans(const struct weft_model *model, const void *conf) {
+    enum { FRAME = 4158, PORT = 2, PRIORITY = 3 };
+    const struct weft_buffer_ops *ops = model->ops;
+    struct weft_buffer_plan plan, lossy;
+    ops->plan(conf, PORTS, LOSSLESS, &plan);
+    ops->plan(conf, PORTS, 0, &lossy);
+    assert_true(*plan.text && *plan.headroom_text);
+    assert_int_equal(lossy.headroom_bytes, 0);
+    for (uint32_t others = 0; others < 2; others++) {
+        void *state = calloc(1, ops->state_size(conf, PORTS));
+        ops->init(state, conf, PORTS, LOSSLESS);
+        for (uint32_t g = 0; others && g < PORTS * WEFT_PRIORITIES; g++)
+            if (g != PORT * WEFT_PRIORITIES + PRIORITY)
+                fill(ops, conf, state, g / WEFT_PRIORITIES, g % WEFT_PRIORITIES, FRAME, WEFT_BUFFER_DROP);
+        weft_bytes paused = fill(ops, conf, state, PORT, PRIORITY, FRAME, WEFT_BUFFER_XOFF);
+        weft_bytes level = ops->level(state, conf, PORT, PRIORITY);
+        if (!others && (paused + FRAME < plan.xoff_bytes || paused > plan.xoff_bytes + FRAME))
+            fail_msg("%s: paused at %" PRIu64 ", planned %" PRIu64, model->name, paused, plan.xoff_bytes);
+        fill(ops, conf, state, PORT, PRIORITY, FRAME, WEFT_BUFFER_DROP);
+        weft_bytes took = ops->level(state, conf, PORT, PRIORITY) - level + FRAME; // and the one that had it paused
+        if (took + FRAME < plan.headroom_bytes || (!others && took > plan.headroom_bytes + FRAME))
+            fail_msg("%s: took %" PRIu64 ", planned %" PRIu64, model->name, took, plan.headroom_bytes);
+        free(state);
+    }
+}
+
+static void all_do_what_they_plan(void **state) {
+    each_model(WEFT_KIND_BUFFER, does_what_it_plans);
+}
+
 static void all_hold_under_random_packets(void **state) {
     each_model(WEFT_KIND_BUFFER, holds);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_hold_under_random_packets)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_hold_under_random_packets),
+        cmocka_unit_test(all_do_what_they_plan),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,8 @@ static void required(const struct weft_model *model) {
     }
     case WEFT_KIND_BUFFER: {
         const struct weft_buffer_ops *o = ops;
-        assert_true(o->state_size && o->init && o->admit && o->release && o->review && o->level && o->level_max &&
-                    o->check);
+        assert_true(o->fit && o->plan && o->state_size && o->init && o->admit && o->release && o->review &&
+                    o->set_lossless && o->level && o->room && o->level_max && o->check);
         break;
     }
     case WEFT_KIND_AQM: {
