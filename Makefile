@@ -6,6 +6,8 @@ DEMO_SCENARIO ?= scenarios/foundation/incast.yaml
 DEMO_ARGS ?=
 DEMO_LARGE := $(foreach i,0 1 2 3,--set workload.$(i).size=80MB)
 FUZZ_SECONDS ?= 20
+PREFIX ?= /usr/local
+DESTDIR ?=
 BENCH_ARGS ?= engine
 
 WEFT := $(BUILD)/weft
@@ -18,7 +20,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
+.PHONY: build install setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
         lint readme figures clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -41,6 +43,11 @@ build: setup ## build the program and leave it at build/weft
 
 setup: ## install what is missing (apt, as root or by sudo)
 	@tools/setup
+
+install: build ## install program, library, headers and schema below PREFIX (/usr/local), or DESTDIR/PREFIX
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@ninja -C $(BUILD) installed
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'

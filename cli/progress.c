@@ -59,10 +59,11 @@ static void draw(struct weft_cli_progress *progress, const struct weft_progress 
     progress->drawn_s = now->wall_s;
 }
 
-void weft_cli_progress_on(void *context, const struct weft_progress *now) {
+bool weft_cli_progress_on(void *context, const struct weft_progress *now) {
     struct weft_cli_progress *progress = context;
-    if (!progress->file || (progress->drawn_s >= 0 && now->wall_s - progress->drawn_s < interval_s)) return;
+    if (!progress->file || (progress->drawn_s >= 0 && now->wall_s - progress->drawn_s < interval_s)) return true;
     draw(progress, now);
+    return true;
 }
 
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end) {

@@ -17,7 +17,8 @@ struct weft_cli_progress {
 /// Draws on standard error if that is a terminal and `quiet` is false.
 void weft_cli_progress_init(struct weft_cli_progress *progress, const char *label, bool quiet);
 /// For weft_sim_options.on_progress; `context` is the struct. Redraws at most ten times a second.
-void weft_cli_progress_on(void *context, const struct weft_progress *now);
+/// True: go on.
+bool weft_cli_progress_on(void *context, const struct weft_progress *now);
 /// Leaves the line as it stands at the end of a run, on a line of its own.
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end);
 /// Clears the line.

@@ -32,23 +32,18 @@ bool weft_cli_interrupted(void) {
 enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                           uint32_t variant, struct weft_error *ret_error) {
     *s = (struct weft_cli_simulation){0};
-    enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
+    enum weft_status status = weft_simulation_new(file, variant, &s->whole, ret_error);
     if (status) return status;
-    struct weft_scenario *c = s->scenario;
-    s->arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
-    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, s->arena, &s->topology, ret_error);
-    if (status) return status;
-    status = weft_simulation_check(c, s->topology, ret_error);
-    if (status) return status;
-    status = weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
-    if (status) return status;
-    return weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
+    s->scenario = s->whole->scenario;
+    s->topology = s->whole->topology;
+    s->workload = s->whole->workload;
+    s->arena = s->whole->arena;
+    return WEFT_OK;
 }
 
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s) {
     if (s->outcome) weft_outcome_free(s->outcome);
-    if (s->arena) weft_arena_free(s->arena);
-    if (s->scenario) weft_scenario_free(s->scenario);
+    weft_simulation_free(s->whole);
     *s = (struct weft_cli_simulation){0};
 }
 

@@ -8,9 +8,10 @@
 #include "weft/report.h"
 
 struct weft_cli_simulation {
+    struct weft_simulation *whole; ///< what the next four are of
     struct weft_scenario *scenario;
-    struct weft_topology *topology; ///< in `arena`
-    struct weft_workload *workload; ///< lives in the scenario
+    struct weft_topology *topology;
+    struct weft_workload *workload;
     struct weft_arena *arena;
     struct weft_outcome *outcome; ///< NULL before it ran
     bool one_of_several;          ///< files that it writes itself bear the variant's name

@@ -13,6 +13,7 @@
 
 struct run {
     struct weft_scenario_file *file;
+    struct weft_simulation *whole; ///< what the next three are of
     struct weft_scenario *scenario;
     struct weft_topology *topology;
     struct weft_workload *workload;
@@ -23,8 +24,8 @@ struct run {
 
 static inline void run_free(struct run *r) {
     if (r->outcome) weft_outcome_free(r->outcome);
-    if (r->scenario) weft_scenario_free(r->scenario);
-    if (r->file) weft_scenario_file_free(r->file);
+    weft_simulation_free(r->whole);
+    weft_scenario_file_free(r->file);
     *r = (struct run){0};
 }
 
@@ -45,14 +46,12 @@ static inline struct weft_outcome *run_again(struct run *r, uint32_t threads, co
 
 /// Everything short of running, for one variant of r->file.
 static inline enum weft_status run_bind(struct run *r, uint32_t variant) {
-    enum weft_status status = weft_scenario_new(r->file, variant, &r->scenario, &r->error);
-    struct weft_scenario *s = r->scenario;
-    if (!status)
-        status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &r->topology, &r->error);
-    if (!status)
-        status =
-            weft_workload_new(s->workload, s->workloads, r->topology, s->run.seed, s->arena, &r->workload, &r->error);
-    return status;
+    enum weft_status status = weft_simulation_new(r->file, variant, &r->whole, &r->error);
+    if (status) return status;
+    r->scenario = r->whole->scenario;
+    r->topology = r->whole->topology;
+    r->workload = r->whole->workload;
+    return WEFT_OK;
 }
 
 /// One run with one thread.
@@ -72,8 +71,8 @@ static inline struct run run_scenario(const char *file, const char *variant, con
     snprintf(path, sizeof path, "%s/scenarios/%s", getenv("WEFT_ROOT"), file);
     enum weft_status status = weft_scenario_file_read(path, &setting, setting != NULL, &r.file, &r.error);
     uint32_t v = 0;
-    while (!status && variant && strcmp(weft_scenario_variant_name(r.file, v), variant))
-        if (++v == weft_scenario_variants(r.file)) fail_msg("%s has no variant %s", file, variant);
+    if (!status && variant) v = weft_scenario_variant_find(r.file, variant);
+    if (v == WEFT_NONE) fail_msg("%s has no variant %s", file, variant);
     if (!status) status = run_bind(&r, v);
     if (status) fail_msg("%s", r.error.text);
     r.outcome = run_with(&r, &(struct weft_sim_options){.threads = 1, .record = true}, file);

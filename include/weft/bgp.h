@@ -54,7 +54,7 @@ enum weft_bgp_what {
 struct weft_bgp_event {
     weft_time_ps time_ps;
     enum weft_bgp_what what;
-    uint32_t edsw, class;    ///< class: WAY only
+    uint32_t edsw, class_index; ///< class_index: WAY only
     uint64_t links;          ///< a bit each; not for LOST, SHUT and BACK
     weft_time_ps noticed_ps; ///< LOST: so much later the fabric begins to notice (conf->tracking)
 };
@@ -71,7 +71,7 @@ struct weft_bgp_setup {
 struct weft_bgp_change {
     weft_time_ps time_ps;
     uint32_t rdsw; ///< WEFT_NONE: the EDSW itself
-    uint32_t edsw, class;
+    uint32_t edsw, class_index;
     uint64_t links;
 };
 struct weft_bgp_outcome {

@@ -17,6 +17,9 @@ struct weft_run {
     weft_bytes memory_bytes_max[WEFT_MEMORY_KINDS]; ///< as it stood after the run
 };
 
+/// Of a run of `simulation`; owns the outcome.
+struct weft_result *weft__result_new(const struct weft_simulation *simulation, struct weft_outcome *outcome);
+
 /// Of the flows of one group that finished. Nearest-rank percentiles; NAN if none finished.
 struct weft_group_stats {
     const char *name;

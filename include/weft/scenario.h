@@ -19,6 +19,7 @@
 #include "weft/device.h"
 #include "weft/dsf.h"
 #include "weft/tin.h"
+#include "weft/weft.h"
 #include "weft/workload.h"
 
 struct weft_run_conf {
@@ -77,20 +78,10 @@ struct weft_scenario {
     struct weft_arena *arena;        ///< owns everything here, and what topology and workload make
 };
 
-/// A scenario file read but not yet bound to a variant. It must outlive its scenarios: places of errors point into it.
-struct weft_scenario_file;
-/// `settings`: "path=value" texts from the command line, applied after the variant; values are YAML.
-enum weft_status weft_scenario_file_read(const char *path, const char *const *settings, uint32_t n_settings,
-                                         struct weft_scenario_file **ret_file, struct weft_error *ret_error);
-/// The same from memory; `name` stands in for the file's name.
-enum weft_status weft_scenario_file_parse(const char *name, const char *text, size_t size, const char *const *settings,
-                                          uint32_t n_settings, struct weft_scenario_file **ret_file,
-                                          struct weft_error *ret_error);
-void weft_scenario_file_free(struct weft_scenario_file *file);
-/// Variants in the file's order. A file without any has one, named "". What a variant or setting says about a model
-/// of another kind drops the old kind's parameters; a value left empty is the default again.
-uint32_t weft_scenario_variants(const struct weft_scenario_file *file); ///< at least 1
-const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i);
+// A scenario file (weft/weft.h) is read but not yet bound to a variant. It must outlive its scenarios: places of errors
+// point into it. What a variant or setting says about a model of another kind drops the old kind's parameters; a value
+// left empty is the default again.
+
 /// The case a variant belongs to; "" if the file has none.
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
 /// The section `claims` of the file itself, not of its base; NULL if there is none. See weft/claim.h.

@@ -3,27 +3,15 @@
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 
-#include <signal.h>
-
 #include "weft/outcome.h"
+#include "weft/weft.h"
 
-/// Told about every 50 ms of wall time, from the calling thread.
-struct weft_progress {
-    weft_time_ps now_ps;
-    double wall_s;
-    uint64_t packet_hops;
-    weft_bytes delivered_bytes, total_bytes; ///< payload
-    uint32_t flows_done, flows;
-};
-
-struct weft_sim_options {
-    bool profile;     ///< measure where the time goes; costs some time itself where windows hold little
-    bool record;      ///< keep the events of the run (weft/event.h), up to run.events of them a node
-    uint32_t threads; ///< 0: 1
-    const volatile sig_atomic_t *interrupt; ///< non-zero stops the run; may be NULL
-    void (*on_progress)(void *context, const struct weft_progress *progress);
-    void *context;
-    const char *capture_file; ///< of what the scenario's `capture` asks for; NULL: nothing is captured
+/// A variant bound, with its network and its flows.
+struct weft_simulation {
+    struct weft_scenario *scenario;
+    struct weft_topology *topology; ///< in `arena`
+    struct weft_workload *workload; ///< in the scenario's
+    struct weft_arena *arena;
 };
 
 /// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail

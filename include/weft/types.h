@@ -10,6 +10,9 @@
 
 #define WEFT_VERSION "0.1.0"
 
+/// What the shared library exports; all else in it is hidden.
+#define WEFT_API __attribute__((visibility("default")))
+
 typedef uint64_t weft_time_ps;
 typedef uint64_t weft_rate_bps;
 typedef uint64_t weft_bytes;
@@ -40,7 +43,8 @@ static inline weft_time_ps weft_time_of_real(double time_ps) {
 static inline weft_time_ps weft_time_of_bytes(weft_bytes bytes, weft_rate_bps rate_bps) {
     const uint64_t bit_ps = 8 * WEFT_PS_PER_S;
     if (bytes <= UINT64_MAX / bit_ps) return bytes * bit_ps / rate_bps;
-    unsigned __int128 time = (unsigned __int128)bytes * bit_ps / rate_bps;
+    __extension__ unsigned __int128 time = bytes;
+    time = time * bit_ps / rate_bps;
     return time < WEFT_TIME_MAX ? (weft_time_ps)time : WEFT_TIME_MAX;
 }
 

@@ -10,6 +10,8 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
                                 const char *format, ...) {
     if (!ret_error || ret_error->status) return status;
     ret_error->status = status;
+    ret_error->line = place.line;
+    ret_error->column = place.column;
     size_t used = 0;
     if (place.file) {
         int n = place.line ? snprintf(ret_error->text, sizeof ret_error->text, "%s:%d:%d: ", place.file, place.line,
@@ -17,7 +19,10 @@ enum weft_status weft_error_set(struct weft_error *ret_error, enum weft_status s
                            : snprintf(ret_error->text, sizeof ret_error->text, "%s: ", place.file);
         used = n < 0 ? 0 : (size_t)n;
         if (used >= sizeof ret_error->text) used = sizeof ret_error->text - 1;
+        size_t length = strlen(place.file);
+        ret_error->file_length = (unsigned)(length < used ? length : used);
     }
+    ret_error->message_at = (unsigned)used;
     va_list args;
     va_start(args, format);
     vsnprintf(ret_error->text + used, sizeof ret_error->text - used, format, args);

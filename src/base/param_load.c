@@ -17,7 +17,7 @@ struct load {
 #define FAIL(l, place, ...) weft_error_set((l)->error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
 const char *weft__path_join(char *text, size_t size, const char *path, const char *name) {
-    snprintf(text, size, "%s%s%s", path, *path ? "." : "", name);
+    if (snprintf(text, size, "%s%s%s", path, *path ? "." : "", name) < 0) *text = 0;
     return text;
 }
 

@@ -455,7 +455,7 @@ static void publish(struct weft__worker *w) {
         .progress_ps = t->progress_ps,
         .so_far = {.packet_hops = t->packet_hops, .payload_bytes = t->payload_bytes, .flows_done = t->flows_done},
         .events = events,
-        .interrupt = w->id == 0 && e->conf.interrupt && *e->conf.interrupt,
+        .interrupt = w->id == 0 && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
 }
 
@@ -556,7 +556,7 @@ static void *work(void *context) {
             run_worker(&e->worker[k], window, &begun);
         windows++;
         if (t->own.id == 0 && e->conf.on_progress && windows % 64 == 0)
-            e->conf.on_progress(e->conf.context, &all.so_far, window << first->shift);
+            e->stopped |= !e->conf.on_progress(e->conf.context, &all.so_far, window << first->shift);
     }
     return NULL;
 }

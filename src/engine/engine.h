@@ -152,7 +152,8 @@ struct weft__engine_conf {
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
     bool profile;
     const volatile sig_atomic_t *interrupt;
-    void (*on_progress)(void *context, const struct weft__engine_progress *progress, weft_time_ps now_ps);
+    /// False: the run ends as by `interrupt`.
+    bool (*on_progress)(void *context, const struct weft__engine_progress *progress, weft_time_ps now_ps);
     void *context;
 };
 
@@ -166,6 +167,7 @@ struct weft__engine {
     struct weft__threads threads;
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
+    bool stopped; ///< by on_progress; worker 0's
     enum weft_end end;
 };
 

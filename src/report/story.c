@@ -142,7 +142,7 @@ static struct weft_story *find_home(struct build *b, const struct weft_event *e)
     return NULL;
 }
 
-static void raise(weft_bytes *most, weft_bytes bytes) {
+static void raise_to(weft_bytes *most, weft_bytes bytes) {
     if (bytes > *most) *most = bytes;
 }
 
@@ -158,7 +158,7 @@ static void sum_queue(struct weft_story *s, const struct weft_event *e, uint32_t
         s->times += e->detail == WEFT_EVENT_MIN;
         s->threshold[e->detail] = e->more;
         if (s->above_ps[e->detail] == WEFT_TIME_NEVER) s->above_ps[e->detail] = e->time_ps;
-        raise(&s->bytes_max, e->value);
+        raise_to(&s->bytes_max, e->value);
         break;
     case WEFT_EVENT_QUEUE_BELOW:
         s->over += e->detail == WEFT_EVENT_MIN;
@@ -176,7 +176,7 @@ static void sum_queue(struct weft_story *s, const struct weft_event *e, uint32_t
         break;
     case WEFT_EVENT_CONGESTED:
         if (!s->congestions++) s->congested = id;
-        raise(&s->bytes_max, e->value);
+        raise_to(&s->bytes_max, e->value);
         break;
     }
 }
@@ -185,7 +185,7 @@ static void sum_pause(struct weft_story *s, const struct weft_event *e) {
     switch (e->kind) {
     case WEFT_EVENT_XOFF:
         s->xoffs++;
-        raise(&s->bytes_max, e->value);
+        raise_to(&s->bytes_max, e->value);
         break;
     case WEFT_EVENT_PAUSE_RECEIVED:
         s->paused = e->port;

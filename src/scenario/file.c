@@ -110,6 +110,18 @@ static struct weft_scenario_file *file_new(const char *path) {
     return file;
 }
 
+enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const char *setting,
+                                        struct weft_error *ret_error) {
+    const struct weft_tree *over = NULL;
+    enum weft_status status = read_setting(file, setting, &over, ret_error);
+    if (status) return status;
+    const struct weft_tree **all = weft_arena_alloc(file->arena, file->settings + 1, sizeof *all);
+    if (file->settings) memcpy(all, file->setting, file->settings * sizeof *all);
+    all[file->settings++] = over;
+    file->setting = all;
+    return WEFT_OK;
+}
+
 /// What both readers end with, after the text has become `root` or has failed to.
 static enum weft_status finish(struct weft_scenario_file *file, enum weft_status status, const struct weft_tree *root,
                                const char *const *settings, uint32_t n_settings, struct weft_scenario_file **ret_file,
@@ -149,6 +161,12 @@ uint32_t weft_scenario_variants(const struct weft_scenario_file *file) {
 
 const char *weft_scenario_variant_name(const struct weft_scenario_file *file, uint32_t i) {
     return file->variant[i].name;
+}
+
+uint32_t weft_scenario_variant_find(const struct weft_scenario_file *file, const char *name) {
+    for (uint32_t i = 0; i < file->variants; i++)
+        if (!strcmp(file->variant[i].name, name)) return i;
+    return WEFT_NONE;
 }
 
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i) {

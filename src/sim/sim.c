@@ -324,17 +324,17 @@ struct watcher {
     double begun_s, told_s;
 };
 
-static void on_progress(void *context, const struct weft__engine_progress *so_far, weft_time_ps now) {
+static bool on_progress(void *context, const struct weft__engine_progress *so_far, weft_time_ps now) {
     struct watcher *watcher = context;
     double wall = seconds(CLOCK_MONOTONIC);
-    if (wall - watcher->told_s < 0.05) return;
+    if (wall - watcher->told_s < 0.05) return true;
     watcher->told_s = wall;
     watcher->progress.now_ps = now;
     watcher->progress.wall_s = wall - watcher->begun_s;
     watcher->progress.packet_hops = so_far->packet_hops;
     watcher->progress.delivered_bytes = so_far->payload_bytes;
     watcher->progress.flows_done = so_far->flows_done;
-    watcher->options->on_progress(watcher->options->context, &watcher->progress);
+    return watcher->options->on_progress(watcher->options->context, &watcher->progress);
 }
 
 /// When everybody has been told of the last failure or repair.

@@ -91,8 +91,8 @@ static void superspines_lose_a_building(void **state) {
     const struct weft_bgp_setup four = {
         .rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 4, .aggregates = one_each};
     const struct weft_bgp_event event[] = {
-        {.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_WAY_DOWN, .edsw = 7, .class = 2, .links = 3},
-        {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_WAY_UP, .edsw = 7, .class = 2, .links = 3}};
+        {.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_WAY_DOWN, .edsw = 7, .class_index = 2, .links = 3},
+        {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_WAY_UP, .edsw = 7, .class_index = 2, .links = 3}};
     const struct weft_bgp_result *r = weft_bgp_run(&conf, &four, event, 2, 1, arena);
     assert_int_equal(r->rib, 4 * NEXT_HOPS);
     assert_int_equal(r->first_updates, RDSWS * NEXT_HOPS); // all aggregates of a way in one
@@ -110,7 +110,7 @@ static void superspines_lose_a_building(void **state) {
         const struct weft_bgp_change *c = &r->change[i];
         if (c->rdsw == WEFT_NONE) continue; // the EDSW itself
         assert_int_equal(c->edsw, 7);
-        assert_int_equal(c->class, 2);
+        assert_int_equal(c->class_index, 2);
         assert_int_equal(c->links, c->time_ps < 2 * WEFT_PS_PER_S ? 0xfffc : 0xffff);
         told++;
     }

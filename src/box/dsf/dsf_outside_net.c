@@ -133,7 +133,7 @@ static void run_changes(struct views *v, struct viewer *viewer) {
             end_epoch(v, who);
             who->since_ps = c->time_ps;
         }
-        who->known[(size_t)c->class * x->setup.edsws + c->edsw] = c->links;
+        who->known[(size_t)c->class_index * x->setup.edsws + c->edsw] = c->links;
     }
 }
 

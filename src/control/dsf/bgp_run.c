@@ -174,7 +174,7 @@ static void come(struct run *r, weft_time_ps now, uint32_t edsw) {
 static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     const struct weft_bgp_event *e = &r->event[i];
     struct edsw *edsw = &r->edsw[e->edsw];
-    uint64_t *heard = &r->heard[e->edsw * r->s.classes + e->class];
+    uint64_t *heard = &r->heard[e->edsw * r->s.classes + e->class_index];
     const struct weft_bgp_conf *conf = r->conf;
     r->now_event = i;
     switch (e->what) {
@@ -193,7 +193,7 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     case WEFT_BGP_WAY_DOWN:
     case WEFT_BGP_WAY_UP: // the superspine notices, makes an UPDATE, and the EDSW takes it
         *heard = e->what == WEFT_BGP_WAY_UP ? *heard | e->links : *heard & ~e->links;
-        note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class, *heard);
+        note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class_index, *heard);
         break;
     }
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scenario file to a variant that is ready to run: bound, its network and its flows made, everything checked.
+#include "weft/sim.h"
+
+static enum weft_status make(struct weft_simulation *s, const struct weft_scenario_file *file, uint32_t variant,
+                             struct weft_error *ret_error) {
+    enum weft_status status = weft_scenario_new(file, variant, &s->scenario, ret_error);
+    if (status) return status;
+    struct weft_scenario *c = s->scenario;
+    status = weft_topology_new(&c->topology, c->topology_tree, c->events_tree, s->arena, &s->topology, ret_error);
+    if (!status) status = weft_simulation_check(c, s->topology, ret_error);
+    if (!status)
+        status =
+            weft_workload_new(c->workload, c->workloads, s->topology, c->run.seed, c->arena, &s->workload, ret_error);
+    if (!status) status = weft_simulation_check_workload(c, s->topology, s->workload, ret_error);
+    return status;
+}
+
+enum weft_status weft_simulation_new(const struct weft_scenario_file *file, uint32_t variant,
+                                     struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
+    *ret_simulation = NULL;
+    if (variant >= weft_scenario_variants(file))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no variant %u; expected 0 to %u", variant,
+                              weft_scenario_variants(file) - 1);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
+    struct weft_simulation *s = weft_arena_alloc(arena, 1, sizeof *s);
+    s->arena = arena;
+    enum weft_status status = make(s, file, variant, ret_error);
+    if (status)
+        weft_simulation_free(s);
+    else
+        *ret_simulation = s;
+    return status;
+}
+
+void weft_simulation_free(struct weft_simulation *s) {
+    if (!s) return;
+    if (s->scenario) weft_scenario_free(s->scenario);
+    weft_arena_free(s->arena); // the simulation is in it
+}
+
+uint32_t weft_simulation_hosts(const struct weft_simulation *s) {
+    return s->topology->hosts;
+}
+
+const char *weft_simulation_host_name(const struct weft_simulation *s, uint32_t host) {
+    return host < s->topology->hosts ? s->topology->node[s->topology->host[host]].name : NULL;
+}
+
+uint32_t weft_simulation_host_find(const struct weft_simulation *s, const char *name) {
+    uint32_t node = weft_topology_find_node(s->topology, name);
+    if (node == WEFT_NONE || s->topology->node[node].role != WEFT_NODE_HOST) return WEFT_NONE;
+    return s->topology->node[node].index;
+}
+
+uint32_t weft_scenario_check(const struct weft_scenario_file *file,
+                             void (*on_error)(void *context, uint32_t variant, const struct weft_error *error),
+                             void *context) {
+    uint32_t wrong = 0;
+    for (uint32_t v = 0; v < weft_scenario_variants(file); v++) {
+        struct weft_simulation *s;
+        struct weft_error error = {0};
+        if (weft_simulation_new(file, v, &s, &error)) {
+            wrong++;
+            if (on_error) on_error(context, v, &error);
+        }
+        weft_simulation_free(s);
+    }
+    return wrong;
+}
+
+const char *weft_version(void) {
+    return WEFT_VERSION;
+}

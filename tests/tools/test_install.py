@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""weft as others have it: installed into an empty folder, found by pkg-config, its headers compiled as C and as C++, and
+the programs in examples/ built against it and run."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(os.environ["WEFT_ROOT"])
+BUILD = Path(os.environ["WEFT_BUILD"])
+C = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+CXX = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+
+def run(*command, **more):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, **more)
+    if done.returncode:
+        raise AssertionError(f"{command[0]} failed:\n{' '.join(str(c) for c in command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = Path(cls.folder.name)
+        run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", cls.root)
+        cls.pc = next(cls.root.rglob("weft.pc"))
+        prefix = re.search(r"^prefix=(.*)$", cls.pc.read_text(), re.M).group(1)
+        cls.prefix = cls.root / prefix.lstrip("/")
+        cls.lib = cls.pc.parent.parent
+        cls.env = {**os.environ, "LD_LIBRARY_PATH": str(cls.lib), "PKG_CONFIG_LIBDIR": cls.system_path(),
+                   "PKG_CONFIG_PATH": str(cls.pc.parent)}
+        for name in ("WEFT", "WEFT_ROOT"):
+            cls.env.pop(name, None)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def system_path():
+        return run("pkg-config", "--variable", "pc_path", "pkg-config").strip()
+
+    def flags(self, *how):
+        # As if the prefix were where it stands now.
+        return run("pkg-config", f"--define-variable=prefix={self.prefix}", *how, "weft", env=self.env).split()
+
+    def headers(self):
+        return sorted((self.prefix / "include" / "weft").rglob("*.h"))
+
+    def build(self, source, *libs):
+        out = self.root / (source.stem + ("-static" if "--static" in libs else ""))
+        compiler = ["c++", *CXX] if source.suffix == ".cc" else ["cc", *C]
+        run(*compiler, source, "-o", out, *self.flags("--cflags", "--libs"))
+        return out
+
+    def test_what_is_installed(self):
+        names = {str(p.relative_to(self.prefix)) for p in self.prefix.rglob("*") if not p.is_dir()}
+        lib = str(self.lib.relative_to(self.prefix))
+        for name in ("bin/weft", f"{lib}/libweft.a", f"{lib}/libweft.so", f"{lib}/libweft.so.0",
+                     f"{lib}/pkgconfig/weft.pc", "share/weft/scenario.schema.json", "share/weft/wireshark/weft.lua"):
+            self.assertIn(name, names)
+        self.assertLess(len(self.headers()), 8)
+        json.loads((self.prefix / "share/weft/scenario.schema.json").read_text())
+        self.assertIn("0.1.0", run(self.prefix / "bin/weft", "--version", env=self.env))
+
+    def test_headers_compile_alone(self):
+        for header in self.headers():
+            include = f'#include "weft/{header.name}"\n'
+            for compiler, flags, language in (("cc", C, "c"), ("c++", CXX, "c++")):
+                if shutil.which(compiler):
+                    run(compiler, *flags, "-fsyntax-only", "-x", language, "-", *self.flags("--cflags"), input=include)
+
+    def test_no_header_is_missing(self):
+        for header in self.headers():
+            for name in re.findall(r'#include "(.*)"', header.read_text()):
+                self.assertTrue((self.prefix / "include" / name).exists(), f"{header.name}: {name}")
+
+    def test_soname_and_symbols(self):
+        library = self.lib / "libweft.so"
+        self.assertIn("[libweft.so.0]", run("readelf", "-d", library))
+        exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+        declared = set()
+        for header in self.headers():
+            declared |= set(re.findall(r"WEFT_API[^;]*?\b(weft_\w+)\(", header.read_text()))
+        self.assertTrue(declared)
+        self.assertEqual(exported, declared)
+
+    def test_static_library(self):
+        source = self.root / "version.c"
+        source.write_text('#include <stdio.h>\n#include "weft/weft.h"\n'
+                          'int main(void) { puts(weft_version()); return weft_scenario_file_read'
+                          '("", 0, 0, 0, 0) != WEFT_ERROR_INPUT; }\n')
+        flags = self.flags("--cflags", "--static", "--libs")
+        flags[flags.index("-lweft")] = str(self.lib / "libweft.a")
+        run("cc", *C, source, "-o", self.root / "version", *flags)
+        self.assertNotIn("libweft.so", run("readelf", "-d", self.root / "version"))
+
+    def test_examples(self):
+        sources = sorted((ROOT / "examples").glob("*.c")) + sorted((ROOT / "examples").glob("*.cc"))
+        self.assertTrue(sources)
+        for source in sources:
+            if source.suffix == ".cc" and not shutil.which("c++"):
+                continue
+            with self.subTest(source.name):
+                expected = source.with_suffix(".txt")
+                said = run(self.build(source), ROOT / "scenarios" / "foundation" / "incast.yaml", env=self.env)
+                self.assertEqual(said, expected.read_text())
+
+
+if __name__ == "__main__":
+    for tool in ("meson", "pkg-config", "cc", "nm", "readelf"):
+        if not shutil.which(tool):
+            print(f"skipped: no {tool}")
+            sys.exit(77)
+    unittest.main(verbosity=2)
