@@ -13,15 +13,15 @@ BENCH_ARGS ?= engine
 WEFT := $(BUILD)/weft
 , := ,
 # A sanitizer's finding ends the test.
-SANITIZE := -Doptimization=1 -Db_lundef=false -Dc_args=-fno-omit-frame-pointer
+SANITIZE := -Dtests=enabled -Doptimization=1 -Db_lundef=false -Dc_args=-fno-omit-frame-pointer
 export ASAN_OPTIONS ?= halt_on_error=1:detect_leaks=1
 export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build install setup help demo test test-long sanitize sanitize-address sanitize-thread fuzz bench format format-check \
-        lint readme figures clean
+.PHONY: build build-tests install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
+        bench format format-check lint readme figures clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -44,6 +44,9 @@ build: setup ## build the program and leave it at build/weft
 setup: ## install what is missing (apt, as root or by sudo)
 	@tools/setup
 
+setup-tests: setup
+	@tools/setup tests
+
 install: build ## install program, library, headers and schema below PREFIX (/usr/local), or DESTDIR/PREFIX
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@ninja -C $(BUILD) installed
@@ -59,23 +62,27 @@ demo: build ## run the incast study of a 1024-GPU fabric and show its result
 	@echo && echo "== the same with 80 MB a flow: time for DCQCN to settle =="
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_LARGE) $(DEMO_ARGS)
 
-test: build ## run every test but the long ones
-	@tools/setup tests || echo "make test: tests that need them are skipped"
-	@tools/fetch-lldpd $(BUILD)/lldpd || echo "make test: the test with lldpd is skipped"
+# The build folder of `make` may have been made without what only tests need.
+build-tests: build
+	@tools/setup tests
+	@meson configure $(BUILD) -Dtests=enabled
 	@ninja -C $(BUILD)
+
+test: build-tests ## run every test but the long ones
+	@tools/setup peers || echo "make test: tests that need them are skipped"
+	@tools/fetch-lldpd $(BUILD)/lldpd || echo "make test: the test with lldpd is skipped"
 	@$(call run-tests,$(BUILD),--no-suite long)
 
-test-long: build ## run the long tests
-	@ninja -C $(BUILD)
+test-long: build-tests ## run the long tests
 	@$(call run-tests,$(BUILD),--suite long)
 
 sanitize: sanitize-address sanitize-thread ## run the tests under the address, undefined and thread sanitizers
 
-sanitize-address: setup ## run the tests under the address and undefined sanitizers
+sanitize-address: setup-tests ## run the tests under the address and undefined sanitizers
 	@$(call build-in,$(BUILD)-asan,-Db_sanitize=address$(,)undefined $(SANITIZE))
 	@$(call run-tests,$(BUILD)-asan,--no-suite long --no-suite lint --timeout-multiplier 8)
 
-sanitize-thread: setup ## run the tests of the engine under the thread sanitizer
+sanitize-thread: setup-tests ## run the tests of the engine under the thread sanitizer
 	@$(call build-in,$(BUILD)-tsan,-Db_sanitize=thread $(SANITIZE))
 	@$(call run-tests,$(BUILD)-tsan,--suite threads --timeout-multiplier 16)
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios that take longer, in parts: "2of8" is every eighth of them. Their digests are compared with those of
-// one other number of threads.
+// The scenarios that take longer. Their digests are compared with those of one other number of threads.
 #define LONG true
 #include "golden/test_scenarios.c"

@@ -60,7 +60,10 @@ static void no_deadlock_without_pfc(void **state) {
 
 static void program_exits_4_and_prints_the_cycle(void **state) {
     const char *weft = getenv("WEFT");
-    if (!weft) skip();
+    if (!weft) {
+        print_message("skipped: WEFT does not name the program\n");
+        skip();
+    }
     char path[] = "/tmp/weft-stall-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);

@@ -25,11 +25,20 @@ class Summary(unittest.TestCase):
             rows = [dict(name="t", stdout=out, stderr="", result=result, returncode=0) for out, result in programs]
             log.write_text("".join(json.dumps(row) + "\n" for row in rows))
             status, text = run("test-summary", build)
-            return status, text.splitlines()[-1]
+            self.printed = text.splitlines()
+            return status, self.printed[-1]
 
     def test_counts_functions_and_programs(self):
         cmocka = "[ RUN      ] a\n[       OK ] a\n[ RUN      ] b\n[       OK ] b\n[ RUN      ] c\n[  SKIPPED ] c\n"
         self.assertEqual(self.summary((cmocka, "OK"), ("hello", "OK")), (0, "3 passed, 0 failed, 1 skipped"))
+
+    def test_says_why_a_test_was_skipped(self):
+        self.summary(("skipped: there is no tshark\n", "SKIP"), ("[ RUN      ] a\n[       OK ] a\n", "OK"))
+        self.assertEqual(self.printed[0], "skipped: t: there is no tshark")
+        self.summary(("[ RUN      ] a\nskipped: no program\n[  SKIPPED ] a\n", "OK"))
+        self.assertEqual(self.printed[0], "skipped: t: no program")
+        self.summary(("", "SKIP"))
+        self.assertEqual(self.printed[0], "skipped: t: it does not say why")
 
     def test_failed_function(self):
         cmocka = "[ RUN      ] a\n[  FAILED  ] a\n[ RUN      ] b\n[       OK ] b\n[  FAILED  ] a\n"
