@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep within one process: an incast of four senders over buffer sizes and congestion controls.
+// A sweep within one process: an incast of four senders over flow sizes and congestion controls.
 //
 //   cc sweep.c $(pkg-config --cflags --libs weft) -o sweep && ./sweep
 #include <stdio.h>
@@ -27,17 +27,17 @@ static bool run(const struct weft_scenario_file *file, weft_time_ps *ret_time, s
 }
 
 int main(void) {
-    static const char *const sizes[] = {"2MB", "4MB", "16MB"}, *const controls[] = {"none", "dcqcn"};
+    static const char *const sizes[] = {"1MB", "2MB", "4MB"}, *const controls[] = {"none", "dcqcn"};
     struct weft_error error = {0};
     struct weft_scenario_file *file = NULL;
     if (!weft_scenario_file_parse("incast", scenario, strlen(scenario), NULL, 0, &file, &error)) {
-        printf("%-8s %-8s %12s\n", "buffer", "cc", "time (us)");
+        printf("%-8s %-8s %12s\n", "size", "cc", "time (us)");
         for (unsigned i = 0; i < 6 && !error.status; i++) {
-            char buffer[64], control[64];
-            snprintf(buffer, sizeof buffer, "switch.buffer.size=%s", sizes[i / 2]);
+            char size[64], control[64];
+            snprintf(size, sizeof size, "workload.0.size=%s", sizes[i / 2]);
             snprintf(control, sizeof control, "host.cc=%s", controls[i % 2]);
             weft_time_ps time = 0;
-            bool done = !weft_scenario_file_set(file, buffer, &error) && !weft_scenario_file_set(file, control, &error) &&
+            bool done = !weft_scenario_file_set(file, size, &error) && !weft_scenario_file_set(file, control, &error) &&
                         run(file, &time, &error);
             if (done) printf("%-8s %-8s %12.1f\n", sizes[i / 2], controls[i % 2], (double)time / WEFT_PS_PER_US);
         }

@@ -55,8 +55,8 @@ struct weft_bgp_event {
     weft_time_ps time_ps;
     enum weft_bgp_what what;
     uint32_t edsw, class_index; ///< class_index: WAY only
-    uint64_t links;          ///< a bit each; not for LOST, SHUT and BACK
-    weft_time_ps noticed_ps; ///< LOST: so much later the fabric begins to notice (conf->tracking)
+    uint64_t links;             ///< a bit each; not for LOST, SHUT and BACK
+    weft_time_ps noticed_ps;    ///< LOST: so much later the fabric begins to notice (conf->tracking)
 };
 /// Aggregates that are heard alike are a class.
 struct weft_bgp_setup {

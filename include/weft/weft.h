@@ -16,19 +16,20 @@
 // failed assertion, which aborts.
 //
 // Threads. Nothing in the library is shared between objects: different threads may use different scenario files,
-// simulations, results and drives at the same time. One object is used by one thread at a time, with two exceptions: any
-// number of threads may read one scenario file (all but weft_scenario_file_set and _free), and any number may read one
-// result. A run starts the threads that it is told to, and they have ended when it returns. Callbacks come from the
+// simulations, results and drives at the same time. One object is used by one thread at a time, with two exceptions:
+// any number of threads may read one scenario file (all but weft_scenario_file_set and _free), and any number may read
+// one result. A run starts the threads that it is told to, and they have ended when it returns. Callbacks come from the
 // thread that called, one after the other.
 //
 // Lifetimes. What a function gives with "new", "read", "parse" or "run" is freed by the caller, in this order: results
 // and drives, then their simulation, then its scenario file. NULL may be freed. Texts that are returned live as long as
 // the object that they were asked of.
 //
-// Stability. Within one soname (libweft.so.0) functions, structs and enumerators are only added: a program that was built
-// with an older header goes on working. Before version 1.0 a new minor version may have a new soname. The same
+// Stability. Within one soname (libweft.so.0) functions, structs and enumerators are only added: a program that was
+// built with an older header goes on working. Before version 1.0 a new minor version may have a new soname. The same
 // scenario, seed and version give the same digest on every machine and with any number of threads; CHANGELOG.md names
-// every change that gives another digest. Names of scenario keys, of tables and of columns change only with a line there.
+// every change that gives another digest. Names of scenario keys, of tables and of columns change only with a line
+// there.
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -58,8 +59,8 @@ WEFT_API enum weft_status weft_scenario_file_read(const char *path, const char *
 WEFT_API enum weft_status weft_scenario_file_parse(const char *name, const char *text, size_t size,
                                                    const char *const *settings, uint32_t n_settings,
                                                    struct weft_scenario_file **ret_file, struct weft_error *ret_error);
-/// One more setting, after all others: the last one of a path wins. Simulations that exist do not change. A setting that
-/// fits no key is found by weft_simulation_new.
+/// One more setting, after all others: the last one of a path wins. Simulations that exist do not change. A setting
+/// that fits no key is found by weft_simulation_new.
 WEFT_API enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const char *setting,
                                                  struct weft_error *ret_error);
 WEFT_API void weft_scenario_file_free(struct weft_scenario_file *file);
@@ -70,11 +71,10 @@ WEFT_API const char *weft_scenario_variant_name(const struct weft_scenario_file 
 /// The variant with that name; WEFT_NONE: there is none.
 WEFT_API uint32_t weft_scenario_variant_find(const struct weft_scenario_file *file, const char *name);
 
-/// Checks every variant short of running it: how many of them have an error. `on_error` (or NULL) is told the first error
-/// of each.
+/// Checks every variant short of running it: how many of them have an error. `on_error` (or NULL) is told the first
+/// error of each.
 WEFT_API uint32_t weft_scenario_check(const struct weft_scenario_file *file,
-                                      void (*on_error)(void *context, uint32_t variant,
-                                                       const struct weft_error *error),
+                                      void (*on_error)(void *context, uint32_t variant, const struct weft_error *error),
                                       void *context);
 
 // --- simulations --------------------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ struct weft_sim_options {
 /// What a run measured.
 struct weft_result;
 
-/// Runs to the end. `options` may be NULL. There is a result after WEFT_OK, and as well after WEFT_ERROR_STALL (with the
-/// report of who waits for whom), WEFT_ERROR_CONSERVATION and a capture that could not be written (WEFT_ERROR_SYSTEM);
-/// else *ret_result is NULL.
+/// Runs to the end. `options` may be NULL. There is a result after WEFT_OK, and as well after WEFT_ERROR_STALL (with
+/// the report of who waits for whom), WEFT_ERROR_CONSERVATION and a capture that could not be written
+/// (WEFT_ERROR_SYSTEM); else *ret_result is NULL.
 WEFT_API enum weft_status weft_simulation_run(const struct weft_simulation *simulation,
                                               const struct weft_sim_options *options, struct weft_result **ret_result,
                                               struct weft_error *ret_error);

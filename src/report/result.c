@@ -13,8 +13,8 @@ enum weft_status weft_simulation_run(const struct weft_simulation *s, const stru
                                      struct weft_result **ret_result, struct weft_error *ret_error) {
     static const struct weft_sim_options none;
     struct weft_outcome *outcome = NULL;
-    enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload, options ? options : &none, &outcome,
-                                            ret_error);
+    enum weft_status status =
+        weft_simulate(s->scenario, s->topology, s->workload, options ? options : &none, &outcome, ret_error);
     *ret_result = outcome ? weft__result_new(s, outcome) : NULL;
     return status;
 }

@@ -193,7 +193,8 @@ static void on_event(struct run *r, weft_time_ps now, uint32_t i) {
     case WEFT_BGP_WAY_DOWN:
     case WEFT_BGP_WAY_UP: // the superspine notices, makes an UPDATE, and the EDSW takes it
         *heard = e->what == WEFT_BGP_WAY_UP ? *heard | e->links : *heard & ~e->links;
-        note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class_index, *heard);
+        note(r, now + conf->detect_ps + 2 * conf->processing_ps + conf->latency_ps, DUE_WAY, e->edsw, e->class_index,
+             *heard);
         break;
     }
 }
