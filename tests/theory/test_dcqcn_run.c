@@ -87,10 +87,33 @@ static void few_flows_approach_it_as_they_become_many(void **state) {
     assert_true(fabs(eight) < .1);
 }
 
+/// Two flows share a port, frame by frame: a marked packet of each every 2 x 4178 B x 80 ps. An interval of four of
+/// these is over when the fourth packet comes, so that every fourth is answered; one picosecond more, and it is every
+/// fifth.
+static void a_cnp_is_due_when_the_interval_is_over(void **state) {
+    enum { PERIOD_PS = 2 * (4096 + 62 + 20) * 80, PACKETS = 400 };
+    for (uint32_t more = 0; more < 2; more++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: single, hosts: 3, rate: 100Gbps, delay: 150ns}\n"
+                           "switch: {buffer: {kind: static, size: 100MB, xoff: 90MB, xon: 80MB}, "
+                           "aqm: {kind: wred, min: 0B, max: 0B}}\n"
+                           "host: {mtu: 4096B, cc: none, cnp_interval: %ups}\n"
+                           "workload: [{kind: incast, sources: '*', dst: host-0, size: %uB, verb: send}]\n",
+                           4 * PERIOD_PS + more, PACKETS * 4096);
+        run_assert_complete(&r);
+        uint64_t marked = run_counters(&r, "switch-0/0", 3)->ecn_marked, every = 4 + more;
+        assert_true(marked >= 2 * PACKETS - 2); // but for one that found nothing before it
+        for (uint32_t i = 0; i < 2; i++)
+            assert_in_range(r.outcome->flow[i].cnps, (PACKETS - 2 + every) / every, (PACKETS - 1 + every) / every);
+        run_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_points),
         cmocka_unit_test(few_flows_approach_it_as_they_become_many),
+        cmocka_unit_test(a_cnp_is_due_when_the_interval_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,33 @@ static void packets_are_marked_by_the_depth_of_their_voq(void **state) {
     run_free(&r);
 }
 
+static struct run paused_egress(weft_bytes egress) {
+    return RUN(run_once,
+               ZONE
+               "interface_node: {egress_stop: 16KB, egress_slow: 16KB, egress_buffer: %" PRIu64 "B}\n"
+               "devices: [{match: host-2, host: {drain_rate: 1Gbps, rx_buffer: 1MB, rx_xoff: 20KB, rx_xon: 10KB}}]\n"
+               "run: {until: 200us}\nworkload: [{kind: incast, sources: 'host-0,host-4', dst: host-2, size: 1MB}]\n",
+               2, "", egress);
+}
+
+/// The queues of a port hold what egress_buffer says, to the byte: what they came to at most fits, and with a byte less
+/// a packet is dropped.
+static void an_egress_buffer_is_full_when_it_is(void **state) {
+    struct run r = paused_egress(4000000);
+    weft_bytes most = r.outcome->dsf->egress_bytes_max;
+    assert_int_equal(run_drops(&r), 0);
+    assert_in_range(most, 16000, 4000000);
+    run_free(&r);
+    r = paused_egress(most);
+    assert_int_equal(run_drops(&r), 0);
+    assert_int_equal(r.outcome->dsf->egress_bytes_max, most);
+    run_free(&r);
+    r = paused_egress(most - 1);
+    assert_true(r.outcome->drops[WEFT_DROP_EGRESS_FULL] > 0);
+    assert_true(r.outcome->dsf->egress_bytes_max < most);
+    run_free(&r);
+}
+
 /// An interface node pauses its NICs before it would have to drop.
 static void nics_are_paused_in_time(void **state) {
     struct run r = RUN(run_text, "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, "
@@ -394,6 +421,7 @@ int main(void) {
         cmocka_unit_test(requests_that_overtake_are_not_believed),
         cmocka_unit_test(credits_go_to_classes_as_configured),
         cmocka_unit_test(packets_are_marked_by_the_depth_of_their_voq),
+        cmocka_unit_test(an_egress_buffer_is_full_when_it_is),
         cmocka_unit_test(nics_are_paused_in_time),
         cmocka_unit_test(trains_carry_the_same),
     };

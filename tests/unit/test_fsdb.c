@@ -105,6 +105,21 @@ static void a_short_cut_is_not_noticed(void **state) {
     assert_int_equal(r->outcome[0].flushed + r->outcome[1].flushed, 0);
 }
 
+/// But one that has started again meanwhile knows nothing of the sessions of its first life: it resets them when it is
+/// reached again, before they were given up.
+static void a_restart_in_a_short_cut_is_noticed(void **state) {
+    (void)state;
+    bool side[NODES] = {true};
+    const struct weft_fsdb_result *r = RUN(NODES, {.time_ps = WEFT_PS_PER_S, .what = WEFT_FSDB_CUT, .side = side},
+                                           {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_FSDB_CRASH, .node = 0},
+                                           {.time_ps = 3 * WEFT_PS_PER_S, .what = WEFT_FSDB_RESTART, .node = 0},
+                                           {.time_ps = 5 * WEFT_PS_PER_S, .what = WEFT_FSDB_HEAL});
+    assert_int_equal(r->outcome[1].lost, NODES - 1); // its own
+    assert_int_equal(r->outcome[3].lost, NODES - 1); // those to it
+    assert_int_equal(r->outcome[3].lost_last_ps, conf.latency_ps);
+    assert_int_equal(r->outcome[3].established, 2 * (NODES - 1));
+}
+
 /// Two changes to N - 1 nodes; the last knows after it was seen, published and sent.
 static void a_neighbour_moves(void **state) {
     (void)state;
@@ -149,6 +164,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(graceful_restart, begin, end),
         cmocka_unit_test_setup_teardown(partition, begin, end),
         cmocka_unit_test_setup_teardown(a_short_cut_is_not_noticed, begin, end),
+        cmocka_unit_test_setup_teardown(a_restart_in_a_short_cut_is_noticed, begin, end),
         cmocka_unit_test_setup_teardown(a_neighbour_moves, begin, end),
         cmocka_unit_test_setup_teardown(a_neighbour_moves_in_a_partition, begin, end),
         cmocka_unit_test_setup_teardown(a_slow_publisher, begin, end),
