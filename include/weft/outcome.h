@@ -7,6 +7,7 @@
 #include "weft/dsf_outcome.h"
 #include "weft/event.h"
 #include "weft/links.h"
+#include "weft/run.h"
 #include "weft/scenario.h"
 #include "weft/tin_outcome.h"
 #include "weft/workload.h"
@@ -141,29 +142,6 @@ struct weft_sample {
     weft_bytes tx_bytes;      ///< since the last sample
     bool paused;
     uint32_t flows; ///< queue pairs that sent data since the last sample; 0 unless run.count_flows
-};
-
-/// Where a run spends its time. X(enumerator, name, meaning)
-#define WEFT_PHASES(X)                                                                                                 \
-    X(SETUP, "setup", "queue pairs, routes, devices")                                                                  \
-    X(GATHER, "gather", "what arrives in a window, sorted by node and time")                                           \
-    X(NODES, "nodes", "the models of switches and NICs")                                                               \
-    X(WAIT, "wait", "for the other workers")                                                                           \
-    X(COLLECT, "collect", "sums, watermarks, digest")
-enum weft_phase {
-#define X(e, name, help) WEFT_PHASE_##e,
-    WEFT_PHASES(X)
-#undef X
-        WEFT_PHASE_COUNT
-};
-extern const char *const weft_phase_names[WEFT_PHASE_COUNT];
-
-enum weft_end {
-    WEFT_END_DONE,
-    WEFT_END_UNTIL, ///< run.until
-    WEFT_END_INTERRUPTED,
-    WEFT_END_STALL,
-    WEFT_END_TIME, ///< WEFT_TIME_MAX
 };
 
 struct weft_outcome {

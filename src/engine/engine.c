@@ -14,7 +14,7 @@ struct weft__report {
     int64_t under_way_bytes;
     uint64_t started, finished;
     weft_time_ps progress_ps;
-    struct weft__engine_progress so_far;
+    uint64_t count[WEFT__COUNTS_SHOWN];
     uint32_t events; ///< in the last window
     bool interrupt;
     _Alignas(64) char apart[64]; ///< no two workers write one cache line
@@ -447,16 +447,17 @@ static void publish(struct weft__worker *w) {
     const struct weft__tally *t = &w->tally;
     uint32_t events = (uint32_t)(t->events - w->events);
     w->events = t->events;
-    e->report[w->parity * e->conf.workers + w->id] = (struct weft__report){
+    struct weft__report *report = &e->report[w->parity * e->conf.workers + w->id];
+    *report = (struct weft__report){
         .next_window = next_window(w),
-        .under_way_bytes = (int64_t)(t->injected_bytes - t->delivered_bytes - t->dropped_bytes) - t->lldp_bytes,
+        .under_way_bytes = (int64_t)(t->injected_bytes - t->delivered_bytes - t->dropped_bytes) - t->unawaited_bytes,
         .started = t->started,
         .finished = t->finished,
         .progress_ps = t->progress_ps,
-        .so_far = {.packet_hops = t->packet_hops, .payload_bytes = t->payload_bytes, .flows_done = t->flows_done},
         .events = events,
         .interrupt = w->id == 0 && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
+    memcpy(report->count, t->count, sizeof report->count);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
@@ -468,9 +469,8 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
         all.started += r->started;
         all.finished += r->finished;
         if (r->progress_ps > all.progress_ps) all.progress_ps = r->progress_ps;
-        all.so_far.packet_hops += r->so_far.packet_hops;
-        all.so_far.payload_bytes += r->so_far.payload_bytes;
-        all.so_far.flows_done += r->so_far.flows_done;
+        for (uint32_t c = 0; c < WEFT__COUNTS_SHOWN; c++)
+            all.count[c] += r->count[c];
         all.interrupt |= r->interrupt;
     }
     return all;
@@ -556,7 +556,7 @@ static void *work(void *context) {
             run_worker(&e->worker[k], window, &begun);
         windows++;
         if (t->own.id == 0 && e->conf.on_progress && windows % 64 == 0)
-            e->stopped |= !e->conf.on_progress(e->conf.context, &all.so_far, window << first->shift);
+            e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window << first->shift);
     }
     return NULL;
 }
@@ -635,7 +635,6 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake_of, w->n * sizeof *w->far_wake_of);
-    weft_memory_free(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample);
     weft__pool_deinit(&w->pool);
 }
 
@@ -707,21 +706,15 @@ struct weft__tally weft__engine_tally(const struct weft__engine *e) {
     struct weft__tally sum = {0};
     for (uint32_t k = 0; k < e->conf.workers; k++) {
         const struct weft__tally *t = &e->worker[k].tally;
-        sum.packet_hops += t->packet_hops;
-        sum.cell_hops += t->cell_hops;
         sum.events += t->events;
-        sum.cnps += t->cnps;
         sum.injected_bytes += t->injected_bytes;
         sum.delivered_bytes += t->delivered_bytes;
         sum.dropped_bytes += t->dropped_bytes;
-        sum.payload_bytes += t->payload_bytes;
-        for (uint32_t d = 0; d < WEFT_DROPS; d++) {
-            sum.drops[d] += t->drops[d];
-            sum.drop_bytes[d] += t->drop_bytes[d];
-        }
+        sum.unawaited_bytes += t->unawaited_bytes;
+        for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
+            sum.count[c] += t->count[c];
         sum.started += t->started;
         sum.finished += t->finished;
-        sum.flows_done += t->flows_done;
         if (t->progress_ps > sum.progress_ps) sum.progress_ps = t->progress_ps;
         if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
     }

@@ -22,7 +22,7 @@
 #include "base/fifo.h"
 #include "base/timers.h"
 #include "engine/threads.h"
-#include "weft/outcome.h"
+#include "weft/run.h"
 
 struct weft__worker;
 struct weft__node;
@@ -63,6 +63,8 @@ enum {
     WEFT__RING = 256,          ///< windows ahead that are kept apart
     WEFT__BLOCK_PACKETS = 512, ///< 16 KiB
     WEFT__WORKERS_MAX = WEFT__THREADS_MAX,
+    WEFT__COUNTS_MAX = 48,  ///< of a tally
+    WEFT__COUNTS_SHOWN = 3, ///< of these: told of while a run lasts
 /// What it costs two threads to meet after a window, in events (assumed: of 100 ns, on a quiet machine). The thread
 /// sanitizer is to see all threads at work.
 #ifdef __SANITIZE_THREAD__
@@ -80,16 +82,13 @@ struct weft__log {
 
 /// What a worker counts; summed over workers at the end. Sums do not depend on who counts.
 struct weft__tally {
-    uint64_t packet_hops, cell_hops, events, cnps;             ///< of DSF cells only, in cell_hops
-    weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< frames of every kind
-    weft_bytes payload_bytes;                                  ///< new data at receivers
-    int64_t lldp_bytes;                                        ///< under way; the end of a run waits for no LLDP
-    uint64_t drops[WEFT_DROPS];
-    weft_bytes drop_bytes[WEFT_DROPS];
-    uint64_t started, finished; ///< pieces of work (queue pairs)
-    uint32_t flows_done;
-    weft_time_ps progress_ps; ///< last time anything started or new data arrived
-    weft_time_ps last_ps;     ///< last event
+    uint64_t events;
+    weft_bytes injected_bytes, delivered_bytes, dropped_bytes; ///< packets of every kind
+    int64_t unawaited_bytes;          ///< under way, and the end of a run does not wait for them
+    uint64_t started, finished;       ///< pieces of work
+    weft_time_ps progress_ps;         ///< last time anything started or new data arrived
+    weft_time_ps last_ps;             ///< last event
+    uint64_t count[WEFT__COUNTS_MAX]; ///< what they mean is the nodes' (link/measure.h)
 };
 
 struct weft__far_packet;
@@ -132,14 +131,7 @@ struct weft__worker {
     struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
     weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
-    struct weft_sample *sample;
-    uint64_t samples, samples_capacity;
-};
-
-struct weft__engine_progress {
-    uint64_t packet_hops;
-    weft_bytes payload_bytes;
-    uint32_t flows_done;
+    void *notes;             ///< what the nodes keep for each worker; theirs
 };
 
 struct weft__engine_conf {
@@ -152,8 +144,8 @@ struct weft__engine_conf {
     uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
     bool profile;
     const volatile sig_atomic_t *interrupt;
-    /// False: the run ends as by `interrupt`.
-    bool (*on_progress)(void *context, const struct weft__engine_progress *progress, weft_time_ps now_ps);
+    /// count: the first WEFT__COUNTS_SHOWN of the tally. False: the run ends as by `interrupt`.
+    bool (*on_progress)(void *context, const uint64_t *count, weft_time_ps now_ps);
     void *context;
 };
 
@@ -274,17 +266,6 @@ static inline struct weft_packet *weft__send(struct weft__worker *w, struct weft
     weft_packet_set_node(p, to.node);
     p->port = to.port;
     return p;
-}
-
-/// Bytes of a packet that will be missed, and counted, elsewhere.
-static inline void weft__count_lost_bytes(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
-    w->tally.drop_bytes[reason] += bytes;
-    w->tally.dropped_bytes += bytes;
-}
-
-static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
-    w->tally.drops[reason]++;
-    weft__count_lost_bytes(w, reason, bytes);
 }
 
 #endif

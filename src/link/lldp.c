@@ -67,7 +67,7 @@ static bool takes_sfcm(const struct weft_dcbx *says) {
 
 void weft__lldp_ignore(struct weft__worker *w, const struct weft_packet *packet) {
     w->tally.delivered_bytes += packet->bytes;
-    w->tally.lldp_bytes -= packet->bytes;
+    w->tally.unawaited_bytes -= packet->bytes;
 }
 
 bool weft__lldp_on_frame(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
@@ -100,6 +100,6 @@ void weft__lldp_send(struct weft__port *port, struct weft__worker *w) {
     port->pending &= WEFT__PENDING_PFC;
     port->lldp->sent++;
     w->tally.injected_bytes += frame.bytes;
-    w->tally.lldp_bytes += frame.bytes;
+    w->tally.unawaited_bytes += frame.bytes;
     weft__port_transmit(port, w, &frame, port->delay_data_ps);
 }

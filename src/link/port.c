@@ -101,7 +101,7 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
     if (port->tap) weft__tap_note(port->tap, packet, last_bit, loss);
     if (loss == WEFT_DROPS) return false;
     weft__count_drop(w, loss, packet->bytes);
-    if (packet->kind == WEFT_PACKET_LLDP) w->tally.lldp_bytes -= packet->bytes;
+    if (packet->kind == WEFT_PACKET_LLDP) w->tally.unawaited_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_dropped(port->trace, at, packet, trace_port(port), loss, 0);
@@ -277,16 +277,6 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
     if (__builtin_expect(port->trace != NULL, 0) && (begun || *ret_ended))
         weft__trace_storms(port->trace, now, trace_port(port), begun, *ret_ended, port->paused_since_ps);
     return begun;
-}
-
-void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample) {
-    if (w->samples == w->samples_capacity) {
-        uint64_t capacity = w->samples_capacity ? w->samples_capacity * 2 : 1024;
-        w->sample = weft_memory_resize(WEFT_MEMORY_SERIES, w->sample, w->samples_capacity * sizeof *w->sample,
-                                       capacity * sizeof *w->sample);
-        w->samples_capacity = capacity;
-    }
-    w->sample[w->samples++] = *sample;
 }
 
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes) {

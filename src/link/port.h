@@ -10,6 +10,7 @@
 
 #include "base/spool.h"
 #include "engine/engine.h"
+#include "link/measure.h"
 #include "link/trace.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
@@ -160,7 +161,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps time = port->byte_den == 1 ? wire * port->byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
-    w->tally.packet_hops++;
+    weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
     if (__builtin_expect(port->special, 0)) {
         if (port->members) last_bit = weft__members_take(port, now, packet, time);
         if (weft__port_is_lost(port, w, packet, last_bit)) return false;
@@ -208,7 +209,6 @@ uint8_t weft__port_watchdog(struct weft__port *port, const struct weft_pfc_conf 
                             uint8_t *ret_ended, weft_time_ps *ret_next);
 
 /// A sample for the time series.
-void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
 /// Appends one sample a lossless or used priority.
 void weft__port_sample(struct weft__port *port, struct weft__worker *w, const weft_bytes *ingress_bytes);
 /// Counts the queue pairs whose data this port sends, those with `bytes_min` at least.

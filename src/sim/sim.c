@@ -324,16 +324,16 @@ struct watcher {
     double begun_s, told_s;
 };
 
-static bool on_progress(void *context, const struct weft__engine_progress *so_far, weft_time_ps now) {
+static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) {
     struct watcher *watcher = context;
     double wall = seconds(CLOCK_MONOTONIC);
     if (wall - watcher->told_s < 0.05) return true;
     watcher->told_s = wall;
     watcher->progress.now_ps = now;
     watcher->progress.wall_s = wall - watcher->begun_s;
-    watcher->progress.packet_hops = so_far->packet_hops;
-    watcher->progress.delivered_bytes = so_far->payload_bytes;
-    watcher->progress.flows_done = so_far->flows_done;
+    watcher->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
+    watcher->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
+    watcher->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
     return watcher->options->on_progress(watcher->options->context, &watcher->progress);
 }
 
@@ -370,6 +370,12 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         weight[i] = box->weight + box->port_weight * t->node[i].ports;
     }
     weft__engine_init(&net->engine, &conf, weight);
+    weft__samples_init(&net->engine);
+}
+
+static void stop_engine(struct weft__network *net) {
+    weft__samples_deinit(&net->engine);
+    weft__engine_deinit(&net->engine);
 }
 
 static int by_time(const void *a, const void *b) {
@@ -382,13 +388,13 @@ static int by_time(const void *a, const void *b) {
 static void collect_samples(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     for (uint32_t k = 0; k < net->engine.conf.workers; k++)
-        o->samples += net->engine.worker[k].samples;
+        o->samples += weft__samples_of(&net->engine.worker[k])->n;
     o->sample = weft_arena_alloc(o->arena, o->samples, sizeof *o->sample);
     uint64_t at = 0;
     for (uint32_t k = 0; k < net->engine.conf.workers; k++) {
-        const struct weft__worker *w = &net->engine.worker[k];
-        if (w->samples) memcpy(o->sample + at, w->sample, w->samples * sizeof *o->sample);
-        at += w->samples;
+        const struct weft__samples *s = weft__samples_of(&net->engine.worker[k]);
+        if (s->n) memcpy(o->sample + at, s->sample, s->n * sizeof *o->sample);
+        at += s->n;
     }
     if (o->samples) qsort(o->sample, o->samples, sizeof *o->sample, by_time);
 }
@@ -439,18 +445,18 @@ static void collect(struct weft__network *net) {
     struct weft__tally sum = weft__engine_tally(&net->engine);
     o->end = find_end(net);
     o->sim_time_ps = sum.last_ps;
-    o->packet_hops = sum.packet_hops;
-    if (net->dsf) o->dsf->cell_hops = sum.cell_hops;
+    o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
+    if (net->dsf) o->dsf->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     weft__cliques_tell(net);
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
-    o->cnps = sum.cnps;
+    o->cnps = sum.count[WEFT__COUNT_CNPS];
     o->injected_bytes = sum.injected_bytes;
     o->delivered_bytes = sum.delivered_bytes;
     o->dropped_bytes = sum.dropped_bytes;
-    memcpy(o->drops, sum.drops, sizeof o->drops);
-    memcpy(o->drop_bytes, sum.drop_bytes, sizeof o->drop_bytes);
+    memcpy(o->drops, &sum.count[WEFT__COUNT_DROPS], sizeof o->drops);
+    memcpy(o->drop_bytes, &sum.count[WEFT__COUNT_DROP_BYTES], sizeof o->drop_bytes);
     o->held_bytes = weft__engine_in_flight(&net->engine);
     const struct weft_node_info *node = net->topology->node;
     for (uint32_t i = 0; i < net->topology->nodes; i++)
@@ -535,7 +541,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     if (!status && options->capture_file && *scenario->capture.ports)
         status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);
     if (status) {
-        weft__engine_deinit(&net.engine);
+        stop_engine(&net);
         network_free(&net);
         weft_outcome_free(net.outcome);
         return status;
@@ -566,7 +572,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     getrusage(RUSAGE_SELF, &usage);
     o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
     network_free(&net);
-    weft__engine_deinit(&net.engine);
+    stop_engine(&net);
     *ret_outcome = o;
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,

@@ -74,12 +74,22 @@ class Layers(unittest.TestCase):
             ("src/box/dsf/x.c", "link/port.h", True), ("src/link/x.c", "box/box.h", False),
             ("src/box/dsf/x.c", "box/dsf/y.h", True), ("src/box/dsf/x.c", "box/tin/y.h", False),
             ("src/engine/x.c", "link/port.h", False), ("src/sim/x.c", "box/tin/y.h", True),
+            ("src/engine/x.c", "base/bits.h", True), ("src/engine/x.c", "weft/run.h", True),
+            ("src/engine/x.h", "weft/outcome.h", False), ("src/engine/x.c", "weft/topology.h", False),
             ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
             ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
             ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),
         ]:
             with self.subTest(name=name, header=header):
                 self.assertEqual(self.faults(name, SPDX + f'#include "{header}"\n'), [] if allowed else ["2"])
+
+    def test_what_the_engine_is_not_to_know(self):
+        for line in ("if (packet->kind == WEFT_PACKET_PFC) return;", "p.kind = 0;", "drop(w, WEFT_DROP_NO_ROUTE);",
+                     "box == WEFT_BOX_DSF"):
+            with self.subTest(line=line):
+                self.assertEqual(self.faults("src/engine/x.c", SPDX + line + "\n"), ["2"])
+                self.assertEqual(self.faults("src/link/x.c", SPDX + line + "\n"), [])
+        self.assertEqual(self.faults("src/engine/x.c", SPDX + "// Of every kind.\nassert(n <= WEFT_PACKET_NODES);\n"), [])
 
     def test_licence_size_words_and_paths(self):
         self.assertEqual(self.faults("src/cc/x.c", "int x;\n"), ["1"])

@@ -87,7 +87,7 @@ void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *
     lane->busy_until_ps = (lane->busy_until_ps > now ? lane->busy_until_ps : now) + time;
     lane->tx_bytes += WEFT_CELL_CONTROL;
     lane->tx_cells++;
-    w->tally.cell_hops++;
+    weft__count(w, WEFT__COUNT_CELL_HOPS, 1);
     if (lane->faults && weft__lane_loses(lanes, lane, w, cell, begin, begin + time)) return;
     weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
 }

@@ -197,7 +197,7 @@ static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__c
     lane->busy_until_ps = begin + time;
     lane->tx_bytes += wire;
     lane->tx_cells += cells;
-    w->tally.cell_hops += cells;
+    weft__count(w, WEFT__COUNT_CELL_HOPS, cells);
     if (__builtin_expect(lane->faults != NULL, 0) && weft__lane_loses(lanes, lane, w, cell, begin, begin + time))
         return;
     if (__builtin_expect(cells > 1, 0) && lane->through) time = rate->cell_ps;

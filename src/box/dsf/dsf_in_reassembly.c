@@ -99,7 +99,7 @@ static void note_given_up(const struct weft__in *in, weft_time_ps now, const str
 static void give_up_one(struct weft__in *in, struct weft__worker *w, struct weft__in_stream *s) {
     struct weft__assembly *a = &s->slot[s->expected & s->mask];
     if (__builtin_expect(in->trace != NULL, 0)) note_given_up(in, w->now_ps, s, a);
-    w->tally.drops[WEFT_DROP_REASSEMBLY]++;
+    weft__count(w, WEFT__COUNT_DROPS + WEFT_DROP_REASSEMBLY, 1);
     in->counts.packets_lost++;
     if (a->used) {
         weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, a->packet.bytes);

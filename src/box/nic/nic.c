@@ -371,7 +371,7 @@ static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__
     r->marked = false;
     r->notified = true;
     r->cnp_ps = w->now_ps;
-    w->tally.cnps++;
+    weft__count(w, WEFT__COUNT_CNPS, 1);
     if (__builtin_expect(nic->trace != NULL, 0)) {
         struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_SENT, qp);
         if (event) event->priority = (uint8_t)nic->conf->cnp_priority;
@@ -389,7 +389,7 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
             struct weft_event *event = trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
             if (event) event->value = w->now_ps - nic->end.hosts->flow[conf->flow].start_ps;
         }
-        w->tally.flows_done++;
+        weft__count(w, WEFT__COUNT_FLOWS_DONE, 1);
     }
     if (conf->verb != WEFT_VERB_READ) return;
     weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
@@ -418,7 +418,7 @@ static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft
 static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
     uint32_t payload = payload_of(nic, p);
     w->tally.delivered_bytes += p->bytes;
-    w->tally.payload_bytes += payload;
+    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, payload);
     nic->end.hosts->receiver[p->qp].delivered_bytes += payload;
     nic->end.hosts->receiver[p->qp].progress_ps = w->now_ps;
     progress(w);

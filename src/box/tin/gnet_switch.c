@@ -139,7 +139,7 @@ static inline void transmit(struct weft__gnet *g, struct weft__worker *w, uint32
     out->tx_cells += cells;
     out->tx_bytes += wire;
     if (__builtin_expect(out->tx_bytes >> 31, 0)) carry_over(g, o);
-    w->tally.cell_hops += cells;
+    weft__count(w, WEFT__COUNT_CELL_HOPS, cells);
     if (__builtin_expect(g->special >> o & 1, 0)) {
         weft_time_ps at = start;
         const struct weft__gnet_port *port = &g->port[o];

@@ -299,7 +299,7 @@ static void abandon(struct weft__node *node, struct weft__tin *tin, struct weft_
         tin->fetch[before].next = f->next;
     if (port->tail[flow] == slot) port->tail[flow] = before;
     if (tin->trace) trace_given_up(tin, w->now_ps, f);
-    w->tally.drops[WEFT_DROP_REASSEMBLY]++;
+    weft__count(w, WEFT__COUNT_DROPS + WEFT_DROP_REASSEMBLY, 1);
     weft__count_lost_bytes(w, WEFT_DROP_REASSEMBLY, f->packet.bytes);
     struct weft_tin_transition *seen = weft__gnet_transition(&tin->gnet, w->now_ps);
     tin->gnet.counts.packets_lost++;

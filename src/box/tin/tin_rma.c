@@ -420,7 +420,7 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
         rma->late++;
         return;
     }
-    w->tally.payload_bytes += cell->bytes;
+    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, cell->bytes);
     w->tally.progress_ps = w->now_ps;
     r->left = (uint16_t)(r->left - cell->bytes);
     if (r->left) return;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What boxes count and sample in each worker. The engine keeps the counts and sums them; what they mean stands here.
+#ifndef WEFT_LINK_MEASURE_H
+#define WEFT_LINK_MEASURE_H
+
+#include "engine/engine.h"
+#include "weft/outcome.h"
+
+enum weft__count {
+    // shown while a run lasts
+    WEFT__COUNT_PACKET_HOPS,
+    WEFT__COUNT_PAYLOAD_BYTES, ///< new data at receivers
+    WEFT__COUNT_FLOWS_DONE,
+    // others
+    WEFT__COUNT_CELL_HOPS, ///< of cells of DSFs and Cliques
+    WEFT__COUNT_CNPS,
+    WEFT__COUNT_DROPS, ///< + enum weft_drop
+    WEFT__COUNT_DROP_BYTES = WEFT__COUNT_DROPS + WEFT_DROPS,
+    WEFT__COUNTS = WEFT__COUNT_DROP_BYTES + WEFT_DROPS
+};
+_Static_assert((int)WEFT__COUNTS <= (int)WEFT__COUNTS_MAX, "the engine keeps as many");
+_Static_assert((int)WEFT__COUNT_FLOWS_DONE < (int)WEFT__COUNTS_SHOWN, "and tells of the first while a run lasts");
+
+/// `what`: enum weft__count.
+static inline void weft__count(struct weft__worker *w, uint32_t what, uint64_t n) {
+    w->tally.count[what] += n;
+}
+
+/// Bytes of a packet that will be missed, and counted, elsewhere.
+static inline void weft__count_lost_bytes(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
+    weft__count(w, WEFT__COUNT_DROP_BYTES + reason, bytes);
+    w->tally.dropped_bytes += bytes;
+}
+
+/// A packet that a box, or the network as a whole, is rid of.
+static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
+    weft__count(w, WEFT__COUNT_DROPS + reason, 1);
+    weft__count_lost_bytes(w, reason, bytes);
+}
+
+/// What was sampled at the nodes of a worker.
+struct weft__samples {
+    struct weft_sample *sample;
+    uint64_t n, capacity;
+};
+
+/// Gives each worker its own.
+void weft__samples_init(struct weft__engine *engine);
+void weft__samples_deinit(struct weft__engine *engine);
+void weft__sample_add(struct weft__worker *w, const struct weft_sample *sample);
+static inline const struct weft__samples *weft__samples_of(const struct weft__worker *w) {
+    return w->notes;
+}
+
+#endif
