@@ -87,9 +87,9 @@ struct weft_sdn_outcome {
     uint64_t flows, groups;                        ///< of the routing engine, by class of ports; groups come and go
     uint64_t writes, rpcs;                         ///< of entries and groups in TiNs
     struct weft_sdn_sent sent[WEFT_SDN_MESSAGE_KINDS];
-    uint64_t cut_pairs;       ///< TiNs that a cell to another might not reach any more, right after the event
-    uint64_t left_pairs;      ///< the same when all is done
-    uint64_t holes;           ///< times that a write did that to two TiNs: a black hole of a transition
+    uint64_t cut_pairs;  ///< TiNs that a cell to another might not reach any more, right after the event
+    uint64_t left_pairs; ///< the same when all is done
+    uint64_t holes; ///< times that a write did that to two TiNs that shall have a way: a black hole of a transition
     weft_time_ps restored_ps; ///< since the event, when the last such pair was well again; 0: there was none
     uint64_t repaired;        ///< entries and groups found other than meant, when a session was made again
     weft_time_ps session_ps;  ///< CUT, REBOOT: without a session

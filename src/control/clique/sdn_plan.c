@@ -3,9 +3,13 @@
 // lead to other states and, by the rules of the tables, never back. So the changes for a destination are made in the
 // order of distance from it: a state is changed only when all states that its new set leads to are as they shall be,
 // and then cells there are bound to arrive. A state that is not yet changed leads to states as they were or as they
-// shall be; if cells there were bound to arrive they still are. Flows of destinations that cannot be reached any more
-// go last, when no set leads to them. A destination gets a flow of its own before that of its pod turns away from it,
-// and loses it after.
+// shall be; if cells there were bound to arrive they still are.
+// A flow stands for more than one state, and its change is due when it is for all of them:
+// - A flow of a pod is for all its TiNs that have no flow of their own there, whether or not they had one once. A
+//   destination gets a flow of its own before that of its pod turns away from it, and loses it after.
+// - A flow is for all ports of a class. By some of them it may lead nowhere but back to where a cell comes from: new
+//   sets do not send any that way, but old ones may, so all that do are changed before.
+// Flows of destinations that cannot be reached any more go last, when no set leads to them.
 #include "control/clique/sdn_plan.h"
 
 #include <stdlib.h>
@@ -23,8 +27,10 @@ struct plan {
     struct weft__sdn_columns *columns;
     struct weft__sdn_groups *groups;
     const struct weft__sdn_tables *meant;
+    const uint64_t *up;
     struct weft__sdn_tables target;
-    bool *single;   ///< [tins] destination has flows of its own, now or then
+    bool *own;      ///< [tins] destination shall have flows of its own
+    bool *reached;  ///< [tins] and is reached by these from some other pod
     uint16_t **due; ///< [columns] [tins * rows] batch after which a state is as it shall be, for that column
 };
 
@@ -41,8 +47,8 @@ static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
             if (same > most) most = same;
         }
     for (uint32_t d = 0; d < f->tins; d++) {
-        if (r->column_of[d] != column[f->tin[d].pod]) weft__sdn_special(p->columns, d);
-        p->single[d] = p->columns->special_of[d];
+        p->own[d] = r->column_of[d] != column[f->tin[d].pod];
+        if (p->own[d]) weft__sdn_special(p->columns, d);
     }
     uint32_t *number = weft_memory_new(KIND, UINT16_MAX, sizeof *number);
     for (uint32_t x = 0; x < f->tins; x++) {
@@ -60,8 +66,9 @@ static void fill_target(struct plan *p, const struct weft_gnet_routes *r) {
             for (uint32_t i = 0; i < p->columns->specials; i++) {
                 uint32_t d = p->columns->special[i], pod = f->tin[d].pod;
                 if (pod == f->tin[x].pod || r->column_of[d] == column[pod]) continue;
-                *weft__sdn_entry(&p->target, p->columns->places + f->pods + i, x, row) =
-                    number[set_of[r->column_of[d]]];
+                uint32_t group = number[set_of[r->column_of[d]]];
+                *weft__sdn_entry(&p->target, p->columns->places + f->pods + i, x, row) = group;
+                p->reached[d] = p->reached[d] || group;
             }
         }
     }
@@ -82,26 +89,120 @@ static uint16_t *memo(uint16_t **table, const struct plan *p, uint32_t column, u
     return &table[column][x * ROWS + row];
 }
 
+static uint64_t ports_of(const struct plan *p, uint32_t x, uint32_t group) {
+    struct weft_gnet_set set = group ? p->groups->tin[x].set[group] : (struct weft_gnet_set){0, 0};
+    return set.minimal | set.nonminimal;
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+/// Flows of a destination of its own, which it has, had once or shall have; WEFT_NONE: never.
+static uint32_t own_column(const struct plan *p, uint32_t d) {
+    uint32_t special = p->columns->special_of[d];
+    return special ? p->columns->places + p->f->pods + special - 1 : WEFT_NONE;
+}
+
+/// The group of a flow of its own; 0: none.
+static uint32_t own_group(const struct plan *p, const struct weft__sdn_tables *t, uint32_t x, uint32_t row,
+                          uint32_t d) {
+    uint32_t column = own_column(p, d);
+    return column == WEFT_NONE ? 0 : weft__sdn_get(t, column, x, row);
+}
+
+/// Cells for `d` meet the flow of its pod, before it changes and after. That it had flows of its own once, or has them
+/// elsewhere, does not matter.
+static bool meets_pod(const struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
+    return !p->own[d] && !own_group(p, p->meant, x, row, d);
+}
+
 static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d);
 
-/// The latest of the states to which the new set of a state leads, for one destination or (WEFT_NONE) for all of a pod
-/// that have no flow of their own.
-static uint32_t due_next(struct plan *p, uint32_t group, uint32_t x, uint32_t row, uint32_t d, uint32_t pod) {
+/// The latest of the states to which a set leads by port `k`, for all of a pod that meet its flow.
+static uint32_t due_by_port(struct plan *p, uint32_t x, uint32_t row, uint32_t k, uint32_t there, uint32_t pod) {
     const struct weft_dragonfly *f = p->f;
-    struct weft_gnet_set set = group ? p->groups->tin[x].set[group] : (struct weft_gnet_set){0, 0};
-    uint32_t latest = 0, vc = weft_gnet_next_vc((enum weft_gnet_input)(row / VCS), row % VCS);
-    for (uint64_t ports = set.minimal | set.nonminimal; ports && vc < VCS; ports &= ports - 1) {
-        uint32_t k = (uint32_t)__builtin_ctzll(ports), y = f->tin[x].peer[k];
-        uint32_t there = f->tin[y].input[p->w->port_there[x * WEFT_GNET_PORTS_MAX + k]] * VCS + vc;
-        uint32_t first = d == WEFT_NONE ? f->pod_first[pod] : d, end = d == WEFT_NONE ? f->pod_first[pod + 1] : d + 1;
-        for (uint32_t to = first; to < end; to++) {
-            if (to == y || (d == WEFT_NONE && p->single[to])) continue;
-            uint32_t due = due_for(p, y, there, to);
-            if (due > latest) latest = due;
-            if (d == WEFT_NONE && f->tin[y].pod != pod) break; // one flow for all of them
-        }
+    uint32_t y = f->tin[x].peer[k], latest = 0;
+    bool asked = false;
+    for (uint32_t to = f->pod_first[pod]; to < f->pod_first[pod + 1]; to++) {
+        bool one_for_all = f->tin[y].pod != pod && own_column(p, to) == WEFT_NONE;
+        if (to == y || (one_for_all && asked) || !meets_pod(p, x, row, to)) continue;
+        latest = later(latest, due_for(p, y, there, to));
+        asked = asked || one_for_all;
     }
     return latest;
+}
+
+/// The latest of the states to which the new set of a state leads, for one destination or (WEFT_NONE) for all of a pod.
+static uint32_t due_next(struct plan *p, uint32_t group, uint32_t x, uint32_t row, uint32_t d, uint32_t pod) {
+    const struct weft_dragonfly *f = p->f;
+    uint32_t latest = 0, vc = weft_gnet_next_vc((enum weft_gnet_input)(row / VCS), row % VCS);
+    for (uint64_t ports = ports_of(p, x, group); ports && vc < VCS; ports &= ports - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(ports), y = f->tin[x].peer[k];
+        uint32_t there = f->tin[y].input[p->w->port_there[x * WEFT_GNET_PORTS_MAX + k]] * VCS + vc;
+        if (d == WEFT_NONE)
+            latest = later(latest, due_by_port(p, x, row, k, there, pod));
+        else if (d != y)
+            latest = later(latest, due_for(p, y, there, d));
+    }
+    return latest;
+}
+
+/// The group that the routes have for cells for `d` in a state; 0: none, they shall not come there.
+static uint32_t shall_meet(const struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
+    bool own = p->own[d] && p->f->tin[d].pod != p->f->tin[x].pod;
+    return own ? own_group(p, &p->target, x, row, d) : weft__sdn_lookup(&p->target, x, row, d);
+}
+
+static bool is_of_class(const struct plan *p, uint32_t x, uint32_t port, uint32_t row) {
+    const struct weft_tin *tin = &p->f->tin[x];
+    return ((tin->local | tin->global) >> port & 1) && tin->input[port] == row / VCS;
+}
+
+/// When cells for `d` no longer come by a port with a VC: what led there has turned, or they do not come to that
+/// either.
+static uint32_t due_not_to_come(struct plan *p, uint32_t x, uint32_t port, uint32_t vc, uint32_t d) {
+    uint32_t y = p->f->tin[x].peer[port], k = p->w->port_there[x * WEFT_GNET_PORTS_MAX + port], latest = 0;
+    if (y == d || !(p->up[y] >> k & 1)) return 0;
+    for (uint32_t row = 0; row < ROWS; row++) {
+        if (weft_gnet_next_vc((enum weft_gnet_input)(row / VCS), row % VCS) != vc) continue;
+        if (!(ports_of(p, y, weft__sdn_lookup(p->meant, y, row, d)) >> k & 1)) continue;
+        if (shall_meet(p, y, row, d)) latest = later(latest, due_for(p, y, row, d));
+        for (uint32_t l = 0; l < p->w->slots - 1 && !shall_meet(p, y, row, d); l++)
+            if (is_of_class(p, y, l, row) && !(p->f->tin[y].back[l] >> k & 1))
+                latest = later(latest, due_not_to_come(p, y, l, row % VCS, d));
+    }
+    return latest;
+}
+
+/// Ports from which a set leads nowhere: all to the one TiN that it leads to; any, if it is empty.
+static uint64_t closed_ports(const struct plan *p, uint32_t x, uint64_t set) {
+    const struct weft_tin *tin = &p->f->tin[x];
+    if (!set) return tin->local | tin->global;
+    uint64_t closed = tin->back[__builtin_ctzll(set)];
+    return set & ~closed ? 0 : closed;
+}
+
+/// When cells for `d` no longer come by those ports from which they find a way now, but none by a new set: it may lead
+/// only back to where they come from.
+static uint32_t due_to_close(struct plan *p, uint32_t group, uint32_t x, uint32_t row, uint32_t d) {
+    uint64_t closed = closed_ports(p, x, ports_of(p, x, group));
+    uint32_t latest = 0;
+    if (!closed) return 0;
+    uint64_t now = ports_of(p, x, weft__sdn_lookup(p->meant, x, row, d)) & p->up[x];
+    for (; closed; closed &= closed - 1) {
+        uint32_t port = (uint32_t)__builtin_ctzll(closed);
+        if (p->f->tin[x].input[port] == row / VCS && (now & ~p->f->tin[x].back[port]))
+            latest = later(latest, due_not_to_come(p, x, port, row % VCS, d));
+    }
+    return latest;
+}
+
+/// When the flow of its pod may turn away from what it is now, for cells for `d` that it shall not be for, but is.
+static uint32_t due_to_leave(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
+    uint32_t own = own_column(p, d);
+    if (weft__sdn_get(p->meant, own, x, row)) return 0;
+    return weft__sdn_get(&p->target, own, x, row) ? due_for(p, x, row, d) : due_to_close(p, 0, x, row, d);
 }
 
 /// When the flow of the pod is as it shall be.
@@ -111,42 +212,34 @@ static uint32_t due_for_pod(struct plan *p, uint32_t x, uint32_t row, uint32_t p
     if (*m == UNDER_WAY) return 0; // back where it came from: entries of ports leave that out
     if (*m != UNKNOWN) return *m;
     *m = UNDER_WAY;
-    uint32_t latest = due_next(p, weft__sdn_get(&p->target, column, x, row), x, row, WEFT_NONE, pod);
+    uint32_t group = weft__sdn_get(&p->target, column, x, row);
+    uint32_t latest = due_next(p, group, x, row, WEFT_NONE, pod);
     if (changed(p, column, x, row))
         for (uint32_t d = p->f->pod_first[pod]; d < p->f->pod_first[pod + 1]; d++) {
-            uint32_t own =
-                p->columns->special_of[d] ? p->columns->places + p->f->pods + p->columns->special_of[d] - 1 : 0;
-            if (!own || !weft__sdn_get(&p->target, own, x, row) || !changed(p, own, x, row)) continue;
-            uint32_t due = due_for(p, x, row, d); // turns to its own flow first
-            if (due > latest) latest = due;
+            if (p->own[d] && p->reached[d]) latest = later(latest, due_to_leave(p, x, row, d));
+            if (meets_pod(p, x, row, d)) latest = later(latest, due_to_close(p, group, x, row, d));
         }
-    m = memo(p->due, p, column, x, row);
     return *m = (uint16_t)(latest + changed(p, column, x, row));
 }
 
 /// When cells for `d` in a state meet what they shall.
 static uint32_t due_for(struct plan *p, uint32_t x, uint32_t row, uint32_t d) {
-    uint32_t pod = p->f->tin[d].pod, column = p->f->tin[d].place, group;
-    bool goes = false;
+    uint32_t pod = p->f->tin[d].pod, column = p->f->tin[d].place;
+    bool to_pod = false; // from its own flow to that of its pod
     if (pod != p->f->tin[x].pod) {
-        if (!p->single[d]) return due_for_pod(p, x, row, pod);
-        column = p->columns->places + p->f->pods + p->columns->special_of[d] - 1;
-        group = weft__sdn_get(&p->target, column, x, row);
-        goes = !group && weft__sdn_get(p->meant, column, x, row);
-        if (!group) group = weft__sdn_get(&p->target, p->columns->places + pod, x, row);
-    } else {
-        group = weft__sdn_get(&p->target, column, x, row);
+        if (meets_pod(p, x, row, d)) return due_for_pod(p, x, row, pod);
+        column = own_column(p, d);
+        to_pod = !p->own[d];
     }
     uint16_t *m = memo(p->due, p, column, x, row);
     if (*m == UNDER_WAY) return 0;
     if (*m != UNKNOWN) return *m;
     *m = UNDER_WAY;
+    uint32_t group = weft__sdn_get(&p->target, to_pod ? p->columns->places + pod : column, x, row);
     uint32_t latest = due_next(p, group, x, row, d, pod);
-    if (pod != p->f->tin[x].pod && !weft__sdn_get(&p->target, column, x, row)) {
-        uint32_t due = due_for_pod(p, x, row, pod);
-        if (due > latest) latest = due;
-    }
-    return *m = (uint16_t)(latest + (goes || changed(p, column, x, row)));
+    if (to_pod) latest = later(latest, due_for_pod(p, x, row, pod));
+    if (changed(p, column, x, row)) latest = later(latest, due_to_close(p, group, x, row, d));
+    return *m = (uint16_t)(latest + changed(p, column, x, row));
 }
 
 static void add(struct weft__sdn_plan *ret, struct weft__sdn_change change) {
@@ -167,19 +260,21 @@ static int by_batch(const void *a, const void *b) {
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void collect(struct plan *p, struct weft__sdn_plan *ret) {
+/// The batch of a change. 0: the last, for nothing shall come there any more.
+static uint32_t batch_of(struct plan *p, uint32_t x, uint32_t column, uint32_t row) {
     uint32_t pods0 = p->columns->places, own0 = pods0 + p->f->pods;
+    if (column >= pods0 && column < own0)
+        return weft__sdn_get(&p->target, column, x, row) ? due_for_pod(p, x, row, column - pods0) : 0;
+    uint32_t d = column < own0 ? p->f->pod_first[p->f->tin[x].pod] + column : p->columns->special[column - own0];
+    return shall_meet(p, x, row, d) ? due_for(p, x, row, d) : 0;
+}
+
+static void collect(struct plan *p, struct weft__sdn_plan *ret) {
     for (uint32_t x = 0; x < p->f->tins; x++)
         for (uint32_t column = 0; column < weft__sdn_columns(p->columns); column++)
             for (uint32_t row = 0; row < ROWS; row++) {
                 if (!changed(p, column, x, row)) continue;
-                uint32_t group = weft__sdn_get(&p->target, column, x, row), batch = 0;
-                if (column >= own0)
-                    batch = due_for(p, x, row, p->columns->special[column - own0]);
-                else if (group && column >= pods0)
-                    batch = due_for_pod(p, x, row, column - pods0);
-                else if (group)
-                    batch = due_for(p, x, row, p->f->pod_first[p->f->tin[x].pod] + column);
+                uint32_t group = weft__sdn_get(&p->target, column, x, row), batch = batch_of(p, x, column, row);
                 if (batch > ret->batches) ret->batches = batch;
                 add(ret, (struct weft__sdn_change){x, column, row, group, batch});
             }
@@ -195,11 +290,12 @@ static void collect(struct plan *p, struct weft__sdn_plan *ret) {
 
 void weft__sdn_plan(struct weft__sdn_plan *ret, const struct weft__sdn_wiring *w, struct weft__sdn_columns *columns,
                     struct weft__sdn_groups *groups, const struct weft__sdn_tables *meant,
-                    const struct weft_gnet_routes *routes) {
+                    const struct weft_gnet_routes *routes, const uint64_t *up) {
     const struct weft_dragonfly *f = w->f;
-    struct plan p = {.w = w, .f = f, .columns = columns, .groups = groups, .meant = meant};
+    struct plan p = {.w = w, .f = f, .columns = columns, .groups = groups, .meant = meant, .up = up};
     weft__sdn_tables_init(&p.target, columns, ROWS);
-    p.single = weft_memory_new(KIND, f->tins, sizeof *p.single);
+    p.own = weft_memory_new(KIND, f->tins, sizeof *p.own);
+    p.reached = weft_memory_new(KIND, f->tins, sizeof *p.reached);
     fill_target(&p, routes);
     p.due = weft_memory_new(KIND, p.target.capacity, sizeof *p.due);
     *ret = (struct weft__sdn_plan){0};
@@ -207,7 +303,8 @@ void weft__sdn_plan(struct weft__sdn_plan *ret, const struct weft__sdn_wiring *w
     for (uint32_t i = 0; i < p.target.capacity; i++)
         if (p.due[i]) weft_memory_free(KIND, p.due[i], (size_t)f->tins * ROWS * sizeof **p.due);
     weft_memory_free(KIND, p.due, p.target.capacity * sizeof *p.due);
-    weft_memory_free(KIND, p.single, f->tins * sizeof *p.single);
+    weft_memory_free(KIND, p.reached, f->tins * sizeof *p.reached);
+    weft_memory_free(KIND, p.own, f->tins * sizeof *p.own);
     weft__sdn_tables_deinit(&p.target);
 }
 

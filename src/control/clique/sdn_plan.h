@@ -15,10 +15,11 @@ struct weft__sdn_plan {
     uint32_t n, capacity, batches;
 };
 
-/// What `meant` is to become for these routes. New groups are numbered in `groups`.
+/// What `meant` is to become for these routes. New groups are numbered in `groups`. `up`: [tins] ports that they are
+/// for.
 void weft__sdn_plan(struct weft__sdn_plan *ret, const struct weft__sdn_wiring *w, struct weft__sdn_columns *columns,
                     struct weft__sdn_groups *groups, const struct weft__sdn_tables *meant,
-                    const struct weft_gnet_routes *routes);
+                    const struct weft_gnet_routes *routes, const uint64_t *up);
 /// All in one batch.
 void weft__sdn_plan_flatten(struct weft__sdn_plan *plan);
 void weft__sdn_plan_deinit(struct weft__sdn_plan *plan);

@@ -29,10 +29,20 @@ static void set_ports(struct weft_sdn *s, const bool *down, uint64_t *ret_up) {
     }
 }
 
+static void note_kept(struct weft_sdn *s, const struct weft_gnet_routes *routes) {
+    for (uint32_t d = 0; d < s->f->tins && s->kept; d++)
+        for (uint32_t x = 0; x < s->f->tins; x++) {
+            if (x == d) continue;
+            const struct weft_gnet_set *set = weft_gnet_at(routes, x, WEFT_GNET_TERMINAL, 0, d);
+            s->kept[(size_t)d * s->f->tins + x] = set->minimal | set->nonminimal;
+        }
+}
+
 static void make_plan(struct weft_sdn *s) {
     struct weft_gnet_routes *routes = weft_gnet_routes_new(s->t, s->f, s->gnet, s->known);
     weft__sdn_plan_deinit(&s->plan);
-    weft__sdn_plan(&s->plan, s->wiring, &s->columns, &s->groups, &s->meant, routes);
+    weft__sdn_plan(&s->plan, s->wiring, &s->columns, &s->groups, &s->meant, routes, s->up_known);
+    note_kept(s, routes);
     weft__sdn_note_plan(s, routes);
     if (s->conf->ordering != WEFT_SDN_SEQUENCED) weft__sdn_plan_flatten(&s->plan);
     for (uint32_t x = 0; x < s->f->tins; x++)
@@ -48,8 +58,8 @@ static void gather(struct weft_sdn *s, weft_time_ps now) {
 
 static void compute(struct weft_sdn *s, weft_time_ps now) {
     s->gathering = s->stale = false;
-    make_plan(s);
     set_ports(s, s->known, s->up_known);
+    make_plan(s);
     weft__sdn_look_at_ports(s, now, &s->walk_known, s->up_before);
     s->batch = 1; // being made
     note(s, now + s->conf->compute_ps, WEFT__SDN_DUE_SOLVED, WEFT_NONE, 0);
@@ -334,6 +344,7 @@ struct weft_sdn *weft_sdn_new(const struct weft_topology *t, const struct weft_d
     s->up_known = weft_arena_alloc(arena, f->tins, sizeof *s->up_known);
     s->up_real = weft_arena_alloc(arena, f->tins, sizeof *s->up_real);
     s->up_before = weft_arena_alloc(arena, f->tins, sizeof *s->up_before);
+    if (f->tins <= conf->check_tins) s->kept = weft_arena_alloc(arena, (size_t)f->tins * f->tins, sizeof *s->kept);
     weft__sdn_tables_init(&s->meant, &s->columns, WEFT__SDN_CLASS_ROWS);
     weft__sdn_tables_init(&s->expected, &s->columns, s->wiring->slots * VCS);
     weft__sdn_tables_init(&s->tables, &s->columns, s->wiring->slots * VCS);
@@ -375,10 +386,14 @@ void weft_sdn_free(struct weft_sdn *s) {
 }
 
 static void begin_walks(struct weft_sdn *s) {
-    s->result->checked = s->f->tins <= s->conf->check_tins;
+    s->result->checked = s->kept;
     if (!s->result->checked) return;
-    s->walk_known = (struct weft__sdn_walk){
-        .wiring = s->wiring, .tables = &s->tables, .groups = &s->groups, .present = s->present, .up = s->up_known};
+    s->walk_known = (struct weft__sdn_walk){.wiring = s->wiring,
+                                            .tables = &s->tables,
+                                            .groups = &s->groups,
+                                            .present = s->present,
+                                            .up = s->up_known,
+                                            .kept = s->kept};
     s->walk_real = s->walk_known;
     s->walk_real.up = s->up_real;
     weft__sdn_walk_begin(&s->walk_known);

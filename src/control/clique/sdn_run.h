@@ -93,6 +93,7 @@ struct weft_sdn {
     bool *down, *reported, *known; ///< [links] as they are; as the front-end, and as the routing engine knows them
     uint64_t *up_known, *up_real, *up_before; ///< [tins] ports, of the plan; as they are; before the last change
     // routing engine
+    bool *kept; ///< [tins * tins] by destination and source: the plan has a way; NULL: nobody looks
     struct weft__sdn_plan plan;
     uint32_t batch, waiting;          ///< batch under way, 0: none; TiNs that it waits for
     bool gathering, stale;            ///< a computation is due; something was reported since the plan was made

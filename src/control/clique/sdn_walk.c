@@ -130,12 +130,14 @@ void weft__sdn_walk_renew(struct weft__sdn_walk *w, uint32_t dst, struct weft__s
 }
 
 struct weft__sdn_turned weft__sdn_walk_settle(struct weft__sdn_walk *w, uint32_t dst) {
-    struct weft__sdn_turned turned = {0, 0};
+    struct weft__sdn_turned turned = {0, 0, 0};
+    const bool *kept = &w->kept[(size_t)dst * w->wiring->f->tins];
     bool *arrives = &w->arrives[(size_t)dst * w->wiring->f->tins];
     while (w->turns) {
         uint16_t x = w->turned[--w->turns];
         bool now = *known(w, dst, (struct weft__sdn_state){x, 0, 0}) != LOST;
-        turned.lost += arrives[x] && !now;
+        turned.broken += arrives[x] && !now && kept[x];
+        turned.given_up += arrives[x] && !now && !kept[x];
         turned.found += !arrives[x] && now;
         arrives[x] = now;
     }

@@ -14,13 +14,14 @@ struct weft__sdn_state {
     uint8_t slot, vc;
 };
 
-/// The first five are the caller's. A byte a state and destination.
+/// The first six are the caller's. A byte a state and destination.
 struct weft__sdn_walk {
     const struct weft__sdn_wiring *wiring;
     const struct weft__sdn_tables *tables;
     const struct weft__sdn_groups *groups;
     bool *const *present;         ///< [tin][group]
     const uint64_t *up;           ///< [tins] mask of ports; others are left out
+    const bool *kept;             ///< [tins * tins] by destination and source: ways that no write is to break
     uint8_t **known;              ///< [tins] by destination: [tins * slots * 3]
     bool *arrives;                ///< [tins * tins] by destination and source, as settled last
     struct weft__sdn_state *list; ///< states whose predecessors are to be told
@@ -29,9 +30,10 @@ struct weft__sdn_walk {
     bool too_far;
 };
 
-/// Sources of a destination that cells from are no longer bound to arrive, and that they are again.
+/// Sources of a destination that cells from are no longer bound to arrive, with and without a way that is to be kept,
+/// and that they are again.
 struct weft__sdn_turned {
-    uint32_t lost, found;
+    uint32_t broken, given_up, found;
 };
 
 /// Walks from every TiN to every other.
