@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft bench: the engine's own benchmarks. Each run is a process of its own, so that its peak memory is its own.
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,26 +128,40 @@ static struct figures measure(const struct weft_cli_options *options, const char
     return f;
 }
 
-/// measure() in a child process.
-static bool measure_apart(const struct weft_cli_options *o, const char *k, uint32_t threads,
-                          struct figures *ret_figures) {
+struct measurement {
+    const struct weft_cli_options *options;
+    const char *k;
+    uint32_t threads;
+    struct figures figures;
+};
+
+static enum weft_status guarded(void *context, struct weft_error *ret_error) {
+    struct measurement *m = context;
+    m->figures = measure(m->options, m->k, m->threads, ret_error);
+    return ret_error->status;
+}
+
+/// measure() in a child process, whose guard is its own.
+static enum weft_status measure_apart(const struct weft_cli_options *o, const char *k, uint32_t threads,
+                                      struct figures *ret_figures) {
     int pipe_end[2];
-    if (pipe(pipe_end)) return false;
+    if (pipe(pipe_end)) return WEFT_ERROR_SYSTEM;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        struct measurement m = {o, k, threads, {0}};
         struct weft_error error = {0};
-        struct figures f = measure(o, k, threads, &error);
-        if (!f.ok) weft_cli_fail(&error);
-        bool written = write(pipe_end[1], &f, sizeof f) == (ssize_t)sizeof f;
-        _exit(f.ok && written ? 0 : error.status ? (int)error.status : 1);
+        if (weft_memory_guard(weft_memory_current(), guarded, &m, &error)) weft_cli_fail(&error);
+        bool written = write(pipe_end[1], &m.figures, sizeof m.figures) == (ssize_t)sizeof m.figures;
+        _exit(m.figures.ok && written ? 0 : error.status ? (int)error.status : 1);
     }
     close(pipe_end[1]);
     bool ok = child > 0 && read(pipe_end[0], ret_figures, sizeof *ret_figures) == (ssize_t)sizeof *ret_figures;
     close(pipe_end[0]);
-    int how;
+    int how = 0;
     if (child > 0) waitpid(child, &how, 0);
-    return ok && ret_figures->ok;
+    if (ok && ret_figures->ok) return WEFT_OK;
+    return WIFEXITED(how) && WEXITSTATUS(how) ? (enum weft_status)WEXITSTATUS(how) : WEFT_ERROR_SYSTEM;
 }
 
 static int by_rate(const void *a, const void *b) {
@@ -215,6 +230,23 @@ static void print_speedups(const struct figures *f, uint32_t n) {
 
 enum { MEASURED_MAX = 64, RUNS_MAX = 100 };
 
+static bool save(const json_t *all) {
+    FILE *file = weft__file_open(save_path, "w");
+    bool written = file && !json_dumpf(all, file, JSON_INDENT(2));
+    return file && !fclose(file) && written;
+}
+
+/// The figures to compare with; NULL: there are none, and that has been said.
+static json_t *load_saved(void) {
+    json_error_t why = {.line = -1, .column = -1};
+    FILE *file = weft__file_open(compare_path, "r");
+    json_t *saved = file ? json_loadf(file, 0, &why) : NULL;
+    if (!saved)
+        fprintf(stderr, "weft: %s:%d:%d: %s\n", compare_path, why.line, why.column, file ? why.text : strerror(errno));
+    if (file) fclose(file);
+    return saved;
+}
+
 static int bench(const struct weft_cli_options *o, const json_t *saved) {
     uint64_t runs, threads;
     if (!weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) return WEFT_ERROR_INPUT;
@@ -229,8 +261,10 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
             if (!weft_cli_number("threads", t, 1, 64, &threads)) return WEFT_ERROR_INPUT;
             if (n == MEASURED_MAX) break;
             struct figures run[RUNS_MAX];
-            for (uint64_t r = 0; r < runs; r++)
-                if (!measure_apart(o, k, (uint32_t)threads, &run[r])) return WEFT_ERROR_INPUT;
+            for (uint64_t r = 0; r < runs; r++) {
+                enum weft_status status = measure_apart(o, k, (uint32_t)threads, &run[r]);
+                if (status) return (int)status;
+            }
             qsort(run, runs, sizeof *run, by_rate);
             measured[n] = run[runs / 2];
             if (!o->json) print_figures(&measured[n], saved);
@@ -249,7 +283,7 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
         json_dumpf(all, stdout, JSON_COMPACT);
         putchar('\n');
     }
-    if (save_path && json_dump_file(all, save_path, JSON_INDENT(2))) {
+    if (save_path && !save(all)) {
         fprintf(stderr, "weft: cannot write '%s'\n", save_path);
         status = WEFT_ERROR_SYSTEM;
     }
@@ -260,7 +294,6 @@ static int bench(const struct weft_cli_options *o, const json_t *saved) {
 int weft_cli_bench(int argc, char **argv) {
     struct weft_cli_options o;
     json_t *saved = NULL;
-    json_error_t why;
     int status = weft_cli_parse(&command, argc, argv, &o);
     for (unsigned i = 0; status == WEFT_CLI_GO && i < BENCHMARKS; i++)
         if (!strcmp(o.operand[0], benchmarks[i].name)) benchmark = &benchmarks[i];
@@ -268,10 +301,7 @@ int weft_cli_bench(int argc, char **argv) {
         fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'dsf' and 'aquila'\n", o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
-    if (status == WEFT_CLI_GO && compare_path && !(saved = json_load_file(compare_path, 0, &why))) {
-        fprintf(stderr, "weft: %s:%d:%d: %s\n", compare_path, why.line, why.column, why.text);
-        status = WEFT_ERROR_INPUT;
-    }
+    if (status == WEFT_CLI_GO && compare_path && !(saved = load_saved())) status = WEFT_ERROR_INPUT;
     if (status == WEFT_CLI_GO) status = bench(&o, saved);
     json_decref(saved);
     weft_cli_options_deinit(&o);

@@ -100,8 +100,8 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
 static enum weft_status check_as_json(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                       struct weft_error *ret_error) {
     struct weft_cli_variants v;
-    enum weft_status status = weft_cli_variants_begin(&v, NULL, ret_error);
-    return status ? status : weft_cli_variants_end(&v, check_all(o, file, &v.json, ret_error));
+    weft_cli_variants_begin(&v, NULL);
+    return weft_cli_variants_end(&v, check_all(o, file, &v.json, ret_error));
 }
 
 static enum weft_status check(const struct weft_cli_options *o, const struct weft_scenario_file *file,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/param.h"
+#include "base/stream.h"
 
 enum { NAMES_MAX = 64 };
 
@@ -52,14 +53,11 @@ bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
 }
 
 static json_t *json_of(const struct weft_run *run) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    assert(file);
-    weft_report_json(file, run);
-    fclose(file);
-    json_t *root = json_loadb(text, size, 0, NULL);
-    free(text);
+    struct weft__text_stream stream;
+    weft_report_json(weft__text_stream_open(&stream), run);
+    const char *text = weft__text_stream_text(&stream);
+    json_t *root = json_loadb(text, stream.size, 0, NULL);
+    weft__text_stream_free(&stream);
     assert(root); // our own
     return root;
 }

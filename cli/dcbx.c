@@ -2,6 +2,7 @@
 // weft dcbx: what the LLDP frames of a real capture say, and what a port would negotiate with their senders.
 #include "dcbx.h"
 
+#include <errno.h>
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,9 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
                                      struct weft_error *ret_error) {
     char why[PCAP_ERRBUF_SIZE];
     struct weft_place place = {.file = path};
+    errno = 0;
     pcap_t *pcap = pcap_open_offline(path, why);
+    if (!pcap && errno == ENOMEM) weft_memory_fail();
     if (!pcap) {
         size_t known = strlen(path); // libpcap begins some of its messages with the name
         const char *text = !strncmp(why, path, known) && why[known] == ':' ? why + known + 2 : why;
@@ -182,8 +185,10 @@ static enum weft_status read_capture(const char *path, struct weft_cli_dcbx *fou
     struct pcap_pkthdr *header;
     const uint8_t *bytes;
     int answer = 1;
+    errno = 0;
     while (!status && (answer = pcap_next_ex(pcap, &header, &bytes)) == 1)
         take_frame(found, bytes, header, arena);
+    if (answer == PCAP_ERROR && errno == ENOMEM) weft_memory_fail();
     if (!status && answer == PCAP_ERROR)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "after %llu frames: %s",
                                 (unsigned long long)found->frames, pcap_geterr(pcap));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft: one subcommand a file.
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "weft/types.h"
+#include "weft/memory.h"
 
 static const struct subcommand {
     const char *name, *summary;
@@ -53,8 +55,38 @@ static int command(int argc, char **argv) {
     return 2;
 }
 
+/// For jansson, which would not always tell that it got nothing.
+static void *allocate(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (!memory) weft_memory_fail();
+    return memory;
+}
+
+struct call {
+    int argc;
+    char **argv;
+    int status;
+};
+
+static enum weft_status guarded(void *context, struct weft_error *ret_error) {
+    struct call *call = context;
+    call->status = command(call->argc, call->argv);
+    return WEFT_OK;
+}
+
+/// What the command returns, unless memory ran out.
+static int run_command(int argc, char **argv) {
+    struct call call = {argc, argv, WEFT_ERROR_SYSTEM};
+    struct weft_memory *memory = weft_memory_open();
+    struct weft_error error = {.status = WEFT_ERROR_SYSTEM, .text = "out of memory"};
+    if (!memory || weft_memory_guard(memory, guarded, &call, &error)) call.status = weft_cli_fail(&error);
+    weft_memory_close(memory);
+    return call.status;
+}
+
 int main(int argc, char **argv) {
-    int status = command(argc, argv);
+    json_set_alloc_funcs(allocate, free);
+    int status = run_command(argc, argv);
     if (!fflush(stdout) && !ferror(stdout)) return status;
     fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
     return 1;

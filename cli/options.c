@@ -97,10 +97,10 @@ static const char *quoted(struct weft_arena *arena, const char *text) {
 }
 
 /// A folder is made if need be, which what is no folder is in the way of; better said before the run than after it.
-static bool can_be_folder(const char *path) {
+static bool can_be_folder(struct weft_arena *arena, const char *path) {
     struct stat about;
-    char *part = strdup(path);
-    bool can = part != NULL;
+    char *part = weft_arena_text(arena, path);
+    bool can = true;
     for (char *at = part + (*part != 0); can; at++) { // not before a leading slash
         if (*at && *at != '/') continue;
         char was = *at;
@@ -109,7 +109,6 @@ static bool can_be_folder(const char *path) {
         *at = was;
         if (!was) break;
     }
-    free(part);
     return can;
 }
 
@@ -130,7 +129,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         o->threads = (uint32_t)number;
         return true;
     case OUT:
-        if (!can_be_folder(value)) {
+        if (!can_be_folder(o->arena, value)) {
             fprintf(stderr, "weft: --out: '%s' is no folder; expected one, or a name that is free\n", value);
             return false;
         }

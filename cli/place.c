@@ -225,9 +225,8 @@ struct chosen {
 static void write_ranks(FILE *file, const void *context) {
     const struct place *p = ((const struct chosen *)context)->place;
     const struct result *r = ((const struct chosen *)context)->result;
-    char *about;
-    size_t size;
-    FILE *text = open_memstream(&about, &size);
+    struct weft__text_stream stream;
+    FILE *text = weft__text_stream_open(&stream);
     fprintf(text, "ranks of job %s, scenario %s", p->s.workload->group[p->job->group], p->s.scenario->name);
     if (*p->s.scenario->variant) fprintf(text, ", variant %s", p->s.scenario->variant);
     fprintf(text, ": %" PRIu32 " on servers of %" PRIu64 " GPUs, by weft %s\nstrategy %s", p->job->ranks,
@@ -237,9 +236,8 @@ static void write_ranks(FILE *file, const void *context) {
             "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B %s, %" PRIu64
             " B between zones\nhost, number of the GPU in its server",
             r->cost.bytes, r->cost.rack_bytes, (p->job->places->rails ? by_rail : by_rack).between, r->cost.zone_bytes);
-    fclose(text);
-    weft_rank_file_write(file, about, p->job, p->s.topology, r->host);
-    free(about);
+    weft_rank_file_write(file, weft__text_stream_text(&stream), p->job, p->s.topology, r->host);
+    weft__text_stream_free(&stream);
 }
 
 // --- all of it ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/param.h"
@@ -139,37 +138,33 @@ static enum weft_status plan_variant(const struct plan *plan, const struct weft_
 }
 
 /// Variants with the same plan share it: "variants pfc, pfc+dcqcn".
-static void print_variant(const char *name, const char *text, char **last, char *names, size_t size) {
+static void print_variant(const char *name, const char *text, const char **last, char *names, size_t size) {
     bool same = *last && text && !strcmp(*last, text);
     if (!same && *last) {
         const char *kind = !*names ? "" : strstr(names, ", ") ? "variants " : "variant ";
         printf("%s%s%s%s%s", kind, names, *names ? "\n" : "", *last, text ? "\n" : "");
-        free(*last);
         *last = NULL;
     }
     if (!text) return;
     size_t used = same ? strlen(names) : 0;
     snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
-    if (!same) *last = strdup(text);
+    if (!same) *last = text;
 }
 
 static enum weft_status plan_text(const struct plan *plan, const struct weft_cli_options *o,
                                   const struct weft_scenario_file *file, uint32_t first, uint32_t n,
                                   struct weft_error *ret_error) {
-    char names[1024] = "", *last = NULL;
+    char names[1024] = "";
+    const char *last = NULL;
     enum weft_status status = WEFT_OK;
     for (uint32_t i = first; i < first + n && !status; i++) {
-        char *text = NULL;
-        size_t size;
-        FILE *out = open_memstream(&text, &size);
-        if (!out) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
-        status = plan_variant(plan, o, file, i, out, NULL, ret_error);
-        fclose(out);
+        struct weft__text_stream stream;
+        status = plan_variant(plan, o, file, i, weft__text_stream_open(&stream), NULL, ret_error);
+        const char *text = weft_arena_text(o->arena, weft__text_stream_text(&stream));
+        weft__text_stream_free(&stream);
         if (!status) print_variant(weft_scenario_variant_name(file, i), text, &last, names, sizeof names);
-        free(text);
     }
     if (!status) print_variant(NULL, NULL, &last, names, sizeof names);
-    free(last);
     return status;
 }
 
@@ -177,8 +172,8 @@ static enum weft_status plan_json(const struct plan *plan, const struct weft_cli
                                   const struct weft_scenario_file *file, uint32_t first, uint32_t n,
                                   struct weft_error *ret_error) {
     struct weft_cli_variants v;
-    enum weft_status status = weft_cli_variants_begin(&v, plan->name, ret_error);
-    if (status) return status;
+    weft_cli_variants_begin(&v, plan->name);
+    enum weft_status status = WEFT_OK;
     for (uint32_t i = first; i < first + n && !status; i++)
         status = plan_variant(plan, o, file, i, NULL, &v.json, ret_error);
     return weft_cli_variants_end(&v, status);

@@ -141,25 +141,41 @@ void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool j
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);
 }
 
+struct draft {
+    const char *name;
+    FILE *file;
+};
+
+static void remove_draft(void *context) {
+    struct draft *draft = context;
+    if (draft->file) fclose(draft->file);
+    unlink(draft->name);
+}
+
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     char *target = realpath(path, NULL); // of a symbolic link: the link stays, and the draft is beside the file
-    const char *draft = weft_arena_format(arena, "%s.%ld.tmp", target ? target : path, (long)getpid());
-    FILE *file = fopen(draft, "w");
-    bool written = file;
-    if (file) {
-        write(file, context);
-        written = !ferror(file);
-        written &= !fclose(file);
+    if (!target && errno == ENOMEM) weft_memory_fail();
+    const char *name = weft_arena_text(arena, target ? target : path);
+    free(target);
+    struct draft draft = {.name = weft_arena_format(arena, "%s.%ld.tmp", name, (long)getpid())};
+    draft.file = weft__file_open(draft.name, "w");
+    bool written = draft.file;
+    if (draft.file) {
+        struct weft_memory_cleanup cleanup;
+        weft_memory_cleanup_add(&cleanup, remove_draft, &draft);
+        write(draft.file, context);
+        weft_memory_cleanup_remove(&cleanup);
+        written = !ferror(draft.file);
+        written &= !fclose(draft.file);
     }
-    if (!written || rename(draft, target ? target : path)) {
+    if (!written || rename(draft.name, name)) {
         status =
             weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
-        unlink(draft);
+        unlink(draft.name);
     }
-    free(target);
     weft_arena_free(arena);
     return status;
 }
@@ -178,15 +194,13 @@ enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_r
     return status;
 }
 
-enum weft_status weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan, struct weft_error *ret_error) {
+void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan) {
     *v = (struct weft_cli_variants){0};
-    v->json.file = open_memstream(&v->text, &v->size);
-    if (!v->json.file) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    v->json.file = weft__text_stream_open(&v->stream);
     weft__json_begin_object(&v->json);
     if (plan) weft__json_key_string(&v->json, "plan", plan);
     weft__json_key(&v->json, "variants");
     weft__json_begin_array(&v->json);
-    return WEFT_OK;
 }
 
 enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status) {
@@ -194,8 +208,7 @@ enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_st
         weft__json_end_array(&v->json);
         weft__json_end_object(&v->json);
     }
-    fclose(v->json.file);
-    if (!status) puts(v->text);
-    free(v->text);
+    if (!status) puts(weft__text_stream_text(&v->stream));
+    weft__text_stream_free(&v->stream);
     return status;
 }

@@ -4,6 +4,7 @@
 #define WEFT_CLI_SIMULATION_H
 
 #include "base/json.h"
+#include "base/stream.h"
 #include "cli.h"
 #include "weft/report.h"
 
@@ -34,11 +35,10 @@ enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulat
 /// JSON that is printed when it is whole: {"variants": [...]}, of which nothing is printed if one of them is wrong.
 struct weft_cli_variants {
     struct weft__json json;
-    char *text;
-    size_t size;
+    struct weft__text_stream stream;
 };
 /// `plan`: of that calculator; or NULL.
-enum weft_status weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan, struct weft_error *ret_error);
+void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan);
 /// The status that it is given.
 enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
 

@@ -170,18 +170,17 @@ static struct weft_story *make_story(const struct timeline_view *v) {
 static void print_page(struct timeline_view *v, const struct weft_story *root) {
     static const uint32_t limits[] = {0, 16, 8, 6, 4, 3, 2};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-        char *text = NULL;
-        size_t size = 0, lines = 0;
-        v->out = open_memstream(&text, &size);
-        if (!v->out) break;
+        struct weft__text_stream stream;
+        size_t lines = 0;
+        v->out = weft__text_stream_open(&stream);
         v->limit = limits[k];
         timeline_print_story(v, root);
-        fclose(v->out);
+        const char *text = weft__text_stream_text(&stream);
         for (const char *c = text; (c = strchr(c, '\n')); c++)
             lines++;
         bool enough = lines <= PAGE || k + 1 == sizeof limits / sizeof *limits;
         if (enough) fputs(text, stdout);
-        free(text);
+        weft__text_stream_free(&stream);
         if (enough) break;
     }
     v->out = stdout;

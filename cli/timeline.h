@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/stream.h"
 #include "weft/param.h"
 #include "weft/timeline.h"
 

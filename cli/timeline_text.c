@@ -239,13 +239,8 @@ void timeline_event_text(const struct timeline_view *v, uint32_t id, FILE *file)
 void timeline_event_json(const struct timeline_view *v, uint32_t id, struct weft__json *j) {
     const struct weft_event *e = &v->t.event[id - 1];
     const struct weft_event_info *info = &weft_event_infos[e->kind];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    if (file) {
-        timeline_event_text(v, id, file);
-        fclose(file);
-    }
+    struct weft__text_stream stream;
+    timeline_event_text(v, id, weft__text_stream_open(&stream));
     weft__json_begin_object(j);
     weft__json_key_u64(j, "event", id);
     weft__json_key_u64(j, "time_ps", e->time_ps);
@@ -259,7 +254,7 @@ void timeline_event_json(const struct timeline_view *v, uint32_t id, struct weft
     weft__json_key_u64(j, "detail", e->detail);
     if (e->cause) weft__json_key_u64(j, "cause", e->cause);
     if (e->begins) weft__json_key_u64(j, "begins", e->begins);
-    weft__json_key_string(j, "text", text);
+    weft__json_key_string(j, "text", weft__text_stream_text(&stream));
     weft__json_end_object(j);
-    free(text);
+    weft__text_stream_free(&stream);
 }

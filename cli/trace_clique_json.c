@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "base/stream.h"
 #include "trace_clique.h"
 
 enum { NAME = 128, PATH = 1024 };
@@ -279,7 +280,7 @@ enum weft_status trace_clique_write_csv(const char *dir, const struct clique_vie
     for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH];
         snprintf(path, sizeof path, "%s/%s", dir, files[i].name);
-        FILE *file = made ? fopen(path, "w") : NULL;
+        FILE *file = made ? weft__file_open(path, "w") : NULL;
         if (file) files[i].write(file, v);
         if (!file || fclose(file))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: %s", path, strerror(errno));

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/stream.h"
 #include "claims.h"
 #include "verify.h"
 
@@ -88,6 +89,7 @@ static enum weft_status add_path(struct verify *v, const char *path, uint32_t de
 static enum weft_status add_folder(struct verify *v, const char *path, uint32_t depth, struct weft_error *ret_error) {
     struct dirent **entry;
     int n = scandir(path, &entry, is_scenario_or_folder, alphasort);
+    if (n < 0 && errno == ENOMEM) weft_memory_fail();
     if (n < 0)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "cannot read '%s': %s", path, strerror(errno));
     enum weft_status status = WEFT_OK;
@@ -181,14 +183,12 @@ static void print_claims(const struct verify *v, bool unexpected) {
 }
 
 static json_t *json_of(const struct verify *v, const struct verified *s) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    if (!file) return json_null();
+    struct weft__text_stream stream;
+    FILE *file = weft__text_stream_open(&stream);
     weft_report_json_claims(file, s->claims.result, s->claims.n);
-    fclose(file);
-    json_t *object = json_loadb(text, size, 0, NULL);
-    free(text);
+    const char *text = weft__text_stream_text(&stream);
+    json_t *object = json_loadb(text, stream.size, 0, NULL);
+    weft__text_stream_free(&stream);
     struct weft_claim_counts c = counts_of(s);
     json_object_set_new(object, "path", json_string(s->path));
     json_object_set_new(object, "scenario", json_string(s->name ? s->name : ""));

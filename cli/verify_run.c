@@ -35,6 +35,7 @@ static enum weft_status start(struct verify *v, struct verify_task *t, struct we
     t->err = tmpfile();
     fflush(stdout);
     if (t->out && t->err) t->pid = fork();
+    if ((!t->out || !t->err || t->pid < 0) && errno == ENOMEM) weft_memory_fail();
     if (!t->out || !t->err || t->pid < 0)
         return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
     if (t->pid) return WEFT_OK;
@@ -44,12 +45,12 @@ static enum weft_status start(struct verify *v, struct verify_task *t, struct we
     _exit(WEFT_ERROR_SYSTEM);
 }
 
-static char *whole(FILE *file, size_t *ret_size) {
+static char *whole(FILE *file, struct weft_arena *arena, size_t *ret_size) {
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    char *text = calloc((size_t)size + 1, 1);
-    *ret_size = text ? fread(text, 1, (size_t)size, file) : 0;
+    char *text = weft_arena_alloc(arena, (size_t)size + 1, 1);
+    *ret_size = fread(text, 1, (size_t)size, file);
     return text;
 }
 
@@ -58,12 +59,11 @@ static void note(const struct verify *v, struct verify_task *t, enum weft_status
     if (!t->scenario->status || t->scenario->status == WEFT_ERROR_STALL) t->scenario->status = status;
     const char *variant = weft_scenario_variant_name(t->scenario->file, t->variant);
     size_t size;
-    char *text = whole(t->err, &size);
+    const char *text = whole(t->err, v->o->arena, &size);
     char seed[40] = "";
     if (v->seeds) snprintf(seed, sizeof seed, ", seed %llu", (unsigned long long)t->scenario->seed);
     fprintf(stderr, "weft: %s%s%s%s: %s", t->scenario->path, *variant ? ", variant " : "", variant, seed,
-            text && *text ? text : "the run ended early\n");
-    free(text);
+            *text ? text : "the run ended early\n");
 }
 
 /// Its values, and what went wrong with it.
@@ -72,11 +72,11 @@ static void finish(const struct verify *v, struct verify_task *t, int wait_statu
     if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
         status = (enum weft_status)WEXITSTATUS(wait_status);
     if (!status || status == WEFT_ERROR_STALL) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
         size_t size;
-        char *text = whole(t->out, &size);
-        if (!text || !weft_cli_claims_take_json(&t->scenario->claims, t->variant, text, size))
-            status = WEFT_ERROR_SYSTEM;
-        free(text);
+        const char *text = whole(t->out, arena, &size);
+        if (!weft_cli_claims_take_json(&t->scenario->claims, t->variant, text, size)) status = WEFT_ERROR_SYSTEM;
+        weft_arena_free(arena);
     }
     note(v, t, status);
     t->pid = 0;
@@ -94,6 +94,14 @@ static void show_progress(const struct verify *v, uint32_t done) {
 static void end_runs(const struct verify *v) {
     for (const struct verify_task *t = v->task; t; t = t->next)
         if (t->pid > 0) kill(t->pid, SIGTERM);
+}
+
+/// Memory ran out: nobody would hear what the runs have to say.
+static void abandon_runs(void *context) {
+    const struct verify *v = context;
+    end_runs(v);
+    for (const struct verify_task *t = v->task; t; t = t->next)
+        if (t->pid > 0) waitpid(t->pid, NULL, 0);
 }
 
 static bool wait_for_one(struct verify *v) {
@@ -114,6 +122,8 @@ enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
     struct verify_task *next = v->task;
     enum weft_status status = WEFT_OK;
     uint32_t running = 0, done = 0;
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, abandon_runs, v);
     while (running || (next && !status && !weft_cli_interrupted())) {
         while (next && running < v->jobs && !status && !weft_cli_interrupted()) {
             status = start(v, next, ret_error);
@@ -126,6 +136,7 @@ enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
         running--;
         show_progress(v, ++done);
     }
+    weft_memory_cleanup_remove(&cleanup);
     if (!status && weft_cli_interrupted())
         status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "interrupted; %u of %u runs had ended",
                                 done, v->tasks);

@@ -3,21 +3,20 @@
 #ifndef WEFT_TESTS_ARENA_H
 #define WEFT_TESTS_ARENA_H
 
-#include "weft/memory.h"
+#include "own_memory.h"
 
 static struct weft_arena *arena;
 
 static int set_up(void **state) {
-    (void)state;
+    if (open_memory(state)) return -1;
     arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     return 0;
 }
 
 static int tear_down(void **state) {
-    (void)state;
     weft_arena_free(arena);
     assert_int_equal(weft_memory_bytes(WEFT_MEMORY_SCENARIO), 0); // errors included
-    return 0;
+    return close_memory(state);
 }
 
 #endif

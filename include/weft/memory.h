@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory counted by kind of object, and an arena for what lives as long as a scenario or a run.
-// Allocation never fails for the caller: out of memory prints one line and ends the process with status 1, because no
-// caller could do better half-way through a simulation.
+// Memory counted by kind of object, what becomes of a call when there is none left, and an arena for what lives as long
+// as a scenario or a run.
+//
+// What is allocated belongs to a struct weft_memory: all that one use of the library holds, be it one run or a command
+// with several. A call of the library is made inside weft_memory_guard, which names that memory. An allocation then
+// never fails for its caller, as none could do better half-way through a simulation: when memory runs out, the
+// innermost guard of the thread returns WEFT_ERROR_SYSTEM, "out of memory". Nothing has been freed by then, but what
+// was being made is half made: the caller closes the memory, which frees all that is in it, and touches nothing else in
+// it. What is not memory (a file, a database, a draft to be removed) is let go by a clean-up.
+//
+// Two memories know nothing of each other; one is used by one thread at a time and those that work for it (the
+// engine's).
 #ifndef WEFT_MEMORY_H
 #define WEFT_MEMORY_H
 
+#include "weft/error.h"
 #include "weft/types.h"
 
 enum weft_memory_kind {
@@ -22,12 +32,45 @@ enum weft_memory_kind {
     WEFT_MEMORY_KINDS
 };
 
-/// Zeroed memory, counted. Thread-safe.
+struct weft_memory;
+/// NULL: there is not even memory for that.
+struct weft_memory *weft_memory_open(void);
+/// Runs the clean-ups that are left, last first, and frees all that is left. NULL is nothing to close.
+void weft_memory_close(struct weft_memory *memory);
+/// Calls `act` and returns what it returns, or WEFT_ERROR_SYSTEM if memory ran out. Guards nest, and may name the same
+/// memory; each thread has its own. `memory` may be NULL, as for weft_memory_use.
+enum weft_status weft_memory_guard(struct weft_memory *memory,
+                                   enum weft_status (*act)(void *context, struct weft_error *ret_error), void *context,
+                                   struct weft_error *ret_error);
+/// The thread's memory from now on, without a guard: a program that would rather end when memory runs out (an assert
+/// fails then) needs no more. NULL: what is allocated is neither counted nor freed by anybody else. Returns what it
+/// was.
+struct weft_memory *weft_memory_use(struct weft_memory *memory);
+/// Of this thread; NULL: none.
+struct weft_memory *weft_memory_current(void);
+/// Memory ran out elsewhere, as in another library: to the innermost guard of this thread.
+_Noreturn void weft_memory_fail(void);
+
+/// Called when memory runs out, on the way to the guard that is around weft_memory_cleanup_add, or when its memory is
+/// closed; last added, first called. It allocates nothing. It may stand on the stack. Workers of the engine add none.
+struct weft_memory_cleanup {
+    void (*act)(void *object);
+    void *object;
+    struct weft_memory *owner; ///< NULL: not added
+    struct weft_memory_cleanup *before, *after;
+    uint64_t serial;
+};
+void weft_memory_cleanup_add(struct weft_memory_cleanup *cleanup, void (*act)(void *object), void *object);
+/// It is not called any more. One that was not added is nothing to remove.
+void weft_memory_cleanup_remove(struct weft_memory_cleanup *cleanup);
+
+/// Zeroed memory, counted. Thread-safe, as are the others. What is changed and freed stays with the memory that it came
+/// from, whatever the thread's own is by then.
 void *weft_memory_new(enum weft_memory_kind kind, size_t count, size_t size);
 /// Grows or shrinks; new bytes are not zeroed. `bytes_old` must be what it was.
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new);
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
-/// Bytes held now, and the most ever held since the last reset, by kind.
+/// Bytes held now by this thread's memory, and the most ever held since the last reset, by kind.
 weft_bytes weft_memory_bytes(enum weft_memory_kind kind);
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind);
 const char *weft_memory_name(enum weft_memory_kind kind);

@@ -2,8 +2,9 @@
 #include "weft/memory.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,86 +17,225 @@ static const char *const names[WEFT_MEMORY_KINDS] = {
     [WEFT_MEMORY_SERIES] = "series",     [WEFT_MEMORY_RESULT] = "results",
 };
 
-/// The one global of the library: what the process holds. Relaxed: figures for people, nothing depends on them.
-static struct { _Atomic uint64_t now, max; } held[WEFT_MEMORY_KINDS];
+/// Before what is handed out: its place among all of its memory.
+struct head {
+    struct head *before, *after;
+    struct weft_memory *owner; ///< NULL: none
+    size_t bytes;
+};
+_Static_assert(sizeof(struct head) % 16 == 0, "what is handed out is aligned like malloc's");
 
-static void count(enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
-    uint64_t now =
-        atomic_fetch_add_explicit(&held[kind].now, bytes_new - bytes_old, memory_order_relaxed) + bytes_new - bytes_old;
-    uint64_t max = atomic_load_explicit(&held[kind].max, memory_order_relaxed);
-    while (now > max && !atomic_compare_exchange_weak_explicit(&held[kind].max, &max, now, memory_order_relaxed,
-                                                               memory_order_relaxed))
-        ;
+struct weft_memory {
+    pthread_mutex_t lock; ///< of heads and figures; the engine's workers share a memory
+    struct head *first;
+    struct {
+        weft_bytes now, max;
+    } held[WEFT_MEMORY_KINDS];
+    struct weft_memory_cleanup *cleanup; ///< the last one added
+    uint64_t cleanups;                   ///< ever added
+};
+
+/// A point to return to when memory runs out.
+struct guard {
+    struct guard *around;
+    struct weft_memory *memory;
+    uint64_t cleanups; ///< added before it
+    jmp_buf point;
+};
+
+/// What a thread is in the middle of.
+static _Thread_local struct guard *innermost;
+static _Thread_local struct weft_memory *current;
+
+// --- what a memory owns -------------------------------------------------------------------------------------------
+
+static void count(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
+    weft_bytes now = owner->held[kind].now += bytes_new - bytes_old;
+    if (owner->held[kind].max < now) owner->held[kind].max = now;
 }
 
-static void *or_die(void *memory, size_t bytes) {
-    if (memory || !bytes) return memory;
-    fprintf(stderr, "weft: out of memory (%zu bytes wanted)\n", bytes);
-    _Exit(1);
+static void *link_in(struct head *head, struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes) {
+    *head = (struct head){.owner = owner, .bytes = bytes};
+    if (!owner) return head + 1;
+    pthread_mutex_lock(&owner->lock);
+    head->after = owner->first;
+    if (head->after) head->after->before = head;
+    owner->first = head;
+    count(owner, kind, 0, bytes);
+    pthread_mutex_unlock(&owner->lock);
+    return head + 1;
+}
+
+static struct head *unlink_from(void *memory, enum weft_memory_kind kind, size_t bytes) {
+    struct head *head = (struct head *)memory - 1;
+    assert(head->bytes == bytes);
+    struct weft_memory *owner = head->owner;
+    if (!owner) return head;
+    pthread_mutex_lock(&owner->lock);
+    if (head->after) head->after->before = head->before;
+    *(head->before ? &head->before->after : &owner->first) = head->after;
+    count(owner, kind, bytes, 0);
+    pthread_mutex_unlock(&owner->lock);
+    return head;
 }
 
 /// Large objects are mapped on their own, on large pages where the system has them: a simulation touches its state at
-/// random, and would otherwise spend its time on TLB misses.
-enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20 };
+/// random, and would otherwise spend its time on TLB misses. The head is at the end of a page before.
+enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, PAGE = 4096 };
 
-static void *map_large(size_t bytes) {
-    size_t span = bytes + LARGE_PAGE; // room to begin on a large page
+static size_t pages(size_t bytes) {
+    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+static struct head *map_large(size_t bytes) {
+    if (bytes > SIZE_MAX / 2) return NULL;
+    size_t span = PAGE + pages(bytes) + LARGE_PAGE; // room to begin on a large page
     char *memory = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
-    size_t before = -(uintptr_t)memory & (LARGE_PAGE - 1);
-    size_t kept = (bytes + 4095) & ~(size_t)4095;
+    size_t before = -((uintptr_t)memory + PAGE) & (LARGE_PAGE - 1), after = LARGE_PAGE - before;
     if (before) munmap(memory, before);
-    if (before + kept < span) munmap(memory + before + kept, span - before - kept);
-    madvise(memory + before, kept, MADV_HUGEPAGE); // advice: it may fail
-    return memory + before;
+    munmap(memory + span - after, after);
+    memory += before + PAGE;
+    madvise(memory, pages(bytes), MADV_HUGEPAGE); // advice: it may fail
+    return (struct head *)(void *)memory - 1;
+}
+
+static void release(struct head *head) {
+    if (head->bytes >= LARGE_FROM)
+        munmap((char *)(head + 1) - PAGE, PAGE + pages(head->bytes));
+    else
+        free(head);
+}
+
+/// Not zeroed.
+static struct head *allocate(size_t bytes) {
+    return bytes >= LARGE_FROM ? map_large(bytes) : malloc(sizeof(struct head) + bytes);
 }
 
 void *weft_memory_new(enum weft_memory_kind kind, size_t n, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes)) or_die(NULL, SIZE_MAX);
-    count(kind, 0, bytes);
-    return or_die(bytes >= LARGE_FROM ? map_large(bytes) : calloc(n ? n : 1, size ? size : 1), bytes);
-}
-
-static void release(void *memory, size_t bytes) {
-    if (bytes >= LARGE_FROM)
-        munmap(memory, bytes);
-    else
-        free(memory);
+    if (__builtin_mul_overflow(n, size, &bytes)) weft_memory_fail();
+    struct head *head = bytes >= LARGE_FROM ? map_large(bytes) : calloc(1, sizeof *head + bytes);
+    if (!head) weft_memory_fail();
+    return link_in(head, current, kind, bytes);
 }
 
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
-    count(kind, bytes_old, bytes_new);
-    if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM)
-        return or_die(realloc(memory, bytes_new ? bytes_new : 1), bytes_new);
-    void *moved = or_die(bytes_new >= LARGE_FROM ? map_large(bytes_new) : malloc(bytes_new ? bytes_new : 1), bytes_new);
-    if (memory) {
-        memcpy(moved, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
-        release(memory, bytes_old);
+    struct weft_memory *owner = memory ? ((struct head *)memory - 1)->owner : current;
+    struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
+    if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
+        moved = realloc(old, sizeof *moved + bytes_new);
+    } else if ((moved = allocate(bytes_new)) && old) {
+        memcpy(moved + 1, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
+        release(old);
     }
-    return moved;
+    if (moved) return link_in(moved, owner, kind, bytes_new);
+    if (old) link_in(old, owner, kind, bytes_old);
+    weft_memory_fail();
 }
 
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
+    if (memory) release(unlink_from(memory, kind, bytes));
+}
+
+// --- memory and guards --------------------------------------------------------------------------------------------
+
+struct weft_memory *weft_memory_open(void) {
+    struct weft_memory *memory = calloc(1, sizeof *memory);
+    if (memory) pthread_mutex_init(&memory->lock, NULL);
+    return memory;
+}
+
+/// Those added since there were `cleanups`.
+static void clean_up(struct weft_memory *memory, uint64_t cleanups) {
+    while (memory && memory->cleanup && memory->cleanup->serial >= cleanups) {
+        struct weft_memory_cleanup *last = memory->cleanup;
+        weft_memory_cleanup_remove(last);
+        last->act(last->object);
+    }
+}
+
+void weft_memory_close(struct weft_memory *memory) {
     if (!memory) return;
-    count(kind, bytes, 0);
-    release(memory, bytes);
+    assert(current != memory);
+    clean_up(memory, 0);
+    for (struct head *head = memory->first, *after; head; head = after) {
+        after = head->after;
+        release(head);
+    }
+    pthread_mutex_destroy(&memory->lock);
+    free(memory);
+}
+
+struct weft_memory *weft_memory_use(struct weft_memory *memory) {
+    struct weft_memory *was = current;
+    current = memory;
+    return was;
+}
+
+struct weft_memory *weft_memory_current(void) {
+    return current;
+}
+
+enum weft_status weft_memory_guard(struct weft_memory *memory,
+                                   enum weft_status (*act)(void *context, struct weft_error *ret_error), void *context,
+                                   struct weft_error *ret_error) {
+    struct guard own = {.around = innermost, .memory = memory, .cleanups = memory ? memory->cleanups : 0};
+    struct weft_memory *const was = weft_memory_use(memory);
+    innermost = &own;
+    enum weft_status status;
+    if (!setjmp(own.point)) {
+        status = act(context, ret_error);
+    } else {
+        if (ret_error) *ret_error = (struct weft_error){0}; // an error of before is none of this
+        status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    }
+    innermost = own.around;
+    current = was;
+    return status;
+}
+
+void weft_memory_fail(void) {
+    assert(innermost); // a call of the library outside of any guard
+    clean_up(innermost->memory, innermost->cleanups);
+    longjmp(innermost->point, 1);
+}
+
+void weft_memory_cleanup_add(struct weft_memory_cleanup *cleanup, void (*act)(void *object), void *object) {
+    *cleanup = (struct weft_memory_cleanup){.act = act, .object = object, .owner = current};
+    if (!current) return;
+    cleanup->serial = current->cleanups++;
+    cleanup->before = current->cleanup;
+    if (cleanup->before) cleanup->before->after = cleanup;
+    current->cleanup = cleanup;
+}
+
+void weft_memory_cleanup_remove(struct weft_memory_cleanup *cleanup) {
+    if (!cleanup->owner) return;
+    if (cleanup->before) cleanup->before->after = cleanup->after;
+    *(cleanup->after ? &cleanup->after->before : &cleanup->owner->cleanup) = cleanup->before;
+    cleanup->owner = NULL;
 }
 
 weft_bytes weft_memory_bytes(enum weft_memory_kind kind) {
-    return held[kind].now;
+    assert(current);
+    return current->held[kind].now;
 }
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind) {
-    return held[kind].max;
+    assert(current);
+    return current->held[kind].max;
 }
 const char *weft_memory_name(enum weft_memory_kind kind) {
     return names[kind];
 }
 
 void weft_memory_reset_max(void) {
+    assert(current);
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
-        held[k].max = held[k].now;
+        current->held[k].max = current->held[k].now;
 }
+
+// --- arena --------------------------------------------------------------------------------------------------------
 
 struct block {
     struct block *next;
@@ -128,7 +268,7 @@ void weft_arena_free(struct weft_arena *arena) {
 
 void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) or_die(NULL, SIZE_MAX);
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) weft_memory_fail();
     bytes = (bytes + 15) & ~(size_t)15;
     struct block *b = arena->block;
     if (!b || b->bytes - b->used < bytes) {

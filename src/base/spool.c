@@ -10,14 +10,21 @@
 
 enum { CAPACITY_FIRST = 1024, BUFFER_RECORDS = 1024 };
 
+static void close_file(void *context) {
+    const struct weft__spool *spool = context;
+    if (spool->file >= 0) close(spool->file);
+}
+
 void weft__spool_init(struct weft__spool *spool, size_t record_bytes, size_t records_max,
                       int (*compare)(const void *a, const void *b), const char *folder) {
     *spool = (struct weft__spool){
         .folder = folder, .compare = compare, .record_bytes = record_bytes, .capacity_max = records_max, .file = -1};
+    weft_memory_cleanup_add(&spool->cleanup, close_file, spool);
 }
 
 void weft__spool_deinit(struct weft__spool *spool) {
-    if (spool->file >= 0) close(spool->file);
+    weft_memory_cleanup_remove(&spool->cleanup);
+    close_file(spool);
     weft_memory_free(WEFT_MEMORY_SERIES, spool->record, spool->capacity * spool->record_bytes);
     *spool = (struct weft__spool){.file = -1};
 }

@@ -16,9 +16,10 @@ struct weft__spool {
     int file;                         ///< -1: nothing was written yet
     uint64_t written;                 ///< records; in runs of capacity_max
     int error;                        ///< errno of the first failure; records are lost from then on
+    struct weft_memory_cleanup cleanup;
 };
 
-/// Holds at most so many records in memory. `folder` is borrowed.
+/// Holds at most so many records in memory. `folder` is borrowed. The spool stays where it is.
 void weft__spool_init(struct weft__spool *spool, size_t record_bytes, size_t records_max,
                       int (*compare)(const void *a, const void *b), const char *folder);
 void weft__spool_deinit(struct weft__spool *spool);

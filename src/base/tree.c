@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/stream.h"
 #include "base/tree.h"
 
 int weft__text_control(const char *text, bool lines) {
@@ -24,6 +25,10 @@ const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char 
     return NULL;
 }
 
+static void close_file(void *file) {
+    if (file != stdin) fclose(file);
+}
+
 static enum weft_status too_big(const char *path, struct weft_error *ret_error) {
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
                           "larger than %u MiB, which no scenario is", WEFT__TREE_BYTES_MAX >> 20);
@@ -32,11 +37,11 @@ static enum weft_status too_big(const char *path, struct weft_error *ret_error) 
 /// Opens what can be a scenario: not a directory, not too big as far as its size is known beforehand.
 static enum weft_status open_text(const char *path, FILE **ret_file, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
-    FILE *file = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+    FILE *file = strcmp(path, "-") ? weft__file_open(path, "rb") : stdin;
     struct stat about;
     if (!file || fstat(fileno(file), &about)) {
         int why = errno;
-        if (file && file != stdin) fclose(file);
+        if (file) close_file(file);
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(why));
     }
     enum weft_status status = WEFT_OK;
@@ -44,7 +49,7 @@ static enum weft_status open_text(const char *path, FILE **ret_file, struct weft
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "is a directory; expected a file");
     else if (S_ISREG(about.st_mode) && about.st_size > (off_t)WEFT__TREE_BYTES_MAX)
         status = too_big(path, ret_error);
-    if (status && file != stdin) fclose(file);
+    if (status) close_file(file);
     *ret_file = file;
     return status;
 }
@@ -53,6 +58,8 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
     FILE *file = NULL;
     enum weft_status status = open_text(path, &file, ret_error);
     if (status) return status;
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, close_file, file);
     struct weft__text t = {.room = 64 * 1024};
     t.text = weft_memory_new(WEFT_MEMORY_SCENARIO, t.room, 1);
     for (size_t n; (n = fread(t.text + t.size, 1, t.room - t.size, file)) > 0;) {
@@ -65,7 +72,8 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
     if (ferror(file))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
                                 strerror(errno));
-    if (file != stdin) fclose(file);
+    weft_memory_cleanup_remove(&cleanup);
+    close_file(file);
     if (!status && t.size > WEFT__TREE_BYTES_MAX) status = too_big(path, ret_error);
     if (status)
         weft__text_free(&t);

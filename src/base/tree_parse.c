@@ -39,6 +39,8 @@ struct reader {
         size_t character, byte;
     } at; ///< in `text`, at the last anchor
     yaml_parser_t parser;
+    yaml_event_t event;
+    struct weft_memory_cleanup cleanup; ///< of the two
     struct frame frame[WEFT__TREE_DEPTH_MAX];
     uint32_t depth, nodes;
     struct anchor anchor[WEFT__TREE_ANCHORS_MAX];
@@ -282,8 +284,7 @@ static enum weft_status on_event(struct reader *r, const yaml_event_t *event) {
 /// What the library has to complain about, as our error.
 static enum weft_status fail_with(struct reader *r) {
     const yaml_parser_t *p = &r->parser;
-    if (p->error == YAML_MEMORY_ERROR)
-        return weft_error_set(r->error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    if (p->error == YAML_MEMORY_ERROR) weft_memory_fail();
     if (!p->problem) return FAIL(r, r->last, "not YAML from here on");
     struct weft_place place = place_of(r, p->problem_mark);
     if (!p->context) return FAIL(r, place, "not YAML: %s", p->problem);
@@ -293,11 +294,10 @@ static enum weft_status fail_with(struct reader *r) {
 static enum weft_status read_events(struct reader *r) {
     enum weft_status status = WEFT_OK;
     for (bool more = true; more && !status;) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(&r->parser, &event)) return fail_with(r);
-        more = event.type != YAML_STREAM_END_EVENT;
-        status = on_event(r, &event);
-        yaml_event_delete(&event);
+        if (!yaml_parser_parse(&r->parser, &r->event)) return fail_with(r);
+        more = r->event.type != YAML_STREAM_END_EVENT;
+        status = on_event(r, &r->event);
+        yaml_event_delete(&r->event);
     }
     return status;
 }
@@ -350,13 +350,21 @@ static enum weft_status check_text(const struct reader *r, const char *text, siz
     return WEFT_OK;
 }
 
+static void delete_parser(void *context) {
+    struct reader *r = context;
+    yaml_event_delete(&r->event);
+    yaml_parser_delete(&r->parser);
+}
+
 static enum weft_status parse_checked(struct reader *r, const char *text, size_t size) {
-    if (!yaml_parser_initialize(&r->parser)) return fail_with(r);
+    if (!yaml_parser_initialize(&r->parser)) weft_memory_fail();
+    weft_memory_cleanup_add(&r->cleanup, delete_parser, r);
     r->text = text;
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r->parser, (const yaml_char_t *)text, size);
     enum weft_status status = read_events(r);
-    yaml_parser_delete(&r->parser);
+    weft_memory_cleanup_remove(&r->cleanup);
+    delete_parser(r);
     while (r->depth--) // left over after an error
         weft_memory_free(WEFT_MEMORY_SCENARIO, r->frame[r->depth].child,
                          r->frame[r->depth].capacity * sizeof(struct weft_tree *));

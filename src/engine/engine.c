@@ -2,8 +2,6 @@
 #include "engine/engine.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +14,7 @@ struct weft__report {
     weft_time_ps progress_ps;
     uint64_t count[WEFT__COUNTS_SHOWN];
     uint32_t events; ///< in the last window
-    bool interrupt;
+    bool interrupt, failed;
     _Alignas(64) char apart[64]; ///< no two workers write one cache line
 };
 
@@ -455,6 +453,7 @@ static void publish(struct weft__worker *w) {
         .finished = t->finished,
         .progress_ps = t->progress_ps,
         .events = events,
+        .failed = w->failed,
         .interrupt = w->id == 0 && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
     memcpy(report->count, t->count, sizeof report->count);
@@ -472,6 +471,7 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
         for (uint32_t c = 0; c < WEFT__COUNTS_SHOWN; c++)
             all.count[c] += r->count[c];
         all.interrupt |= r->interrupt;
+        all.failed |= r->failed;
     }
     return all;
 }
@@ -479,9 +479,9 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
 /// Whether the run is over, and how. Every worker computes the same from the same sums.
 static bool is_over(const struct weft__engine *e, const struct weft__report *all, enum weft_end *ret_end) {
     *ret_end = WEFT_END_DONE;
-    if (all->finished == e->conf.work && all->under_way_bytes == 0) return true;
+    if (all->finished == e->conf.work && all->under_way_bytes == 0 && !all->failed) return true;
     *ret_end = WEFT_END_INTERRUPTED;
-    if (all->interrupt) return true;
+    if (all->interrupt || all->failed) return true;
     weft_time_ps begin = all->next_window << e->worker[0].shift;
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
     if (all->next_window == NO_WINDOW || begin >= e->conf.until_ps) return true;
@@ -528,13 +528,16 @@ static void run_worker(struct weft__worker *w, uint64_t window, uint64_t *begun)
 struct thread {
     struct weft__thread own;
     struct weft__engine *engine;
+    struct weft_memory *memory;
+    uint64_t windows;
+    uint32_t parity; ///< of its workers in the window being run
 };
 
 /// What a thread does: window by window, the workers that are its own while as many threads as now are at it.
-static void *work(void *context) {
+static enum weft_status run_windows(void *context, struct weft_error *ret_error) {
     struct thread *t = context;
     struct weft__engine *e = t->engine;
-    uint64_t windows = 0, begun = 0;
+    uint64_t begun = 0;
     for (;;) {
         for (uint32_t k = t->own.first; k < t->own.end; k++)
             publish(&e->worker[k]);
@@ -546,19 +549,57 @@ static void *work(void *context) {
         if (is_over(e, &all, &end)) {
             if (t->own.id) break;
             e->end = end;
-            e->windows = windows;
+            e->failed = all.failed;
+            e->windows = t->windows;
             weft__threads_end(&e->threads);
             break;
         }
         if (t->own.id == 0) note_load(e, first->parity);
         uint64_t window = window_after(first->previous, all.next_window);
+        t->parity = first->parity ^ 1;
         for (uint32_t k = t->own.first; k < t->own.end; k++)
             run_worker(&e->worker[k], window, &begun);
-        windows++;
-        if (t->own.id == 0 && e->conf.on_progress && windows % 64 == 0)
+        t->windows++;
+        if (t->own.id == 0 && e->conf.on_progress && t->windows % 64 == 0)
             e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window << first->shift);
     }
+    return WEFT_OK;
+}
+
+/// Memory ran out in the middle of a window. The thread meets the others once more, to have all of them end.
+static void give_up(const struct thread *t) {
+    for (uint32_t k = t->own.first; k < t->own.end; k++) {
+        struct weft__worker *w = &t->engine->worker[k];
+        w->failed = true;
+        w->parity = t->parity; // of those that were not run as well
+    }
+}
+
+static void work(struct thread *t) {
+    while (weft_memory_guard(t->memory, run_windows, t, NULL))
+        give_up(t);
+}
+
+static void *begin_work(void *context) {
+    struct thread *t = context;
+    weft__threads_begin(&t->own);
+    work(t);
     return NULL;
+}
+
+static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
+    struct thread thread[WEFT__THREADS_MAX];
+    pthread_t handle[WEFT__THREADS_MAX];
+    uint32_t n = 1; // there may be fewer than wanted: the result is the same
+    for (uint32_t j = 0; j < e->threads.n; j++)
+        thread[j] = (struct thread){.engine = e, .memory = memory, .own = {.all = &e->threads, .id = j}};
+    while (n < e->threads.n && !pthread_create(&handle[n], NULL, begin_work, &thread[n]))
+        n++;
+    weft__threads_start(&e->threads, n);
+    weft__threads_begin(&thread[0].own);
+    work(&thread[0]);
+    for (uint32_t j = 1; j < n; j++)
+        pthread_join(handle[j], NULL);
 }
 
 void weft__engine_run(struct weft__engine *e) {
@@ -567,18 +608,9 @@ void weft__engine_run(struct weft__engine *e) {
         for (uint32_t i = 0; i < w->n; i++)
             schedule_wake(w, &e->node[w->first + i], i);
     }
-    struct thread thread[WEFT__THREADS_MAX];
-    pthread_t handle[WEFT__THREADS_MAX];
-    for (uint32_t j = 0; j < e->threads.n; j++) {
-        thread[j] = (struct thread){.engine = e, .own = weft__threads_begin(&e->threads, j)};
-        if (j && pthread_create(&handle[j], NULL, work, &thread[j])) {
-            fprintf(stderr, "weft: cannot start a thread\n");
-            _Exit(1);
-        }
-    }
-    work(&thread[0]);
-    for (uint32_t j = 1; j < e->threads.n; j++)
-        pthread_join(handle[j], NULL);
+    struct weft_memory *memory = weft_memory_current();
+    run_threads(e, memory);
+    if (e->failed) weft_memory_fail();
 }
 
 // --- init, deinit, sums -------------------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ struct weft__worker {
     uint64_t phase_ns[WEFT_PHASE_COUNT];
     weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
     void *notes;             ///< what the nodes keep for each worker; theirs
+    bool failed;             ///< memory ran out in its window
 };
 
 struct weft__engine_conf {
@@ -157,6 +158,7 @@ struct weft__engine {
     struct weft__worker *worker;
     struct weft__report *report; ///< [parity * workers + worker]
     struct weft__threads threads;
+    bool failed;      ///< memory ran out
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
     bool stopped; ///< by on_progress; worker 0's
@@ -166,6 +168,7 @@ struct weft__engine {
 /// `weight[node]`: expected work; the nodes are cut into one contiguous part a worker. Fill engine->node and set timers
 /// between init and run.
 void weft__engine_init(struct weft__engine *engine, const struct weft__engine_conf *conf, const uint32_t *weight);
+/// On as many threads as can be had. If memory runs out in one of them, all end, and it is as if it had run out here.
 void weft__engine_run(struct weft__engine *engine);
 void weft__engine_deinit(struct weft__engine *engine);
 uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node);

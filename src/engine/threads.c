@@ -162,10 +162,30 @@ static void take_share(struct weft__thread *t) {
     t->end = first_worker(t->all, t->id + 1, active_of(t->turn));
 }
 
-struct weft__thread weft__threads_begin(struct weft__threads *all, uint32_t id) {
-    struct weft__thread t = {.all = all, .id = id, .turn = FIRST_TURN | all->n};
-    take_share(&t);
-    return t;
+/// The first turn is that of all.
+static void set_first_turn(struct weft__threads *all, uint32_t n) {
+    all->n = n;
+    all->level = levels_of(all) - 1;
+    atomic_store(&all->left, n);
+    atomic_store(&all->turn, FIRST_TURN | n);
+}
+
+void weft__threads_start(struct weft__threads *all, uint32_t n) {
+    pthread_mutex_lock(&all->lock);
+    set_first_turn(all, n);
+    all->started = true;
+    pthread_cond_broadcast(&all->wanted);
+    pthread_mutex_unlock(&all->lock);
+}
+
+void weft__threads_begin(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    pthread_mutex_lock(&all->lock);
+    while (!all->started)
+        pthread_cond_wait(&all->wanted, &all->lock);
+    pthread_mutex_unlock(&all->lock);
+    t->turn = atomic_load(&all->turn);
+    take_share(t);
 }
 
 bool weft__threads_meet(struct weft__thread *t) {
@@ -191,14 +211,12 @@ void weft__threads_end(struct weft__threads *all) {
 void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price) {
     memset(all, 0, sizeof *all);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    all->workers = all->n = workers;
+    all->workers = workers;
     all->price = price;
     // A thread without a processor of its own only has the others wait for it.
-    if (price && processors > 0 && (unsigned long)processors < workers) all->n = (uint32_t)processors;
+    bool few = price && processors > 0 && (unsigned long)processors < workers;
+    set_first_turn(all, few ? (uint32_t)processors : workers);
     all->spins = processors >= (long)all->n ? SPINS : 0;
-    all->level = levels_of(all) - 1;
-    atomic_init(&all->turn, FIRST_TURN | all->n);
-    atomic_init(&all->left, all->n);
     atomic_init(&all->sleepers, 0);
     atomic_init(&all->crowded_ns, 0);
     pthread_mutex_init(&all->lock, NULL);

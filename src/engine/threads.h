@@ -37,6 +37,7 @@ struct weft__threads {
     atomic_ullong crowded_ns; ///< when last a thread that yielded had to wait long for its processor
     _Alignas(64) pthread_mutex_t lock; ///< apart from what is written window by window
     pthread_cond_t passed, wanted;
+    bool started;
 };
 
 /// One thread; its own.
@@ -52,7 +53,10 @@ struct weft__thread {
 void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price);
 void weft__threads_deinit(struct weft__threads *all);
 
-struct weft__thread weft__threads_begin(struct weft__threads *all, uint32_t id);
+/// There are `n` threads, no more than was planned for: those that wait in weft__threads_begin may begin.
+void weft__threads_start(struct weft__threads *all, uint32_t n);
+/// For each thread, whose `all` and `id` are set: waits for the start, and takes its first share of the workers.
+void weft__threads_begin(struct weft__thread *thread);
 /// For thread 0, before it comes to the barrier: events[worker] of the last window.
 void weft__threads_note(struct weft__threads *all, const uint32_t *events);
 /// Waits until all threads that run windows have come; which workers are the thread's in the next window is in `first`

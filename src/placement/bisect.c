@@ -3,6 +3,7 @@
 // graphs", SIAM J. Sci. Comput. 20, 1998), then evened to the wanted sizes, which METIS only comes near to. Bisections
 // alone are asked for: with more parts at once METIS may run out of vertices half-way, and says so on standard output.
 #include <metis.h>
+#include <pthread.h>
 
 #include "cut.h"
 
@@ -29,6 +30,10 @@ static weft_bytes bytes_inside(const struct halves *h, uint32_t *ret_edges) {
     return bytes;
 }
 
+/// METIS draws from rand() and catches signals, so one thread at a time asks it: the only lock of the whole process.
+/// When memory runs out it says so on standard error, and then comes back with an error.
+static pthread_mutex_t metis = PTHREAD_MUTEX_INITIALIZER;
+
 static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     uint32_t edges;
     weft_bytes scale = bytes_inside(h, &edges) / WEIGHT_MAX + 1;
@@ -50,8 +55,11 @@ static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = (idx_t)seed;
     options[METIS_OPTION_UFACTOR] = 1;
-    METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL, options, &crossing,
-                             h->part);
+    pthread_mutex_lock(&metis);
+    int answer = METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL,
+                                          options, &crossing, h->part);
+    pthread_mutex_unlock(&metis);
+    if (answer != METIS_OK) weft_memory_fail(); // nothing else can go wrong with what it is given
 }
 
 /// What unit i would save by changing sides.

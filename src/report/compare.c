@@ -2,9 +2,9 @@
 // Variants side by side: a row a figure, a column a variant, with the change against the first variant.
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "text.h"
 
 enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22 };
@@ -18,10 +18,9 @@ struct compare {
     struct weft__totals *total;            ///< [runs]
     double *value;                         ///< [runs], of the row at hand
     int group_width;
-    int *width; ///< [runs]
-    FILE *line; ///< into line_text
-    char *line_text;
-    size_t line_size;
+    int *width;                       ///< [runs]
+    struct weft__text_stream *stream; ///< with a line
+    FILE *line;
 };
 
 static int max_int(int a, int b) {
@@ -60,13 +59,13 @@ static void format_change(char *text, double first, double value) {
 
 /// Prints what `c->line` holds, without blanks at its end.
 static void print_line(struct compare *c) {
-    fflush(c->line);
-    size_t n = c->line_size;
-    while (n && c->line_text[n - 1] == ' ')
+    const char *text = weft__text_stream_text(c->stream);
+    size_t n = c->stream->size;
+    while (n && text[n - 1] == ' ')
         n--;
-    fwrite(c->line_text, 1, n, c->file);
+    fwrite(text, 1, n, c->file);
     putc('\n', c->file);
-    rewind(c->line);
+    weft__text_stream_clear(c->stream);
 }
 
 /// A row of c->value. With a unit, values are times; else `decimals` digits follow the point.
@@ -326,14 +325,14 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bo
         for (uint32_t g = 0; g < run[r].workload->groups; g++)
             c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
     }
-    c.line = open_memstream(&c.line_text, &c.line_size);
-    if (!c.line) abort();
+    struct weft__text_stream stream;
+    c.stream = &stream;
+    c.line = weft__text_stream_open(&stream);
     print_columns(&c, all_alike);
     print_groups(&c);
     print_jobs(&c);
     print_network(&c);
-    fclose(c.line);
-    free(c.line_text);
+    weft__text_stream_free(&stream);
     weft_arena_free(arena);
 }
 

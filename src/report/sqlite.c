@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs as a database: one transaction into a new file, which takes its name when it is complete.
-#include <sqlite3.h>
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "events.h"
 #include "rma.h"
 #include "sqlite_schema.h"
@@ -21,6 +20,7 @@ struct writer {
     sqlite3_int64 id;
     const struct weft_run *run;
     sqlite3_stmt *config;
+    const char *draft;
 };
 
 static void execute(struct writer *w, const char *sql) {
@@ -640,6 +640,12 @@ static void write_all(struct writer *w, const struct weft_run *run, uint32_t run
     execute(w, "COMMIT");
 }
 
+static void drop_draft(void *context) {
+    struct writer *w = context;
+    weft__database_drop(w->db);
+    unlink(w->draft);
+}
+
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
                                     struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
@@ -648,9 +654,13 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
         const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
         const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
         unlink(draft);
-        struct writer w = {0};
+        struct writer w = {.draft = draft};
+        struct weft_memory_cleanup cleanup;
+        weft_memory_cleanup_add(&cleanup, drop_draft, &w);
         w.status = sqlite3_open(draft, &w.db);
         write_all(&w, run, runs);
+        if (w.status == SQLITE_NOMEM) weft_memory_fail();
+        weft_memory_cleanup_remove(&cleanup);
         if (w.status != SQLITE_OK)
             status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path,
                                     sqlite3_errstr(w.status));

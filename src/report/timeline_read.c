@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results back from the database, as far as a timeline needs them.
-#include <sqlite3.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/param.h"
+#include "report/database.h"
 #include "report/events.h"
 #include "weft/timeline.h"
 #include "weft/topology.h"
@@ -36,8 +35,15 @@ static uint64_t number(sqlite3_stmt *s, int column, uint64_t if_null) {
     return sqlite3_column_type(s, column) == SQLITE_NULL ? if_null : (uint64_t)sqlite3_column_int64(s, column);
 }
 
-static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
+/// NULL for NULL.
+static const char *column_text(sqlite3_stmt *s, int column) {
     const char *value = (const char *)sqlite3_column_text(s, column);
+    if (!value && sqlite3_errcode(sqlite3_db_handle(s)) == SQLITE_NOMEM) weft_memory_fail();
+    return value;
+}
+
+static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
+    const char *value = column_text(s, column);
     return weft_arena_text(r->arena, value ? value : "");
 }
 
@@ -147,7 +153,7 @@ static void read_events(struct reader *r) {
     sqlite3_stmt *s = prepare(r, "SELECT time_ps, kind, port, priority, flow, qp, value, more, detail, cause, begins "
                                  "FROM events WHERE run = ? ORDER BY event");
     while (t->events < n && next(r, s)) {
-        uint32_t kind = weft__event_kind((const char *)sqlite3_column_text(s, 1));
+        uint32_t kind = weft__event_kind(column_text(s, 1));
         struct weft_event e = {
             .time_ps = number(s, 0, 0),
             .node = WEFT_NONE,
@@ -158,7 +164,7 @@ static void read_events(struct reader *r) {
             .value = number(s, 6, 0),
             .more = number(s, 7, kind == WEFT_EVENT_XOFF ? WEFT_NONE : 0),
             .kind = (uint8_t)kind,
-            .detail = weft__event_detail(kind, (const char *)sqlite3_column_text(s, 8)),
+            .detail = weft__event_detail(kind, column_text(s, 8)),
             .cause = (uint32_t)number(s, 9, 0),
             .begins = (uint32_t)number(s, 10, 0),
         };
@@ -174,11 +180,18 @@ static void read_events(struct reader *r) {
     sqlite3_finalize(s);
 }
 
+static void close_database(void *context) {
+    const struct reader *r = context;
+    weft__database_drop(r->db);
+}
+
 enum weft_status weft_timeline_read(const char *dir, const char *variant, struct weft_arena *arena,
                                     struct weft_timeline *ret_timeline, struct weft_error *ret_error) {
     const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
     struct reader r = {.arena = arena, .t = ret_timeline};
     *ret_timeline = (struct weft_timeline){0};
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, close_database, &r);
     r.status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, NULL);
     enum weft_status status = WEFT_OK;
     if (r.status == SQLITE_OK) status = choose_run(&r, variant, ret_error);
@@ -188,10 +201,12 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
         read_settings(&r);
         read_events(&r);
     }
+    if (r.status == SQLITE_NOMEM) weft_memory_fail();
     if (!status && r.status != SQLITE_OK)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "%s: cannot be read (%s); expected a folder that weft run --out has written", path,
                                 r.status == SQLITE_CORRUPT ? sqlite3_errstr(r.status) : sqlite3_errmsg(r.db));
+    weft_memory_cleanup_remove(&cleanup);
     sqlite3_close(r.db);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/stream.h"
 #include "box/tin/tin_cells.h"
 #include "sim/frames.h"
 #include "weft/pcapng.h"
@@ -36,6 +37,7 @@ struct weft__capture {
     weft_bytes left_bytes;     ///< of the limit
     struct weft__frames frames;
     struct weft_arena *arena;
+    struct weft_memory_cleanup cleanup;
 };
 
 /// Records are packets: see struct weft__port_tap. No two frames are complete at one time in one direction of a port.
@@ -57,13 +59,20 @@ static enum weft_status cannot_write(const struct weft__capture *c, int number, 
                           strerror(number));
 }
 
+/// It has its name if all went well.
+static void drop_draft(void *context) {
+    struct weft__capture *c = context;
+    if (c->file) fclose(c->file);
+    unlink(c->draft);
+}
+
 /// The whole capture takes the place of what bears its name: that may be a file, but no device, pipe or folder.
 static enum weft_status open_draft(struct weft__capture *c, struct weft_error *ret_error) {
     struct stat there;
     if (!stat(c->path, &there) && !S_ISREG(there.st_mode))
         return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': it is not a regular file",
                               c->path);
-    c->file = fopen(c->draft, "wb");
+    c->file = weft__file_open(c->draft, "wb");
     return c->file ? WEFT_OK : cannot_write(c, errno, ret_error);
 }
 
@@ -87,8 +96,10 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
         status =
             weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
                            "the capture would be of %u ports; at most %u are supported", c->ports, WEFT_PACKET_NODES);
+    weft_memory_cleanup_add(&c->cleanup, drop_draft, c);
     if (!status) status = open_draft(c, ret_error);
     if (status) {
+        weft_memory_cleanup_remove(&c->cleanup);
         weft_arena_free(arena);
         return status;
     }
@@ -225,8 +236,8 @@ enum weft_status weft__capture_finish(struct weft__capture *c, struct weft_outco
 
 void weft__capture_free(struct weft__capture *c) {
     if (!c) return;
-    if (c->file) fclose(c->file);
-    unlink(c->draft); // it is gone if all went well
+    weft_memory_cleanup_remove(&c->cleanup);
+    drop_draft(c);
     for (uint32_t w = 0; w < c->net->engine.conf.workers; w++)
         weft__spool_deinit(&c->spool[w]);
     weft_arena_free(c->arena);

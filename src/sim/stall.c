@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "box/box.h"
 #include "weft/memory.h"
 
@@ -212,10 +213,8 @@ static void say_flows(FILE *text, const struct weft__network *net) {
 
 char *weft__network_explain_stall(const struct weft__network *net) {
     struct weft_arena *arena = net->outcome->arena;
-    char *written = NULL;
-    size_t size = 0;
-    FILE *text = open_memstream(&written, &size);
-    if (!text) return weft_arena_text(arena, "out of memory\n");
+    struct weft__text_stream stream;
+    FILE *text = weft__text_stream_open(&stream);
     struct edges edges = {.net = net};
     for (edges.node = 0; edges.node < net->topology->nodes; edges.node++) {
         const struct weft__box *box = weft__box_of(&net->topology->node[edges.node]);
@@ -227,9 +226,8 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     say_starved(text, net);
     if (net->cliques) weft__stall_say_cliques(text, net);
     say_flows(text, net);
-    fclose(text);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
-    char *kept = weft_arena_text(arena, written);
-    free(written);
+    char *kept = weft_arena_text(arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
     return kept;
 }

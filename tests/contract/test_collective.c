@@ -3,6 +3,7 @@
 // arrives is the piece that the receiver is at, no order of execution deadlocks with the bounded buffers, every rank
 // ends with exactly the contributions that the goal asks for, none twice, and the volume sent is the closed form.
 #include "models.h"
+#include "own_memory.h"
 
 #include <inttypes.h>
 
@@ -505,5 +506,5 @@ int main(void) {
         cmocka_unit_test(a_chunk_and_a_slice_must_fit),
         cmocka_unit_test(bus_factors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

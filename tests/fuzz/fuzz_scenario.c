@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (setting_size) memcpy(setting, zero + 1, setting_size);
     const char *const settings[] = {setting};
 
+    struct weft_memory *memory = weft_memory_open();
+    weft_memory_use(memory);
     struct weft_scenario_file *file = NULL;
     struct weft_error error = {0};
     enum weft_status status =
@@ -63,5 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!status) claim(file);
     weft_scenario_file_free(file);
     assert(weft_memory_bytes(WEFT_MEMORY_SCENARIO) == 0);
+    weft_memory_use(NULL);
+    weft_memory_close(memory);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/fifo.h"
+#include "own_memory.h"
 #include "weft/memory.h"
 #include "weft/random.h"
 
@@ -61,5 +62,5 @@ int main(void) {
         cmocka_unit_test(keeps_order_through_random_pushes_and_pops),
         cmocka_unit_test(an_empty_fifo_holds_no_chunk),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

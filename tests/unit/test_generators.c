@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "own_memory.h"
 #include "topologies.h"
 #include "weft/workload.h"
 
@@ -409,5 +410,5 @@ int main(void) {
         T(seeds_and_entries_have_streams_of_their_own),
         T(absurd_numbers_are_quick_errors),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

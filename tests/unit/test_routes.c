@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "own_memory.h"
 #include "topologies.h"
 #include "weft/random.h"
 #include "weft/routes.h"
@@ -215,5 +216,5 @@ int main(void) {
         cmocka_unit_test(failures_take_paths_away), cmocka_unit_test(whole_ctsw_fails),
         cmocka_unit_test(memory_is_lean),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

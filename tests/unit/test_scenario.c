@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "own_memory.h"
 #include "weft/sim.h"
 
 #define MAX_SETTINGS 4
@@ -502,5 +503,5 @@ int main(void) {
         cmocka_unit_test_teardown(cases, tear_down),
         cmocka_unit_test_teardown(bases, tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

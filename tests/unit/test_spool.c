@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/spool.h"
+#include "own_memory.h"
 #include "weft/random.h"
 
 static int compare(const void *a, const void *b) {
@@ -97,5 +98,5 @@ static void full_disk(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_memory), cmocka_unit_test(on_disk),
                                        cmocka_unit_test(no_folder), cmocka_unit_test(full_disk)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

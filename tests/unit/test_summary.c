@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
+#include "own_memory.h"
 #include "topologies.h"
 #include "topology/flow.h"
 #include "weft/random.h"
@@ -244,5 +245,5 @@ int main(void) {
         cmocka_unit_test(processors_are_not_counted),
         cmocka_unit_test(flow_is_smallest_cut),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

@@ -56,6 +56,7 @@ static void note(struct weft__threads *all, uint32_t window) {
 static void *run(void *context) {
     struct member *m = context;
     struct team *t = m->team;
+    weft__threads_begin(&m->own);
     for (uint32_t window = 0;; window++) {
         if (!weft__threads_meet(&m->own)) break;
         if (t->windows[m->own.first] == WINDOWS) {
@@ -80,9 +81,10 @@ static void each_worker_is_run_once_a_window(void **state) {
     struct member member[WORKERS];
     pthread_t handle[WORKERS];
     for (uint32_t j = 0; j < n; j++) {
-        member[j] = (struct member){.team = &team, .own = weft__threads_begin(&team.all, j)};
+        member[j] = (struct member){.team = &team, .own = {.all = &team.all, .id = j}};
         if (j) assert_int_equal(pthread_create(&handle[j], NULL, run, &member[j]), 0);
     }
+    weft__threads_start(&team.all, n);
     run(&member[0]);
     for (uint32_t j = 1; j < n; j++)
         pthread_join(handle[j], NULL);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "own_memory.h"
 #include "weft/workload.h"
 
 static const struct weft_place place = {"s.yaml", 3, 5};
@@ -152,5 +153,5 @@ int main(void) {
         T(repetitions), T(no_more_queue_pairs_than_bytes),   T(groups_in_order_of_mention), T(to_itself),
         T(bounds),      T(bounds_are_of_the_whole_workload),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_memory, close_memory);
 }
