@@ -243,7 +243,7 @@ static void define_all(struct weft__json *j) {
         weft__json_key(j, tables[i]->name);
         table_object(j, tables[i], NULL);
     }
-    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+    for (unsigned kind = 0; kind < WEFT_KIND_BOX; kind++) // of a box there is a section
         define_kind(j, (enum weft_model_kind)kind);
     weft__json_end_object(j);
 }

@@ -207,8 +207,7 @@ void weft_outcome_free(struct weft_outcome *outcome);
 uint64_t weft_outcome_digest(const struct weft_outcome *outcome);
 /// True if injected = delivered + dropped + held.
 bool weft_outcome_conserves(const struct weft_outcome *outcome);
-/// False if all boxes are those of a DSF, which never lets a packet overtake another, nothing was lost on the way, and
-/// yet hosts saw packets out of order.
-bool weft_outcome_in_order(const struct weft_outcome *outcome, const struct weft_topology *topology);
+/// False if nothing was lost on the way, and yet hosts saw packets out of order.
+bool weft_outcome_in_order(const struct weft_outcome *outcome);
 
 #endif

@@ -11,17 +11,12 @@ enum weft_node_role { WEFT_NODE_HOST, WEFT_NODE_SWITCH };
 
 /// What stands there. A role says where a node is in the network, its box how it works.
 enum weft_node_box {
-    WEFT_BOX_HOST,
-    WEFT_BOX_PROCESSOR, ///< a host too: the control processor of a TiN, as a source and destination of packets
-    WEFT_BOX_ETHERNET_SWITCH,
-    WEFT_BOX_DSF_INTERFACE, ///< Ethernet on one side, cells on the other: RDSW, EDSW
-    WEFT_BOX_DSF_FABRIC,    ///< cells only: a virtual device of an FDSW or SDSW
-    WEFT_BOX_TIN,           ///< ToR-in-NIC: cells between TiNs, packets to hosts and Ethernet
+#define WEFT_BOX(kind, name, box) WEFT_BOX_##kind,
+#include "weft/boxes.def"
     WEFT_BOXES
 };
-extern const char
-    *const weft_node_box_names[]; ///< "host", "processor", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL
-enum { WEFT_CLUSTER_EDGE = 200 }; ///< the cluster of EDSWs and the FDSWs below them, as FBOSS numbers it
+extern const char *const weft_node_box_names[]; ///< as in weft/boxes.def, and NULL
+enum { WEFT_CLUSTER_EDGE = 200 };               ///< the cluster of EDSWs and the FDSWs below them, as FBOSS numbers it
 
 struct weft_node_info {
     const char *name;     ///< "host-12", "access-3"; unique

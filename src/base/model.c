@@ -8,11 +8,16 @@
 #define WEFT_MODEL(kind, name) extern const struct weft_model weft__##kind##_##name;
 #include "models.def"
 #undef WEFT_MODEL
+#define WEFT_BOX(kind, name, box) extern const struct weft_model weft__box_##box;
+#include "weft/boxes.def"
 
 static const struct weft_model *const models[] = {
 #define WEFT_MODEL(kind, name) &weft__##kind##_##name,
 #include "models.def"
 #undef WEFT_MODEL
+#define WEFT_BOX(kind, name, box) &weft__box_##box,
+#define WEFT_BOX_TOO(kind, name, box)
+#include "weft/boxes.def"
 };
 
 static const char *const kind_names[WEFT_KINDS] = {
@@ -28,6 +33,7 @@ static const char *const kind_names[WEFT_KINDS] = {
     [WEFT_KIND_COLLECTIVE] = "collective",
     [WEFT_KIND_SFC] = "sfc",
     [WEFT_KIND_PLACEMENT] = "placement",
+    [WEFT_KIND_BOX] = "box",
 };
 
 const char *weft_kind_name(enum weft_model_kind kind) {

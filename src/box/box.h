@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of boxes: what the assembly of a network, and the questions asked of it afterwards, must know of each. A new
-// kind of box is one more entry of the table in box.c, with its device in src/device/.
+// A box: all that the rest of weft asks of a kind of device. Its folder holds the device, and its entry, a model of
+// kind `box` whose parameters are its section of a scenario and whose operations are these. A new box is a folder and a
+// line in weft/boxes.def.
 #ifndef WEFT_BOX_BOX_H
 #define WEFT_BOX_BOX_H
+
+#include <stdio.h>
 
 #include "box/network.h"
 
@@ -14,23 +17,70 @@ struct weft__box_reaction {
     weft_time_ps frame_least_ps; ///< the shortest that comes by a link of this rate takes so long
 };
 
-/// A queue with packets that waits for leave (credits) from the port that they are for.
-struct weft__starved {
-    uint32_t node, port; ///< port: among all
-    uint32_t priority, packets;
-    bool cut; ///< no link leads there, or none back
-    weft_bytes bytes;
-    weft_time_ps since_ps; ///< the last leave, or its first packet
+/// A scenario and a topology, before anything is made of them.
+struct weft__plan {
+    const struct weft_scenario *scenario;
+    const struct weft_topology *topology;
+    const struct weft_device_conf *const *device; ///< [nodes]
+    uint32_t frame_bytes;                         ///< the largest frame that a host would send
+    uint32_t first[WEFT_BOXES];                   ///< the first node of a kind; WEFT_NONE: there is none
+};
+
+/// A frame that has come to a box, alone in the empty network.
+struct weft__lone_frame {
+    uint32_t node, src, dst; ///< hosts: src, dst
+    uint32_t bytes;
+    weft_time_ps rest_ps; ///< from its header to its last bit, on the link that it came by
+    bool crossed;         ///< it has just crossed a fabric, to here
+};
+struct weft__crossing {
+    uint32_t node;        ///< by which it leaves the fabric
+    weft_time_ps time_ps; ///< from when it came until it is whole there
+    bool whole;           ///< it is no cut-through: it must have come whole before
+};
+
+/// What a box grants the host at one of its ports.
+struct weft__host_terms {
+    int64_t room_bytes;            ///< in the NIC that the host shares, at first; INT64_MAX: it shares none
+    const struct weft__down *down; ///< [downs] when it does not answer
+    uint32_t downs;
+    enum weft_drop down_drop; ///< what becomes then of what comes
+};
+
+/// Captures of links that carry cells.
+struct weft__cell_capture {
+    uint32_t bytes_min; ///< of a cell
+    /// Whether cells of this topology can be written, and with this configuration.
+    enum weft_status (*check)(const struct weft_topology *t, struct weft_place place, struct weft_error *ret_error);
+    enum weft_status (*check_conf)(const struct weft_device_conf *conf, struct weft_place place,
+                                   struct weft_error *ret_error);
+    /// The cell that the port `sender`, among all, sends; how many bytes were written.
+    size_t (*build)(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret);
+};
+
+/// What boxes of one network have in common in a run. Boxes of several kinds may have the same.
+struct weft__shared {
+    /// *ret_state: in net's arenas but for what `free` frees; it is freed even if this fails.
+    enum weft_status (*make)(struct weft__network *net, void **ret_state, struct weft_error *ret_error);
+    void (*free)(void *state);                    ///< NULL: nothing
+    weft_time_ps (*settled)(const void *state);   ///< optional: when the last of them knows of the last event
+    weft_time_ps (*lookahead)(const void *state); ///< optional: from a message between them to its effect, at least
+    /// Optional: makes a node of the engine beside those of the topology, when all boxes are made and connected.
+    void (*start)(struct weft__network *net, uint32_t node);
+    /// Optional, into the outcome: before the boxes finish, and after.
+    void (*tell)(struct weft__network *net, const struct weft__tally *sum);
+    void (*collect)(struct weft__network *net);
+    void (*explain)(FILE *text, const struct weft__network *net); ///< optional: who waits for what, in a stall
+    bool round_trips;                                             ///< are measured in any run
 };
 
 struct weft__box {
-    const char *name;
     /// Makes the device: its state and operations into net->engine.node[node], ports not yet connected.
     void (*make)(struct weft__network *net, uint32_t node);
     /// Its k-th port, or NULL if that is no Ethernet port.
     struct weft__port *(*port)(void *state, uint32_t k);
     /// Optional: connects a port that is no Ethernet port. `port`: among all.
-    void (*connect)(struct weft__network *net, uint32_t port);
+    void (*connect)(struct weft__network *net, uint32_t port, const struct weft__port_setup *setup);
     void (*start)(void *state); ///< optional: all its ports are connected
     struct weft__box_reaction (*reaction)(const struct weft_device_conf *conf, const struct weft_topology *t,
                                           uint32_t port);
@@ -46,22 +96,37 @@ struct weft__box {
     /// that it is to leave by.
     void (*each_waiting)(const void *state, void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                          void *context);
-    /// Optional, likewise: every queue that waits for leave from a far box.
-    void (*each_starved)(const struct weft__network *net, uint32_t node,
-                         void (*on_queue)(void *context, const struct weft__starved *), void *context);
+
+    // before a run
+    /// Optional: what can be wrong only where it stands.
+    enum weft_status (*check)(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+    /// Optional: how long it may be before it gives up what is lost; never: it does not.
+    weft_time_ps (*patience)(const struct weft_device_conf *conf);
+    /// Optional: what a frame of 64 bytes takes that meets no other.
+    weft_time_ps (*crossing)(const struct weft_device_conf *conf);
+    /// Optional: what it grants a host at its port, among all; `ret` has what is usual.
+    void (*host_terms)(const struct weft__network *net, uint32_t port, struct weft__host_terms *ret);
+
+    // of the entrance to a fabric that frames cross as cells
+    /// Optional: whether the frame crosses one from here.
+    bool (*cross)(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+    /// Optional: the port, among all, by which a packet that comes in here leaves the fabric; WEFT_NONE: none.
+    uint32_t (*exit)(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
+    /// Optional: the port, among all, that its records call so (weft__event_voq).
+    uint32_t (*recorded_port)(const struct weft__network *net, uint64_t more);
+    const struct weft__cell_capture *cells; ///< NULL: its cells cannot be captured
+
+    const struct weft__shared *shared;         ///< NULL: nothing
+    const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
+    bool takes_routes;                         ///< of a controller
+    bool has_leaves;                           ///< hosts that follow it and have a link to it alone are run with it
+    bool orders; ///< a network of such boxes loses packets, or delivers them in the order in which they were sent
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
 };
 
 const struct weft__box *weft__box_of(const struct weft_node_info *node);
 /// The box at the port's end of its link.
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
-
-extern const struct weft__box weft__box_interface_node, weft__box_fabric_node; // box_dsf.c
-extern const struct weft__box weft__box_tin;                                   // box_tin.c
-// Of the Ethernet ports of all boxes but NICs.
-struct weft__box_reaction weft__switch_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
-                                                uint32_t port);
-const struct weft_pfc_conf *weft__switch_pfc(const struct weft_device_conf *conf);
 
 /// The state of a node's device.
 static inline void *weft__network_state(const struct weft__network *net, uint32_t node) {
@@ -73,10 +138,18 @@ static inline struct weft_packet_pool *weft__network_pool(struct weft__network *
     return &net->engine.worker[weft__engine_worker_of(&net->engine, node)].pool;
 }
 
-/// What is at the far end of a port's link, and how it acts on what comes.
-struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port);
+/// Makes net->shared for the boxes that there are; `exits`: only for those that know where packets leave a fabric.
+enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct weft_error *ret_error);
+void weft__shared_free(struct weft__network *net);
+/// From *kind on, the next kind of node whose boxes share something that those of no kind before share; NULL: none.
+const struct weft__shared *weft__shared_next(const struct weft__network *net, uint32_t *kind);
 
-/// Which of a node's ports are sampled, in `arena`; NULL: none.
-bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);
+// Of the Ethernet ports of all boxes but NICs, by the section `switch`.
+struct weft__box_reaction weft__ethernet_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                                  uint32_t port);
+const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *conf);
+enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+/// What the shortest frame takes that comes by this port.
+weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port);
 
 #endif

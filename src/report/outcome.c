@@ -241,11 +241,7 @@ uint64_t weft_outcome_digest(const struct weft_outcome *outcome) {
     return mix(mix(mix(digest, outcome->delivered_bytes), outcome->dropped_bytes), outcome->held_bytes);
 }
 
-bool weft_outcome_in_order(const struct weft_outcome *o, const struct weft_topology *topology) {
-    for (uint32_t n = 0; n < topology->nodes; n++) {
-        uint8_t box = topology->node[n].box;
-        if (box != WEFT_BOX_HOST && box != WEFT_BOX_DSF_INTERFACE && box != WEFT_BOX_DSF_FABRIC) return true;
-    }
+bool weft_outcome_in_order(const struct weft_outcome *o) {
     for (uint32_t d = 0; d < WEFT_DROPS; d++)
         if (d != WEFT_DROP_OUT_OF_ORDER && d != WEFT_DROP_DUPLICATE && (o->drops[d] || o->drop_bytes[d])) return true;
     for (uint32_t i = 0; i < o->flows; i++)

@@ -9,14 +9,9 @@
 #include <unistd.h>
 
 #include "base/stream.h"
-#include "box/tin/tin_cells.h"
+#include "box/box.h"
 #include "sim/frames.h"
 #include "weft/pcapng.h"
-#include "weft/wire_gnet.h"
-
-/// What a frame, or a cell, takes in the file at least.
-static const struct weft_pcapng_packet least = {.captured = WEFT__FRAME_WRITTEN_MIN},
-                                       least_cell = {.captured = WEFT_GNET_CELL_BYTES_MIN};
 
 enum {
     RECORDS_MAX = 1 << 18,  // of a worker in memory: 8 MiB
@@ -28,7 +23,7 @@ struct weft__capture {
     const struct weft__network *net;
     char *path, *draft, *folder;
     FILE *file;
-    bool cells; ///< of GNet, not frames
+    const struct weft__cell_capture *cells; ///< NULL: frames
     uint32_t ports;
     uint32_t *port;      ///< of an interface
     uint32_t *interface; ///< of a port, or WEFT_NONE
@@ -88,10 +83,10 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
-    c->cells = !status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link);
-    if (c->cells && net->device[t->port[c->port[0]].node]->tin.train > 1)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
-                                "cells of a link are captured one by one; expected tin.train: 1");
+    if (!status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link)) {
+        c->cells = weft__box_at(t, c->port[0])->cells;
+        status = c->cells->check_conf(net->device[t->port[c->port[0]].node], scenario->capture_place, ret_error);
+    }
     if (!status && c->ports > WEFT_PACKET_NODES)
         status =
             weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
@@ -108,6 +103,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     for (uint32_t i = 0; i < c->ports; i++)
         c->interface[c->port[i]] = i;
     uint32_t workers = net->engine.conf.workers;
+    struct weft_pcapng_packet least = {.captured = c->cells ? c->cells->bytes_min : WEFT__FRAME_WRITTEN_MIN};
     weft_time_ps to = scenario->capture.until_ps;
     if (scenario->run.until_ps < to) to = scenario->run.until_ps;
     c->spool = weft_arena_alloc(arena, workers, sizeof *c->spool);
@@ -116,7 +112,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
         weft__spool_init(&c->spool[w], sizeof(struct weft_packet), RECORDS_MAX, by_time, folder_of(arena, path));
         c->log[w] = (struct weft__tap_log){
             .spool = &c->spool[w],
-            .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(c->cells ? &least_cell : &least) + 1,
+            .limit = scenario->capture.limit_bytes / weft_pcapng_packet_bytes(&least) + 1,
             .from_ps = scenario->capture.from_ps,
             .to_ps = to, // a frame that ends later is still under way when the run ends
         };
@@ -187,7 +183,7 @@ static bool write_frame(struct weft__capture *c, const struct weft_packet *recor
     bool sent = record->port >= WEFT__TAP_SENT;
     uint32_t port = c->port[record->node], loss = record->port - (sent ? WEFT__TAP_SENT : 0u);
     uint32_t sender = sent ? port : c->net->topology->port[port].peer;
-    size_t written = c->cells ? weft__cells_build(c->net, record, sender, bytes)
+    size_t written = c->cells ? c->cells->build(c->net, record, sender, bytes)
                               : weft__frames_build(&c->frames, record, sender, bytes);
     char comment[64];
     if (loss) snprintf(comment, sizeof comment, "lost on the link: %s", weft_drop_names[loss - 1]);

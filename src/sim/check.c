@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong only once configuration and topology meet.
 #include <math.h>
+#include <string.h>
 
-#include "box/tin/tin_cells.h"
-#include "box/tin/tin_net.h"
+#include "box/box.h"
 
 #define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
 
@@ -16,20 +16,6 @@ static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const str
         if (own > bytes) bytes = own;
     }
     return bytes;
-}
-
-static enum weft_status check_switch(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
-                                     uint32_t frame_bytes, struct weft_error *ret_error) {
-    const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
-    uint32_t ports = 0;
-    char text[512];
-    for (uint32_t k = 0; k < t->node[node].ports; k++)
-        ports += !weft_topology_link_is_fabric(t, weft_topology_port(t, node, k)->link);
-    if (!ports) return WEFT_OK; // cells only
-    const char *wrong = buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, frame_bytes, text, sizeof text);
-    if (!wrong) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->buffer.place, "switch.buffer of %s: %s",
-                          t->node[node].name, wrong);
 }
 
 static bool is_same(const struct weft_route_schedule *a, const struct weft_route_schedule *b) {
@@ -49,7 +35,7 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
         const struct weft_route_program *common = ((const struct weft_route_ops *)first->model->ops)->program;
         if (!program && !common) continue;
         const struct weft_model_conf *te = program ? route : first;
-        if (node->box != WEFT_BOX_ETHERNET_SWITCH)
+        if (!weft__box_of(node)->takes_routes)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
                                   "switch.route: %s needs Ethernet switches; %s is none", te->model->name, node->name);
         if (!program || !common)
@@ -62,32 +48,6 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
                                   "switch.route of %s and %s: interval, delays and demands differ; there is one "
                                   "controller for all",
                                   t->node[t->switch_node[0]].name, node->name);
-    }
-    return WEFT_OK;
-}
-
-/// A TiN has 64 ports at most, those of its endpoints included; all take trains of the same length, and captures have
-/// cells one by one.
-static enum weft_status check_tins(const struct weft_scenario *scenario, const struct weft_topology *t,
-                                   struct weft_error *ret_error) {
-    const struct weft_tin_conf *first = NULL;
-    for (uint32_t n = 0; n < t->nodes; n++) {
-        if (t->node[n].box != WEFT_BOX_TIN) continue;
-        const struct weft_tin_conf *conf = &weft_scenario_device(scenario, t->node[n].name)->tin;
-        if (first && conf->train != first->train)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
-                                  "tin.train of %s is %llu, of another TiN %llu; expected the same for all",
-                                  t->node[n].name, (unsigned long long)conf->train, (unsigned long long)first->train);
-        first = conf;
-        uint64_t ports = conf->ip_endpoints + conf->rma_endpoints + conf->control_endpoints;
-        for (uint32_t k = 0; k < t->node[n].ports; k++)
-            ports += weft_topology_link_is_fabric(t, weft_topology_port(t, n, k)->link);
-        if (ports > WEFT_GNET_PORTS_MAX)
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->topology.place,
-                                  "%s has %llu GNet ports and endpoints together; expected at most %d", t->node[n].name,
-                                  (unsigned long long)ports, WEFT_GNET_PORTS_MAX);
-        enum weft_status status = weft__tin_nics_check(t, n, conf, scenario->topology.place, ret_error);
-        if (status) return status;
     }
     return WEFT_OK;
 }
@@ -114,13 +74,31 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &port, &n, ret_error);
     if (status || !n || !weft_topology_link_is_fabric(t, t->port[port[0]].link)) return status;
-    return weft__cells_check(t, scenario->capture_place, ret_error);
+    return weft__box_at(t, port[0])->cells->check(t, scenario->capture_place, ret_error);
+}
+
+static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft__plan plan = {.scenario = scenario,
+                              .topology = t,
+                              .device = weft_device_confs(scenario, t, arena),
+                              .frame_bytes = find_frame_bytes(scenario, t)};
+    memset(plan.first, 0xff, sizeof plan.first); // WEFT_NONE
+    for (uint32_t n = t->nodes; n-- > 0;)
+        plan.first[t->node[n].box] = n;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t n = 0; n < t->nodes && !status; n++) {
+        const struct weft__box *box = weft__box_of(&t->node[n]);
+        if (box->check) status = box->check(&plan, n, ret_error);
+    }
+    weft_arena_free(arena);
+    return status;
 }
 
 enum weft_status weft_simulation_check(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
-    if (!status) status = check_tins(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
@@ -130,13 +108,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
     if (!status && *scenario->capture.ports) status = check_capture(scenario, topology, ret_error);
-    uint32_t frame_bytes = find_frame_bytes(scenario, topology);
-    for (uint32_t i = 0; i < topology->switches && !status; i++) {
-        uint32_t node = topology->switch_node[i];
-        status = check_switch(topology, node, &weft_scenario_device(scenario, topology->node[node].name)->sw,
-                              frame_bytes, ret_error);
-    }
-    return status;
+    return status ? status : check_boxes(scenario, topology, ret_error);
 }
 
 static enum weft_status check_flows(const struct weft_scenario *scenario, const struct weft_topology *topology,

@@ -2,11 +2,12 @@
 // The records of all nodes in one order, by time, node and as it happened there, and what joins nodes: a pause frame
 // that takes effect was sent by the peer, a CNP was sent because of a mark. Seen in order of time, that is what came
 // last for that queue pair, or of what is under way on that link or for that queue pair what was sent at that time.
+#include "sim/events.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
-#include "box/dsf/dsf_net.h"
-#include "box/network.h"
+#include "box/box.h"
 #include "weft/memory.h"
 
 struct item {
@@ -165,8 +166,7 @@ static void join_event(struct join *j, uint32_t id) {
         e->more = j->net->topology->node[j->net->topology->host[e->more]].port0;
         break;
     case WEFT_EVENT_VOQ_PURGED:
-        e->more = weft__dsf_ethernet_port(j->net->topology, j->net->dsf->eligible->node_of_in[e->more >> 16],
-                                          e->more & 0xffff);
+        e->more = weft__box_of(&j->net->topology->node[e->node])->recorded_port(j->net, e->more);
         j->purged[e->node] = id;
         break;
     case WEFT_EVENT_LANE_STOP_SENT:

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion time of a flow alone in the empty network; in a Clique as if its cells had links to themselves.
+// Completion time of a flow alone in the empty network. What a frame takes through a fabric of cells, boxes say.
 // Frames 1..n cross hops 1..m, each hop busy (bytes + 20) byte times with a frame, so frame k leaves hop h at C(k,h) =
 // max(C(k-1,h), reach(k,h)) + occupancy: a tandem queue without variance. All frames but the first and the last are
 // alike, so the maximum over paths through (k,h) is taken over three classes of frames instead of n.
-#include <math.h>
-
 #include "box/box.h"
-#include "box/tin/tin_net.h"
+#include "sim/paths.h"
 #include "weft/memory.h"
 
 struct hop {
@@ -29,108 +27,23 @@ static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t 
     return done - occupancy(h, WEFT__GAP) + h->reach_ps;
 }
 
-/// Cells leave this node for a host, rather than frames.
-static bool crosses_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
-    uint32_t n;
-    if (ways->t->node[node].box != WEFT_BOX_DSF_INTERFACE) return false;
-    const uint16_t *port = weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
-    return n && weft_topology_link_is_fabric(ways->t, weft_topology_port(ways->t, node, port[0])->link);
-}
-
-/// One way for cells through the fabric of a DSF, `wire` bytes each and `turns` of them on a lane.
-static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
-                                 uint32_t turns, uint32_t *ret_far) {
-    const struct weft_topology *t = ways->t;
-    weft_time_ps time = 0;
-    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
-        uint32_t n;
-        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
-        if (!n) break;
-        const struct weft_port_info *out = weft_topology_port(t, node, port[0]);
-        const struct weft_link_info *link = &t->link[out->link];
-        node = t->port[out->peer].node;
-        struct weft__port lane;
-        weft__port_init(&lane, 0, link, &(struct weft__port_peer){.node = 0}, NULL, NULL, NULL);
-        struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(ways->device[node], t, out->peer);
-        time += weft__port_time(&lane, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
-        if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
-    }
-    *ret_far = node;
-    return time;
-}
-
-/// What a frame of so many bytes takes from one interface node of a DSF, `node`, to the one by which it leaves the
-/// fabric towards `dst`: request, credit, and its cells side by side.
-static weft_time_ps calc_fabric(const struct weft__ways *ways, uint32_t node, uint32_t src, uint32_t dst,
-                                uint32_t bytes, uint32_t *ret_far) {
-    uint32_t back, lanes;
-    uint32_t payload = bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
-    weft_routes_at(ways->routes, ways->t->node[node].index, dst, &lanes);
-    uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
-    weft_time_ps request = cross_fabric(ways, node, dst, WEFT_CELL_CONTROL, 1, ret_far);
-    return request + cross_fabric(ways, *ret_far, src, WEFT_CELL_CONTROL, 1, &back) +
-           cross_fabric(ways, node, dst, wire, (cells + lanes - 1) / lanes, ret_far);
-}
-
-/// What FEC makes a cell of so many bytes longer on a link.
-static weft_time_ps calc_fec(const struct weft_link_info *link, double overhead, uint32_t bytes) {
-    double time = 8. * bytes * (double)WEFT_PS_PER_S / (double)link->rate_bps;
-    return (weft_time_ps)(ceil(time * (1 + overhead) - 1e-6) - time);
-}
-
-/// What a frame of so many bytes takes from when it has come to a TiN, `node`, until it is whole at the one by which it
-/// leaves the Clique towards `dst`: RTS, CTS, and its cells side by side from all endpoints, on links that do not hold
-/// them up. A long frame is announced as soon as its header has come, `rest` before it is complete.
-static weft_time_ps calc_clique(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t bytes,
-                                weft_time_ps rest, uint32_t *ret_far) {
-    const struct weft_topology *t = ways->t;
-    const struct weft_tin_conf *conf = &ways->device[node]->tin;
-    uint32_t payload = bytes - WEFT__TIN_L2_BYTES, cells = (payload + WEFT_GNET_PAYLOAD - 1) / WEFT_GNET_PAYLOAD;
-    uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_DATA_HEAD_BYTES;
-    uint64_t turns = (cells + conf->ip_endpoints - 1) / conf->ip_endpoints;
-    weft_time_ps byte = 8 * WEFT_PS_PER_S / conf->endpoint_rate_bps, way = conf->processing_ps + conf->fall_through_ps;
-    weft_time_ps signals = 2 * WEFT_GNET_CELL_MIN * byte, data = turns * wire * byte;
-    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
-        uint32_t n;
-        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
-        const struct weft_port_info *out = n ? weft_topology_port(t, node, port[0]) : NULL;
-        if (!out || !weft_topology_link_is_fabric(t, out->link)) break;
-        const struct weft_link_info *link = &t->link[out->link];
-        uint32_t far = t->port[out->peer].node;
-        const struct weft_tin_conf *other = &ways->device[far]->tin;
-        way += link->delay_ps + other->link_ps + other->fall_through_ps;
-        if (t->node[node].cluster != t->node[far].cluster) {
-            const struct weft_tin_conf *own = &ways->device[node]->tin;
-            way += own->fec_ps;
-            signals += 2 * calc_fec(link, own->fec_overhead, WEFT_GNET_CELL_MIN);
-            data += calc_fec(link, own->fec_overhead, wire);
-        }
-        node = far;
-    }
-    *ret_far = node;
-    signals += 2 * way;
-    if (bytes > conf->rts_early_bytes) signals = signals > rest ? signals - rest : 0;
-    return signals + way + data;
-}
-
 static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
                           uint32_t bytes, struct hop *hop) {
     const struct weft_topology *t = ways->t;
     struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu};
     uint32_t node = t->host[src], hops = 0;
-    bool crossed = false; // a Clique, to where this node is
+    bool crossed = false; // a fabric, to where this node is
     while (node != t->host[dst]) {
-        if (t->node[node].box == WEFT_BOX_TIN && !crossed) {
-            struct hop *in = &hop[hops - 1];
-            weft_time_ps rest = bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
-            in->cut_through = false;
-            in->reach_ps += calc_clique(ways, node, dst, bytes, rest, &node);
-            crossed = true;
-            continue;
-        }
-        crossed = false;
-        if (crosses_fabric(ways, node, dst)) {
-            hop[hops - 1].reach_ps += calc_fabric(ways, node, src, dst, bytes, &node);
+        const struct weft__box *box = weft__box_of(&t->node[node]);
+        struct hop *in = hops ? &hop[hops - 1] : NULL;
+        struct weft__lone_frame frame = {.node = node, .src = src, .dst = dst, .bytes = bytes, .crossed = crossed};
+        frame.rest_ps = in && bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
+        struct weft__crossing crossing;
+        crossed = box->cross && box->cross(ways, &frame, &crossing);
+        if (crossed) {
+            in->cut_through &= !crossing.whole;
+            in->reach_ps += crossing.time_ps;
+            node = crossing.node;
             continue;
         }
         uint32_t k = weft__ways_port(ways, node, &packet);

@@ -5,9 +5,19 @@
 
 #include <string.h>
 
+#include "weft/sfc.h"
 #include "weft/wire_sfcm.h"
 
 enum { FRAME_BYTES_MAX = 1514, TEXT_MAX = 256 };
+
+weft_time_ps weft__sfc_pause_max(const struct weft_topology *t, const struct weft_device_conf **device) {
+    weft_time_ps most = 0;
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_sfc_conf *conf = device[t->switch_node[i]]->sw.sfc.conf;
+        if (conf->priorities && conf->pause_ps > most) most = conf->pause_ps;
+    }
+    return most;
+}
 
 static bool is_switch(const struct weft_topology *t, uint32_t port) {
     return t->node[t->port[port].node].role == WEFT_NODE_SWITCH;

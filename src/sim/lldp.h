@@ -7,6 +7,8 @@
 #include "link/lldp.h"
 #include "weft/links.h"
 
+/// The longest pause that source flow control may ask for; 0: it is nowhere.
+weft_time_ps weft__sfc_pause_max(const struct weft_topology *topology, const struct weft_device_conf **device);
 /// The LLDP frame of every port; NULL if no device speaks LLDP. In `arena`.
 struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *topology, const struct weft_device_conf **device,
                                            struct weft_arena *arena);

@@ -12,9 +12,10 @@ static bool is_software(const struct weft_rma *rma) {
     return rma->conf->transport == WEFT_RMA_SOFTWARE;
 }
 
-/// The node of the TiN that the host is at.
-static uint32_t tin_of(const struct weft_topology *t, uint32_t host) {
-    return t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
+/// The node where a client works: its host, or the box before it.
+static uint32_t node_of(const struct weft_topology *t, const struct weft_rma *rma, uint32_t client) {
+    uint32_t host = t->host[rma->client[client]];
+    return is_software(rma) ? host : t->port[weft_topology_port(t, host, 0)->peer].node;
 }
 
 static struct weft__rma_pipe pipe_of(const struct build *b, uint32_t qp, uint32_t slots) {
@@ -113,43 +114,6 @@ uint64_t weft__rma_work_count(const struct weft__network *net) {
     return clients - net->workload->rma_flows; // each of these is a queue pair
 }
 
-struct weft__rma_host *weft__rma_host_of(const struct weft__network *net, uint32_t host) {
-    return net->rma ? net->rma->host[host] : NULL;
-}
-
-bool weft__rma_at_tin(const struct weft__network *net, uint32_t node, struct weft_arena *arena,
-                      struct weft__tin_rma_setup *ret_setup) {
-    const struct weft_topology *t = net->topology;
-    const struct weft_workload *w = net->workload;
-    bool any = false;
-    uint32_t clients = 0;
-    for (uint32_t e = 0; e < w->rmas; e++) {
-        if (is_software(&w->rma[e])) continue;
-        any = true;
-        clients += w->rma[e].clients;
-    }
-    if (!any) return false;
-    struct weft__rma_client **client = weft_arena_alloc(arena, clients, sizeof *client);
-    uint8_t *host = weft_arena_alloc(arena, clients, sizeof *host);
-    uint32_t n = 0, hosts = 0;
-    for (uint32_t e = 0; e < w->rmas; e++)
-        for (uint32_t i = 0; i < w->rma[e].clients && !is_software(&w->rma[e]); i++) {
-            if (tin_of(t, w->rma[e].client[i]) != node) continue;
-            client[n] = net->rma->client[e][i];
-            host[n++] = (uint8_t)t->downlink[w->rma[e].client[i]];
-        }
-    uint16_t *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
-    for (uint32_t k = 0; k < t->node[node].ports; k++)
-        if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST)
-            port[hosts++] = (uint16_t)k;
-    ret_setup->port_of_host = port;
-    ret_setup->hosts = hosts;
-    ret_setup->clients = n;
-    ret_setup->client = client;
-    ret_setup->client_host = host;
-    return true;
-}
-
 void weft__rma_start(struct weft__network *net) {
     if (!net->rma) return;
     const struct weft_workload *w = net->workload;
@@ -157,8 +121,7 @@ void weft__rma_start(struct weft__network *net) {
     net->rma->stats = weft_arena_alloc(net->arena_qp, (size_t)w->rmas * workers, sizeof *net->rma->stats);
     for (uint32_t e = 0; e < w->rmas; e++)
         for (uint32_t i = 0; i < w->rma[e].clients; i++) {
-            uint32_t host = w->rma[e].client[i];
-            uint32_t node = is_software(&w->rma[e]) ? net->topology->host[host] : tin_of(net->topology, host);
+            uint32_t node = node_of(net->topology, &w->rma[e], i);
             struct weft__rma_stats **stats =
                 &net->rma->stats[(size_t)e * workers + weft__engine_worker_of(&net->engine, node)];
             if (!*stats) *stats = weft_arena_alloc(net->arena_qp, 1, sizeof **stats);

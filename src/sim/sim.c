@@ -8,15 +8,15 @@
 #include <time.h>
 
 #include "box/box.h"
-#include "box/dsf/dsf_net.h"
-#include "box/network.h"
-#include "box/tin/tin_net.h"
 #include "sim/capture.h"
+#include "sim/events.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
+#include "sim/paths.h"
 #include "sim/rma.h"
-#include "sim/te.h"
+#include "sim/stall.h"
 #include "transport/reorder.h"
+#include "weft/cc.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;
@@ -30,16 +30,6 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
     for (uint32_t i = 0; i < t->nodes; i++)
         device[i] = weft_scenario_device(scenario, t->node[i].name);
     return device;
-}
-
-struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
-    const struct weft_topology *t = net->topology;
-    const struct weft_node_info *node = &t->node[t->port[port].node];
-    return weft__box_of(node)->port(weft__network_state(net, t->port[port].node), port - node->port0);
-}
-
-struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node) {
-    return weft__box_of(&net->topology->node[node])->trace(weft__network_state(net, node));
 }
 
 // --- assembling ---------------------------------------------------------------------------------------------------
@@ -62,38 +52,6 @@ static void make_epochs(struct weft__network *net) {
     }
 }
 
-struct weft__port_faults *weft__network_faults(const struct weft__network *net, uint32_t port,
-                                               struct weft_arena *arena) {
-    const struct weft_topology *t = net->topology;
-    uint32_t link = t->port[port].link, changes = 0;
-    for (uint32_t i = 0; i < t->events; i++)
-        changes += t->event[i].link == link;
-    if (!changes && t->link[link].bit_error_rate <= 0) return NULL;
-    struct weft__port_faults *f = weft_arena_alloc(arena, 1, sizeof *f + changes * sizeof *f->down);
-    f->link_delay_ps = t->link[link].delay_ps;
-    f->bit_error_rate = t->link[link].bit_error_rate;
-    f->random = weft_random_stream(net->scenario->run.seed, port, WEFT_RANDOM_BIT_ERROR);
-    bool is_down = false;
-    for (uint32_t i = 0; i < t->events; i++) {
-        if (t->event[i].link != link || t->event[i].up != is_down) continue;
-        if (is_down)
-            f->down[f->downs - 1].to_ps = t->event[i].time_ps;
-        else
-            f->down[f->downs++] = (struct weft__down){t->event[i].time_ps, WEFT_TIME_NEVER};
-        is_down = !is_down;
-    }
-    return f;
-}
-
-weft_time_ps weft__sfc_pause_max(const struct weft_topology *t, const struct weft_device_conf **device) {
-    weft_time_ps most = 0;
-    for (uint32_t i = 0; i < t->switches; i++) {
-        const struct weft_sfc_conf *conf = device[t->switch_node[i]]->sw.sfc.conf;
-        if (conf->priorities && conf->pause_ps > most) most = conf->pause_ps;
-    }
-    return most;
-}
-
 /// Whether the node, a switch, stands in for a host unless that understands source flow control. With DCBX it is told
 /// so; else it knows.
 static bool is_sfc_proxy(const struct weft__network *net, uint32_t node, uint32_t host_node) {
@@ -109,15 +67,15 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     const struct weft_port_info *info = &t->port[port], *far = &t->port[info->peer];
     const struct weft__box *box = weft__box_at(t, port);
     struct weft__port *own = weft__network_port(net, port);
+    struct weft_arena *arena = t->node[info->node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch;
+    struct weft__port_setup setup = {weft__network_faults(net, port, arena), weft__capture_tap(net, port, arena)};
     if (!own) {
-        box->connect(net, port);
+        box->connect(net, port, &setup);
         return;
     }
-    struct weft_arena *arena = t->node[info->node].role == WEFT_NODE_HOST ? net->arena_host : net->arena_switch;
-    struct weft__port_tap *tap = weft__capture_tap(net, port, arena);
     struct weft__port_peer peer = weft__network_peer(net, port);
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
-                    weft__network_faults(net, port, arena), tap);
+                    setup.faults, setup.tap);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
     weft__port_set_lossless(own, 0, box->pfc(net->device[info->node])->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
@@ -129,28 +87,33 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
-/// Hosts that have one link, to the TiN before them, or before other hosts of that TiN: a host's NIC may act at once,
-/// so windows would else be no longer than the shortest frame.
+/// Hosts that have one link, to a box before them that has leaves, or before other hosts of that box: a host's NIC may
+/// act at once, so windows would else be no longer than the shortest frame. NULL: there are none.
 static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) {
     const struct weft_topology *t = net->topology;
-    if (!net->cliques) return NULL;
-    bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf);
+    bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf), any = false;
     uint32_t trunk = WEFT_NONE; // of the hosts that follow
     for (uint32_t i = 0; i < t->nodes; i++) {
-        if (t->node[i].box == WEFT_BOX_TIN) trunk = i;
+        bool has_leaves = weft__box_of(&t->node[i])->has_leaves;
+        if (has_leaves) trunk = i;
+        any |= has_leaves;
         bool is_host = t->node[i].role == WEFT_NODE_HOST && t->node[i].ports == 1;
         leaf[i] = is_host && t->port[t->port[t->node[i].port0].peer].node == trunk;
         if (!leaf[i] && trunk != i) trunk = WEFT_NONE;
     }
-    return leaf;
+    return any ? leaf : NULL;
 }
 
 /// The least time from a node's action to its effect on another, but on a leaf: over all links, the delay, the shortest
 /// frame and what the far end takes at least.
 static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *leaf) {
     const struct weft_topology *t = net->topology;
-    weft_time_ps least = weft__jobs_lookahead(net->workload), control = weft__te_lookahead(net->te);
-    if (control < least) least = control;
+    weft_time_ps least = weft__jobs_lookahead(net->workload);
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
+        weft_time_ps own = shared->lookahead ? shared->lookahead(net->shared[kind]) : WEFT_TIME_NEVER;
+        if (own < least) least = own;
+    }
     for (uint32_t i = 0; i < t->ports; i++) {
         if (leaf && leaf[t->port[i].node]) continue;
         uint32_t far = t->port[i].peer;
@@ -164,7 +127,7 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
     return least;
 }
 
-/// No progress for so long is a stall: run.stall, and what a lost packet (a timeout), a pause of source flow control,
+/// No progress for so long is a stall: run.stall, and what a loss (a box's patience), a pause of source flow control,
 /// or a long way (request and response over HOPS links) explains.
 static weft_time_ps calc_patience(const struct weft__network *net) {
     enum { HOPS = 16 };
@@ -173,37 +136,13 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
     weft_time_ps delay = 0, timeout = 0;
     for (uint32_t i = 0; i < t->links; i++)
         if (t->link[i].delay_ps > delay) delay = t->link[i].delay_ps;
-    for (uint32_t i = 0; i < t->hosts; i++) {
-        weft_time_ps own = net->device[t->host[i]]->host.timeout_ps;
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        const struct weft__box *box = weft__box_of(&t->node[i]);
+        weft_time_ps own = box->patience ? box->patience(net->device[i]) : 0;
         if (own != WEFT_TIME_NEVER && own > timeout) timeout = own;
-    }
-    for (uint32_t i = 0; i < t->switches; i++) { // what waits without credits is discarded after the watchdog's time
-        weft_time_ps own = net->device[t->switch_node[i]]->interface_node.watchdog_ps;
-        if (t->node[t->switch_node[i]].box == WEFT_BOX_DSF_INTERFACE && own != WEFT_TIME_NEVER && own > timeout)
-            timeout = own;
-    }
-    for (uint32_t i = 0; i < t->switches; i++) { // and what a TiN has lost is given up after its timeouts
-        const struct weft_tin_conf *own = &net->device[t->switch_node[i]]->tin;
-        if (t->node[t->switch_node[i]].box != WEFT_BOX_TIN) continue;
-        if (own->reassembly_timeout_ps > timeout) timeout = own->reassembly_timeout_ps;
-        if (own->rts_timeout_ps > timeout) timeout = own->rts_timeout_ps;
     }
     weft_time_ps known = weft_time_plus(weft__jobs_patience(net->workload), HOPS * delay + net->sfc_pause_ps);
     return weft_time_plus(weft_time_plus(net->scenario->run.stall_ps, timeout), known);
-}
-
-bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
-    const struct weft_run_conf *run = &net->scenario->run;
-    const struct weft_node_info *info = &net->topology->node[node];
-    if (!run->sample_interval_ps) return NULL;
-    bool *sampled = weft_arena_alloc(arena, info->ports, sizeof *sampled), any = false;
-    for (uint32_t k = 0; k < info->ports; k++) {
-        char name[160];
-        weft_topology_port_name(net->topology, info->port0 + k, name, sizeof name);
-        sampled[k] = weft_glob_match(run->sample_ports, name);
-        any |= sampled[k];
-    }
-    return any ? sampled : NULL;
 }
 
 /// What receivers that accept packets out of order keep account of; NULL if there is none.
@@ -279,7 +218,7 @@ static void make_queue_pairs(struct weft__network *net) {
         .outcome = net->outcome->flow,
         .qps_left = left,
         .qps_unacked = unacked,
-        .ops = &weft__nic_endpoint_ops,
+        .ops = t->hosts ? weft__box_of(&t->node[t->host[0]])->endpoint : NULL,
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
     net->rma = weft__rma_new(net);
@@ -310,7 +249,9 @@ static void make_devices(struct weft__network *net) {
         weft__box_of(&t->node[i])->make(net, i);
     for (uint32_t i = 0; i < t->ports; i++)
         connect_port(net, i);
-    weft__te_start(net->te, t->nodes);
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0, node = t->nodes; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->start) shared->start(net, node++);
     for (uint32_t i = 0; i < t->nodes; i++)
         if (weft__box_of(&t->node[i])->start) weft__box_of(&t->node[i])->start(weft__network_state(net, i));
     net->made = true;
@@ -340,14 +281,27 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
 /// When everybody has been told of the last failure or repair.
 static weft_time_ps calc_settled(const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    weft_time_ps tins = weft__cliques_settled(net->cliques);
-    weft_time_ps others = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0;
-    return tins > others ? tins : others;
+    weft_time_ps last = t->events ? t->event[t->events - 1].time_ps + net->scenario->run.detection_ps : 0;
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
+        weft_time_ps own = shared->settled ? shared->settled(net->shared[kind]) : 0;
+        if (own > last) last = own;
+    }
+    return last;
+}
+
+/// Those of the topology, and of what boxes share.
+static uint32_t count_nodes(const struct weft__network *net) {
+    uint32_t nodes = net->topology->nodes;
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        nodes += shared->start != NULL;
+    return nodes;
 }
 
 static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
     const struct weft_topology *t = net->topology;
-    uint32_t nodes = t->nodes + (net->te != NULL);
+    uint32_t nodes = count_nodes(net);
     const bool *leaf = find_leaves(net, nodes);
     struct weft__engine_conf conf = {
         .meeting_events = WEFT__MEETING_EVENTS,
@@ -411,7 +365,11 @@ static void collect_flows(struct weft__network *net) {
 }
 
 static void start_round_trips(struct weft__network *net) {
-    if (!net->scenario->run.round_trips && !net->cliques) return; // what the fabric of a Clique is measured by
+    bool wanted = net->scenario->run.round_trips;
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        wanted |= shared->round_trips;
+    if (!wanted) return;
     uint32_t workers = net->engine.conf.workers;
     net->round_trips = weft_arena_alloc(net->arena_qp, workers, sizeof *net->round_trips);
     for (uint32_t k = 0; k < workers; k++)
@@ -446,8 +404,9 @@ static void collect(struct weft__network *net) {
     o->end = find_end(net);
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
-    if (net->dsf) o->dsf->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
-    weft__cliques_tell(net);
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->tell) shared->tell(net, &sum);
     o->events = sum.events;
     o->windows = net->engine.windows;
     o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
@@ -468,13 +427,11 @@ static void collect(struct weft__network *net) {
     weft__rma_collect(net);
     collect_round_trips(net);
     collect_samples(net);
-    weft__dsf_collect(net);
-    weft__tin_distributions_collect(net);
     collect_flows(net);
-    weft__te_collect(net->te, o);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
-    if (net->cliques && net->cliques->traces) weft__cell_paths_collect(net);
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->collect) shared->collect(net);
     o->digest = weft_outcome_digest(o);
 }
 
@@ -484,12 +441,10 @@ static void network_free(struct weft__network *net) {
         if (box->deinit) box->deinit(weft__network_state(net, i));
     }
     weft__capture_free(net->capture);
-    weft__te_free(net->te);
     weft__rma_free(net);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
-    weft__dsf_free(net->dsf);
-    weft__cliques_free(net->cliques);
+    weft__shared_free(net);
     weft_arena_free(net->arena_switch);
     weft_arena_free(net->arena_host);
     weft_arena_free(net->arena_qp);
@@ -506,6 +461,13 @@ static void calc_ideals(const struct weft__network *net) {
         net->outcome->flow[flow].ideal_ps =
             weft__calc_ideal_fct(&ways, &net->workload->flow[flow], q, net->qp[q].entropy);
     }
+}
+
+/// All boxes keep packets in order.
+static bool is_ordered(const struct weft_topology *t) {
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (!weft__box_of(&t->node[n])->orders) return false;
+    return true;
 }
 
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
@@ -534,9 +496,7 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     for (uint32_t i = 0; i < workload->flows; i++)
         watcher.progress.total_bytes += workload->flow[i].bytes;
     make_epochs(&net);
-    net.te = weft__te_new(&net);
-    status = weft__dsf_new(&net, &net.dsf, ret_error);
-    if (!status) status = weft__cliques_new(&net, &net.cliques, ret_error);
+    status = weft__shared_new(&net, false, ret_error);
     start_engine(&net, options, &watcher);
     if (!status && options->capture_file && *scenario->capture.ports)
         status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);
@@ -579,9 +539,10 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
                               (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
                               (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
-    if (!weft_outcome_in_order(o, topology))
+    if (is_ordered(topology) && !weft_outcome_in_order(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: packets came out of order through a DSF in which none was lost");
+                              "a bug of weft: packets came out of order through boxes that keep them in order, and "
+                              "none was lost");
     if (status) return status; // the capture
     return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who waits for whom. An egress port and priority that is paused with packets waiting waits for the ingress buffer of
 // its neighbour; that buffer holds packets for certain egress ports there, and so on. A cycle of such waits is a PFC
-// deadlock. A virtual output queue may wait for credits that never come.
+// deadlock. What boxes wait for besides, they say themselves.
 #include "sim/stall.h"
 
 #include <stdlib.h>
@@ -9,22 +9,8 @@
 
 #include "base/stream.h"
 #include "box/box.h"
+#include "box/stall.h"
 #include "weft/memory.h"
-
-enum { LINES_MAX = 16 };
-
-bool weft__stall_line(struct weft__stall_list *list) {
-    if (list->lines == LINES_MAX) {
-        list->more++;
-        return false;
-    }
-    if (!list->lines++) fprintf(list->text, "%s:\n", list->title);
-    return true;
-}
-
-void weft__stall_end(const struct weft__stall_list *list) {
-    if (list->more) fprintf(list->text, "  and %u more\n", list->more);
-}
 
 /// Vertex: port * 8 + priority, of an egress.
 struct edges {
@@ -149,50 +135,6 @@ static void say_paused(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
-struct starved {
-    struct weft__stall_list list;
-    const struct weft__network *net;
-};
-
-/// Why a port gives no credit.
-static void say_why(FILE *text, const struct weft__network *net, const struct weft__starved *q) {
-    const struct weft__port *port = weft__network_port(net, q->port);
-    char name[128];
-    if (q->cut) {
-        fprintf(text, "; no fabric link leads there and back\n");
-    } else if (port->paused >> q->priority & 1) {
-        weft_topology_port_name(net->topology, net->topology->port[q->port].peer, name, sizeof name);
-        fprintf(text, "; that port is paused by %s\n", name);
-    } else if (port->queue[q->priority].bytes) {
-        weft_format_bytes(port->queue[q->priority].bytes, name, sizeof name);
-        fprintf(text, "; %s wait at that port\n", name);
-    } else {
-        fprintf(text, "; that port is free, so requests or credits were lost\n");
-    }
-}
-
-static void say_starved_one(void *context, const struct weft__starved *q) {
-    struct starved *s = context;
-    const struct weft_topology *t = s->net->topology;
-    if (!weft__stall_line(&s->list)) return;
-    char port[128], bytes[32], time[32];
-    weft_topology_port_name(t, q->port, port, sizeof port);
-    weft_format_bytes(q->bytes, bytes, sizeof bytes);
-    weft_format_time(s->net->outcome->sim_time_ps - q->since_ps, time, sizeof time);
-    fprintf(s->list.text, "  %s for %s priority %u: %u packets, %s waiting, no credit for %s", t->node[q->node].name,
-            port, q->priority, q->packets, bytes, time);
-    say_why(s->list.text, s->net, q);
-}
-
-static void say_starved(FILE *text, const struct weft__network *net) {
-    struct starved s = {.list = {.text = text, .title = "virtual output queues that wait for credits"}, .net = net};
-    for (uint32_t node = 0; node < net->topology->nodes; node++) {
-        const struct weft__box *box = weft__box_of(&net->topology->node[node]);
-        if (box->each_starved) box->each_starved(net, node, say_starved_one, &s);
-    }
-    weft__stall_end(&s.list);
-}
-
 static void say_flows(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft__stall_list list = {.text = text, .title = "queue pairs that have not finished"};
@@ -223,8 +165,9 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     if (edges.n) qsort(edges.edge, edges.n, sizeof *edges.edge, by_value);
     say_cycle(text, &edges, arena);
     say_paused(text, net);
-    say_starved(text, net);
-    if (net->cliques) weft__stall_say_cliques(text, net);
+    const struct weft__shared *shared;
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->explain) shared->explain(text, net);
     say_flows(text, net);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
     char *kept = weft_arena_text(arena, weft__text_stream_text(&stream));

@@ -6,7 +6,10 @@
 
 #include "topology/builder.h"
 
-const char *const weft_node_box_names[] = {"host", "processor", "ethernet", "dsf_interface", "dsf_fabric", "tin", NULL};
+const char *const weft_node_box_names[] = {
+#define WEFT_BOX(kind, name, box) name,
+#include "weft/boxes.def"
+    NULL};
 
 static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 

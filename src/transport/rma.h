@@ -98,6 +98,14 @@ struct weft__rmas {
     uint32_t **client_at;                    ///< of an entry and client: its number among the clients of its host
 };
 
+/// And where they are.
+struct weft__rma_run {
+    struct weft__rmas all;
+    struct weft__rma_client ***client; ///< of an entry: its clients, where they are
+    struct weft__rma_host **host;      ///< of a host; NULL: neither client nor server of software
+    struct weft__rma_stats **stats;    ///< [entry * workers + worker]; NULL: no client there
+};
+
 uint32_t weft__rma_host_keys(const struct weft__rma_host *host);
 void weft__rma_host_start(struct weft__node *node, struct weft__endpoint *end);
 void weft__rma_host_on_timer(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t key);

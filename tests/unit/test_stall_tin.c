@@ -10,7 +10,6 @@
 
 #include "box/tin/tin_net.h"
 #include "run.h"
-#include "sim/stall.h"
 
 enum { TINS = 4, VC = 6, PORTS = 8 };
 
@@ -38,7 +37,7 @@ static int setup(void **state) {
     f->arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     f->cliques.shape = weft_dragonflies_new(t, f->arena);
     f->node = calloc(t->nodes, sizeof *f->node);
-    f->net = (struct weft__network){.topology = t, .outcome = f->run.outcome, .cliques = &f->cliques};
+    f->net = (struct weft__network){.topology = t, .outcome = f->run.outcome, .shared[WEFT_BOX_TIN] = &f->cliques};
     f->net.engine.node = f->node;
     f->net.outcome->sim_time_ps = 100 * WEFT_PS_PER_US;
     for (uint32_t i = 0; i < TINS; i++) {
@@ -107,7 +106,7 @@ static char *say(const struct fixture *f) {
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    weft__stall_say_cliques(file, &f->net);
+    weft__cliques_explain(file, &f->net);
     fclose(file);
     return text;
 }

@@ -3,9 +3,9 @@
 #ifndef WEFT_BOX_DSF_DSF_NET_H
 #define WEFT_BOX_DSF_DSF_NET_H
 
+#include "box/box.h"
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_outside.h"
-#include "box/network.h"
 #include "weft/eligible.h"
 #include "weft/exits.h"
 
@@ -27,11 +27,16 @@ struct weft__dsf_story {
     uint32_t events;
 };
 
-/// *ret_dsf: NULL if there is no such box; in net's arenas, but for what weft__dsf_free frees.
-enum weft_status weft__dsf_new(struct weft__network *net, struct weft__dsf **ret_dsf, struct weft_error *ret_error);
-void weft__dsf_free(struct weft__dsf *dsf);
-/// Distributions into the outcome.
-void weft__dsf_collect(struct weft__network *net);
+static inline struct weft__dsf *weft__dsf_of(const struct weft__network *net) {
+    return net->shared[WEFT_BOX_DSF_INTERFACE];
+}
+extern const struct weft__shared weft__dsf_shared;
+/// Where the node's worker counts distributions.
+struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node);
+// Of interface nodes: see struct weft__box.
+bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p);
+void weft__dsf_explain(FILE *text, const struct weft__network *net);
 /// The k-th Ethernet port of an interface node, among all ports.
 uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k);
 

@@ -4,6 +4,7 @@
 #define WEFT_BOX_SWITCH_SWITCH_H
 
 #include "box/switch/te.h"
+#include "box/ways.h"
 #include "link/ether.h"
 #include "link/sfc.h"
 #include "transport/qp.h"
@@ -11,12 +12,6 @@
 #include "weft/queueing.h"
 #include "weft/route.h"
 #include "weft/routes.h"
-
-/// Routes in force from a time on; the last one's next is never reached.
-struct weft__epoch {
-    weft_time_ps from_ps;
-    const struct weft_routes *routes;
-};
 
 struct weft__switch {
     // line 1: what the next hop of a packet depends on

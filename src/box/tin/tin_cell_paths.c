@@ -94,7 +94,7 @@ static const struct weft_cell_hop *find_next(const struct collector *c, const st
 static void make_meant(struct collector *c) {
     const struct weft__network *net = c->net;
     const struct weft_topology *t = net->topology;
-    const struct weft_dragonflies *shape = net->cliques->shape;
+    const struct weft_dragonflies *shape = weft__cliques_of(net)->shape;
     bool *down = weft_arena_alloc(c->arena, t->links, sizeof *down);
     c->meant = weft_arena_alloc(c->arena, shape->n, sizeof *c->meant);
     for (uint32_t f = 0; f < shape->n; f++)
@@ -106,7 +106,8 @@ static void make_meant(struct collector *c) {
         for (uint32_t f = 0; f < shape->n; f++)
             c->meant[f][c->meants] = (struct meant){
                 e ? t->event[e - 1].time_ps : 0,
-                weft_gnet_routes_new(t, &shape->fabric[f], &net->device[shape->fabric[f].tin[0].node]->tin.gnet, down)};
+                weft_gnet_routes_new(t, &shape->fabric[f],
+                                     &weft__tin_conf(net->device[shape->fabric[f].tin[0].node])->gnet, down)};
         c->meants++;
     }
 }
@@ -128,7 +129,7 @@ static enum weft_cell_way way_by(const struct weft_gnet_routes *r, uint32_t tin,
 }
 
 static enum weft_cell_way way_of(const struct collector *c, const struct weft_cell_hop *hop) {
-    const struct weft_dragonflies *shape = c->net->cliques->shape;
+    const struct weft_dragonflies *shape = weft__cliques_of(c->net)->shape;
     uint32_t tin = shape->tin_of_node[hop->node];
     if (hop->end == WEFT_CELL_END_ARRIVED) return WEFT_CELL_WAY_HOME;
     if (hop->port_out == WEFT_CELL_ENDPOINT) return WEFT_CELL_WAY_NONE;
@@ -146,7 +147,7 @@ static enum weft_cell_way way_of(const struct collector *c, const struct weft_ce
 static struct weft_cell_path follow(const struct collector *c, const struct weft_cell_hop *from,
                                     struct weft_cell_hop *ret_hop) {
     const struct weft_topology *t = c->net->topology;
-    const struct weft_dragonflies *shape = c->net->cliques->shape;
+    const struct weft_dragonflies *shape = weft__cliques_of(c->net)->shape;
     struct weft_cell_path path = {.suspect = WEFT_NONE};
     path.to = shape->fabric[shape->fabric_of_node[from->node]].tin[from->to].node;
     for (const struct weft_cell_hop *at = from;;) {
@@ -209,7 +210,7 @@ void weft__cell_paths_collect(struct weft__network *net) {
         count(p, &p->path[i]);
     }
     find_suspect(net->topology, p, c.arena);
-    for (uint32_t f = 0; f < net->cliques->shape->n; f++)
+    for (uint32_t f = 0; f < weft__cliques_of(net)->shape->n; f++)
         for (uint32_t m = 0; m < c.meants; m++)
             weft_gnet_routes_free(c.meant[f][m].routes);
     weft_arena_free(c.arena);

@@ -2,8 +2,6 @@
 // What a record of 32 bytes does not carry of a cell is derived, so that the same run gives the same bytes: of data,
 // the TiN that they come from is that of the host that sends, unknown if that is outside the Clique; numbers of cells
 // in their packet, addresses and keys are 0; payload octet k is k. Lengths are those that the simulation counts.
-#include "box/tin/tin_cells.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -12,8 +10,7 @@
 
 enum { PODS_MAX = 128, TINS_MAX = 16 };
 
-enum weft_status weft__cells_check(const struct weft_topology *t, struct weft_place place,
-                                   struct weft_error *ret_error) {
+static enum weft_status check(const struct weft_topology *t, struct weft_place place, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
     const struct weft_dragonflies *shape = weft_dragonflies_new(t, arena);
     enum weft_status status = WEFT_OK;
@@ -52,14 +49,20 @@ static uint8_t payload_of(const struct weft_packet *cell) {
     return (uint8_t)(weft__gnet_wire(cell) - weft__gnet_before(weft__gnet_type(cell)));
 }
 
-size_t weft__cells_build(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender,
-                         uint8_t *ret) {
+static enum weft_status check_conf(const struct weft_device_conf *conf, struct weft_place place,
+                                   struct weft_error *ret_error) {
+    if (weft__tin_conf(conf)->train == 1) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "cells of a link are captured one by one; expected tin.train: 1");
+}
+
+static size_t build(const struct weft__network *net, const struct weft_packet *cell, uint32_t sender, uint8_t *ret) {
     static const enum weft_gnet_type types[WEFT__GNET_TYPES] = {
         [WEFT__GNET_RTS] = WEFT_GNET_TYPE_RTS, [WEFT__GNET_CTS] = WEFT_GNET_TYPE_CTS,
         [WEFT__GNET_CTD] = WEFT_GNET_TYPE_CTD, [WEFT__GNET_DATA] = WEFT_GNET_TYPE_DATA,
         [WEFT__GNET_REQ] = WEFT_GNET_TYPE_REQ, [WEFT__GNET_RESP] = WEFT_GNET_TYPE_RESP,
     };
-    const struct weft_dragonflies *shape = net->cliques->shape;
+    const struct weft_dragonflies *shape = weft__cliques_of(net)->shape;
     uint32_t fabric = shape->fabric_of_node[net->topology->port[sender].node];
     const struct weft_dragonfly *f = &shape->fabric[fabric];
     enum weft__cell_type type = weft__gnet_type(cell);
@@ -102,3 +105,6 @@ size_t weft__cells_build(const struct weft__network *net, const struct weft_pack
     assert(written >= WEFT_GNET_CELL_BYTES_MIN);
     return written;
 }
+
+const struct weft__cell_capture weft__tin_capture = {
+    .bytes_min = WEFT_GNET_CELL_BYTES_MIN, .check = check, .check_conf = check_conf, .build = build};

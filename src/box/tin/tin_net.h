@@ -3,7 +3,7 @@
 #ifndef WEFT_BOX_TIN_TIN_NET_H
 #define WEFT_BOX_TIN_TIN_NET_H
 
-#include "box/network.h"
+#include "box/box.h"
 #include "box/tin/tin.h"
 
 struct weft__cliques {
@@ -24,17 +24,24 @@ struct weft__cliques {
     struct weft_tin_histograms **seen;                      ///< [workers]
 };
 
-/// *ret_cliques: NULL if there is no TiN; in net's arenas, but for what weft__cliques_free frees.
-enum weft_status weft__cliques_new(const struct weft__network *net, struct weft__cliques **ret_cliques,
-                                   struct weft_error *ret_error);
+static inline struct weft__cliques *weft__cliques_of(const struct weft__network *net) {
+    return net->shared[WEFT_BOX_TIN];
+}
+static inline const struct weft_tin_conf *weft__tin_conf(const struct weft_device_conf *device) {
+    return &device->tin;
+}
+extern const struct weft__shared weft__cliques_shared;
+/// Where the node's worker counts distributions, and depths of VCs that are sampled.
+struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t node);
+struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t node);
 /// Tables, exits and what becomes of them in time.
 enum weft_status weft__clique_tables(const struct weft__network *net, struct weft__clique *clique,
                                      const struct weft_dragonflies *shape, uint32_t fabric,
                                      struct weft_error *ret_error);
 /// Into the outcome: what the controllers did; TiNs add what they saw of it.
-void weft__cliques_tell(struct weft__network *net);
+void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum);
 /// When the last table changes.
-weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques);
+weft_time_ps weft__cliques_settled(const void *state);
 /// Fills what `places` says of hosts that are not in the Clique, for each state of the links: down[state * links +
 /// link].
 void weft__tin_find_exits(struct weft__tin_places *places, const struct weft_topology *t,
@@ -46,14 +53,17 @@ enum weft_status weft__tin_nics_check(const struct weft_topology *t, uint32_t ti
 /// The NICs that hosts of the TiN share; NULL: none.
 struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32_t tin,
                                            const struct weft_tin_conf *conf, struct weft_arena *arena);
-/// What a shared NIC lets the host (a node) have on its way; INT64_MAX: it shares none.
-int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host);
-/// When the firmware of the control processor at `node` does not answer: [*ret_n].
-const struct weft__down *weft__processor_downs(const struct weft__network *net, uint32_t node, uint32_t *ret_n);
-/// Depths of VCs that were sampled, into the outcome.
-void weft__tin_distributions_collect(struct weft__network *net);
+/// What the NIC that the host at `port` shares lets it have on its way; INT64_MAX: it shares none.
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t port);
 /// cell_paths.c: the paths of traced cells, into the outcome; when the devices have finished.
 void weft__cell_paths_collect(struct weft__network *net);
-void weft__cliques_free(struct weft__cliques *cliques);
+/// Clients of 1RMA at a TiN, and its hosts, into the setup, in `arena`. False: there is no 1RMA.
+bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct weft_arena *arena,
+                         struct weft__tin_rma_setup *ret_setup);
+extern const struct weft__cell_capture weft__tin_capture; ///< tin_cells.c
+// See struct weft__box.
+bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
+enum weft_status weft__tin_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+void weft__cliques_explain(FILE *text, const struct weft__network *net);
 
 #endif

@@ -67,11 +67,10 @@ struct weft__tin_nics *weft__tin_nics_find(const struct weft_topology *t, uint32
     return weft__tin_nics_new(conf, nic, n, ports, arena);
 }
 
-int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t host) {
+int64_t weft__tin_nic_window(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
-    uint32_t far = t->port[t->node[host].port0].peer, tin = t->port[far].node, at = far - t->node[tin].port0;
-    if (t->node[tin].box != WEFT_BOX_TIN) return INT64_MAX;
-    const struct weft_tin_conf *conf = &net->device[tin]->tin;
+    uint32_t tin = t->port[port].node, at = port - t->node[tin].port0;
+    const struct weft_tin_conf *conf = weft__tin_conf(net->device[tin]);
     struct group g = {.end = 0};
     while (g.end <= at)
         g = find_group(t, tin, g.end, conf->nic_hosts);

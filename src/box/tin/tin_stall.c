@@ -5,8 +5,8 @@
 // for its pace.
 #include <string.h>
 
+#include "box/stall.h"
 #include "box/tin/tin_net.h"
-#include "sim/stall.h"
 
 enum { NAME = 160, TEXT = 32 };
 
@@ -184,7 +184,8 @@ static void say_announced(FILE *text, const struct weft__network *net) {
     for (uint32_t node = 0; node < t->nodes; node++) {
         const struct weft__tin *tin = tin_of(net, node);
         if (!tin) continue;
-        const struct weft_dragonfly *f = &net->cliques->shape->fabric[net->cliques->shape->fabric_of_node[node]];
+        const struct weft_dragonflies *shape = weft__cliques_of(net)->shape;
+        const struct weft_dragonfly *f = &shape->fabric[shape->fabric_of_node[node]];
         struct announced *to = NULL;
         for (uint32_t slot = tin->announced.first; slot != WEFT_NONE; slot = tin->packet[slot].link.after) {
             if (!to) to = weft_arena_alloc(arena, f->tins, sizeof *to);
@@ -286,7 +287,7 @@ static void say_rma(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
-void weft__stall_say_cliques(FILE *text, const struct weft__network *net) {
+void weft__cliques_explain(FILE *text, const struct weft__network *net) {
     find_cycle(text, net);
     say_starved(text, net);
     say_rts(text, net);

@@ -88,7 +88,7 @@ enum weft_status weft__clique_tables(const struct weft__network *net, struct wef
     const struct weft_topology *t = net->topology;
     const struct weft_dragonfly *f = &shape->fabric[fabric];
     const struct weft_scenario *scenario = net->scenario;
-    const struct weft_tin_conf *conf = &net->device[f->tin[0].node]->tin;
+    const struct weft_tin_conf *conf = weft__tin_conf(net->device[f->tin[0].node]);
     struct weft_arena *arena = net->arena_switch, *scratch = weft_arena_new(WEFT_MEMORY_ROUTES);
     struct weft_control_event *given;
     uint32_t givens;
@@ -121,19 +121,21 @@ static void tell(struct weft_tin_outcome *o, struct weft__clique *clique, const 
     o->walked = timeline->sdn->checked;
 }
 
-void weft__cliques_tell(struct weft__network *net) {
+void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum) {
+    struct weft__cliques *cliques = weft__cliques_of(net);
     struct weft_tin_outcome *o = net->outcome->tin;
     uint32_t transitions = 0;
-    for (uint32_t f = 0; net->cliques && f < net->cliques->shape->n; f++)
-        if (net->cliques->clique[f].timeline) transitions += net->cliques->clique[f].timeline->transitions;
-    if (net->cliques) o->transition = weft_arena_alloc(net->outcome->arena, transitions, sizeof *o->transition);
-    for (uint32_t f = 0; net->cliques && f < net->cliques->shape->n; f++)
-        if (net->cliques->clique[f].timeline) tell(o, &net->cliques->clique[f], &net->cliques->shape->fabric[f]);
+    for (uint32_t f = 0; f < cliques->shape->n; f++)
+        if (cliques->clique[f].timeline) transitions += cliques->clique[f].timeline->transitions;
+    o->transition = weft_arena_alloc(net->outcome->arena, transitions, sizeof *o->transition);
+    for (uint32_t f = 0; f < cliques->shape->n; f++)
+        if (cliques->clique[f].timeline) tell(o, &cliques->clique[f], &cliques->shape->fabric[f]);
 }
 
-weft_time_ps weft__cliques_settled(const struct weft__cliques *cliques) {
+weft_time_ps weft__cliques_settled(const void *state) {
+    const struct weft__cliques *cliques = state;
     weft_time_ps last = 0;
-    for (uint32_t f = 0; cliques && f < cliques->shape->n; f++)
+    for (uint32_t f = 0; f < cliques->shape->n; f++)
         if (cliques->clique[f].timeline && cliques->clique[f].timeline->last_ps > last)
             last = cliques->clique[f].timeline->last_ps;
     return last;

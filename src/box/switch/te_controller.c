@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/te.h"
+#include "box/switch/te_controller.h"
 
 #include <string.h>
 
-#include "box/box.h"
+#include "box/switch/switch.h"
 #include "weft/memory.h"
 
 struct weft__te {
@@ -33,10 +33,10 @@ static uint64_t intervals_of(const struct weft_route_schedule *s, weft_time_ps t
     return (time + s->interval_ps - 1) / s->interval_ps;
 }
 
-struct weft__te *weft__te_new(struct weft__network *net) {
+static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
     const struct weft_topology *t = net->topology;
-    if (!t->switches || !ops_of(net, 0)->program) return NULL; // all or none: weft_simulation_check
-    struct weft__te *te = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
+    if (!ops_of(net, 0)->program) return WEFT_OK; // all or none: weft_simulation_check
+    struct weft__te *te = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *te);
     te->net = net;
     te->schedule = ops_of(net, 0)->program->schedule(net->device[t->switch_node[0]]->sw.route.conf);
     uint64_t collector = intervals_of(&te->schedule, te->schedule.collector_ps),
@@ -50,12 +50,11 @@ struct weft__te *weft__te_new(struct weft__network *net) {
         if (te->schedule.known || net->epoch[0].routes->edge_of_switch[sw] == WEFT_NONE) continue;
         te->agent[sw].report = weft_arena_alloc(net->arena_switch, te->kept, sizeof *te->agent[sw].report);
     }
-    return te;
+    return WEFT_OK;
 }
 
-weft_time_ps weft__te_lookahead(const struct weft__te *te) {
-    if (!te) return WEFT_TIME_NEVER;
-    const struct weft_route_schedule *s = &te->schedule;
+static weft_time_ps lookahead(const void *state) {
+    const struct weft_route_schedule *s = &((const struct weft__te *)state)->schedule;
     return s->collector_ps < s->programming_ps ? s->collector_ps : s->programming_ps;
 }
 
@@ -214,8 +213,8 @@ static const struct weft__node_ops controller_ops = {
 
 // --- life ---------------------------------------------------------------------------------------------------------
 
-void weft__te_start(struct weft__te *te, uint32_t node) {
-    if (!te) return;
+static void start(struct weft__network *net, uint32_t node) {
+    struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
     struct weft__engine *engine = &te->net->engine;
     te->node = node;
     for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
@@ -234,8 +233,9 @@ void weft__te_start(struct weft__te *te, uint32_t node) {
     note_round(te, 0, 0, 0);
 }
 
-void weft__te_collect(const struct weft__te *te, struct weft_outcome *o) {
-    if (!te) return;
+static void collect(struct weft__network *net) {
+    const struct weft__te *te = net->shared[WEFT_BOX_ETHERNET_SWITCH];
+    struct weft_outcome *o = net->outcome;
     struct weft_te_outcome *out = weft_arena_alloc(o->arena, 1, sizeof *out);
     out->rounds = te->rounds;
     out->round = weft_arena_alloc(o->arena, te->rounds, sizeof *out->round);
@@ -249,8 +249,8 @@ void weft__te_collect(const struct weft__te *te, struct weft_outcome *o) {
     o->te = out;
 }
 
-void weft__te_free(struct weft__te *te) {
-    if (!te) return;
+static void release(void *state) {
+    struct weft__te *te = state;
     for (uint32_t k = 0; k < te->kept; k++)
         if (te->arena[k]) weft_arena_free(te->arena[k]);
     for (uint32_t sw = 0; sw < te->net->topology->switches; sw++)
@@ -261,3 +261,6 @@ void weft__te_free(struct weft__te *te) {
     weft_memory_free(WEFT_MEMORY_SWITCH, te->demand, te->demands_capacity * sizeof *te->demand);
     weft_memory_free(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round);
 }
+
+const struct weft__shared weft__te_shared = {
+    .make = make, .free = release, .lookahead = lookahead, .start = start, .collect = collect};

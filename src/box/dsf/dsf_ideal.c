@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame that crosses a DSF alone, and the port by which it leaves it.
+#include "box/dsf/dsf_net.h"
+
+enum { HOPS_MAX = 64 };
+
+/// Cells leave this node for a host, rather than frames.
+static bool crosses_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst) {
+    uint32_t n;
+    const uint16_t *port = weft_routes_at(ways->routes, ways->t->node[node].index, dst, &n);
+    return n && weft_topology_link_is_fabric(ways->t, weft_topology_port(ways->t, node, port[0])->link);
+}
+
+/// One way for cells through the fabric of a DSF, `wire` bytes each and `turns` of them on a lane.
+static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, uint32_t dst, uint32_t wire,
+                                 uint32_t turns, uint32_t *ret_far) {
+    const struct weft_topology *t = ways->t;
+    weft_time_ps time = 0;
+    for (uint32_t hops = 0; hops < HOPS_MAX; hops++) {
+        uint32_t n;
+        const uint16_t *port = weft_routes_at(ways->routes, t->node[node].index, dst, &n);
+        if (!n) break;
+        const struct weft_port_info *out = weft_topology_port(t, node, port[0]);
+        const struct weft_link_info *link = &t->link[out->link];
+        node = t->port[out->peer].node;
+        struct weft__port lane;
+        weft__port_init(&lane, 0, link, &(struct weft__port_peer){.node = 0}, NULL, NULL, NULL);
+        struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(ways->device[node], t, out->peer);
+        time += weft__port_time(&lane, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
+        if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
+    }
+    *ret_far = node;
+    return time;
+}
+
+/// From one interface node to the one by which it leaves the fabric: request, credit, and its cells side by side.
+bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *f, struct weft__crossing *ret) {
+    if (!crosses_fabric(ways, f->node, f->dst)) return false;
+    uint32_t back, lanes;
+    uint32_t payload = f->bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
+    weft_routes_at(ways->routes, ways->t->node[f->node].index, f->dst, &lanes);
+    uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
+    weft_time_ps request = cross_fabric(ways, f->node, f->dst, WEFT_CELL_CONTROL, 1, &ret->node);
+    ret->time_ps = request + cross_fabric(ways, ret->node, f->src, WEFT_CELL_CONTROL, 1, &back) +
+                   cross_fabric(ways, f->node, f->dst, wire, (cells + lanes - 1) / lanes, &ret->node);
+    ret->whole = false;
+    return true;
+}
+
+/// Cells between go by all lanes, so there is no way to name.
+uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p) {
+    const struct weft__dsf *dsf = weft__dsf_of(net);
+    if (!dsf) return WEFT_NONE;
+    uint32_t self = dsf->eligible->in_of_node[node];
+    struct weft__outside_exit at = {dsf->in_of_host[p->dst], dsf->port_of_host[p->dst]};
+    const struct weft__outside *o = dsf->outside ? &dsf->outside[dsf->fabric_of_node[node]] : NULL;
+    if (o && o->fabric_of_host[p->dst] != o->fabric && !weft__outside_exit(o, 0, p, self, &at)) return WEFT_NONE;
+    if (at.in == WEFT_NONE) return WEFT_NONE;
+    return weft__dsf_ethernet_port(net->topology, dsf->eligible->node_of_in[at.in], at.port);
+}

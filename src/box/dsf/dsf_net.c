@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the boxes of a disaggregated scheduled fabric share in a run: made, and what it counts at the end.
+#include "box/dsf/dsf_net.h"
+
+static bool is_fabric(const struct weft_topology *t, uint32_t port) {
+    return weft_topology_link_is_fabric(t, t->port[port].link);
+}
+
+/// Where each host is.
+static void find_hosts(struct weft__dsf *dsf, const struct weft_topology *t, struct weft_arena *arena) {
+    dsf->in_of_host = weft_arena_alloc(arena, t->hosts, sizeof *dsf->in_of_host);
+    dsf->port_of_host = weft_arena_alloc(arena, t->hosts, sizeof *dsf->port_of_host);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint32_t peer = t->port[weft_topology_port(t, t->host[h], 0)->peer].node, port = 0;
+        dsf->in_of_host[h] = dsf->eligible->in_of_node[peer];
+        for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
+            port += !is_fabric(t, k);
+        dsf->port_of_host[h] = (uint16_t)port;
+    }
+}
+
+/// What the control plane makes of failures, repairs and what happens to nodes.
+struct story {
+    struct weft__dsf_story of;
+    struct weft_reach_timeline *reach; ///< NULL: nothing fails, and nobody is drained
+    struct weft_known_timeline *known;
+};
+
+static enum weft_status tell_story(struct weft__network *net, struct story *story, struct weft_error *ret_error) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_scenario *s = net->scenario;
+    uint64_t seed = s->run.seed;
+    struct weft__dsf_story *of = &story->of;
+    *story = (struct story){0};
+    enum weft_status status = weft_control_events_read(t, s->control_tree, &of->event, &of->events, ret_error);
+    uint32_t happens = t->events;
+    for (uint32_t i = 0; i < of->events; i++)
+        happens += weft_control_is_drain(&of->event[i]);
+    if (!status && happens)
+        status = weft_reach_timeline_new(t, &s->control.reach, of->event, of->events, seed, net->arena_switch,
+                                         &story->reach, ret_error);
+    if (!status)
+        status = weft_known_timeline_new(t, &s->control, of->event, of->events, seed, net->arena_switch, &story->known,
+                                         ret_error);
+    return status;
+}
+
+static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
+    const struct weft_topology *t = net->topology;
+    struct story story;
+    enum weft_status status = tell_story(net, &story, ret_error);
+    if (status) return status;
+    struct weft__dsf *dsf = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
+    dsf->eligible = weft__eligible_by_paths(t);
+    if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
+    dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
+    find_hosts(dsf, t, net->arena_switch);
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && net->device[i]->fabric_node.llfc;
+        dsf->packing |= t->node[i].box == WEFT_BOX_DSF_INTERFACE && net->device[i]->interface_node.packing;
+    }
+    return weft__outside_new(net, dsf, &story.of, ret_error);
+}
+
+static void release(void *state) {
+    weft_eligible_free(((struct weft__dsf *)state)->eligible);
+}
+
+struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node) {
+    struct weft__dsf *dsf = weft__dsf_of(net);
+    if (!dsf->seen) dsf->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *dsf->seen);
+    struct weft_dsf_histograms **seen = &dsf->seen[weft__engine_worker_of(&net->engine, node)];
+    if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
+    return *seen;
+}
+
+static void tell(struct weft__network *net, const struct weft__tally *sum) {
+    net->outcome->dsf->cell_hops = sum->count[WEFT__COUNT_CELL_HOPS];
+}
+
+static void collect(struct weft__network *net) {
+    struct weft_dsf_histograms *sum = net->outcome->dsf->seen;
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
+        const struct weft_dsf_histograms *one = weft__dsf_of(net)->seen[w];
+        if (!one) continue;
+#define X(field, type, unit, help) weft_histogram_merge(&sum->field, &one->field);
+        WEFT_DSF_HISTOGRAMS(X)
+#undef X
+    }
+}
+
+const struct weft__shared weft__dsf_shared = {
+    .make = make, .free = release, .tell = tell, .collect = collect, .explain = weft__dsf_explain};
+
+uint32_t weft__dsf_ethernet_port(const struct weft_topology *t, uint32_t node, uint32_t k) {
+    uint32_t port = t->node[node].port0;
+    while (is_fabric(t, port) || k--)
+        port++;
+    return port;
+}

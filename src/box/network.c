@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/box.h"
+
+struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *node = &t->node[t->port[port].node];
+    return weft__box_of(node)->port(weft__network_state(net, t->port[port].node), port - node->port0);
+}
+
+struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node) {
+    return weft__box_of(&net->topology->node[node])->trace(weft__network_state(net, node));
+}
+
+struct weft__port_faults *weft__network_faults(const struct weft__network *net, uint32_t port,
+                                               struct weft_arena *arena) {
+    const struct weft_topology *t = net->topology;
+    uint32_t link = t->port[port].link, changes = 0;
+    for (uint32_t i = 0; i < t->events; i++)
+        changes += t->event[i].link == link;
+    if (!changes && t->link[link].bit_error_rate <= 0) return NULL;
+    struct weft__port_faults *f = weft_arena_alloc(arena, 1, sizeof *f + changes * sizeof *f->down);
+    f->link_delay_ps = t->link[link].delay_ps;
+    f->bit_error_rate = t->link[link].bit_error_rate;
+    f->random = weft_random_stream(net->scenario->run.seed, port, WEFT_RANDOM_BIT_ERROR);
+    bool is_down = false;
+    for (uint32_t i = 0; i < t->events; i++) {
+        if (t->event[i].link != link || t->event[i].up != is_down) continue;
+        if (is_down)
+            f->down[f->downs - 1].to_ps = t->event[i].time_ps;
+        else
+            f->down[f->downs++] = (struct weft__down){t->event[i].time_ps, WEFT_TIME_NEVER};
+        is_down = !is_down;
+    }
+    return f;
+}
+
+bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena) {
+    const struct weft_run_conf *run = &net->scenario->run;
+    const struct weft_node_info *info = &net->topology->node[node];
+    if (!run->sample_interval_ps) return NULL;
+    bool *sampled = weft_arena_alloc(arena, info->ports, sizeof *sampled), any = false;
+    for (uint32_t k = 0; k < info->ports; k++) {
+        char name[160];
+        weft_topology_port_name(net->topology, info->port0 + k, name, sizeof name);
+        sampled[k] = weft_glob_match(run->sample_ports, name);
+        any |= sampled[k];
+    }
+    return any ? sampled : NULL;
+}
+
+struct weft__port_peer weft__network_peer(const struct weft__network *net, uint32_t port) {
+    const struct weft_topology *t = net->topology;
+    uint32_t peer = t->port[port].peer, node = t->port[peer].node;
+    struct weft__box_reaction reaction = weft__box_at(t, peer)->reaction(net->device[node], t, peer);
+    return (struct weft__port_peer){
+        .node = node,
+        .inbox = weft__engine_inbox_of(&net->engine, node),
+        .port = (uint16_t)(peer - t->node[node].port0),
+        .cut_through = reaction.cut_through,
+        .processing_ps = reaction.processing_ps,
+        .pause_reaction_ps = reaction.pause_ps,
+    };
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDMA NIC as a box: a host, or the control processor of a TiN.
+#include "box/box.h"
+#include "box/nic/nic.h"
+#include "transport/rma.h"
+
+/// What the box at the far end of its link grants it.
+static struct weft__host_terms find_terms(const struct weft__network *net, uint32_t far) {
+    const struct weft__box *box = weft__box_at(net->topology, far);
+    struct weft__host_terms terms = {.room_bytes = INT64_MAX};
+    if (box->host_terms) box->host_terms(net, far, &terms);
+    return terms;
+}
+
+static void nic_make(struct weft__network *net, uint32_t node) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *info = &t->node[node];
+    const struct weft__qp_lists *qps = &net->qp_lists;
+    uint32_t h = info->index;
+    const struct weft__host_terms terms = find_terms(net, t->port[info->port0].peer);
+    const bool *sampled = weft__network_sampled(net, node, net->arena_host);
+    struct weft__nic_setup setup = {
+        .conf = &net->device[node]->host,
+        .hosts = &net->hosts,
+        .host = h,
+        .line_rate_bps = t->link[weft_topology_port(t, node, 0)->link].rate_bps,
+        .room_bytes = terms.room_bytes,
+        .sends = qps->send_first[h + 1] - qps->send_first[h],
+        .receives = qps->receive_first[h + 1] - qps->receive_first[h],
+        .send_qp = &qps->send[qps->send_first[h]],
+        .receive_qp = &qps->receive[qps->receive_first[h]],
+        .pool = weft__network_pool(net, node),
+        .gpu = net->gpu ? net->gpu[h] : NULL,
+        .rma = net->rma ? net->rma->host[h] : NULL,
+        .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, node)] : NULL,
+        .lldp = net->device[node]->dcbx.enabled,
+        .down = terms.down,
+        .downs = terms.downs,
+        .down_drop = terms.down_drop,
+        .sampled = sampled && sampled[0],
+        .sample_interval_ps = net->scenario->run.sample_interval_ps,
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
+        .arena = net->arena_host,
+    };
+    weft__nic_new(&setup, &net->engine.node[node]);
+}
+
+static struct weft__port *nic_port(void *state, uint32_t k) {
+    return &((struct weft__nic *)state)->port;
+}
+
+static struct weft__box_reaction nic_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
+                                              uint32_t port) {
+    return (struct weft__box_reaction){
+        .processing_ps = conf->host.processing_ps,
+        .pause_ps = conf->host.pfc.reaction_ps,
+        .frame_least_ps = weft__frame_least_ps(t, port),
+    };
+}
+
+/// A host as fast as its link takes what comes.
+static bool nic_is_quiet(const struct weft_device_conf *conf) {
+    return !conf->host.drain_rate_bps && !conf->dcbx.enabled;
+}
+
+static const struct weft_pfc_conf *nic_pfc(const struct weft_device_conf *conf) {
+    return &conf->host.pfc;
+}
+
+static struct weft__trace *nic_trace(const void *state) {
+    return ((const struct weft__nic *)state)->trace;
+}
+
+static void nic_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    weft__nic_finish(weft__network_state(net, node), now);
+}
+
+static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
+    return conf->host.timeout_ps;
+}
+
+static const struct weft__box nic_box = {
+    .make = nic_make,
+    .port = nic_port,
+    .reaction = nic_reaction,
+    .pfc = nic_pfc,
+    .is_quiet = nic_is_quiet,
+    .trace = nic_trace,
+    .held = weft__nic_held,
+    .finish = nic_finish,
+    .patience = nic_patience,
+    .endpoint = &weft__nic_endpoint_ops,
+    .orders = true,
+    .weight = 3,
+};
+const struct weft_model weft__box_nic = {
+    .kind = WEFT_KIND_BOX,
+    .name = "nic",
+    .summary = "the host's RDMA NIC",
+    .source = "IBTA vol. 1 (RC transport), annex 17 (RoCEv2); IEEE 802.1Q clause 36 (PFC)",
+    .params = &weft_host_table,
+    .ops = &nic_box,
+};

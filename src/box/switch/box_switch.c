@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ethernet switch as a box.
+#include "box/box.h"
+#include "box/switch/switch.h"
+#include "box/switch/te_controller.h"
+
+static void switch_make(struct weft__network *net, uint32_t node) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_node_info *info = &t->node[node];
+    const struct weft_run_conf *run = &net->scenario->run;
+    const struct weft_switch_conf *conf = &net->device[node]->sw;
+    struct weft__switch_setup setup = {
+        .conf = conf,
+        .hosts = &net->hosts,
+        .index = info->index,
+        .ports = info->ports,
+        .seed = run->seed,
+        .epoch = net->epoch,
+        .epochs = net->epochs,
+        .pool = weft__network_pool(net, node),
+        .route_state = weft__route_state_new(t, node, conf, net->epoch[0].routes->edges, run->seed, net->arena_switch),
+        .lldp = net->device[node]->dcbx.enabled,
+        .sampled = weft__network_sampled(net, node, net->arena_switch),
+        .sample_interval_ps = run->sample_interval_ps,
+        .te = weft__te_agent(net->shared[WEFT_BOX_ETHERNET_SWITCH], info->index),
+        .node = node,
+        .port0 = info->port0,
+        .events_max = net->events_max,
+        .arena = net->arena_switch,
+    };
+    weft__switch_new(&setup, &net->engine.node[node]);
+}
+
+static struct weft__port *switch_port(void *state, uint32_t k) {
+    return &((struct weft__switch *)state)->port[k];
+}
+
+static struct weft__trace *switch_trace(const void *state) {
+    return ((const struct weft__switch *)state)->trace;
+}
+
+static void switch_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
+    weft__switch_finish(weft__network_state(net, node), now);
+}
+
+static void switch_each_waiting(const void *state,
+                                void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
+                                void *context) {
+    const struct weft__switch *sw = state;
+    sw->queueing->each(sw->queueing_state, on_packet, context);
+}
+
+static weft_time_ps switch_crossing(const struct weft_device_conf *conf) {
+    return conf->sw.processing_ps;
+}
+
+static const struct weft__box switch_box = {
+    .make = switch_make,
+    .port = switch_port,
+    .reaction = weft__ethernet_reaction,
+    .pfc = weft__ethernet_pfc,
+    .trace = switch_trace,
+    .held = weft__switch_held,
+    .finish = switch_finish,
+    .deinit = weft__switch_deinit,
+    .each_waiting = switch_each_waiting,
+    .check = weft__ethernet_check,
+    .crossing = switch_crossing,
+    .shared = &weft__te_shared,
+    .takes_routes = true,
+    .port_weight = 2,
+};
+const struct weft_model weft__box_switch = {
+    .kind = WEFT_KIND_BOX,
+    .name = "switch",
+    .summary = "the Ethernet switch",
+    .source = "IEEE 802.1Q (priorities, PFC, ECN by RFC 3168); queues, arbiter and buffer are models of their own",
+    .params = &weft_switch_table,
+    .ops = &switch_box,
+};

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the TiNs of a network share in a run: made, and what it counts at the end.
+#include "box/tin/tin_net.h"
+
+static bool is_gnet(const struct weft_topology *t, uint32_t port) {
+    return weft_topology_link_is_fabric(t, t->port[port].link);
+}
+
+static void find_hosts(struct weft__clique *clique, const struct weft_topology *t, const struct weft_dragonflies *shape,
+                       uint32_t fabric, struct weft_arena *arena) {
+    uint16_t *tin = weft_arena_alloc(arena, t->hosts, sizeof *tin);
+    uint16_t *port = weft_arena_alloc(arena, t->hosts, sizeof *port);
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        uint32_t peer = t->port[weft_topology_port(t, t->host[h], 0)->peer].node;
+        tin[h] = WEFT_TIN_NONE;
+        if (shape->fabric_of_node[peer] != fabric) continue;
+        tin[h] = shape->tin_of_node[peer];
+        for (uint32_t k = t->node[peer].port0; t->port[k].peer != t->node[t->host[h]].port0; k++)
+            port[h] = (uint16_t)(port[h] + !is_gnet(t, k));
+    }
+    clique->places.tin_of_host = tin;
+    clique->places.port_of_host = port;
+}
+
+/// Number of a rate in the table that all TiNs share; WEFT__GNET_NO_LINK: there are too many different ones.
+static uint8_t find_rate(struct weft__cliques *cliques, weft_rate_bps rate, double overhead, struct weft_arena *arena) {
+    uint8_t k = 0;
+    while (k < WEFT__GNET_NO_LINK && cliques->times[k] &&
+           (cliques->times[k]->rate != rate || cliques->times[k]->overhead != overhead))
+        k++;
+    if (k < WEFT__GNET_NO_LINK && !cliques->times[k]) {
+        struct weft__gnet_times *times = weft_arena_alloc(arena, 1, sizeof *times);
+        weft__gnet_times_init(times, rate, overhead);
+        cliques->times[k] = times;
+    }
+    return k;
+}
+
+/// The times of cells at all rates; false: too many different ones.
+static bool find_rates(const struct weft__network *net, struct weft__cliques *cliques) {
+    const struct weft_topology *t = net->topology;
+    struct weft_arena *arena = net->arena_switch;
+    cliques->rate_of_port = weft_arena_alloc(arena, t->ports, 1);
+    cliques->cross_of_port = weft_arena_alloc(arena, t->ports, 1);
+    cliques->rate_of_endpoint = weft_arena_alloc(arena, t->nodes, 1);
+    uint8_t most = 0;
+    for (uint32_t n = 0; n < t->nodes; n++) {
+        if (t->node[n].box != WEFT_BOX_TIN) continue;
+        uint8_t rate = cliques->rate_of_endpoint[n] =
+            find_rate(cliques, weft__tin_conf(net->device[n])->endpoint_rate_bps, 0, arena);
+        if (rate > most) most = rate;
+    }
+    for (uint32_t p = 0; p < t->ports; p++) {
+        uint32_t node = t->port[p].node, far = t->port[t->port[p].peer].node;
+        if (t->node[node].box != WEFT_BOX_TIN || !is_gnet(t, p)) continue;
+        const struct weft_tin_conf *conf = weft__tin_conf(net->device[node]);
+        weft_rate_bps rate = t->link[t->port[p].link].rate_bps;
+        double overhead = t->node[node].cluster != t->node[far].cluster ? conf->fec_overhead : 0;
+        uint8_t own = cliques->rate_of_port[p] = find_rate(cliques, rate, overhead, arena);
+        uint8_t cross = cliques->cross_of_port[p] =
+            find_rate(cliques, (weft_rate_bps)((double)rate * conf->speedup), 0, arena);
+        if (own > most) most = own;
+        if (cross > most) most = cross;
+    }
+    return most < WEFT__GNET_NO_LINK;
+}
+
+static enum weft_status make(struct weft__network *net, void **ret_state, struct weft_error *ret_error) {
+    struct weft_arena *arena = net->arena_switch;
+    struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
+    struct weft__cliques *cliques = *ret_state = weft_arena_alloc(arena, 1, sizeof *cliques);
+    cliques->shape = shape;
+    for (uint32_t n = 0; n < net->topology->nodes; n++)
+        cliques->traces |= net->topology->node[n].box == WEFT_BOX_TIN && weft__tin_conf(net->device[n])->trace;
+    cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
+    for (uint32_t f = 0; f < shape->n; f++) {
+        find_hosts(&cliques->clique[f], net->topology, shape, f, arena);
+        enum weft_status status = weft__clique_tables(net, &cliques->clique[f], shape, f, ret_error);
+        if (status) return status;
+    }
+    if (find_rates(net, cliques)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, net->scenario->topology.place,
+                          "links and endpoints of TiNs have more than %d different rates", WEFT__GNET_NO_LINK);
+}
+
+static void release(void *state) {
+    struct weft__cliques *cliques = state;
+    for (uint32_t f = 0; f < cliques->shape->n; f++)
+        for (uint32_t e = 0; e < cliques->clique[f].tables.n; e++)
+            weft_gnet_routes_free(cliques->clique[f].routes[e]);
+}
+
+struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t node) {
+    struct weft__cliques *cliques = weft__cliques_of(net);
+    if (!cliques->depths)
+        cliques->depths = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->depths);
+    struct weft_gnet_depths **depths = &cliques->depths[weft__engine_worker_of(&net->engine, node)];
+    if (!*depths) *depths = weft_arena_alloc(net->arena_switch, 1, sizeof **depths);
+    return *depths;
+}
+
+struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t node) {
+    struct weft__cliques *cliques = weft__cliques_of(net);
+    if (!cliques->seen)
+        cliques->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->seen);
+    struct weft_tin_histograms **seen = &cliques->seen[weft__engine_worker_of(&net->engine, node)];
+    if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
+    return *seen;
+}
+
+static void collect_depths(struct weft__network *net) {
+    struct weft_outcome *o = net->outcome;
+    if (!weft__cliques_of(net)->depths) return;
+    o->gnet_depths = weft_arena_alloc(o->arena, 1, sizeof *o->gnet_depths);
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++)
+        for (uint32_t vc = 0; weft__cliques_of(net)->depths[w] && vc < WEFT_GNET_VCS; vc++) {
+            weft_histogram_merge(&o->gnet_depths->output[vc], &weft__cliques_of(net)->depths[w]->output[vc]);
+            weft_histogram_merge(&o->gnet_depths->fifo[vc], &weft__cliques_of(net)->depths[w]->fifo[vc]);
+        }
+}
+
+static void collect(struct weft__network *net) {
+    struct weft_tin_histograms *sum = net->outcome->tin->seen;
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
+        const struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
+        if (!one) continue;
+#define X(field, type, unit, help) weft_histogram_merge(&sum->field, &one->field);
+        WEFT_TIN_HISTOGRAMS(X)
+#undef X
+    }
+    collect_depths(net);
+    if (weft__cliques_of(net)->traces) weft__cell_paths_collect(net);
+}
+
+const struct weft__shared weft__cliques_shared = {
+    .make = make,
+    .free = release,
+    .settled = weft__cliques_settled,
+    .tell = weft__cliques_tell,
+    .collect = collect,
+    .explain = weft__cliques_explain,
+    .round_trips = true, // what the fabric of a Clique is measured by
+};

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "box/ways.h"
+
+void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const struct weft_switch_conf *conf,
+                            uint32_t edges, uint64_t seed, struct weft_arena *arena) {
+    const struct weft_route_ops *ops = conf->route.model->ops;
+    const struct weft_node_info *info = &t->node[node];
+    if (!ops->choose) return NULL;
+    struct weft_route_port *port = weft_arena_alloc(arena, info->ports, sizeof *port);
+    for (uint32_t k = 0; k < info->ports; k++) {
+        uint32_t peer = t->port[t->port[info->port0 + k].peer].node, tier = t->node[peer].tier;
+        port[k] = (struct weft_route_port){peer, t->node[peer].pod,
+                                           tier < info->tier   ? WEFT_ROUTE_DOWN
+                                           : tier > info->tier ? WEFT_ROUTE_UP
+                                                               : WEFT_ROUTE_ACROSS,
+                                           t->node[peer].role == WEFT_NODE_HOST};
+    }
+    struct weft_route_setup setup = {
+        .seed = seed, .sw = info->index, .ports = info->ports, .edges = edges, .port = port, .downlink = t->downlink};
+    void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, &setup));
+    ops->init(state, conf->route.conf, &setup);
+    return state;
+}
+
+static weft_bytes no_depth(const void *context, uint32_t port, uint32_t priority) {
+    return 0;
+}
+
+uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet) {
+    if (ways->t->node[node].role == WEFT_NODE_HOST) return 0;
+    uint32_t sw = ways->t->node[node].index, n;
+    const struct weft_switch_conf *conf = &ways->device[node]->sw;
+    const struct weft_route_ops *ops = conf->route.model->ops;
+    const uint16_t *ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
+    struct weft_route_query query = {
+        .packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports, .qp_numbers = ways->qp_numbers};
+    if (!n) return WEFT_NONE;
+    if (n == 1) return ports[0];
+    if (!ops->choose) return ports[ops->select(conf->route.conf, &query)];
+    struct weft_route_queues queues = {.depth = no_depth};
+    query.edge = ways->routes->edge_of_host[packet->dst];
+    return ports[ops->choose(ways->route_state[sw], conf->route.conf, &query, &queues)];
+}
+
+struct weft__ways weft__ways_new(const struct weft_topology *t, const struct weft_device_conf **device,
+                                 const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena) {
+    struct weft__ways ways = {.t = t, .device = device, .routes = routes};
+    ways.hash_seed = weft_arena_alloc(arena, t->switches, sizeof *ways.hash_seed);
+    ways.route_state = weft_arena_alloc(arena, t->switches, sizeof *ways.route_state);
+    for (uint32_t i = 0; i < t->switches; i++) {
+        const struct weft_switch_conf *conf = &device[t->switch_node[i]]->sw;
+        const struct weft_model_conf *route = &conf->route;
+        ways.route_state[i] = weft__route_state_new(t, t->switch_node[i], conf, routes->edges, seed, arena);
+        ways.hash_seed[i] = ((const struct weft_route_ops *)route->model->ops)->hash_seed(route->conf, seed, i);
+    }
+    return ways;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where packets go: the routes in time, and what the route model of an Ethernet port makes of them.
+#ifndef WEFT_BOX_WAYS_H
+#define WEFT_BOX_WAYS_H
+
+#include "weft/route.h"
+#include "weft/routes.h"
+#include "weft/sim.h"
+
+/// Routes in force from a time on; the last one's next is never reached.
+struct weft__epoch {
+    weft_time_ps from_ps;
+    const struct weft_routes *routes;
+};
+
+/// What the route model of a switch remembers, before the first packet; NULL: nothing. `edges`: of the routes. In
+/// `arena`.
+void *weft__route_state_new(const struct weft_topology *topology, uint32_t node, const struct weft_switch_conf *conf,
+                            uint32_t edges, uint64_t seed, struct weft_arena *arena);
+
+/// Where packets go with the links in one state: the same routes, seeds and route models as in a run. Models with state
+/// remember what was asked before, and see empty queues.
+struct weft__ways {
+    const struct weft_topology *t;
+    const struct weft_device_conf **device;
+    const struct weft_routes *routes;
+    uint32_t *hash_seed; ///< of a switch
+    void **route_state;  ///< likewise
+    const struct weft_qp_numbers *qp_numbers;
+};
+struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
+                                 const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);
+/// The port (from 0) by which a packet that came by packet->port leaves `node`, towards packet->dst; WEFT_NONE: no
+/// route.
+uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const struct weft_packet *packet);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pairs as the whole network numbers them, and what one takes that is alone.
+#ifndef WEFT_SIM_PATHS_H
+#define WEFT_SIM_PATHS_H
+
+#include "box/network.h"
+
+/// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
+/// destinations may see the same; ECMP hashes them as well. `conf`: of the host.
+static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint64_t seed, uint32_t src, uint64_t k) {
+    struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
+    entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
+    return weft_random_u64(&entropy) & 0x3fff;
+}
+/// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
+uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
+
+/// Of all queue pairs. Each NIC counts its own in the order of the flows. In `arena`.
+const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
+                                               struct weft_arena *arena);
+
+/// See weft_calc_ideal_fct; for many flows of one network. `qp`, `entropy`: of the flow's first queue pair.
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t qp,
+                                  uint16_t entropy);
+
+#endif
