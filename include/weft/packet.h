@@ -36,24 +36,48 @@ enum weft_packet_flag {
     WEFT_PACKET_LAST = 4,
 };
 
+/// Bits of fields. Six are left, and one kind.
+enum {
+    WEFT_PACKET_NODE_BITS = 24,
+    WEFT_PACKET_SPARE_BITS = 6,
+    WEFT_PACKET_ENTROPY_BITS = 14,
+    WEFT_PACKET_KIND_BITS = 4,
+    WEFT_PACKET_PRIORITY_BITS = 3,
+    WEFT_PACKET_ECN_BITS = 2,
+    WEFT_PACKET_FLAG_BITS = 3,
+    WEFT_PACKET_DSCP_BITS = 6,
+};
+
 struct weft_packet {
-    weft_time_ps time_ps;  ///< when it arrives at `node`; in a queue: when it got there
-    uint32_t node : 24;    ///< the node it arrives at
-    uint32_t late : 1;     ///< arrives after what comes to the same port at the same time and is not late
-    uint16_t port;         ///< that node's port, from 0
-    uint16_t bytes;        ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
-    uint32_t dst;          ///< destination host (index among hosts)
-    uint32_t qp;           ///< queue pair, global
-    uint32_t psn;          ///< packet sequence number; not wrapped to 24 bits
-    uint32_t entropy : 14; ///< of the UDP source port, 0xC000 to 0xFFFF: with `dst` the input of every ECMP hash
-    uint32_t kind : 4;     ///< enum weft_packet_kind
-    uint32_t priority : 3; ///< where it is now: a switch sets it from dscp by its own map
-    uint32_t ecn : 2;      ///< enum weft_ecn
-    uint32_t flags : 3;    ///< enum weft_packet_flag
-    uint32_t dscp : 6;
+    weft_time_ps time_ps;                  ///< when it arrives at `node`; in a queue: when it got there
+    uint32_t node : WEFT_PACKET_NODE_BITS; ///< the node it arrives at
+    uint32_t late : 1; ///< arrives after what comes to the same port at the same time and is not late
+    uint32_t side : 1; ///< has a record beside it: psn is its number (src/engine/side.h)
+    uint32_t spare : WEFT_PACKET_SPARE_BITS;
+    uint16_t port;  ///< that node's port, from 0
+    uint16_t bytes; ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
+    uint32_t dst;   ///< destination host (index among hosts)
+    uint32_t qp;    ///< queue pair, global
+    uint32_t psn;   ///< packet sequence number; not wrapped to 24 bits
+    /// Of the UDP source port, 0xC000 to 0xFFFF: with `dst` the input of every ECMP hash.
+    uint32_t entropy : WEFT_PACKET_ENTROPY_BITS;
+    uint32_t kind : WEFT_PACKET_KIND_BITS;         ///< enum weft_packet_kind
+    uint32_t priority : WEFT_PACKET_PRIORITY_BITS; ///< where it is now: a switch sets it from dscp by its own map
+    uint32_t ecn : WEFT_PACKET_ECN_BITS;           ///< enum weft_ecn
+    uint32_t flags : WEFT_PACKET_FLAG_BITS;        ///< enum weft_packet_flag
+    uint32_t dscp : WEFT_PACKET_DSCP_BITS;
 };
 _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
-#define WEFT_PACKET_NODES (1u << 24) ///< that a packet can tell apart
+_Static_assert(WEFT_PACKET_NODE_BITS + 1 + 1 + WEFT_PACKET_SPARE_BITS == 32, "a word of bits, all named");
+_Static_assert(WEFT_PACKET_ENTROPY_BITS + WEFT_PACKET_KIND_BITS + WEFT_PACKET_PRIORITY_BITS + WEFT_PACKET_ECN_BITS +
+                       WEFT_PACKET_FLAG_BITS + WEFT_PACKET_DSCP_BITS ==
+                   32,
+               "a word of bits, all named");
+_Static_assert(WEFT_PACKET_KINDS <= 1 << WEFT_PACKET_KIND_BITS, "a packet can say them all");
+_Static_assert(WEFT_PRIORITIES <= 1 << WEFT_PACKET_PRIORITY_BITS, "a packet can say them all");
+_Static_assert(WEFT_ECN_CE < 1 << WEFT_PACKET_ECN_BITS, "a packet can say them all");
+_Static_assert(2 * WEFT_PACKET_LAST - 1 < 1 << WEFT_PACKET_FLAG_BITS, "a packet can have them all");
+#define WEFT_PACKET_NODES (1u << WEFT_PACKET_NODE_BITS) ///< that a packet can tell apart
 
 /// Says to which node it goes, or what else a box keeps there while it has the packet.
 static inline void weft_packet_set_node(struct weft_packet *p, uint32_t node) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/side.h"
 #include "weft/memory.h"
 
 struct weft__report {
@@ -15,11 +16,8 @@ struct weft__report {
     uint64_t count[WEFT__COUNTS_SHOWN];
     uint32_t events; ///< in the last window
     bool interrupt, failed;
+    bool sides;                  ///< in the last window it had records of other workers
     _Alignas(64) char apart[64]; ///< no two workers write one cache line
-};
-
-struct weft__far_packet {
-    struct weft_packet packet;
 };
 
 struct weft__far_wake {
@@ -39,7 +37,6 @@ enum { ORDER_BITS = 17 };
 /// A longer window would save nothing and keep more packets waiting.
 enum { WINDOW_BITS_MAX = 20 };
 enum { MANY = 128 }; ///< packets for a node
-#define NO_WINDOW UINT64_MAX
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
@@ -78,10 +75,6 @@ static void log_free(struct weft__log *log) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, log->block, log->capacity * sizeof *log->block);
 }
 
-static const struct weft_packet *log_at(const struct weft__log *log, uint32_t i) {
-    return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
-}
-
 // --- what lies beyond the ring ------------------------------------------------------------------------------------
 
 /// Order of far packets: by time; node and port only so that the heap's order never depends on history.
@@ -105,6 +98,7 @@ static void far_packet_push(struct weft__worker *w, const struct weft_packet *p)
 }
 
 static struct weft_packet far_packet_pop(struct weft__worker *w) {
+    assert(w->far_packets && w->far_packet[0].packet.time_ps >> w->shift >= w->window);
     struct weft_packet top = w->far_packet[0].packet;
     struct weft__far_packet last = w->far_packet[--w->far_packets];
     uint32_t i = 0;
@@ -145,6 +139,7 @@ static void far_wake_note(struct weft__worker *w, weft_time_ps time, uint32_t no
 }
 
 static struct weft__far_wake far_wake_pop(struct weft__worker *w) {
+    assert(w->far_wakes && w->far_wake_of[w->far_wake[0].node] == 1);
     struct weft__far_wake top = w->far_wake[0], last = w->far_wake[--w->far_wakes];
     uint32_t i = 0;
     for (uint32_t down; (down = 2 * i + 1) < w->far_wakes; i = down) {
@@ -174,7 +169,7 @@ static void far_advance(struct weft__worker *w) {
         for (uint32_t inbox = w->id; inbox < e->inboxes; inbox += e->conf.workers) {
             const struct weft__log *log = &e->worker[from].far[w->parity ^ 1][inbox];
             for (uint32_t i = 0; i < log->n; i++)
-                far_packet_push(w, log_at(log, i));
+                far_packet_push(w, weft__log_at(log, i));
         }
     while (w->far_packets && (w->far_packet[0].packet.time_ps >> w->shift) - w->window < WEFT__RING) {
         struct weft_packet p = far_packet_pop(w);
@@ -386,12 +381,17 @@ static void look_ahead(const struct weft__worker *w, uint32_t a, uint32_t active
     if (a + AHEAD_FOLLOW < actives) follow(w, a + AHEAD_FOLLOW, end);
 }
 
+static void note_unread(struct weft__worker *w, const struct weft_packet *p) {
+    w->unread_bytes += p->bytes;
+    w->unread_sides += p->side;
+}
+
 /// The run ends within this window: what arrives later stays unread.
 static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) {
     for (uint32_t a = 0; a < actives; a++) {
         struct weft__active *active = &w->active[a];
         for (; active->n && w->arrival[active->first + active->n - 1].packet->time_ps >= end; active->n--)
-            w->unread_bytes += w->arrival[active->first + active->n - 1].packet->bytes;
+            note_unread(w, w->arrival[active->first + active->n - 1].packet);
     }
 }
 
@@ -430,7 +430,7 @@ static void run_window(struct weft__worker *w, uint64_t *begun) {
 
 /// The next window in which this worker knows of work for anybody.
 static uint64_t next_window(const struct weft__worker *w) {
-    uint64_t next = NO_WINDOW;
+    uint64_t next = WEFT__NO_WINDOW;
     uint32_t from = (uint32_t)((w->window + 1) % WEFT__RING);
     uint32_t slot = weft__bits_next_without(w->written, NULL, WEFT__RING / 64, from);
     if (slot != WEFT__BITS_NONE) next = w->window + 1 + (slot - from) % WEFT__RING;
@@ -454,13 +454,14 @@ static void publish(struct weft__worker *w) {
         .progress_ps = t->progress_ps,
         .events = events,
         .failed = w->failed,
+        .sides = weft__sides_were_sent(w),
         .interrupt = w->id == 0 && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
     memcpy(report->count, t->count, sizeof report->count);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
-    struct weft__report all = {.next_window = NO_WINDOW};
+    struct weft__report all = {.next_window = WEFT__NO_WINDOW};
     for (uint32_t k = 0; k < e->conf.workers; k++) {
         const struct weft__report *r = &e->report[parity * e->conf.workers + k];
         all.next_window = earlier(all.next_window, r->next_window);
@@ -472,6 +473,7 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
             all.count[c] += r->count[c];
         all.interrupt |= r->interrupt;
         all.failed |= r->failed;
+        all.sides |= r->sides;
     }
     return all;
 }
@@ -484,7 +486,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->interrupt || all->failed) return true;
     weft_time_ps begin = all->next_window << e->worker[0].shift;
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
-    if (all->next_window == NO_WINDOW || begin >= e->conf.until_ps) return true;
+    if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) return true;
     *ret_end = WEFT_END_STALL;
     // While a flow is still to start, there is something to wait for.
     bool active = (all->started > all->finished || all->under_way_bytes) && all->started >= e->conf.work;
@@ -494,7 +496,8 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
 
 /// What a worker wrote for a window that all have read is taken back.
 static void take_back(struct weft__worker *w) {
-    if (w->previous == NO_WINDOW) return;
+    if (w->previous == WEFT__NO_WINDOW) return;
+    assert(w->previous == w->window);
     uint32_t slot = (uint32_t)(w->previous % WEFT__RING);
     for (uint32_t to = 0; to < w->engine->inboxes; to++)
         log_clear(w, &w->log[to * WEFT__RING + slot]);
@@ -510,15 +513,17 @@ static void note_load(struct weft__engine *e, uint32_t parity) {
 
 /// A slot must be taken back by its writer before it is read again: never a jump by whole turns of the ring.
 static uint64_t window_after(uint64_t previous, uint64_t next) {
-    return previous != NO_WINDOW && (next - previous) % WEFT__RING == 0 ? next - 1 : next;
+    return previous != WEFT__NO_WINDOW && (next - previous) % WEFT__RING == 0 ? next - 1 : next;
 }
 
-static void run_worker(struct weft__worker *w, uint64_t window, uint64_t *begun) {
+static void run_worker(struct weft__worker *w, uint64_t window, bool sides, uint64_t *begun) {
     w->parity ^= 1;
+    weft__sides_exchange(w, sides);
     take_back(w);
     for (uint32_t to = 0; to < w->engine->inboxes; to++)
         log_clear(w, &w->far[w->parity][to]);
     w->far_sent_ps = WEFT_TIME_NEVER;
+    assert(w->window == WEFT__NO_WINDOW || window > w->window);
     w->window = window;
     w->previous = window;
     far_advance(w);
@@ -558,7 +563,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
         uint64_t window = window_after(first->previous, all.next_window);
         t->parity = first->parity ^ 1;
         for (uint32_t k = t->own.first; k < t->own.end; k++)
-            run_worker(&e->worker[k], window, &begun);
+            run_worker(&e->worker[k], window, all.sides, &begun);
         t->windows++;
         if (t->own.id == 0 && e->conf.on_progress && t->windows % 64 == 0)
             e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window << first->shift);
@@ -613,7 +618,7 @@ void weft__engine_run(struct weft__engine *e) {
     if (e->failed) weft_memory_fail();
 }
 
-// --- init, deinit, sums -------------------------------------------------------------------------------------------
+// --- init, deinit -------------------------------------------------------------------------------------------
 
 /// Window length: the largest power of two within the lookahead.
 static uint32_t calc_shift(weft_time_ps lookahead) {
@@ -625,8 +630,8 @@ static uint32_t calc_shift(weft_time_ps lookahead) {
 static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t id, uint32_t first, uint32_t end) {
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
     w->shift = calc_shift(e->conf.lookahead_ps);
-    w->previous = NO_WINDOW;
-    w->window = NO_WINDOW; // one before the first
+    w->previous = WEFT__NO_WINDOW;
+    w->window = WEFT__NO_WINDOW; // one before the first
     w->far_sent_ps = WEFT_TIME_NEVER;
     w->words = (w->n + 63) / 64;
     w->wake = weft_memory_new(WEFT_MEMORY_TIMER, (size_t)WEFT__RING * w->words, sizeof *w->wake);
@@ -642,6 +647,7 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
     w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
     w->active = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->active);
     weft__pool_init(&w->pool);
+    weft__sides_init(w);
 }
 
 static void worker_deinit(struct weft__worker *w) {
@@ -667,6 +673,7 @@ static void worker_deinit(struct weft__worker *w) {
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->far_packet, w->far_packets_capacity * sizeof *w->far_packet);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake, w->far_wakes_capacity * sizeof *w->far_wake);
     weft_memory_free(WEFT_MEMORY_TIMER, w->far_wake_of, w->n * sizeof *w->far_wake_of);
+    weft__sides_deinit(w);
     weft__pool_deinit(&w->pool);
 }
 
@@ -688,6 +695,7 @@ static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *
         worker_init(&e->worker[k], e, k, first, end);
         first = end;
     }
+    assert(e->worker[workers - 1].first + e->worker[workers - 1].n == nodes);
 }
 
 void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *conf, const uint32_t *weight) {
@@ -723,6 +731,7 @@ void weft__engine_deinit(struct weft__engine *e) {
 }
 
 uint32_t weft__engine_worker_of(const struct weft__engine *e, uint32_t node) {
+    assert(node < e->conf.nodes);
     uint32_t k = 0;
     while (node >= e->worker[k].first + e->worker[k].n)
         k++;
@@ -732,43 +741,4 @@ uint32_t weft__engine_worker_of(const struct weft__engine *e, uint32_t node) {
 uint32_t weft__engine_inbox_of(const struct weft__engine *e, uint32_t node) {
     uint32_t worker = weft__engine_worker_of(e, node);
     return e->conf.leaf && e->conf.leaf[node] ? leaves_inbox(&e->worker[worker]) : worker;
-}
-
-struct weft__tally weft__engine_tally(const struct weft__engine *e) {
-    struct weft__tally sum = {0};
-    for (uint32_t k = 0; k < e->conf.workers; k++) {
-        const struct weft__tally *t = &e->worker[k].tally;
-        sum.events += t->events;
-        sum.injected_bytes += t->injected_bytes;
-        sum.delivered_bytes += t->delivered_bytes;
-        sum.dropped_bytes += t->dropped_bytes;
-        sum.unawaited_bytes += t->unawaited_bytes;
-        for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
-            sum.count[c] += t->count[c];
-        sum.started += t->started;
-        sum.finished += t->finished;
-        if (t->progress_ps > sum.progress_ps) sum.progress_ps = t->progress_ps;
-        if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
-    }
-    return sum;
-}
-
-weft_bytes weft__engine_in_flight(const struct weft__engine *e) {
-    weft_bytes bytes = 0;
-    for (uint32_t k = 0; k < e->conf.workers; k++) {
-        const struct weft__worker *w = &e->worker[k];
-        bytes += w->unread_bytes;
-        for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++) {
-            if (w->previous != NO_WINDOW && i % WEFT__RING == w->previous % WEFT__RING) continue; // has been read
-            for (uint32_t m = 0; m < w->log[i].n; m++)
-                bytes += log_at(&w->log[i], m)->bytes;
-        }
-        // Sent beyond the ring in the last window, and not yet taken over by the receiver's heap.
-        for (uint32_t to = 0; to < e->inboxes; to++)
-            for (uint32_t m = 0; m < w->far[w->parity][to].n; m++)
-                bytes += log_at(&w->far[w->parity][to], m)->bytes;
-        for (uint32_t i = 0; i < w->far_packets; i++)
-            bytes += w->far_packet[i].packet.bytes;
-    }
-    return bytes;
 }

@@ -91,8 +91,13 @@ struct weft__tally {
     uint64_t count[WEFT__COUNTS_MAX]; ///< what they mean is the nodes' (link/measure.h)
 };
 
-struct weft__far_packet;
+/// A packet beyond the ring.
+struct weft__far_packet {
+    struct weft_packet packet;
+};
 struct weft__far_wake;
+
+#define WEFT__NO_WINDOW UINT64_MAX
 
 struct weft__worker {
     // hot, written by this worker only
@@ -130,9 +135,11 @@ struct weft__worker {
     uint32_t *end;               ///< [node]: of its arrivals
     struct weft__active *active; ///< nodes to visit
     uint64_t phase_ns[WEFT_PHASE_COUNT];
-    weft_bytes unread_bytes; ///< packets of the last window that lie beyond its end
-    void *notes;             ///< what the nodes keep for each worker; theirs
-    bool failed;             ///< memory ran out in its window
+    weft_bytes unread_bytes;   ///< packets of the last window that lie beyond its end
+    uint64_t unread_sides;     ///< of these, have a record
+    struct weft__sides *sides; ///< records beside packets (side.h)
+    void *notes;               ///< what the nodes keep for each worker; theirs
+    bool failed;               ///< memory ran out in its window
 };
 
 struct weft__engine_conf {
@@ -177,6 +184,8 @@ uint32_t weft__engine_inbox_of(const struct weft__engine *engine, uint32_t node)
 struct weft__tally weft__engine_tally(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
+/// Records (side.h) that no packet on a link has: of packets that nodes hold, or forgotten.
+uint64_t weft__engine_sides_kept(const struct weft__engine *engine);
 
 /// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
 /// is the node's to change and copy. on_settled (or NULL) is called before time goes on, again until it answers that
@@ -236,6 +245,11 @@ void weft__log_grow(struct weft__worker *w, struct weft__log *log);
 static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct weft__log *log) {
     uint32_t i = log->n++;
     if (__builtin_expect(i / WEFT__BLOCK_PACKETS == log->blocks, 0)) weft__log_grow(w, log);
+    return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
+}
+
+static inline const struct weft_packet *weft__log_at(const struct weft__log *log, uint32_t i) {
+    assert(i < log->n);
     return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
 }
 

@@ -30,7 +30,7 @@ void weft__ether_start(const struct weft__ether *e, struct weft__node *node, boo
 void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, uint32_t k,
                       enum weft_drop reason) {
     struct weft__port *at = &e->port[k];
-    weft__count_drop(w, reason, p->bytes);
+    weft__count_drop(w, reason, p);
     at->counters[p->priority].drops++;
     if (__builtin_expect(at->trace != NULL, 0))
         weft__trace_dropped(at->trace, w->now_ps, p, at->id - at->trace->port0, reason, 0);

@@ -3,7 +3,7 @@
 #ifndef WEFT_LINK_MEASURE_H
 #define WEFT_LINK_MEASURE_H
 
-#include "engine/engine.h"
+#include "engine/side.h"
 #include "weft/outcome.h"
 
 enum weft__count {
@@ -32,10 +32,11 @@ static inline void weft__count_lost_bytes(struct weft__worker *w, enum weft_drop
     w->tally.dropped_bytes += bytes;
 }
 
-/// A packet that a box, or the network as a whole, is rid of.
-static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, uint32_t bytes) {
+/// A packet ends here: its record, if it has one, goes home.
+static inline void weft__count_drop(struct weft__worker *w, enum weft_drop reason, const struct weft_packet *packet) {
     weft__count(w, WEFT__COUNT_DROPS + reason, 1);
-    weft__count_lost_bytes(w, reason, bytes);
+    weft__count_lost_bytes(w, reason, packet->bytes);
+    if (__builtin_expect(packet->side, 0)) weft__side_release(w, packet);
 }
 
 /// What was sampled at the nodes of a worker.

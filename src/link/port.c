@@ -98,9 +98,14 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
     enum weft_drop loss =
         port->faults ? weft__faults_loss(port->faults, packet->bytes, w->now_ps, last_bit, &at) : WEFT_DROPS;
-    if (port->tap) weft__tap_note(port->tap, packet, last_bit, loss);
+    if (port->tap) {
+        struct weft_packet seen = *packet;
+        seen.psn = weft__side_psn(w, packet);
+        seen.side = false;
+        weft__tap_note(port->tap, &seen, last_bit, loss);
+    }
     if (loss == WEFT_DROPS) return false;
-    weft__count_drop(w, loss, packet->bytes);
+    weft__count_drop(w, loss, packet);
     if (packet->kind == WEFT_PACKET_LLDP) w->tally.unawaited_bytes -= packet->bytes;
     port->counters[packet->priority].drops++;
     if (__builtin_expect(port->trace != NULL, 0))

@@ -531,9 +531,14 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
+    uint64_t forgotten = net.engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net.engine) : 0;
     network_free(&net);
     stop_engine(&net);
     *ret_outcome = o;
+    if (forgotten)
+        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
+                              "a bug of weft: %llu packets ended without giving back what they carried beside them",
+                              (unsigned long long)forgotten);
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",

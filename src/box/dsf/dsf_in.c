@@ -19,6 +19,7 @@
 
 /// A frame came; p->port: the Ethernet port, of those.
 static void on_frame(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p) {
+    assert(!p->side); // cells would have to hand the record on
     uint32_t in_port = p->port;
     struct weft__outside_exit at = {in->in_of_host[p->dst], in->port_of_host[p->dst]};
     bool mark, xoff, leaves = weft__in_is_outside(in, p->dst);

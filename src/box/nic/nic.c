@@ -670,6 +670,7 @@ void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft_
 
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__nic *nic = node->state;
+    if (__builtin_expect(p->side, 0)) weft__side_detach(w, p);
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
     } else if (__builtin_expect(nic->is_down, 0)) {

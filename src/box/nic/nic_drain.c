@@ -6,7 +6,7 @@
 
 void weft__nic_discard(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p,
                        enum weft_drop reason) {
-    weft__count_drop(w, reason, p->bytes);
+    weft__count_drop(w, reason, p);
     if (__builtin_expect(nic->trace != NULL, 0)) weft__trace_dropped(nic->trace, w->now_ps, p, 0, reason, 0);
 }
 

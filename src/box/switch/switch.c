@@ -32,7 +32,7 @@ static __attribute__((cold, noinline)) void trace_left(struct weft__switch *sw, 
 /// Counted at `port`; it was for `out`.
 static void drop(struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p, uint32_t port,
                  uint32_t out, enum weft_drop reason) {
-    weft__count_drop(w, reason, p->bytes);
+    weft__count_drop(w, reason, p);
     sw->port[port].counters[p->priority].drops++;
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }

@@ -109,6 +109,7 @@ static bool find_egress(struct weft__tin *tin, const struct weft_packet *p, weft
 }
 
 void weft__tin_on_frame(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, struct weft_packet *p) {
+    assert(!p->side); // cells would have to hand the record on
     uint32_t k = p->port, to;
     bool xoff;
     if (!find_egress(tin, p, w->now_ps, &to)) {

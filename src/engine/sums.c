@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all workers have counted, and what is on links when they have ended.
+#include "engine/side.h"
+
+struct weft__tally weft__engine_tally(const struct weft__engine *e) {
+    struct weft__tally sum = {0};
+    for (uint32_t k = 0; k < e->conf.workers; k++) {
+        const struct weft__tally *t = &e->worker[k].tally;
+        sum.events += t->events;
+        sum.injected_bytes += t->injected_bytes;
+        sum.delivered_bytes += t->delivered_bytes;
+        sum.dropped_bytes += t->dropped_bytes;
+        sum.unawaited_bytes += t->unawaited_bytes;
+        for (uint32_t c = 0; c < WEFT__COUNTS_MAX; c++)
+            sum.count[c] += t->count[c];
+        sum.started += t->started;
+        sum.finished += t->finished;
+        if (t->progress_ps > sum.progress_ps) sum.progress_ps = t->progress_ps;
+        if (t->last_ps > sum.last_ps) sum.last_ps = t->last_ps;
+    }
+    return sum;
+}
+
+/// What is on links.
+struct flight {
+    weft_bytes bytes;
+    uint64_t sides;
+};
+
+static void add_packet(struct flight *f, const struct weft_packet *p) {
+    f->bytes += p->bytes;
+    f->sides += p->side;
+}
+
+static void add_log(struct flight *f, const struct weft__log *log) {
+    for (uint32_t i = 0; i < log->n; i++)
+        add_packet(f, weft__log_at(log, i));
+}
+
+static struct flight count_flight(const struct weft__engine *e) {
+    struct flight f = {0};
+    for (uint32_t k = 0; k < e->conf.workers; k++) {
+        const struct weft__worker *w = &e->worker[k];
+        f.bytes += w->unread_bytes;
+        f.sides += w->unread_sides;
+        for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++)
+            if (w->previous == WEFT__NO_WINDOW || i % WEFT__RING != w->previous % WEFT__RING) add_log(&f, &w->log[i]);
+        // Sent beyond the ring in the last window, and not yet taken over by the receiver's heap.
+        for (uint32_t to = 0; to < e->inboxes; to++)
+            add_log(&f, &w->far[w->parity][to]);
+        for (uint32_t i = 0; i < w->far_packets; i++)
+            add_packet(&f, &w->far_packet[i].packet);
+    }
+    return f;
+}
+
+weft_bytes weft__engine_in_flight(const struct weft__engine *e) {
+    return count_flight(e).bytes;
+}
+
+uint64_t weft__engine_sides_kept(const struct weft__engine *e) {
+    uint64_t taken = 0, given = 0, flying = count_flight(e).sides;
+    for (uint32_t k = 0; k < e->conf.workers; k++) {
+        taken += e->worker[k].sides->taken;
+        given += e->worker[k].sides->given;
+    }
+    assert(taken - given >= flying && taken >= given);
+    return taken - given - flying;
+}
