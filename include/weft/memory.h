@@ -42,6 +42,12 @@ void weft_memory_close(struct weft_memory *memory);
 enum weft_status weft_memory_guard(struct weft_memory *memory,
                                    enum weft_status (*act)(void *context, struct weft_error *ret_error), void *context,
                                    struct weft_error *ret_error);
+/// What a function does that a program calls which knows of no memory. The thread has one: just calls `act`, and the
+/// guard is elsewhere. Else a guard with *memory, or, if that is NULL, with a new one, which is put there: the caller
+/// closes it, with what was made.
+enum weft_status weft_memory_enter(struct weft_memory **memory,
+                                   enum weft_status (*act)(void *context, struct weft_error *ret_error), void *context,
+                                   struct weft_error *ret_error);
 /// The thread's memory from now on, without a guard: a program that would rather end when memory runs out (an assert
 /// fails then) needs no more. NULL: what is allocated is neither counted nor freed by anybody else. Returns what it
 /// was.
@@ -73,10 +79,13 @@ void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes);
 /// Bytes held now by this thread's memory, and the most ever held since the last reset, by kind.
 weft_bytes weft_memory_bytes(enum weft_memory_kind kind);
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind);
+/// Likewise held now by that one; NULL holds nothing.
+weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_kind kind);
 const char *weft_memory_name(enum weft_memory_kind kind);
 void weft_memory_reset_max(void);
 
-/// Bump allocator. Everything in it is freed at once. Not thread-safe.
+/// Bump allocator. Everything in it is freed at once. Not thread-safe. It belongs to the memory that it was made in,
+/// and all that is in it does.
 struct weft_arena;
 struct weft_arena *weft_arena_new(enum weft_memory_kind kind);
 void weft_arena_free(struct weft_arena *arena);

@@ -12,6 +12,7 @@ struct weft_simulation {
     struct weft_topology *topology; ///< in `arena`
     struct weft_workload *workload; ///< in the scenario's
     struct weft_arena *arena;
+    struct weft_memory *own; ///< that all of it is in; NULL: the caller's
 };
 
 /// Does the configuration of every device fit its place in the topology? weft_simulate asks too; ask first to fail

@@ -13,7 +13,7 @@
 //
 // Errors. A function that can fail returns 0 or an enum weft_status, and fills *ret_error if that is not NULL. The
 // library never prints, exits, installs a signal handler, or changes the locale or the environment. A bug of weft is a
-// failed assertion, which aborts.
+// failed assertion, which aborts. When memory runs out, a function returns WEFT_ERROR_SYSTEM and makes nothing.
 //
 // Threads. Nothing in the library is shared between objects: different threads may use different scenario files,
 // simulations, results and drives at the same time. One object is used by one thread at a time, with two exceptions:
@@ -131,7 +131,8 @@ WEFT_API weft_time_ps weft_result_sim_time(const struct weft_result *result); //
 /// Who waits for whom, lines of text; NULL: the run did not stall.
 WEFT_API const char *weft_result_stall(const struct weft_result *result);
 /// One JSON object and a newline, as `weft run --json` prints it.
-WEFT_API void weft_result_write_json(const struct weft_result *result, FILE *file);
+WEFT_API enum weft_status weft_result_write_json(const struct weft_result *result, FILE *file,
+                                                 struct weft_error *ret_error);
 /// Writes DIR/results.sqlite (docs/results.md); DIR is made if absent. An older file is replaced, or stays on an error.
 WEFT_API enum weft_status weft_result_write_sqlite(const struct weft_result *result, const char *dir,
                                                    struct weft_error *ret_error);

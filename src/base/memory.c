@@ -112,16 +112,24 @@ static struct head *allocate(size_t bytes) {
     return bytes >= LARGE_FROM ? map_large(bytes) : malloc(sizeof(struct head) + bytes);
 }
 
+static void *new_in(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes) {
+    struct head *head = bytes >= LARGE_FROM ? map_large(bytes) : calloc(1, sizeof *head + bytes);
+    if (!head) weft_memory_fail();
+    return link_in(head, owner, kind, bytes);
+}
+
 void *weft_memory_new(enum weft_memory_kind kind, size_t n, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes)) weft_memory_fail();
-    struct head *head = bytes >= LARGE_FROM ? map_large(bytes) : calloc(1, sizeof *head + bytes);
-    if (!head) weft_memory_fail();
-    return link_in(head, current, kind, bytes);
+    return new_in(current, kind, bytes);
+}
+
+static struct weft_memory *owner_of(const void *memory) {
+    return ((const struct head *)memory - 1)->owner;
 }
 
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
-    struct weft_memory *owner = memory ? ((struct head *)memory - 1)->owner : current;
+    struct weft_memory *owner = memory ? owner_of(memory) : current;
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
         moved = realloc(old, sizeof *moved + bytes_new);
@@ -195,6 +203,15 @@ enum weft_status weft_memory_guard(struct weft_memory *memory,
     return status;
 }
 
+enum weft_status weft_memory_enter(struct weft_memory **memory,
+                                   enum weft_status (*act)(void *context, struct weft_error *ret_error), void *context,
+                                   struct weft_error *ret_error) {
+    if (current) return act(context, ret_error);
+    if (!*memory) *memory = weft_memory_open();
+    if (!*memory) return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "out of memory");
+    return weft_memory_guard(*memory, act, context, ret_error);
+}
+
 void weft_memory_fail(void) {
     assert(innermost); // a call of the library outside of any guard
     clean_up(innermost->memory, innermost->cleanups);
@@ -224,6 +241,9 @@ weft_bytes weft_memory_bytes(enum weft_memory_kind kind) {
 weft_bytes weft_memory_bytes_max(enum weft_memory_kind kind) {
     assert(current);
     return current->held[kind].max;
+}
+weft_bytes weft_memory_held(const struct weft_memory *memory, enum weft_memory_kind kind) {
+    return memory ? memory->held[kind].now : 0;
 }
 const char *weft_memory_name(enum weft_memory_kind kind) {
     return names[kind];
@@ -277,7 +297,7 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
                                                         : arena->bytes;
         size_t room = bytes > block / 4 ? bytes : block; // large objects get a block of their own
         arena->bytes += room;
-        b = weft_memory_new(arena->kind, 1, sizeof *b + room);
+        b = new_in(owner_of(arena), arena->kind, sizeof *b + room);
         b->bytes = room;
         if (room == bytes && arena->block) { // keep filling the current block
             b->next = arena->block->next;

@@ -110,10 +110,17 @@ static struct weft_scenario_file *file_new(const char *path) {
     return file;
 }
 
-enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const char *setting,
-                                        struct weft_error *ret_error) {
+/// A setting to be added to a file.
+struct addition {
+    struct weft_scenario_file *file;
+    const char *setting;
+};
+
+static enum weft_status add_setting(void *context, struct weft_error *ret_error) {
+    const struct addition *a = context;
+    struct weft_scenario_file *file = a->file;
     const struct weft_tree *over = NULL;
-    enum weft_status status = read_setting(file, setting, &over, ret_error);
+    enum weft_status status = read_setting(file, a->setting, &over, ret_error);
     if (status) return status;
     const struct weft_tree **all = weft_arena_alloc(file->arena, file->settings + 1, sizeof *all);
     if (file->settings) memcpy(all, file->setting, file->settings * sizeof *all);
@@ -122,37 +129,68 @@ enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const c
     return WEFT_OK;
 }
 
-/// What both readers end with, after the text has become `root` or has failed to.
-static enum weft_status finish(struct weft_scenario_file *file, enum weft_status status, const struct weft_tree *root,
-                               const char *const *settings, uint32_t n_settings, struct weft_scenario_file **ret_file,
-                               struct weft_error *ret_error) {
-    if (!status) status = fill(file, root, settings, n_settings, ret_error);
-    if (status)
-        weft_scenario_file_free(file);
-    else
-        *ret_file = file;
+enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const char *setting,
+                                        struct weft_error *ret_error) {
+    struct addition addition = {file, setting};
+    struct weft_memory *memory = file->own;
+    enum weft_status status = weft_memory_enter(&memory, add_setting, &addition, ret_error);
+    if (memory != file->own) weft_memory_close(memory);
     return status;
+}
+
+/// A file to be read. `text` NULL: from the file `name`.
+struct source {
+    const char *name, *text;
+    size_t size;
+    const char *const *settings;
+    uint32_t n_settings;
+    struct weft_scenario_file *file; ///< made of it
+};
+
+static enum weft_status read_source(void *context, struct weft_error *ret_error) {
+    struct source *s = context;
+    struct weft_scenario_file *file = file_new(s->name);
+    struct weft_tree *root = NULL;
+    enum weft_status status = s->text ? weft_tree_parse(s->name, s->text, s->size, file->arena, &root, ret_error)
+                                      : weft_tree_read(s->name, file->arena, &root, ret_error);
+    if (!status) status = fill(file, root, s->settings, s->n_settings, ret_error);
+    if (status)
+        weft_arena_free(file->arena); // the file is in it
+    else
+        s->file = file;
+    return status;
+}
+
+static enum weft_status read_file(struct source *s, struct weft_scenario_file **ret_file,
+                                  struct weft_error *ret_error) {
+    struct weft_memory *memory = NULL;
+    enum weft_status status = weft_memory_enter(&memory, read_source, s, ret_error);
+    if (status) {
+        weft_memory_close(memory);
+        return status;
+    }
+    s->file->own = memory;
+    *ret_file = s->file;
+    return WEFT_OK;
 }
 
 enum weft_status weft_scenario_file_read(const char *path, const char *const *settings, uint32_t n_settings,
                                          struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
-    struct weft_scenario_file *file = file_new(path);
-    struct weft_tree *root = NULL;
-    enum weft_status status = weft_tree_read(path, file->arena, &root, ret_error);
-    return finish(file, status, root, settings, n_settings, ret_file, ret_error);
+    return read_file(&(struct source){.name = path, .settings = settings, .n_settings = n_settings}, ret_file,
+                     ret_error);
 }
 
 enum weft_status weft_scenario_file_parse(const char *name, const char *text, size_t size, const char *const *settings,
                                           uint32_t n_settings, struct weft_scenario_file **ret_file,
                                           struct weft_error *ret_error) {
-    struct weft_scenario_file *file = file_new(name);
-    struct weft_tree *root = NULL;
-    enum weft_status status = weft_tree_parse(name, text, size, file->arena, &root, ret_error);
-    return finish(file, status, root, settings, n_settings, ret_file, ret_error);
+    return read_file(&(struct source){name, text, size, settings, n_settings, NULL}, ret_file, ret_error);
 }
 
 void weft_scenario_file_free(struct weft_scenario_file *file) {
-    if (file) weft_arena_free(file->arena); // the file is in it
+    if (!file) return;
+    struct weft_memory *own = file->own;
+    weft_arena_free(file->arena); // the file is in it
+    weft_memory_close(own);
 }
 
 uint32_t weft_scenario_variants(const struct weft_scenario_file *file) {

@@ -20,6 +20,7 @@ struct weft_scenario_file {
     uint32_t settings;
     const struct weft_tree **setting;
     struct weft_arena *arena;
+    struct weft_memory *own; ///< that the arena is in; NULL: the caller's
 };
 
 /// The keys of the top level.

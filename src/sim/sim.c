@@ -275,7 +275,10 @@ static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) 
     watcher->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
     watcher->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
     watcher->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
-    return watcher->options->on_progress(watcher->options->context, &watcher->progress);
+    struct weft_memory *own = weft_memory_use(NULL); // what a callback makes is not the run's
+    bool go_on = watcher->options->on_progress(watcher->options->context, &watcher->progress);
+    weft_memory_use(own);
+    return go_on;
 }
 
 /// When everybody has been told of the last failure or repair.

@@ -16,27 +16,49 @@ static enum weft_status make(struct weft_simulation *s, const struct weft_scenar
     return status;
 }
 
+struct order {
+    const struct weft_scenario_file *file;
+    uint32_t variant;
+    struct weft_simulation *made;
+};
+
+static enum weft_status make_simulation(void *context, struct weft_error *ret_error) {
+    struct order *order = context;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
+    struct weft_simulation *s = weft_arena_alloc(arena, 1, sizeof *s);
+    s->arena = arena;
+    enum weft_status status = make(s, order->file, order->variant, ret_error);
+    if (status)
+        weft_simulation_free(s);
+    else
+        order->made = s;
+    return status;
+}
+
 enum weft_status weft_simulation_new(const struct weft_scenario_file *file, uint32_t variant,
                                      struct weft_simulation **ret_simulation, struct weft_error *ret_error) {
     *ret_simulation = NULL;
     if (variant >= weft_scenario_variants(file))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no variant %u; expected 0 to %u", variant,
                               weft_scenario_variants(file) - 1);
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_TOPOLOGY);
-    struct weft_simulation *s = weft_arena_alloc(arena, 1, sizeof *s);
-    s->arena = arena;
-    enum weft_status status = make(s, file, variant, ret_error);
-    if (status)
-        weft_simulation_free(s);
-    else
-        *ret_simulation = s;
-    return status;
+    struct order order = {file, variant, NULL};
+    struct weft_memory *memory = NULL;
+    enum weft_status status = weft_memory_enter(&memory, make_simulation, &order, ret_error);
+    if (status) {
+        weft_memory_close(memory);
+        return status;
+    }
+    order.made->own = memory;
+    *ret_simulation = order.made;
+    return WEFT_OK;
 }
 
 void weft_simulation_free(struct weft_simulation *s) {
     if (!s) return;
+    struct weft_memory *own = s->own;
     if (s->scenario) weft_scenario_free(s->scenario);
     weft_arena_free(s->arena); // the simulation is in it
+    weft_memory_close(own);
 }
 
 uint32_t weft_simulation_hosts(const struct weft_simulation *s) {

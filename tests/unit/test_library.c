@@ -211,7 +211,7 @@ static void test_json(void **state) {
     char *text, expected[64];
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    weft_result_write_json(result, stream);
+    assert_int_equal(weft_result_write_json(result, stream, &error), WEFT_OK);
     fclose(stream);
     snprintf(expected, sizeof expected, "\"digest\":\"%016llx\"", (unsigned long long)weft_result_digest(result));
     assert_non_null(strstr(text, expected));
