@@ -172,6 +172,20 @@ static void map_of_models(struct weft__json *j, const char *key, enum weft_model
     weft__json_end_object(j);
 }
 
+/// Parameters of all models of a row's kind, which may stand beside it. Those of one name are described once.
+static void parameters_beside(struct weft__json *j, const struct weft_param *row) {
+    enum weft_model_kind kind = (enum weft_model_kind)row->model_kind;
+    for (uint32_t m = 0; m < weft_model_count(kind); m++) {
+        const struct weft_param_table *table = weft_model_at(kind, m)->params;
+        for (uint32_t i = 0; i < table->n; i++) {
+            bool known = false;
+            for (uint32_t before = 0; before < m && !known; before++)
+                known = weft_param_find(weft_model_at(kind, before)->params, table->rows[i].name) != NULL;
+            if (!known) parameter(j, &table->rows[i]);
+        }
+    }
+}
+
 /// A table as an object; `model`, if there is one, adds the key `kind`.
 static void table_object(struct weft__json *j, const struct weft_param_table *table, const struct weft_model *model) {
     weft__json_begin_object(j);
@@ -187,6 +201,8 @@ static void table_object(struct weft__json *j, const struct weft_param_table *ta
     }
     for (uint32_t i = 0; i < table->n; i++)
         parameter(j, &table->rows[i]);
+    for (uint32_t i = 0; i < table->n; i++)
+        if (table->rows[i].beside) parameters_beside(j, &table->rows[i]);
     for (const char *const *list = table->lists; list && *list; list++) {
         weft__json_key(j, *list);
         weft__json_begin_object(j);

@@ -38,30 +38,20 @@ extern const struct weft_param_table weft_switch_table;
 /// priority.
 enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 
-/// What a receiver does with a packet that comes while an earlier one is missing.
-enum weft_out_of_order { WEFT_OUT_OF_ORDER_DISCARD, WEFT_OUT_OF_ORDER_ACCEPT };
 /// From how many UDP source ports a NIC sends to another host: one a queue pair, or one for all.
 enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR };
 
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
-    struct weft_model_conf cc, scheduler;
-    weft_bytes window_bytes; ///< payload in flight of a queue pair at most; 0: none
-    uint64_t ack_every;      ///< packets
-    bool ack_own_priority;   ///< ACKs and NAKs use ack_priority rather than the data's
-    uint64_t ack_priority, cnp_priority;
+    struct weft_model_conf transport, cc, scheduler;
+    weft_bytes window_bytes;        ///< payload in flight of a queue pair at most; 0: none
     uint64_t dscp[WEFT_PRIORITIES]; ///< that packets of each priority are sent with
-    weft_time_ps cnp_interval_ps;   ///< least time between two CNPs of a queue pair
     weft_time_ps work_request_ps;   ///< that one takes
-    weft_time_ps timeout_ps;        ///< no progress for this long: go back to the first unacknowledged packet
     weft_rate_bps drain_rate_bps;   ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
-    bool ecn;                        ///< data packets are sent ECN-capable
-    uint32_t source_port;            ///< enum weft_source_port
-    uint32_t out_of_order;           ///< enum weft_out_of_order
-    uint64_t reorder_packets;        ///< accepted beyond the first missing one at most
-    weft_time_ps reorder_timeout_ps; ///< then the missing one is asked for
+    bool ecn;             ///< data packets are sent ECN-capable
+    uint32_t source_port; ///< enum weft_source_port
     struct weft_pfc_conf pfc;
     bool sfc;           ///< understands source flow control messages
     uint32_t sfc_scope; ///< enum weft_sfc_scope

@@ -43,6 +43,7 @@ struct weft_param {
     const char *help;                     ///< one line; says "assumed" where the number is assumed rather than known
     const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated
     const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
+    bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
 };
 
 struct weft_param_table {
@@ -67,7 +68,7 @@ struct weft_model_conf {
 };
 
 #define WEFT__ROW(T, field, key, type, dflt, lo, hi, help)                                                             \
-    { key, type, 0, offsetof(T, field), dflt, lo, hi, help, NULL, NULL }
+    { key, type, 0, offsetof(T, field), dflt, lo, hi, help, NULL, NULL, false }
 #define WEFT_TIME(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_TIME, dflt, lo, hi, help)
 #define WEFT_RATE(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_RATE, dflt, lo, hi, help)
 #define WEFT_BYTES(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_BYTES, dflt, lo, hi, help)
@@ -81,11 +82,13 @@ struct weft_model_conf {
 #define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_WEIGHTS, dflt, lo, hi, help)
 #define WEFT_DSCP_MAP(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_DSCP_MAP, dflt, NULL, NULL, help)
 #define WEFT_CHOICE(T, field, key, dflt, names, help)                                                                  \
-    { key, WEFT_PARAM_CHOICE, 0, offsetof(T, field), dflt, NULL, NULL, help, names, NULL }
+    { key, WEFT_PARAM_CHOICE, 0, offsetof(T, field), dflt, NULL, NULL, help, names, NULL, false }
 #define WEFT_MODEL_PARAM(T, field, key, kind, dflt, help)                                                              \
-    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL }
+    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL, false }
+#define WEFT_MODEL_BESIDE(T, field, key, kind, dflt, help)                                                             \
+    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL, true }
 #define WEFT_SECTION(T, field, key, section, help)                                                                     \
-    { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section }
+    { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section, false }
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
@@ -98,6 +101,7 @@ struct weft_model_conf {
 /// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.
 enum weft_status weft_params_load(const struct weft_param_table *table, const struct weft_tree *tree, void *conf,
                                   struct weft_arena *arena, struct weft_error *ret_error);
+const struct weft_param *weft_param_find(const struct weft_param_table *table, const char *name); ///< NULL if none
 /// One value from text (not for SECTION and MODEL with parameters).
 enum weft_status weft_param_parse(const struct weft_param *row, const char *text, struct weft_place place, void *conf,
                                   struct weft_arena *arena, struct weft_error *ret_error);

@@ -74,18 +74,51 @@ static bool names_list(const struct weft_param_table *table, const char *key) {
     return false;
 }
 
-static const struct weft_param *row_find(const struct weft_param_table *table, const char *key) {
+const struct weft_param *weft_param_find(const struct weft_param_table *table, const char *name) {
     for (uint32_t i = 0; i < table->n; i++)
-        if (!strcmp(table->rows[i].name, key)) return &table->rows[i];
+        if (!strcmp(table->rows[i].name, name)) return &table->rows[i];
     return NULL;
 }
 
-static enum weft_status fail_unknown(struct load *l, const struct weft_param_table *table,
-                                     const struct weft_tree *child, const char *path) {
-    const char *names[NAMES_MAX];
-    uint32_t n = 0;
+/// What the user says about `key`: NULL if nothing, or if he left the value empty.
+static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
+    const struct weft_tree *child = weft_tree_find(tree, key);
+    return child && child->type != WEFT_TREE_NULL ? child : NULL;
+}
+
+/// The table of the model that the user chose for the row, or its default; NULL: there is no such model.
+static const struct weft_param_table *chosen_table(const struct weft_param *row, const struct weft_tree *tree) {
+    const struct weft_tree *model = said(tree, row->name);
+    const struct weft_tree *named = model && model->type == WEFT_TREE_MAP ? said(model, "kind") : model;
+    if (named && named->type != WEFT_TREE_TEXT) return NULL;
+    const char *name = named ? named->text : row->dflt;
+    const struct weft_model *found = name ? weft_model_find((enum weft_model_kind)row->model_kind, name) : NULL;
+    return found ? found->params : NULL;
+}
+
+/// A key of `tree` that is a parameter of a model whose parameters stand beside it.
+static bool is_beside(const struct weft_param_table *table, const struct weft_tree *tree, const char *key) {
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param_table *model = table->rows[i].beside ? chosen_table(&table->rows[i], tree) : NULL;
+        if (model && weft_param_find(model, key)) return true;
+    }
+    return false;
+}
+
+static uint32_t names_add(const struct weft_param_table *table, const char **names, uint32_t n) {
     for (uint32_t i = 0; i < table->n && n < NAMES_MAX; i++)
         names[n++] = table->rows[i].name;
+    return n;
+}
+
+static enum weft_status fail_unknown(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
+                                     const struct weft_tree *child, const char *path) {
+    const char *names[NAMES_MAX];
+    uint32_t n = names_add(table, names, 0);
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param_table *model = table->rows[i].beside ? chosen_table(&table->rows[i], tree) : NULL;
+        if (model) n = names_add(model, names, n);
+    }
     for (const char *const *name = table->lists; name && *name && n < NAMES_MAX; name++)
         names[n++] = *name;
     for (const char *const *name = table->models; name && *name && n < NAMES_MAX; name++)
@@ -101,6 +134,38 @@ static enum weft_status fail_unknown(struct load *l, const struct weft_param_tab
 static enum weft_status load_table(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                    bool is_model, const char *path, void *conf);
 
+/// The model's map with those of its parameters that stand beside it. A parameter in both is an error.
+static enum weft_status gather_beside(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
+                                      const char *path, const struct weft_tree **ret_tree) {
+    const struct weft_tree *own = said(tree, row->name);
+    const struct weft_param_table *model = chosen_table(row, tree);
+    *ret_tree = own;
+    if (!model || !tree) return WEFT_OK;
+    uint32_t own_keys = own && own->type == WEFT_TREE_MAP ? own->n : 0;
+    struct weft_tree *all = weft_arena_alloc(l->arena, 1, sizeof *all), *kind;
+    all->child = weft_arena_alloc(l->arena, tree->n + own_keys + 1, sizeof *all->child);
+    all->type = WEFT_TREE_MAP;
+    all->place = own ? own->place : tree->place;
+    for (uint32_t i = 0; i < own_keys; i++)
+        all->child[all->n++] = own->child[i];
+    if (own && own->type == WEFT_TREE_TEXT) {
+        kind = weft_arena_alloc(l->arena, 1, sizeof *kind);
+        *kind = *own;
+        kind->key = "kind";
+        all->child[all->n++] = kind;
+    }
+    for (uint32_t i = 0; i < tree->n; i++) {
+        if (!weft_param_find(model, tree->child[i]->key)) continue;
+        char key_path[WEFT__PATH_MAX];
+        weft__path_join(key_path, sizeof key_path, path, tree->child[i]->key);
+        if (own_keys && said(own, tree->child[i]->key))
+            return FAIL(l, tree->child[i]->key_place, "%s: it is in %s as well; expected it once", key_path, row->name);
+        all->child[all->n++] = tree->child[i];
+    }
+    *ret_tree = all->n ? all : own;
+    return WEFT_OK;
+}
+
 static enum weft_status load_row(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
                                  const char *path, void *conf) {
     void *field = (char *)conf + row->offset;
@@ -114,20 +179,15 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
-/// What the user says about `key`: NULL if nothing, or if he left the value empty.
-static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
-    const struct weft_tree *child = weft_tree_find(tree, key);
-    return child && child->type != WEFT_TREE_NULL ? child : NULL;
-}
-
 static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                    bool is_model, const char *path) {
     for (uint32_t i = 0; i < tree->n; i++) {
         const struct weft_tree *child = tree->child[i];
-        if (row_find(table, child->key) || names_list(table, child->key)) continue;
+        if (weft_param_find(table, child->key) || names_list(table, child->key)) continue;
         if (is_model && !strcmp(child->key, "kind")) continue;
+        if (is_beside(table, tree, child->key)) continue;
         char child_path[WEFT__PATH_MAX];
-        return fail_unknown(l, table, child, weft__path_join(child_path, sizeof child_path, path, child->key));
+        return fail_unknown(l, table, tree, child, weft__path_join(child_path, sizeof child_path, path, child->key));
     }
     return WEFT_OK;
 }
@@ -155,7 +215,9 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
         if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
             return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s is missing: %s; expected %s", child_path, row->help,
                         weft__param_expected(row));
-        status = load_row(l, row, child, child_path, conf);
+        const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
+        if (row->beside) status = gather_beside(l, row, tree, path, &child);
+        if (!status) status = load_row(l, row, child, row_path, conf);
     }
     return status ? status : check_table(l, table, tree, path, conf);
 }
@@ -205,11 +267,17 @@ enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name
     return load_table(&l, model->params, tree, true, path, ret_model->conf);
 }
 
-void weft__model_each(const struct weft_model_conf *model, const char *path,
-                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
+/// `beside`: the path of its parameters.
+static void model_each(const struct weft_model_conf *model, const char *path, const char *beside,
+                       void (*on_value)(void *context, const char *path, const char *value), void *context) {
     char kind_path[WEFT__PATH_MAX];
     on_value(context, weft__path_join(kind_path, sizeof kind_path, path, "kind"), model->model->name);
-    weft_params_each(model->model->params, model->conf, path, on_value, context);
+    weft_params_each(model->model->params, model->conf, beside, on_value, context);
+}
+
+void weft__model_each(const struct weft_model_conf *model, const char *path,
+                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
+    model_each(model, path, path, on_value, context);
 }
 
 static void row_each(const struct weft_param *row, const void *conf, const char *path,
@@ -237,7 +305,7 @@ void weft_params_each(const struct weft_param_table *table, const void *conf, co
         if (row->type == WEFT_PARAM_SECTION)
             weft_params_each(row->table, field, path, on_value, context);
         else if (row->type == WEFT_PARAM_MODEL)
-            weft__model_each(field, path, on_value, context);
+            model_each(field, path, row->beside ? prefix : path, on_value, context);
         else
             row_each(row, conf, path, on_value, context);
     }

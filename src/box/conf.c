@@ -9,7 +9,6 @@
 #include "weft/packet.h"
 
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
-static const char *const out_of_orders[] = {"discard", "accept", NULL};
 static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
@@ -83,29 +82,19 @@ static const struct weft_param host_rows[] = {
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
+    WEFT_MODEL_BESIDE(struct weft_host_conf, transport, "transport", WEFT_KIND_TRANSPORT, "roce_rc",
+                      "how a queue pair's packets reach the other host"),
     WEFT_MODEL_PARAM(struct weft_host_conf, cc, "cc", WEFT_KIND_CC, "none", "congestion control of a queue pair"),
     WEFT_MODEL_PARAM(struct weft_host_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
                      "which priority the NIC sends next"),
     WEFT_BYTES(struct weft_host_conf, window_bytes, "window", "0B", "0B", "1TB",
                "payload in flight of a queue pair at most, but not of READ responses; 0B: no limit"),
-    WEFT_UINT(struct weft_host_conf, ack_every, "ack_every", "1", "1", "65535", "packets that one ACK acknowledges"),
-    WEFT_BOOL(struct weft_host_conf, ack_own_priority, "ack_own_priority", "false",
-              "ACKs and NAKs have ack_priority rather than the priority of their data"),
-    WEFT_UINT(struct weft_host_conf, ack_priority, "ack_priority", "7", "0", "7",
-              "priority of ACKs and NAKs if ack_own_priority (assumed)"),
-    WEFT_UINT(struct weft_host_conf, cnp_priority, "cnp_priority", "7", "0", "7",
-              "priority of CNPs (DSCP 48; assumed)"),
     WEFT_WEIGHTS(struct weft_host_conf, dscp, "dscp", "0,8,16,24,32,40,50,48", "0", "63",
                  "code point that packets of each priority are sent with; switches go by it (24 and 48 for RoCE data "
                  "and CNPs are common, the others assumed)"),
-    WEFT_TIME(struct weft_host_conf, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
-              "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
               "the NIC takes so long for each work request (a message, a part of one, a clear-to-send), one after "
               "another (assumed)"),
-    WEFT_TIME(struct weft_host_conf, timeout_ps, "timeout", "16777216ns", "1us", "never",
-              "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
-              "exponent assumed)"),
     WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
               "at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
     WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",
@@ -118,16 +107,6 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
                 "one flow"),
-    WEFT_CHOICE(
-        struct weft_host_conf, out_of_order, "out_of_order", "discard", out_of_orders,
-        "packets that come while an earlier one is missing: discarded, with a NAK (go-back-N); or placed in memory "
-        "all the same (ConnectX-5 and later)"),
-    WEFT_UINT(struct weft_host_conf, reorder_packets, "reorder_window", "1024", "1", "1048576",
-              "out_of_order accept: packets beyond the first missing one that a receiver keeps account of; what comes "
-              "further ahead is discarded, with a NAK (assumed)"),
-    WEFT_TIME(
-        struct weft_host_conf, reorder_timeout_ps, "reorder_timeout", "100us", "0ns", "never",
-        "out_of_order accept: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,

@@ -21,7 +21,7 @@ struct weft__network {
     void *shared[WEFT_BOXES]; ///< by the boxes of a kind of node, see struct weft__shared; NULL: nothing
     uint32_t qps;
     weft_time_ps sfc_pause_ps; ///< the longest that source flow control may ask for; 0: it is nowhere
-    struct weft__qp_conf *qp;
+    struct weft_qp_conf *qp;
     struct weft__hosts hosts;
     struct weft__programs *programs;     ///< NULL: there is no job
     struct weft_histogram **round_trips; ///< [workers][priorities]; NULL: not measured

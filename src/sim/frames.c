@@ -24,7 +24,7 @@ static uint32_t clip(weft_bytes length) {
 }
 
 /// From `psn` on: all that is left of the message.
-static struct weft_reth reth_of(const struct weft__qp_conf *qp, uint32_t index, uint32_t psn) {
+static struct weft_reth reth_of(const struct weft_qp_conf *qp, uint32_t index, uint32_t psn) {
     weft_bytes before = (weft_bytes)psn * qp->mtu;
     return (struct weft_reth){
         .address = ((uint64_t)index + 1) << 32 | clip(before),
@@ -34,7 +34,7 @@ static struct weft_reth reth_of(const struct weft__qp_conf *qp, uint32_t index, 
 }
 
 /// The four opcodes of a verb stand in this order, but for those with immediate data or a key.
-static uint8_t data_opcode(const struct weft__qp_conf *qp, const struct weft_packet *p) {
+static uint8_t data_opcode(const struct weft_qp_conf *qp, const struct weft_packet *p) {
     static const uint8_t opcodes[][4] = {
         [WEFT_VERB_WRITE] = {WEFT_RC_WRITE_MIDDLE, WEFT_RC_WRITE_FIRST, WEFT_RC_WRITE_LAST, WEFT_RC_WRITE_ONLY},
         [WEFT_VERB_SEND] = {WEFT_RC_SEND_MIDDLE, WEFT_RC_SEND_FIRST, WEFT_RC_SEND_LAST, WEFT_RC_SEND_ONLY},
@@ -42,14 +42,14 @@ static uint8_t data_opcode(const struct weft__qp_conf *qp, const struct weft_pac
                             WEFT_RC_READ_RESPONSE_ONLY},
     };
     bool first = p->psn == 0, last = p->psn + 1 == qp->packets;
-    if (qp->packets == WEFT__MESSAGES) {
+    if (qp->packets == WEFT_QP_MESSAGES) {
         first = p->flags & WEFT_PACKET_FIRST;
         last = p->flags & WEFT_PACKET_LAST;
     }
     return opcodes[qp->verb][first + 2 * last];
 }
 
-static void fill_data(struct weft_frame *f, const struct weft__frames *frames, const struct weft__qp_conf *qp,
+static void fill_data(struct weft_frame *f, const struct weft__frames *frames, const struct weft_qp_conf *qp,
                       const struct weft_packet *p) {
     f->bth.opcode = data_opcode(qp, p);
     f->bth.ack_request = qp->verb != WEFT_VERB_READ && p->flags & WEFT_PACKET_ACK_REQUEST;
@@ -57,10 +57,10 @@ static void fill_data(struct weft_frame *f, const struct weft__frames *frames, c
     f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
     f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
     f->payload_bytes = weft__qp_payload(qp, p->psn);
-    if (qp->packets == WEFT__MESSAGES) f->payload_bytes = weft__message_payload(p);
+    if (qp->packets == WEFT_QP_MESSAGES) f->payload_bytes = weft__message_payload(p);
 }
 
-static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const struct weft_packet *p) {
+static void fill_ack(struct weft_frame *f, const struct weft_qp_conf *qp, const struct weft_packet *p) {
     bool ack = p->kind == WEFT_PACKET_ACK;
     f->bth.opcode = WEFT_RC_ACK;
     f->bth.psn = (ack ? p->psn - 1 : p->psn) & WEFT_PSN_MASK;
@@ -70,9 +70,9 @@ static void fill_ack(struct weft_frame *f, const struct weft__qp_conf *qp, const
 }
 
 /// Between the two hosts of its queue pair. Returns the queue pair.
-static const struct weft__qp_conf *fill_ip(struct weft_frame *f, const struct weft__frames *frames,
-                                           const struct weft_packet *p) {
-    const struct weft__qp_conf *qp = &frames->qp[p->qp];
+static const struct weft_qp_conf *fill_ip(struct weft_frame *f, const struct weft__frames *frames,
+                                          const struct weft_packet *p) {
+    const struct weft_qp_conf *qp = &frames->qp[p->qp];
     const struct weft_topology *t = frames->topology;
     uint32_t src = p->dst == qp->dst ? qp->src : qp->dst;
     weft_address_mac(t->node[t->host[src]].port0, f->ethernet.src);
@@ -92,7 +92,7 @@ static const struct weft__qp_conf *fill_ip(struct weft_frame *f, const struct we
 }
 
 static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
-    const struct weft__qp_conf *qp = fill_ip(f, frames, p);
+    const struct weft_qp_conf *qp = fill_ip(f, frames, p);
     f->bth = (struct weft_bth){
         .migration = true,
         .pkey = 0xffff,
@@ -129,7 +129,7 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
 /// `message`: room for it.
 static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
                       uint8_t *message) {
-    const struct weft__qp_conf *qp = fill_ip(f, frames, p);
+    const struct weft_qp_conf *qp = fill_ip(f, frames, p);
     const struct weft_sfcm m = {
         .version = WEFT_SFCM_VERSION,
         .priority = qp->priority,

@@ -15,7 +15,7 @@ enum {
 
 struct weft__frames {
     const struct weft_topology *topology;
-    const struct weft__qp_conf *qp; ///< of every queue pair
+    const struct weft_qp_conf *qp; ///< of every queue pair
     const struct weft_qp_numbers *qp_numbers;
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     enum weft_cnp_mark cnp_mark;

@@ -88,12 +88,12 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
         request = one_frame(hop, hops, WEFT_FRAME_READ);
     }
     // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
-    struct weft__qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
+    struct weft_qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
     big.bytes = (flow->bytes + flow->qps - 1) / flow->qps;
     big.packets = (uint32_t)((big.bytes + big.mtu - 1) / big.mtu);
     uint64_t sum = 0, frames = 0;
     for (uint32_t q = 0; q < flow->qps; q++) {
-        struct weft__qp_conf one = big;
+        struct weft_qp_conf one = big;
         one.bytes = flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
         if (!one.bytes) continue;
         one.packets = (uint32_t)((one.bytes + one.mtu - 1) / one.mtu);
@@ -103,7 +103,7 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
         if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1);
     }
     // The last frame of all is that of the last queue pair with most packets.
-    struct weft__qp_conf end = big;
+    struct weft_qp_conf end = big;
     end.bytes = flow->bytes < flow->qps ? 1 : flow->bytes / flow->qps;
     end.packets = (uint32_t)((end.bytes + end.mtu - 1) / end.mtu);
     if (end.packets < big.packets) end = big;

@@ -15,8 +15,8 @@
 #include "sim/paths.h"
 #include "sim/rma.h"
 #include "sim/stall.h"
-#include "transport/reorder.h"
 #include "weft/cc.h"
+#include "weft/transport.h"
 
 static double seconds(clockid_t clock) {
     struct timespec t;
@@ -145,18 +145,22 @@ static weft_time_ps calc_patience(const struct weft__network *net) {
     return weft_time_plus(weft_time_plus(net->scenario->run.stall_ps, timeout), known);
 }
 
-/// What receivers that accept packets out of order keep account of; NULL if there is none.
-static struct weft__qp_reorder *make_reorder(const struct weft__network *net) {
-    struct weft__qp_reorder *reorder = NULL;
+/// What transports keep for themselves, of senders or receivers; NULL: nothing.
+static void **make_transport_state(const struct weft__network *net, bool sending) {
+    void **state = NULL;
     for (uint32_t q = 0; q < net->qps; q++) {
-        const struct weft_host_conf *conf = &net->device[net->topology->host[net->qp[q].dst]]->host;
-        if (conf->out_of_order != WEFT_OUT_OF_ORDER_ACCEPT) continue;
-        if (!reorder) reorder = weft_arena_alloc(net->arena_qp, net->qps, sizeof *reorder);
-        reorder[q].came = weft_arena_alloc(net->arena_qp, weft__reorder_words(conf), sizeof(uint64_t));
-        if (net->qp[q].packets == WEFT__MESSAGES)
-            reorder[q].last = weft_arena_alloc(net->arena_qp, weft__reorder_words(conf), sizeof(uint64_t));
+        const struct weft_qp_conf *qp = &net->qp[q];
+        const struct weft_model_conf *transport =
+            &net->device[net->topology->host[sending ? qp->src : qp->dst]]->host.transport;
+        const struct weft_transport_ops *ops = transport->model->ops;
+        size_t size = 0;
+        if (sending && ops->sender_size) size = ops->sender_size(transport->conf);
+        if (!sending && ops->receiver_size) size = ops->receiver_size(transport->conf, qp);
+        if (!size) continue;
+        if (!state) state = weft_arena_alloc(net->arena_qp, net->qps, sizeof *state);
+        state[q] = weft_arena_alloc(net->arena_qp, 1, size);
     }
-    return reorder;
+    return state;
 }
 
 static void make_queue_pairs(struct weft__network *net) {
@@ -168,7 +172,7 @@ static void make_queue_pairs(struct weft__network *net) {
         net->qps += f->qps < f->bytes ? f->qps : (uint32_t)f->bytes; // a queue pair carries at least a byte
     }
     net->qp = weft_arena_alloc(arena, net->qps, sizeof *net->qp);
-    struct weft__qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
+    struct weft_qp_sender *sender = weft__arena_lines(arena, net->qps, sizeof *sender);
     const uint64_t *before = weft__qps_before(w, arena);
     uint32_t *left = weft_arena_alloc(arena, w->flows, sizeof *left);
     uint32_t *unacked = weft_arena_alloc(arena, w->flows, sizeof *unacked);
@@ -186,11 +190,11 @@ static void make_queue_pairs(struct weft__network *net) {
             uint64_t packets = (bytes + conf->mtu_bytes - 1) / conf->mtu_bytes;
             assert(f->messages || packets < UINT32_MAX); // weft_simulation_check_workload
             uint32_t at_src = sends[f->src]++;
-            net->qp[q] = (struct weft__qp_conf){
+            net->qp[q] = (struct weft_qp_conf){
                 .flow = i,
                 .src = f->src,
                 .dst = f->dst,
-                .packets = f->messages ? WEFT__MESSAGES : (uint32_t)packets,
+                .packets = f->messages ? WEFT_QP_MESSAGES : (uint32_t)packets,
                 .bytes = bytes,
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
@@ -210,10 +214,11 @@ static void make_queue_pairs(struct weft__network *net) {
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
         .sender = sender,
-        .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_sample)),
-        .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft__qp_receiver)),
+        .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft_qp_sample)),
+        .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft_qp_receiver)),
         .hold = net->sfc_pause_ps ? weft_arena_alloc(arena, net->qps, sizeof(struct weft__qp_hold)) : NULL,
-        .reorder = make_reorder(net),
+        .sender_state = make_transport_state(net, true),
+        .receiver_state = make_transport_state(net, false),
         .flow = w->flow,
         .outcome = net->outcome->flow,
         .qps_left = left,
@@ -234,7 +239,7 @@ static void list_queue_pairs(const struct weft__network *net, bool sending, uint
     for (uint32_t h = 0; h < hosts; h++)
         first[h + 1] += first[h];
     for (uint32_t q = 0; q < net->qps; q++) {
-        const struct weft__qp_conf *qp = &net->qp[q];
+        const struct weft_qp_conf *qp = &net->qp[q];
         list[sending ? first[qp->src] + qp->at_src : first[qp->dst] + qp->at_dst] = q;
     }
     *ret_first = first;

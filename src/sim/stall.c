@@ -139,8 +139,8 @@ static void say_flows(FILE *text, const struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft__stall_list list = {.text = text, .title = "queue pairs that have not finished"};
     for (uint32_t i = 0; i < net->qps; i++) {
-        const struct weft__qp_conf *qp = &net->qp[i];
-        const struct weft__qp_sender *s = &net->hosts.sender[i];
+        const struct weft_qp_conf *qp = &net->qp[i];
+        const struct weft_qp_sender *s = &net->hosts.sender[i];
         uint32_t got = net->hosts.receiver[i].expected;
         bool read = qp->verb == WEFT_VERB_READ; // begun by its receiver, and never acknowledged
         bool started = read ? net->hosts.receiver[i].progress_ps != WEFT_TIME_NEVER : s->started;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets that come while an earlier one is missing, at a NIC that takes them: their data is placed where it belongs,
-// for a WRITE packet's place follows from the message's address and its number. Only what came is kept account of, a
-// bit a packet, up to a number beyond the first missing one; acknowledgement stays cumulative.
+// Packets that come while an earlier one is missing, at a receiver that takes them: their data is placed where it
+// belongs, for a WRITE packet's place follows from the message's address and its number. Only what came is kept account
+// of, a bit a packet, up to a number beyond the first missing one; acknowledgement stays cumulative.
 //
 // Sources: out-of-order data placement of ConnectX-5 and later, on reliable connections (NVIDIA, MLNX_OFED manual,
 // "Out-of-Order (OOO) Data Placement"; rdma-core, mlx5dv_create_qp(3), MLX5DV_QP_CREATE_OOO_DP); a bitmap of bounded
@@ -11,45 +11,63 @@
 // goes back to the missing packet and sends again from there until an acknowledgement has it skip what had come.
 #include "transport/reorder.h"
 
+#include <assert.h>
+
 enum { BITS = 64 };
 
-size_t weft__reorder_words(const struct weft_host_conf *conf) {
-    return (conf->reorder_packets + BITS) / BITS; // one more than may be ahead: the expected one
+static size_t words_of(const struct weft__reorder_conf *conf) {
+    return (conf->packets + BITS) / BITS; // one more than may be ahead: the expected one
 }
 
-static size_t word_of(const struct weft_host_conf *conf, uint32_t psn) {
-    return psn / BITS % weft__reorder_words(conf);
+size_t weft__reorder_size(const struct weft__reorder_conf *conf, bool messages) {
+    return sizeof(struct weft__reorder) + (messages ? 2 : 1) * words_of(conf) * sizeof(uint64_t);
 }
 
-enum weft__reorder weft__reorder_put(struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now,
-                                     uint32_t expected, uint32_t psn, bool last) {
+enum weft__reorder_verdict weft__reorder_put(struct weft__reorder *r, const struct weft__reorder_conf *conf,
+                                             weft_time_ps now, uint32_t expected, uint32_t psn, bool last) {
     assert(psn > expected);
-    if (psn - expected > conf->reorder_packets) return WEFT__REORDER_TOO_FAR;
-    size_t word = word_of(conf, psn);
+    if (psn - expected > conf->packets) return WEFT__REORDER_TOO_FAR;
+    size_t words = words_of(conf), word = psn / BITS % words;
     uint64_t bit = UINT64_C(1) << psn % BITS;
-    if (r->came[word] & bit) return WEFT__REORDER_CAME_BEFORE;
-    r->came[word] |= bit;
-    if (r->last && last) r->last[word] |= bit;
+    if (r->bits[word] & bit) return WEFT__REORDER_CAME_BEFORE;
+    r->bits[word] |= bit;
+    if (last) {
+        r->bits[words + word] |= bit;
+        r->messages = true;
+    }
     if (!r->ahead++) r->since_ps = now;
     return WEFT__REORDER_PLACED;
 }
 
-bool weft__reorder_is_overdue(const struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now) {
-    return r->ahead && now - r->since_ps >= conf->reorder_timeout_ps;
+bool weft__reorder_is_overdue(const struct weft__reorder *r, const struct weft__reorder_conf *conf, weft_time_ps now) {
+    return r->ahead && now - r->since_ps >= conf->timeout_ps;
 }
 
-uint32_t weft__reorder_next(struct weft__qp_reorder *r, const struct weft_host_conf *conf, weft_time_ps now,
+uint32_t weft__reorder_next(struct weft__reorder *r, const struct weft__reorder_conf *conf, weft_time_ps now,
                             uint32_t expected, uint32_t *ret_messages) {
+    size_t words = words_of(conf);
     *ret_messages = 0;
     for (expected++; r->ahead; expected++, r->ahead--) {
-        size_t word = word_of(conf, expected);
+        size_t word = expected / BITS % words;
         uint64_t bit = UINT64_C(1) << expected % BITS;
-        if (!(r->came[word] & bit)) break;
-        r->came[word] &= ~bit;
-        if (!r->last || !(r->last[word] & bit)) continue;
-        r->last[word] &= ~bit;
+        if (!(r->bits[word] & bit)) break;
+        r->bits[word] &= ~bit;
+        if (!r->messages || !(r->bits[words + word] & bit)) continue;
+        r->bits[words + word] &= ~bit;
         ++*ret_messages;
     }
     r->since_ps = now;
     return expected;
+}
+
+const char *weft__reorder_check(const struct weft__reorder *r, const struct weft__reorder_conf *conf,
+                                uint32_t expected) {
+    size_t words = words_of(conf);
+    uint32_t came = 0;
+    for (size_t i = 0; i < words; i++)
+        came += (uint32_t)__builtin_popcountll(r->bits[i]);
+    if (came != r->ahead) return "packets ahead are not those marked";
+    if (r->ahead > conf->packets) return "more packets ahead than the window holds";
+    if (r->bits[expected / BITS % words] >> expected % BITS & 1) return "the expected packet has come";
+    return NULL;
 }

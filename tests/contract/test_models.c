@@ -10,6 +10,7 @@
 #include "weft/queueing.h"
 #include "weft/route.h"
 #include "weft/scheduler.h"
+#include "weft/transport.h"
 
 static void describes_itself(const struct weft_model *model) {
     assert_non_null(model->summary);
@@ -81,6 +82,12 @@ static void required(const struct weft_model *model) {
     case WEFT_KIND_CC: {
         const struct weft_cc_ops *o = ops;
         assert_true(o->state_size && o->on_start && o->check);
+        break;
+    }
+    case WEFT_KIND_TRANSPORT: {
+        const struct weft_transport_ops *o = ops;
+        assert_true(o->on_turn && o->on_data && o->on_control && o->on_start && o->on_sender_timer &&
+                    o->on_receiver_timer && o->patience && o->check_sender && o->check_receiver);
         break;
     }
     case WEFT_KIND_QUEUEING: {

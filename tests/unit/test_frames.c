@@ -16,7 +16,7 @@
 
 static struct built built;
 static struct weft__frames frames; // the network's hosts 0 to 3; one queue pair from 1 to 2
-static struct weft__qp_conf qps[6], *const qp = &qps[5];
+static struct weft_qp_conf qps[6], *const qp = &qps[5];
 static const struct weft_qp_numbers numbers[6] = {[5] = {.at_src = 7, .at_dst = 9}};
 
 static int set_up(void **state) {
@@ -110,7 +110,7 @@ static void data(void **state) {
         for (size_t m = 0; m < sizeof mtus / sizeof *mtus; m++) {
             const uint32_t lasts[] = {1, 2, 3, 4, mtus[m] - 1u, mtus[m]};
             for (size_t i = 0; i < sizeof lasts / sizeof *lasts; i++) {
-                *qp = (struct weft__qp_conf){.src = 1, .dst = 2, .packets = 1, .bytes = lasts[i], .mtu = mtus[m]};
+                *qp = (struct weft_qp_conf){.src = 1, .dst = 2, .packets = 1, .bytes = lasts[i], .mtu = mtus[m]};
                 assert_data(v, 0, verbs[v].opcode[3]);
                 qp->packets = 4;
                 qp->bytes += 3u * mtus[m];
@@ -119,14 +119,14 @@ static void data(void **state) {
             }
         }
     // sequence numbers have 24 bits on the wire
-    *qp = (struct weft__qp_conf){.src = 1, .dst = 2, .packets = 20000000, .bytes = 20000000 * 64ul, .mtu = 64};
+    *qp = (struct weft_qp_conf){.src = 1, .dst = 2, .packets = 20000000, .bytes = 20000000 * 64ul, .mtu = 64};
     assert_data(0, 0x1000003, 0x01);
     assert_data(1, 0x1000003, 0x07);
 }
 
 /// A control packet goes from host 2 to host 1, against the data.
 static struct weft_packet control(enum weft_packet_kind kind, uint16_t size, uint32_t psn) {
-    *qp = (struct weft__qp_conf){.src = 1, .dst = 2, .packets = 40, .bytes = 39 * 4096 + 1, .mtu = 4096};
+    *qp = (struct weft_qp_conf){.src = 1, .dst = 2, .packets = 40, .bytes = 39 * 4096 + 1, .mtu = 4096};
     return (struct weft_packet){
         .kind = kind & 15u, .bytes = size, .dst = 1, .qp = 5, .psn = psn, .entropy = 7, .dscp = 48};
 }

@@ -109,6 +109,23 @@ static void assert_default_matches(const struct weft_param *row, const json_t *p
     regfree(&regex);
 }
 
+/// Every parameter of every model of the row's kind is a key beside it; how many there are.
+static size_t assert_beside(const struct weft_param *row, const json_t *properties) {
+    const char *names[64];
+    size_t n = 0;
+    for (uint32_t m = 0; m < weft_model_count((enum weft_model_kind)row->model_kind); m++) {
+        const struct weft_param_table *table = weft_model_at((enum weft_model_kind)row->model_kind, m)->params;
+        for (uint32_t i = 0, k = 0; i < table->n; i++) {
+            if (!json_object_get(properties, table->rows[i].name)) fail_msg("%s is missing", table->rows[i].name);
+            for (k = 0; k < n && strcmp(names[k], table->rows[i].name); k++)
+                ;
+            if (k == n) names[n++] = table->rows[i].name;
+        }
+    }
+    assert_true(n > 0);
+    return n;
+}
+
 static void assert_table(const struct weft_param_table *table, const json_t *definition, bool model) {
     const json_t *properties = json_object_get(definition, "properties"),
                  *required = json_object_get(definition, "required");
@@ -122,6 +139,8 @@ static void assert_table(const struct weft_param_table *table, const json_t *def
         assert_default_matches(&table->rows[i], property);
         must += !table->rows[i].dflt;
     }
+    for (uint32_t i = 0; i < table->n; i++)
+        if (table->rows[i].beside) keys += assert_beside(&table->rows[i], properties);
     for (const char *const *list = table->lists; list && *list; list++, keys++)
         assert_non_null(json_object_get(properties, *list));
     for (const char *const *key = table->models; key && *key; key++, keys++)

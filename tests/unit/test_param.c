@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
@@ -68,6 +69,67 @@ static enum weft_status load(const char *text, struct conf *conf, struct weft_er
     memset(conf, 0xee, sizeof *conf); // the loader must set every field itself
     enum weft_status status = weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, ret_error);
     return status ? status : weft_params_load(&table, tree, conf, arena, ret_error);
+}
+
+struct beside {
+    uint64_t count;
+    struct weft_model_conf aqm;
+};
+static const struct weft_param beside_rows[] = {
+    WEFT_UINT(struct beside, count, "count", "5", "1", "65535", "a count"),
+    WEFT_MODEL_BESIDE(struct beside, aqm, "aqm", WEFT_KIND_AQM, "wred", "a model"),
+};
+static const struct weft_param_table beside_table = WEFT_PARAM_TABLE("box", struct beside, beside_rows);
+
+static void note_value(void *context, const char *path, const char *value) {
+    fprintf(context, "%s=%s ", path, value);
+}
+
+/// What the effective configuration says of `text`, or the error.
+static char *effective(const char *text) {
+    struct weft_tree *tree = NULL;
+    struct weft_error error = {0};
+    struct beside conf;
+    char *written = NULL;
+    size_t size;
+    FILE *file = open_memstream(&written, &size);
+    if (weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, &error) ||
+        weft_params_load(&beside_table, tree, &conf, arena, &error))
+        fputs(error.text, file);
+    else
+        weft_params_each(&beside_table, &conf, "box", note_value, file);
+    fclose(file);
+    char *kept = weft_arena_text(arena, written);
+    free(written);
+    return kept;
+}
+
+/// Parameters of a model beside it, in its map, or some here and some there; never in both.
+static void parameters_beside_a_model(void **state) {
+    (void)state;
+    const char *changed = effective("min: 10KB\nmax_probability: 0.5\ncount: 7\n");
+    assert_non_null(strstr(changed, "box.count=7 box.aqm.kind=wred "));
+    assert_non_null(strstr(changed, " box.min=10KB "));
+    assert_non_null(strstr(changed, " box.max_probability=0.5 "));
+    assert_string_equal(effective("count: 7\naqm: {kind: wred, min: 10KB, max_probability: 0.5}\n"), changed);
+    assert_string_equal(effective("count: 7\naqm: {min: 10KB}\nmax_probability: 0.5\n"), changed);
+    assert_string_equal(effective("count: 7\naqm: wred\nmin: 10KB\nmax_probability: 0.5\n"), changed);
+    assert_string_equal(effective("aqm: none\n"), "box.count=5 box.aqm.kind=none ");
+    static const struct {
+        const char *text, *error;
+    } bad[] = {
+        {"min: 10\n", "s.yaml:1:6: box.min: \"10\" has no unit"},
+        {"mim: 10KB\n", "s.yaml:1:1: box.mim: unknown key; did you mean \"min\"?"},
+        {"aqm: none\nmin: 10KB\n", "s.yaml:2:1: box.min: unknown key"},
+        {"aqm: {min: 10KB}\nmin: 10KB\n", "s.yaml:2:1: box.min: it is in aqm as well; expected it once"},
+        {"aqm: gone\nmin: 10KB\n", "s.yaml:2:1: box.min: unknown key"},
+        {"aqm: gone\n", "s.yaml:1:6: box.aqm: no aqm \"gone\""},
+        {"aqm: [wred]\n", "s.yaml:1:6: box.aqm: found a list"},
+    };
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *got = effective(bad[i].text);
+        if (strncmp(got, bad[i].error, strlen(bad[i].error))) fail_msg("%s%s", bad[i].text, got);
+    }
 }
 
 static void defaults(void **state) {
@@ -248,8 +310,13 @@ static void unknown_model_as_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),  cmocka_unit_test(values),  cmocka_unit_test(errors),
-        cmocka_unit_test(flat_list), cmocka_unit_test(missing), cmocka_unit_test(unknown_model_as_text),
+        cmocka_unit_test(parameters_beside_a_model),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(values),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(flat_list),
+        cmocka_unit_test(missing),
+        cmocka_unit_test(unknown_model_as_text),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,9 +15,8 @@
 enum { PACKETS = 2000 };
 
 static void any_order(uint64_t window, uint64_t seed) {
-    struct weft_host_conf conf = {.reorder_packets = window, .reorder_timeout_ps = 1000};
-    struct weft__qp_reorder r = {.came = calloc(weft__reorder_words(&conf), sizeof *r.came),
-                                 .last = calloc(weft__reorder_words(&conf), sizeof *r.last)};
+    struct weft__reorder_conf conf = {.packets = window, .timeout_ps = 1000};
+    struct weft__reorder *r = calloc(1, weft__reorder_size(&conf, true));
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
     bool came[PACKETS + 1] = {false};
     uint32_t expected = 0, ahead = 0, messages;
@@ -29,23 +28,23 @@ static void any_order(uint64_t window, uint64_t seed) {
             uint32_t ended = 0; // a message is three packets
             for (expected++; came[expected]; expected++, ahead--)
                 ended += expected % 3 == 2;
-            assert_int_equal(weft__reorder_next(&r, &conf, now, psn, &messages), expected);
+            assert_int_equal(weft__reorder_next(r, &conf, now, psn, &messages), expected);
             assert_int_equal(messages, ended);
-            assert_false(ahead && weft__reorder_is_overdue(&r, &conf, now + 999));
-            assert_int_equal(weft__reorder_is_overdue(&r, &conf, now + 1000), ahead > 0);
+            assert_false(ahead && weft__reorder_is_overdue(r, &conf, now + 999));
+            assert_int_equal(weft__reorder_is_overdue(r, &conf, now + 1000), ahead > 0);
         } else if (psn - expected > window) {
-            assert_int_equal(weft__reorder_put(&r, &conf, now, expected, psn, psn % 3 == 2), WEFT__REORDER_TOO_FAR);
+            assert_int_equal(weft__reorder_put(r, &conf, now, expected, psn, psn % 3 == 2), WEFT__REORDER_TOO_FAR);
         } else {
-            assert_int_equal(weft__reorder_put(&r, &conf, now, expected, psn, psn % 3 == 2),
+            assert_int_equal(weft__reorder_put(r, &conf, now, expected, psn, psn % 3 == 2),
                              came[psn] ? WEFT__REORDER_CAME_BEFORE : WEFT__REORDER_PLACED);
             ahead += !came[psn];
             came[psn] = true;
         }
-        assert_int_equal(r.ahead, ahead);
+        assert_int_equal(r->ahead, ahead);
+        assert_null(weft__reorder_check(r, &conf, expected));
     }
     assert_int_equal(ahead, 0);
-    free(r.came);
-    free(r.last);
+    free(r);
 }
 
 static void packets_in_any_order(void **state) {
@@ -57,18 +56,18 @@ static void packets_in_any_order(void **state) {
 
 // The clock starts with the first packet ahead, not with the last one in order.
 static void overdue_since_the_first_ahead(void **state) {
-    struct weft_host_conf conf = {.reorder_packets = 64, .reorder_timeout_ps = 1000};
-    uint64_t came[2] = {0};
-    struct weft__qp_reorder r = {.came = came};
-    assert_false(weft__reorder_is_overdue(&r, &conf, 5000));
-    weft__reorder_put(&r, &conf, 5000, 0, 1, false);
-    weft__reorder_put(&r, &conf, 5500, 0, 2, true);
-    assert_false(weft__reorder_is_overdue(&r, &conf, 5999));
-    assert_true(weft__reorder_is_overdue(&r, &conf, 6000));
+    struct weft__reorder_conf conf = {.packets = 64, .timeout_ps = 1000};
+    struct weft__reorder *r = calloc(1, weft__reorder_size(&conf, false));
+    assert_false(weft__reorder_is_overdue(r, &conf, 5000));
+    weft__reorder_put(r, &conf, 5000, 0, 1, false);
+    weft__reorder_put(r, &conf, 5500, 0, 2, false);
+    assert_false(weft__reorder_is_overdue(r, &conf, 5999));
+    assert_true(weft__reorder_is_overdue(r, &conf, 6000));
     uint32_t messages;
-    assert_int_equal(weft__reorder_next(&r, &conf, 6000, 0, &messages), 3);
+    assert_int_equal(weft__reorder_next(r, &conf, 6000, 0, &messages), 3);
     assert_int_equal(messages, 0); // it carries none
-    assert_false(weft__reorder_is_overdue(&r, &conf, 9000));
+    assert_false(weft__reorder_is_overdue(r, &conf, 9000));
+    free(r);
 }
 
 int main(void) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "own_memory.h"
+#include "transport/roce_rc.h"
 #include "weft/sim.h"
 
 #define MAX_SETTINGS 4
@@ -73,8 +74,10 @@ static void everything_has_a_default(void **state) {
     const struct weft_host_conf *host = &scenario->device[0].host;
     assert_int_equal(host->mtu_bytes, 4096);
     assert_string_equal(host->cc.model->name, "none");
-    assert_int_equal(host->timeout_ps, UINT64_C(4096000) << 12); // IBTA: 4.096 us x 2^12
-    assert_int_equal(host->cnp_interval_ps, 50 * WEFT_PS_PER_US);
+    assert_string_equal(host->transport.model->name, "roce_rc");
+    const struct weft__roce_rc_conf *transport = host->transport.conf;
+    assert_int_equal(transport->timeout_ps, UINT64_C(4096000) << 12); // IBTA: 4.096 us x 2^12
+    assert_int_equal(transport->cnp_interval_ps, 50 * WEFT_PS_PER_US);
     assert_true(host->ecn);
     assert_int_equal(scenario->run.seed, 1);
     assert_true(scenario->run.until_ps == WEFT_TIME_NEVER);

@@ -197,8 +197,8 @@ static void degree(void **state) {
 enum { QPS = 5 };
 
 struct source {
-    struct weft__qp_conf qp[QPS];
-    struct weft__qp_sender sender[QPS];
+    struct weft_qp_conf qp[QPS];
+    struct weft_qp_sender sender[QPS];
     struct weft__qp_hold hold[QPS];
     struct weft_flow_outcome outcome[QPS];
     struct weft_counters counters[WEFT_PRIORITIES];
@@ -214,7 +214,7 @@ static struct source *source_new(enum weft_sfc_scope scope) {
     struct source *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
     memset(s, 0, sizeof *s);
     for (uint32_t i = 0; i < QPS; i++) {
-        s->qp[i] = (struct weft__qp_conf){
+        s->qp[i] = (struct weft_qp_conf){
             .flow = i, .dst = i == 2 || i == 3 ? 9 : 8, .packets = 100, .priority = i == 4 ? 5 : 3};
         s->sender[i].started = i != 1;
         s->send_qp[i] = i;

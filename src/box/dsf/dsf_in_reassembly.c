@@ -50,7 +50,7 @@ static void free_slot(struct weft__in *in, struct weft__in_stream *s, struct wef
 /// A packet is whole and in turn. What the cells have overwritten is the queue pair's.
 static void deliver(struct weft__node *node, struct weft__in *in, struct weft__worker *w, struct weft_packet *p,
                     uint32_t from) {
-    const struct weft__qp_conf *qp = &in->hosts->qp[p->qp &= WEFT__CELL_QP];
+    const struct weft_qp_conf *qp = &in->hosts->qp[p->qp &= WEFT__CELL_QP];
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
     struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};

@@ -3,6 +3,7 @@
 #include "box/box.h"
 #include "box/nic/nic.h"
 #include "transport/rma.h"
+#include "weft/transport.h"
 
 /// What the box at the far end of its link grants it.
 static struct weft__host_terms find_terms(const struct weft__network *net, uint32_t far) {
@@ -78,7 +79,8 @@ static void nic_finish(struct weft__network *net, uint32_t node, weft_time_ps no
 }
 
 static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
-    return conf->host.timeout_ps;
+    const struct weft_transport_ops *transport = conf->host.transport.model->ops;
+    return transport->patience(conf->host.transport.conf);
 }
 
 static const struct weft__box nic_box = {

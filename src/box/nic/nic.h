@@ -6,6 +6,7 @@
 #include "link/ether.h"
 #include "transport/endpoint.h"
 #include "weft/cc.h"
+#include "weft/device.h"
 #include "weft/histogram.h"
 
 struct weft__nic {
@@ -14,6 +15,7 @@ struct weft__nic {
     const struct weft_host_conf *conf;
     const struct weft_cc_ops *cc;
     const struct weft_scheduler_ops *scheduler;
+    const struct weft_transport_ops *transport;
     weft_rate_bps line_rate_bps;
     int64_t room_bytes; ///< at the neighbour (WEFT_PACKET_ROOM); it may send as long as there is any
     uint8_t control_mask, ready_mask;
@@ -113,13 +115,45 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now);
 /// Bytes of frames received and waiting for the host. (What waits to be sent has not been injected.)
 weft_bytes weft__nic_held(const void *state);
 
+/// A frame leaves. What the link loses takes no room at the neighbour.
+static inline void weft__nic_put(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+    w->tally.injected_bytes += p->bytes;
+    if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
+}
 /// Sends what may be sent now, and sees to it that the rest will be.
 void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 /// A packet has reached the host.
 void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                     const struct weft_packet *p);
+/// A control packet of a queue pair, against its data: at once, or when it is its turn.
+void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            const struct weft_transport_reply *reply);
 void weft__nic_discard(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p,
                        enum weft_drop reason);
+
+/// Queue pairs that the host sends; nic_send.c. Those that may not send any more leave the lists when it is their turn:
+/// it is never one of theirs in weft__nic_send_data.
+void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority);
+void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p);
+void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                               uint32_t k);
+/// There is data up to psn: a work request; and when the timer says that one has been processed.
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn);
+void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+
+/// Queue pairs that it receives; nic_receive.c.
+void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                       const struct weft_packet *p);
+void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+
+static inline struct weft_event *weft__nic_trace_qp(struct weft__nic *nic, weft_time_ps now, enum weft_event_kind kind,
+                                                    uint32_t qp) {
+    return weft__trace_qp(nic->trace, now, kind, nic->end.hosts->qp[qp].flow, qp);
+}
+/// For the record: a flow starts, unless the queue pair is not its first.
+void weft__nic_trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp);
 
 /// A host slower than its link, and what it pauses; nic_drain.c.
 void weft__nic_receive_slowly(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -138,16 +172,5 @@ void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
 void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
-
-/// What the acknowledgement of what is below psn measures: from when a packet left until now. 0: nothing.
-static inline weft_time_ps weft__nic_round_trip(struct weft__nic *nic, uint32_t qp, uint32_t psn, weft_time_ps now) {
-    struct weft__qp_sender *s = &nic->end.hosts->sender[qp];
-    if (!s->sampling || psn <= nic->end.hosts->sample[qp].psn) return 0;
-    weft_time_ps time = now - nic->end.hosts->sample[qp].sent_ps;
-    s->sampling = false;
-    if (__builtin_expect(nic->round_trips != NULL, 0))
-        weft_histogram_add(&nic->round_trips[nic->end.hosts->qp[qp].priority], time);
-    return time;
-}
 
 #endif

@@ -31,7 +31,7 @@ static inline void prepare_connection(const struct weft__nic *nic, const struct 
 
 static inline void fetch_packet(const struct weft__nic *nic, const struct weft_packet *p) {
     if (weft_packet_is_local(p)) return;
-    const struct weft__qp_conf *qp = &nic->end.hosts->qp[p->qp];
+    const struct weft_qp_conf *qp = &nic->end.hosts->qp[p->qp];
     __builtin_prefetch(qp);
     __builtin_prefetch(&qp->verb);
     if (p->kind == WEFT_PACKET_DATA)

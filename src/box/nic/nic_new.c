@@ -4,6 +4,15 @@
 #include "transport/program.h"
 #include "transport/rma.h"
 
+void weft__nic_trace_start(struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
+    uint32_t flow = nic->end.hosts->qp[qp].flow;
+    if (qp && nic->end.hosts->qp[qp - 1].flow == flow) return; // its queue pairs start together
+    struct weft_event *event = weft__nic_trace_qp(nic, now, WEFT_EVENT_FLOW_STARTED, qp);
+    if (!event) return;
+    event->value = nic->end.hosts->flow[flow].bytes;
+    event->priority = nic->end.hosts->qp[qp].priority;
+}
+
 void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
     weft_time_ps next = WEFT_TIME_NEVER;
     nic->is_down = false;
@@ -23,6 +32,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->end.host = setup->host;
     nic->scheduler = setup->conf->scheduler.model->ops;
     nic->cc = setup->conf->cc.model->ops;
+    nic->transport = setup->conf->transport.model->ops;
     nic->line_rate_bps = setup->line_rate_bps;
     nic->room_bytes = setup->room_bytes;
     nic->sends = setup->sends;
@@ -59,12 +69,12 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     if (nic->downs) weft__nic_on_down(node, nic, 0);
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
-        const struct weft__qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
+        const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         if (qp->verb != WEFT_VERB_READ)
             weft__timer_set(&node->timers, weft__key_pace(k), nic->end.hosts->flow[qp->flow].start_ps);
     }
     for (uint32_t k = 0; k < nic->receives; k++) {
-        const struct weft__qp_conf *qp = &nic->end.hosts->qp[nic->receive_qp[k]];
+        const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->receive_qp[k]];
         nic->end.hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
         if (qp->verb == WEFT_VERB_READ)
             weft__timer_set(&node->timers, weft__key_read(nic, k), nic->end.hosts->flow[qp->flow].start_ps);

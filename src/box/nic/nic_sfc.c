@@ -15,7 +15,7 @@ static void count_pause(const struct weft__nic *nic, uint32_t qp, weft_time_ps n
 }
 
 static bool has_more(const struct weft__nic *nic, uint32_t qp) {
-    const struct weft__qp_sender *s = &nic->end.hosts->sender[qp];
+    const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     return s->started && !s->done && s->next < nic->end.hosts->qp[qp].packets;
 }
 
@@ -29,7 +29,7 @@ static void hold(const struct weft__nic *nic, uint32_t qp, weft_time_ps now, wef
 }
 
 void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
-    const struct weft__qp_conf *blamed = &nic->end.hosts->qp[p->qp];
+    const struct weft_qp_conf *blamed = &nic->end.hosts->qp[p->qp];
     w->tally.delivered_bytes += p->bytes;
     nic->port.counters[blamed->priority].sfc_received++;
     nic->end.hosts->outcome[blamed->flow].sfc_messages++;
@@ -43,7 +43,7 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
         return;
     }
     for (uint32_t k = 0; k < nic->sends; k++) { // those to start later too
-        const struct weft__qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
+        const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
         bool same_priority = qp->priority == blamed->priority, same_host = qp->dst == blamed->dst;
         if (nic->conf->sfc_scope == WEFT_SFC_PRIORITY ? same_priority : same_host)
             hold(nic, nic->send_qp[k], w->now_ps, until);

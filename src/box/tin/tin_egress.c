@@ -24,7 +24,7 @@ static uint32_t rts_bytes(const struct weft_packet *rts) {
 
 /// The host that a packet of the queue pair and kind is for.
 static uint32_t host_of(const struct weft__tin *tin, const struct weft_packet *p) {
-    const struct weft__qp_conf *qp = &tin->hosts->qp[p->qp];
+    const struct weft_qp_conf *qp = &tin->hosts->qp[p->qp];
     return p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
 }
 

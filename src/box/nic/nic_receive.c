@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pairs at their data's receiver: what its transport makes of a packet is done here, in this order: a congestion
+// notification, the payload, the end of the flow or of messages, the transport's reply. Beside it what programs and
+// messages ask of the host (transport/endpoint.h).
+#include "box/nic/nic.h"
+#include "transport/program.h"
+
+static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    return (struct weft_transport_fact){
+        .now_ps = now,
+        .conf = nic->conf->transport.conf,
+        .qp = &hosts->qp[qp],
+        .state = hosts->receiver_state ? hosts->receiver_state[qp] : NULL,
+    };
+}
+
+static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    struct weft_flow_outcome *outcome = &nic->end.hosts->outcome[conf->flow];
+    bool last = --nic->end.hosts->qps_left[conf->flow] == 0;
+    if (last) {
+        outcome->end_ps = w->now_ps;
+        if (__builtin_expect(nic->trace != NULL, 0)) {
+            struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
+            if (event) event->value = w->now_ps - nic->end.hosts->flow[conf->flow].start_ps;
+        }
+        weft__count(w, WEFT__COUNT_FLOWS_DONE, 1);
+    }
+    if (conf->verb != WEFT_VERB_READ) return;
+    weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
+    w->tally.finished++; // responses need no acknowledgement
+    if (last) outcome->acked_ps = w->now_ps;
+}
+
+static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft_packet *p) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[p->qp];
+    if (conf->packets != WEFT_QP_MESSAGES) return weft__qp_payload(conf, p->psn);
+    return p->flags & WEFT_PACKET_LAST ? weft__message_last_payload(&nic->end, p) : weft__message_payload(p);
+}
+
+static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+    uint32_t payload = payload_of(nic, p);
+    w->tally.delivered_bytes += p->bytes;
+    weft__count(w, WEFT__COUNT_PAYLOAD_BYTES, payload);
+    nic->end.hosts->receiver[p->qp].delivered_bytes += payload;
+    w->tally.progress_ps = w->now_ps;
+}
+
+static void notify(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                   const struct weft_transport_reply *cnp) {
+    weft__count(w, WEFT__COUNT_CNPS, 1);
+    if (__builtin_expect(nic->trace != NULL, 0)) {
+        struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_SENT, qp);
+        if (event) event->priority = cnp->priority;
+    }
+    weft__nic_send_control(node, nic, w, qp, cnp);
+}
+
+static void act_on_verdict(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p,
+                           const struct weft_transport_receipt *receipt) {
+    struct weft_flow_outcome *outcome = &nic->end.hosts->outcome[nic->end.hosts->qp[p->qp].flow];
+    bool delivered = receipt->verdict == WEFT_TRANSPORT_DELIVERED;
+    if (__builtin_expect(receipt->early, 0)) {
+        outcome->out_of_order++;
+        outcome->out_of_order_placed += delivered;
+    }
+    if (delivered)
+        deliver(nic, w, p);
+    else
+        weft__nic_discard(nic, w, p,
+                          receipt->verdict == WEFT_TRANSPORT_REFUSED ? WEFT_DROP_OUT_OF_ORDER : WEFT_DROP_DUPLICATE);
+}
+
+/// The transport's answer, and when it wants to be called.
+static void reply(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                  const struct weft_transport_receipt *receipt) {
+    if (receipt->reply.kind) weft__nic_send_control(node, nic, w, qp, &receipt->reply);
+    if (receipt->timer_ps)
+        weft__timer_set(&node->timers, weft__key_read(nic, nic->end.hosts->qp[qp].at_dst), receipt->timer_ps);
+}
+
+void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                       const struct weft_packet *p) {
+    struct weft_qp_receiver *r = &nic->end.hosts->receiver[p->qp];
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
+    struct weft_transport_receipt receipt = {.messages = 0};
+    uint32_t before = r->expected;
+    nic->transport->on_data(r, &fact, p, &receipt);
+    if (receipt.notify.kind) notify(node, nic, w, p->qp, &receipt.notify);
+    act_on_verdict(nic, w, p, &receipt);
+    if (r->expected == fact.qp->packets && r->expected != before) finish_receiver(node, nic, w, p->qp);
+    for (; receipt.messages; receipt.messages--)
+        weft__message_arrived(node, &nic->end, w, p->qp);
+    reply(node, nic, w, p->qp, &receipt);
+}
+
+/// Of READ its start, and then its transport's.
+void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    if (nic->end.hosts->qp[qp].packets == WEFT_QP_MESSAGES) {
+        weft__message_look(node, &nic->end, w, qp);
+        return;
+    }
+    struct weft_qp_receiver *r = &nic->end.hosts->receiver[qp];
+    if (r->progress_ps == WEFT_TIME_NEVER) {
+        w->tally.started++;
+        if (__builtin_expect(nic->trace != NULL, 0)) weft__nic_trace_start(nic, w->now_ps, qp);
+        w->tally.progress_ps = w->now_ps;
+    }
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
+    struct weft_transport_receipt receipt = {.messages = 0};
+    nic->transport->on_receiver_timer(r, &fact, &receipt);
+    reply(node, nic, w, qp, &receipt);
+}
+
+// --- the endpoint -------------------------------------------------------------------------------------------------
+
+static struct weft__nic *nic_of(struct weft__endpoint *end) {
+    return (struct weft__nic *)end;
+}
+
+static void on_post(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                    uint32_t psn) {
+    weft__nic_post(node, nic_of(end), w, qp, psn);
+}
+
+static void on_consumed(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                        bool last) {
+    uint32_t flow = end->hosts->qp[qp].flow;
+    for (uint32_t k = 0; last && k < end->hosts->flow[flow].qps; k++)
+        finish_receiver(node, nic_of(end), w, qp + k);
+}
+
+static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
+                     uint32_t granted, uint32_t priority, uint32_t doublings) {
+    struct weft__nic *nic = nic_of(end);
+    uint32_t key = weft__key_read(nic, end->hosts->qp[qp].at_dst);
+    struct weft_packet cts = {.kind = WEFT_PACKET_CTS, .qp = qp, .psn = granted, .priority = priority & 7u};
+    weft_time_ps patience = nic->transport->patience(nic->conf->transport.conf);
+    if (granted && nic->conf->work_request_ps)
+        weft__nic_work_add(node, nic, w, &cts);
+    else if (granted)
+        weft__nic_send_control(node, nic, w, qp,
+                               &(struct weft_transport_reply){granted, WEFT_PACKET_CTS, (uint8_t)priority});
+    if (patience == WEFT_TIME_NEVER || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
+    weft_time_ps look = patience > WEFT_TIME_MAX >> doublings ? WEFT_TIME_MAX : patience << doublings;
+    weft__timer_set(&node->timers, key, w->now_ps + look);
+}
+
+const struct weft__endpoint_ops weft__nic_endpoint_ops = {
+    .post = on_post,
+    .consumed = on_consumed,
+    .grant = on_grant,
+};

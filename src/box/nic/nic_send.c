@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pairs at their data's sender: when each may send (its window, the pace of its congestion control, pauses),
+// whose turn it is, and what its transport and its congestion control are told.
+#include "box/nic/nic.h"
+#include "transport/program.h"
+#include "transport/rma.h"
+
+static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
+    const struct weft__hosts *hosts = nic->end.hosts;
+    return (struct weft_transport_fact){
+        .now_ps = now,
+        .conf = nic->conf->transport.conf,
+        .qp = &hosts->qp[qp],
+        .sample = &hosts->sample[qp],
+        .state = hosts->sender_state ? hosts->sender_state[qp] : NULL,
+    };
+}
+
+// --- whose turn it is ---------------------------------------------------------------------------------------------
+
+static void ready_push(struct weft__nic *nic, uint32_t qp) {
+    uint32_t priority = nic->end.hosts->qp[qp].priority;
+    struct weft__nic_backlog *backlog = &nic->backlog[priority];
+    nic->end.hosts->sender[qp].ready = true;
+    if (backlog->ready == WEFT_NONE)
+        backlog->ready = qp;
+    else
+        nic->end.hosts->sender[backlog->ready_last].ready_next = qp;
+    backlog->ready_last = qp;
+    nic->ready_mask |= (uint8_t)(1u << priority);
+}
+
+static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
+    struct weft__nic_backlog *backlog = &nic->backlog[priority];
+    uint32_t qp = backlog->ready;
+    if (qp == backlog->ready_last) {
+        backlog->ready = WEFT_NONE;
+        nic->ready_mask &= (uint8_t) ~(1u << priority);
+    } else {
+        backlog->ready = nic->end.hosts->sender[qp].ready_next;
+    }
+    nic->end.hosts->sender[qp].ready = false;
+    return qp;
+}
+
+static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
+    if (s->done || s->next >= s->posted) return false;
+    return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
+}
+
+/// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
+static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    if (s->ready || !s->started || !may_send(conf, s)) return;
+    weft_time_ps at = s->next_send_ps;
+    if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->end.hosts->hold[qp].until_ps > at)
+        at = nic->end.hosts->hold[qp].until_ps;
+    if (at <= free_ps)
+        ready_push(nic, qp);
+    else
+        weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
+}
+
+/// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
+/// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
+static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
+    while (nic->ready_mask >> priority & 1) {
+        uint32_t qp = nic->backlog[priority].ready;
+        const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+        bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->end.hosts->hold[qp].until_ps > now;
+        if (!held && may_send(&nic->end.hosts->qp[qp], s)) return;
+        ready_pop(nic, priority);
+        if (held) schedule(node, nic, qp, now);
+    }
+}
+
+void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
+    for (uint32_t bits = nic->ready_mask; bits; bits &= bits - 1)
+        skip_idle(node, nic, now, (uint32_t)__builtin_ctz(bits));
+}
+
+// --- congestion control -------------------------------------------------------------------------------------------
+
+typedef void cc_handler(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);
+
+/// Responses to a READ have no window, for nothing acknowledges them.
+static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_bytes window) {
+    if (nic->end.hosts->qp[qp].verb == WEFT_VERB_READ) return UINT64_MAX;
+    return nic->conf->window_bytes && nic->conf->window_bytes < window ? nic->conf->window_bytes : window;
+}
+
+/// The rate has changed: what was left of the wait for the next packet goes at the new one, as in a token bucket. Else
+/// a queue pair cut to a trickle would sleep through its increases.
+static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
+                        weft_rate_bps rate_before) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    uint32_t key = weft__key_pace(nic->end.hosts->qp[qp].at_src);
+    if (s->rate_bps == rate_before || s->next_send_ps <= now) return;
+    s->next_send_ps = now + (weft_time_ps)((unsigned __int128)(s->next_send_ps - now) * rate_before / s->rate_bps);
+    if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
+}
+
+/// Tells the congestion control a fact and does what it answers. `handler` may be NULL if the model ignores this fact.
+static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                    cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
+    if (!handler) return;
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    uint32_t key = weft__key_cc(nic->end.hosts->qp[qp].at_src);
+    struct weft_cc_fact fact = {
+        .now_ps = w->now_ps,
+        .line_rate_bps = nic->line_rate_bps,
+        .bytes = bytes,
+        .packet_bytes = nic->end.hosts->qp[qp].mtu,
+        .timeouts = s->timeouts,
+        .rtt_ps = rtt,
+    };
+    weft_time_ps timer = weft__timer_at(&node->timers, key);
+    struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
+    handler(s->cc, nic->conf->cc.conf, &fact, &act);
+    weft_rate_bps rate_before = s->rate_bps;
+    s->rate_bps = act.rate_bps;
+    if (__builtin_expect(nic->trace != NULL, 0) && act.rate_bps != rate_before)
+        weft__trace_rate(nic->trace, w->now_ps, nic->end.hosts->qp[qp].at_src, nic->end.hosts->qp[qp].flow, qp,
+                         act.rate_bps, rate_before, nic->line_rate_bps);
+    change_pace(node, nic, qp, w->now_ps, rate_before);
+    s->window_bytes = limit_window(nic, qp, act.window_bytes);
+    if (act.timer_ps == timer) return;
+    if (act.timer_ps == WEFT_TIME_NEVER)
+        weft__timer_cancel(&node->timers, key);
+    else
+        weft__timer_set(&node->timers, key, act.timer_ps);
+}
+
+// --- sending ------------------------------------------------------------------------------------------------------
+
+static void start_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    s->started = true;
+    s->rate_bps = nic->line_rate_bps;
+    s->window_bytes = limit_window(nic, qp, UINT64_MAX);
+    if (nic->end.hosts->qp[qp].verb != WEFT_VERB_READ && !weft__rma_has(&nic->end, qp)) {
+        w->tally.started++;
+        if (__builtin_expect(nic->trace != NULL, 0)) weft__nic_trace_start(nic, w->now_ps, qp);
+    }
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
+    nic->transport->on_start(s, &fact);
+    w->tally.progress_ps = w->now_ps;
+    tell_cc(node, nic, w, qp, nic->cc->on_start, 0, 0);
+    uint32_t packets = nic->end.hosts->qp[qp].packets;
+    if (nic->conf->work_request_ps && packets != WEFT_QP_MESSAGES && nic->end.hosts->qp[qp].verb != WEFT_VERB_READ) {
+        s->posted = 0;
+        weft__nic_post(node, nic, w, qp, packets);
+    }
+}
+
+/// After the packet just sent: when the next one may go at the queue pair's rate.
+static void pace(const struct weft__nic *nic, struct weft_qp_sender *s, weft_time_ps now, uint32_t wire_bytes) {
+    if (s->rate_bps >= nic->line_rate_bps)
+        s->next_send_ps = now;
+    else
+        s->next_send_ps = now + weft_time_of_bytes(wire_bytes, s->rate_bps);
+}
+
+void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
+    uint32_t qp = ready_pop(nic, priority);
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
+    struct weft_transport_send turn = {.entropy = conf->entropy};
+    nic->transport->on_turn(s, &fact, &turn);
+    struct weft_packet p = {
+        .bytes = (uint16_t)weft__qp_frame_bytes(conf, turn.psn),
+        .dst = conf->dst,
+        .qp = qp,
+        .psn = turn.psn,
+        .entropy = turn.entropy & 0x3fffu,
+        .kind = WEFT_PACKET_DATA,
+        .priority = conf->priority & 7u,
+        .dscp = nic->conf->dscp[conf->priority] & 63u,
+        .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
+        .flags = turn.flags & 7u,
+    };
+    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
+    weft__nic_put(nic, w, &p);
+    if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
+    if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
+    uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
+    tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
+    if (conf->verb == WEFT_VERB_READ && s->next == s->posted) // nothing will acknowledge it; a new request starts again
+        weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
+    pace(nic, s, w->now_ps, wire);
+    schedule(node, nic, qp, nic->port.busy_until_ps);
+}
+
+// --- what comes back ----------------------------------------------------------------------------------------------
+
+static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    s->done = true;
+    weft__timer_cancel(&node->timers, weft__key_pace(conf->at_src));
+    weft__timer_cancel(&node->timers, weft__key_timeout(conf->at_src));
+    weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
+    if (conf->verb == WEFT_VERB_READ) return;
+    w->tally.finished++;
+    if (--nic->end.hosts->qps_unacked[conf->flow] == 0) nic->end.hosts->outcome[conf->flow].acked_ps = w->now_ps;
+}
+
+/// All messages of the connection that the queue pair is one of are acknowledged.
+static void finish_connection(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    uint32_t flow = nic->end.hosts->qp[qp].flow;
+    while (qp && nic->end.hosts->qp[qp - 1].flow == flow)
+        qp--;
+    for (uint32_t k = 0; k < nic->end.hosts->flow[flow].qps; k++)
+        finish_sender(node, nic, w, qp + k);
+}
+
+/// Does what follows from the transport's news.
+static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                   const struct weft_transport_news *news) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    if (news->timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), news->timer_ps);
+    if (__builtin_expect(news->rtt_ps && nic->round_trips, 0))
+        weft_histogram_add(&nic->round_trips[conf->priority], news->rtt_ps);
+    if (news->acked) tell_cc(node, nic, w, qp, nic->cc->on_ack, news->acked * conf->mtu, news->rtt_ps);
+    if (nic->end.hosts->sender[qp].una == conf->packets) {
+        finish_sender(node, nic, w, qp);
+        return;
+    }
+    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, 0, 0);
+    bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
+    if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
+        finish_connection(node, nic, w, qp);
+        return;
+    }
+    if (!news->moved) return;
+    schedule(node, nic, qp, w->now_ps);
+    weft__nic_kick(node, nic, w);
+}
+
+static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                   const struct weft_packet *p) {
+    nic->end.hosts->outcome[nic->end.hosts->qp[p->qp].flow].cnps++;
+    if (__builtin_expect(nic->trace != NULL, 0)) {
+        struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_CNP_RECEIVED, p->qp);
+        nic->trace->cnp = weft__trace_id(nic->trace, event);
+        if (event) {
+            event->priority = p->priority;
+            event->more = weft__event_tag_cnp(p->psn);
+        }
+    }
+    if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
+}
+
+void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
+    w->tally.delivered_bytes += p->bytes;
+    if (p->kind == WEFT_PACKET_CNP) {
+        on_cnp(node, nic, w, p);
+        return;
+    }
+    if (p->kind == WEFT_PACKET_CTS) {
+        weft__message_granted(node, &nic->end, w, p->qp, p->psn);
+        return;
+    }
+    if (s->done) return; // an old one
+    if (p->kind == WEFT_PACKET_READ && !s->started) start_sender(node, nic, w, p->qp);
+    struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
+    struct weft_transport_news news = {.acked = 0};
+    nic->transport->on_control(s, &fact, p, &news);
+    act_on(node, nic, w, p->qp, &news);
+}
+
+/// The k-th timer of a queue pair: its pace, its transport's, its congestion control's.
+void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                               uint32_t k) {
+    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    if (k == 0) {
+        if (!s->started) start_sender(node, nic, w, qp);
+        schedule(node, nic, qp, w->now_ps);
+        weft__nic_kick(node, nic, w);
+    } else if (k == 1) {
+        struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
+        struct weft_transport_news news = {.acked = 0};
+        nic->transport->on_sender_timer(s, &fact, &news);
+        act_on(node, nic, w, qp, &news);
+    } else {
+        tell_cc(node, nic, w, qp, nic->cc->on_timer, 0, 0);
+    }
+}
+
+// --- work requests ------------------------------------------------------------------------------------------------
+
+/// There is data up to psn.
+static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+    nic->end.hosts->sender[qp].posted = psn;
+    schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
+    weft__nic_kick(node, nic, w);
+}
+
+void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+    if (nic->conf->work_request_ps)
+        weft__nic_work_add(node, nic, w, &(struct weft_packet){.kind = WEFT_PACKET_DATA, .qp = qp, .psn = psn});
+    else
+        take_up(node, nic, w, qp, psn);
+}
+
+void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft_packet p = weft__nic_work_done(node, nic, w->now_ps);
+    if (p.kind == WEFT_PACKET_DATA)
+        take_up(node, nic, w, p.qp, p.psn);
+    else
+        weft__nic_send_control(node, nic, w, p.qp, &(struct weft_transport_reply){p.psn, p.kind, p.priority});
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoCEv2 reliable connections. The receiver takes packets in order only (go-back-N): a gap is answered by one NAK, and
+// everything until the missing packet is discarded; or, if it is set to accept them, in any order (reorder.c). An ACK
+// acknowledges everything below it. The receiver is also the notification point of congestion control.
+//
+// Sources: IBTA volume 1 chapter 9 (reliable connection: PSN, ACK coalescing, NAK sequence error, local ACK timeout;
+// READ responses need no ACK and so have no window, the requester asks again); RoCEv2 annex A17; Zhu et al., SIGCOMM'15
+// (CNP, notification point). Differences: PSNs do not wrap; a READ request asks for all that is still missing.
+#include "transport/roce_rc.h"
+
+#include "weft/transport.h"
+#include "weft/workload.h"
+
+static const char *const out_of_orders[] = {"discard", "accept", NULL};
+
+#define T struct weft__roce_rc_conf
+static const struct weft_param rows[] = {
+    WEFT_UINT(T, ack_every, "ack_every", "1", "1", "65535", "packets that one ACK acknowledges"),
+    WEFT_BOOL(T, ack_own_priority, "ack_own_priority", "false",
+              "ACKs and NAKs have ack_priority rather than the priority of their data"),
+    WEFT_UINT(T, ack_priority, "ack_priority", "7", "0", "7",
+              "priority of ACKs and NAKs if ack_own_priority (assumed)"),
+    WEFT_UINT(T, cnp_priority, "cnp_priority", "7", "0", "7", "priority of CNPs (DSCP 48; assumed)"),
+    WEFT_TIME(T, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
+              "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
+    WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
+              "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
+              "exponent assumed)"),
+    WEFT_CHOICE(
+        T, out_of_order, "out_of_order", "discard", out_of_orders,
+        "packets that come while an earlier one is missing: discarded, with a NAK (go-back-N); or placed in memory "
+        "all the same (ConnectX-5 and later)"),
+    WEFT_UINT(T, reorder.packets, "reorder_window", "1024", "1", "1048576",
+              "out_of_order accept: packets beyond the first missing one that a receiver keeps account of; what comes "
+              "further ahead is discarded, with a NAK (assumed)"),
+    WEFT_TIME(
+        T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
+        "out_of_order accept: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
+};
+static const struct weft_param_table params = WEFT_PARAM_TABLE("roce_rc", T, rows);
+#undef T
+
+static weft_time_ps timeout_after(const struct weft__roce_rc_conf *conf, weft_time_ps time) {
+    return conf->timeout_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : time + conf->timeout_ps;
+}
+
+static weft_time_ps roce_rc_patience(const void *conf) {
+    return ((const struct weft__roce_rc_conf *)conf)->timeout_ps;
+}
+
+// --- sender -------------------------------------------------------------------------------------------------------
+
+static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
+    s->progress_ps = fact->now_ps;
+}
+
+static void arm(struct weft_qp_sender *s, weft_time_ps due, weft_time_ps *ret_timer) {
+    s->armed = due != WEFT_TIME_NEVER;
+    if (s->armed) *ret_timer = due;
+}
+
+static void roce_rc_turn(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                         struct weft_transport_send *ret) {
+    bool last = s->next + 1 == s->posted;
+    bool full = (weft_bytes)(s->next + 1 - s->una) * fact->qp->mtu >= s->window_bytes; // nothing more before an ACK
+    ret->psn = s->next;
+    ret->flags = last || full ? WEFT_PACKET_ACK_REQUEST : 0;
+    ret->again = s->next < s->highest;
+    if (!ret->again) s->highest = s->next + 1;
+    if (s->next == s->una) s->progress_ps = fact->now_ps; // nothing was outstanding
+    if (!s->sampling) {
+        s->sampling = fact->now_ps > 0; // not what leaves at the very beginning
+        *fact->sample = (struct weft_qp_sample){.sent_ps = fact->now_ps, .psn = s->next};
+    }
+    s->next++;
+    if (!s->armed && fact->qp->verb != WEFT_VERB_READ) arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+}
+
+static weft_time_ps round_trip(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn) {
+    if (!s->sampling || psn <= fact->sample->psn) return 0;
+    s->sampling = false;
+    return fact->now_ps - fact->sample->sent_ps;
+}
+
+/// Everything below psn has arrived; `again`: go back to it.
+static void acknowledged(struct weft_qp_sender *s, const struct weft_transport_fact *fact, uint32_t psn, bool again,
+                         struct weft_transport_news *ret) {
+    if (psn < s->una) return; // an old one
+    ret->moved = true;
+    ret->acked = psn - s->una;
+    if (ret->acked) {
+        s->una = psn;
+        s->progress_ps = fact->now_ps;
+        s->timeouts = 0;
+        if (s->next < psn) s->next = psn;
+        ret->rtt_ps = round_trip(s, fact, psn);
+    }
+    if (!again || s->next <= psn) return;
+    ret->lost = true;
+    s->next = psn;
+    s->sampling = false;
+}
+
+/// A READ request: respond from psn.
+static void respond(struct weft_qp_sender *s, uint32_t psn, struct weft_transport_news *ret) {
+    s->next = s->una = psn;
+    s->sampling = false;
+    ret->moved = true;
+}
+
+static void roce_rc_control(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                            const struct weft_packet *p, struct weft_transport_news *ret) {
+    if (p->kind == WEFT_PACKET_READ)
+        respond(s, p->psn, ret);
+    else
+        acknowledged(s, fact, p->psn, p->kind == WEFT_PACKET_NAK, ret);
+}
+
+static void roce_rc_sender_timer(struct weft_qp_sender *s, const struct weft_transport_fact *fact,
+                                 struct weft_transport_news *ret) {
+    s->armed = false;
+    if (s->una == s->next) return; // nothing outstanding; the next packet sent sets it again
+    weft_time_ps due = timeout_after(fact->conf, s->progress_ps);
+    if (due > fact->now_ps) {
+        arm(s, due, &ret->timer_ps);
+        return;
+    }
+    s->progress_ps = fact->now_ps;
+    if (s->timeouts < UINT8_MAX) s->timeouts++;
+    arm(s, timeout_after(fact->conf, fact->now_ps), &ret->timer_ps);
+    acknowledged(s, fact, s->una, true, ret);
+}
+
+static const char *roce_rc_check_sender(const struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
+    if (s->una > s->next) return "more is acknowledged than was sent";
+    if (s->next > s->highest) return "a packet that was never sent is taken for sent";
+    if (s->highest > s->posted) return "more was sent than there is";
+    if (s->sampling && fact->sample->psn >= s->next) return "the round trip of a packet that is to be sent again";
+    return NULL;
+}
+
+// --- receiver -----------------------------------------------------------------------------------------------------
+
+static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
+    const struct weft__roce_rc_conf *c = conf;
+    if (c->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT) return 0;
+    return weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
+}
+
+/// Notification point, Zhu et al., SIGCOMM 2015, section 3.1: a marked packet is answered at once if no CNP was sent
+/// for cnp_interval; else it is remembered, and answered when the interval is over. Here that is at the first packet
+/// after it, marked or not, so that no timer is needed: a flow that sends nothing more has nothing to slow down.
+static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, bool marked,
+                   struct weft_transport_reply *ret) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    r->marked |= marked;
+    if (!r->marked || (r->notified && fact->now_ps - r->cnp_ps < conf->cnp_interval_ps)) return;
+    r->marked = false;
+    r->notified = true;
+    r->cnp_ps = fact->now_ps;
+    ret->kind = WEFT_PACKET_CNP;
+    ret->psn = (uint32_t)fact->now_ps;
+    ret->priority = (uint8_t)conf->cnp_priority;
+}
+
+static void answer(const struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf, enum weft_packet_kind kind,
+                   uint32_t data_priority, struct weft_transport_reply *ret) {
+    ret->kind = (uint8_t)kind;
+    ret->psn = r->expected;
+    ret->priority = (uint8_t)(conf->ack_own_priority ? conf->ack_priority : data_priority);
+}
+
+static void request_read(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                         struct weft_transport_receipt *ret) {
+    ret->reply = (struct weft_transport_reply){r->expected, WEFT_PACKET_READ, fact->qp->priority};
+    ret->timer_ps = timeout_after(fact->conf, fact->now_ps);
+}
+
+/// Asks the sender to go back to the expected packet; once, until it comes.
+static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t data_priority,
+                      struct weft_transport_receipt *ret) {
+    if (r->nak_sent) return;
+    r->nak_sent = true;
+    if (fact->qp->verb == WEFT_VERB_READ)
+        request_read(r, fact, ret);
+    else
+        answer(r, fact->conf, WEFT_PACKET_NAK, data_priority, &ret->reply);
+}
+
+/// A packet came while an earlier one is missing.
+static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, const struct weft_packet *p,
+                     struct weft_transport_receipt *ret) {
+    static const enum weft_transport_verdict verdicts[] = {
+        [WEFT__REORDER_PLACED] = WEFT_TRANSPORT_DELIVERED,
+        [WEFT__REORDER_CAME_BEFORE] = WEFT_TRANSPORT_DUPLICATE,
+        [WEFT__REORDER_TOO_FAR] = WEFT_TRANSPORT_REFUSED,
+    };
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    enum weft__reorder_verdict verdict = WEFT__REORDER_TOO_FAR;
+    if (conf->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT)
+        verdict = weft__reorder_put(fact->state, &conf->reorder, fact->now_ps, r->expected, p->psn,
+                                    p->flags & WEFT_PACKET_LAST);
+    ret->early = true;
+    ret->verdict = verdicts[verdict];
+    if (verdict == WEFT__REORDER_PLACED) r->progress_ps = fact->now_ps;
+    if (verdict == WEFT__REORDER_TOO_FAR || weft__reorder_is_overdue(fact->state, &conf->reorder, fact->now_ps))
+        ask_again(r, fact, p->priority, ret);
+}
+
+static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                         const struct weft_packet *p, struct weft_transport_receipt *ret) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    bool read = fact->qp->verb == WEFT_VERB_READ, filled = false;
+    notify(r, fact, p->ecn == WEFT_ECN_CE, &ret->notify);
+    if (p->psn > r->expected) {
+        on_early(r, fact, p, ret);
+        return;
+    }
+    if (p->psn < r->expected) {
+        ret->verdict = WEFT_TRANSPORT_DUPLICATE;
+        if (!read) answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+        return;
+    }
+    r->progress_ps = fact->now_ps;
+    r->expected++;
+    if (__builtin_expect(conf->out_of_order == WEFT__OUT_OF_ORDER_ACCEPT, 0)) {
+        r->expected = weft__reorder_next(fact->state, &conf->reorder, fact->now_ps, p->psn, &ret->messages);
+        filled = r->expected > p->psn + 1;
+    }
+    ret->messages += (p->flags & WEFT_PACKET_LAST) != 0;
+    r->nak_sent = false;
+    if (read || (++r->unacked < conf->ack_every && !(p->flags & WEFT_PACKET_ACK_REQUEST) && !filled)) return;
+    r->unacked = 0;
+    answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+}
+
+/// Of a READ: its start, and then time to see whether responses still come.
+static void roce_rc_receiver_timer(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                                   struct weft_transport_receipt *ret) {
+    if (r->progress_ps != WEFT_TIME_NEVER && timeout_after(fact->conf, r->progress_ps) > fact->now_ps) {
+        ret->timer_ps = timeout_after(fact->conf, r->progress_ps);
+        return;
+    }
+    r->progress_ps = fact->now_ps;
+    request_read(r, fact, ret);
+}
+
+static const char *roce_rc_check_receiver(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    if (r->expected > fact->qp->packets) return "more came than there is";
+    if (r->unacked >= conf->ack_every) return "an ACK is overdue";
+    if (conf->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT) return NULL;
+    return weft__reorder_check(fact->state, &conf->reorder, r->expected);
+}
+
+static const struct weft_transport_ops ops = {
+    .on_turn = roce_rc_turn,
+    .on_data = roce_rc_data,
+    .on_control = roce_rc_control,
+    .on_start = roce_rc_start,
+    .on_sender_timer = roce_rc_sender_timer,
+    .on_receiver_timer = roce_rc_receiver_timer,
+    .receiver_size = roce_rc_receiver_size,
+    .patience = roce_rc_patience,
+    .check_sender = roce_rc_check_sender,
+    .check_receiver = roce_rc_check_receiver,
+};
+
+const struct weft_model weft__transport_roce_rc = {
+    .kind = WEFT_KIND_TRANSPORT,
+    .name = "roce_rc",
+    .summary = "RoCEv2 reliable connection: go-back-N with ACK and NAK, or packets placed in any order; CNPs",
+    .source = "IBTA volume 1 chapter 9 and annex A17; Zhu et al., SIGCOMM 2015, for CNPs; differs: PSNs do not wrap, a "
+              "READ request asks for all that is missing",
+    .params = &params,
+    .ops = &ops,
+};

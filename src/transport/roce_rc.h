@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of reliable connections. See roce_rc.c.
+#ifndef WEFT_TRANSPORT_ROCE_RC_H
+#define WEFT_TRANSPORT_ROCE_RC_H
+
+#include "transport/reorder.h"
+
+/// What a receiver does with a packet that comes while an earlier one is missing.
+enum weft__out_of_order { WEFT__OUT_OF_ORDER_DISCARD, WEFT__OUT_OF_ORDER_ACCEPT };
+
+struct weft__roce_rc_conf {
+    uint64_t ack_every;    ///< packets
+    bool ack_own_priority; ///< ACKs and NAKs use ack_priority rather than the data's
+    uint64_t ack_priority, cnp_priority;
+    weft_time_ps cnp_interval_ps; ///< least time between two CNPs of a queue pair
+    weft_time_ps timeout_ps;      ///< no progress for this long: go back to the first unacknowledged packet
+    uint32_t out_of_order;        ///< enum weft__out_of_order
+    struct weft__reorder_conf reorder;
+};
+
+#endif
