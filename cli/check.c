@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "claims.h"
+#include "weft/result.h"
 
 #include "base/json.h"
 
@@ -57,8 +58,10 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_key_u64(j, "groups", s->workload->groups);
     weft__json_key_u64(j, "bytes", total_bytes(s->workload));
     if (links) {
+        struct weft_outcome outcome = {.links = weft_links_negotiate(s->scenario, s->topology, s->arena)};
+        struct weft_run run = {s->scenario, s->topology, s->workload, &outcome, {0}};
         weft__json_key(j, "links_by_dcbx");
-        weft_report_links_json(j, s->topology, weft_links_negotiate(s->scenario, s->topology, s->arena));
+        weft_result_json(weft__json_value(j), weft_result_table_find("links"), &run);
     }
     weft__json_end_object(j);
 }

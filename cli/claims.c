@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "claims.h"
 
-#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +8,7 @@
 #include <string.h>
 
 #include "base/param.h"
-#include "base/stream.h"
-
-enum { NAMES_MAX = 64 };
+#include "weft/result.h"
 
 enum weft_status weft_cli_claims_init(struct weft_cli_claims *c, const struct weft_scenario_file *file,
                                       struct weft_arena *arena, struct weft_error *ret_error) {
@@ -33,16 +30,10 @@ static const json_t *child(const json_t *value, const char *name) {
     return *end || *name < '0' || *name > '9' ? NULL : json_array_get(value, index);
 }
 
-/// The metric's value; NULL and in *ret_part where its path ends, in *ret_at what is there instead.
-static const json_t *find(const json_t *root, const struct weft_claim_metric *m, uint32_t *ret_part,
-                          const json_t **ret_at) {
-    for (*ret_part = 0; *ret_part < m->parts; (*ret_part)++) {
-        *ret_at = root;
-        root = child(root, m->part[*ret_part]);
-        if (!root) return NULL;
-    }
-    *ret_at = root;
-    return json_is_number(root) || json_is_null(root) ? root : NULL;
+static double number_at(const json_t *root, const struct weft_claim_metric *m) {
+    for (uint32_t part = 0; part < m->parts; part++)
+        root = child(root, m->part[part]);
+    return json_is_number(root) ? json_number_value(root) : (double)NAN;
 }
 
 bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
@@ -52,33 +43,26 @@ bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
     return false;
 }
 
-static json_t *json_of(const struct weft_run *run) {
-    struct weft__text_stream stream;
-    weft_report_json(weft__text_stream_open(&stream), run);
-    const char *text = weft__text_stream_text(&stream);
-    json_t *root = json_loadb(text, stream.size, 0, NULL);
-    weft__text_stream_free(&stream);
-    assert(root); // our own
-    return root;
-}
-
+/// From the JSON of a run elsewhere.
 static void take(struct weft_cli_claims *c, uint32_t v, const json_t *root) {
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics; m++) {
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
-            uint32_t part;
-            const json_t *at;
-            if (metric->variant != v) continue;
-            const json_t *value = find(root, metric, &part, &at);
-            c->result[i].value[m] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+            if (metric->variant == v) c->result[i].value[m] = number_at(root, metric);
         }
 }
 
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run) {
-    if (!weft_cli_claims_name(c, v)) return;
-    json_t *root = json_of(run);
-    take(c, v, root);
-    json_decref(root);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_result_finder finder = weft_result_finder(run, arena);
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t m = 0; m < c->claim[i].metrics; m++) {
+            const struct weft_claim_metric *metric = &c->claim[i].metric[m];
+            if (metric->variant != v) continue;
+            struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
+            c->result[i].value[m] = weft_result_number(&found.value);
+        }
+    weft_arena_free(arena);
 }
 
 bool weft_cli_claims_take_json(struct weft_cli_claims *c, uint32_t v, const char *text, size_t size) {
@@ -88,19 +72,23 @@ bool weft_cli_claims_take_json(struct weft_cli_claims *c, uint32_t v, const char
     return root;
 }
 
-static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m, uint32_t part,
-                             const json_t *at, const char *variant, struct weft_error *ret_error) {
-    const char *names[NAMES_MAX], *key;
-    json_t *value;
-    uint32_t n = 0;
-    char expected[512] = "it has no parts";
-    if (part == m->parts) snprintf(expected, sizeof expected, "it is no number; its parts have a dot and a name more");
-    if (json_array_size(at)) snprintf(expected, sizeof expected, "expected 0 to %zu", json_array_size(at) - 1);
-    json_object_foreach((json_t *)(uintptr_t)at, key, value) if (n < NAMES_MAX) names[n++] = key;
-    if (n) weft__names_expected(part < m->parts ? m->part[part] : "", names, n, expected, sizeof expected);
+static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m,
+                             const struct weft_result_found *found, const char *variant, struct weft_error *ret_error) {
+    bool whole = found->parts >= m->parts;
+    char expected[512];
+    snprintf(expected, sizeof expected, "%s",
+             whole ? "it is no number; its parts have a dot and a name more" : "it has no parts");
+    if (found->entries) snprintf(expected, sizeof expected, "expected 0 to %u", found->entries - 1);
+    if (found->names)
+        weft__names_expected(whole ? "" : m->part[found->parts], found->name, found->names, expected, sizeof expected);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, claim->place, "%.*s: %s%s has no metric of that name; %s",
                           (int)m->length, claim->that + m->at, *variant ? "variant " : "the scenario", variant,
                           expected);
+}
+
+static bool is_number(const struct weft_result_column *column) {
+    return column && column->type != WEFT_RESULT_TEXT && column->type != WEFT_RESULT_BOOL &&
+           column->type != WEFT_RESULT_PRIORITIES;
 }
 
 enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t v, const struct weft_cli_simulation *s,
@@ -108,17 +96,15 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
     if (!weft_cli_claims_name(c, v)) return WEFT_OK;
     struct weft_outcome *nothing = weft_outcome_new(s->topology, s->workload);
     struct weft_run run = {s->scenario, s->topology, s->workload, nothing, {0}};
-    json_t *root = json_of(&run);
+    struct weft_result_finder finder = weft_result_finder(&run, nothing->arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < c->n && !status; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics && !status; m++) {
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
-            uint32_t part;
-            const json_t *at;
-            if (metric->variant == v && !find(root, metric, &part, &at))
-                status = fail(&c->claim[i], metric, part, at, s->scenario->variant, ret_error);
+            if (metric->variant != v) continue;
+            struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
+            if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, s->scenario->variant, ret_error);
         }
-    json_decref(root);
     weft_outcome_free(nothing);
     return status;
 }

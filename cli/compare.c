@@ -3,10 +3,13 @@
 #include <stdio.h>
 
 #include "claims.h"
+#include "results.h"
 
 static bool csv;
+static const char *table_name = "groups";
 static const struct weft_cli_option options[] = {
-    {"csv", NULL, "comma-separated values on standard output: a line a variant and group", NULL, &csv},
+    {"csv", NULL, "comma-separated values on standard output: a line a variant and row of a table", NULL, &csv},
+    {"table", "NAME", "the table (default: groups), as in `weft models results`", &table_name, NULL},
     {0},
 };
 
@@ -36,6 +39,7 @@ struct compare {
     struct weft_cli_simulation *s;
     struct weft_run *run;
     struct weft_cli_claims claims;
+    const struct weft_result_table *table;
 };
 
 static enum weft_status prepare(struct compare *c, const struct weft_scenario_file *file, struct weft_error *error) {
@@ -81,7 +85,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
     if (csv)
-        weft_report_csv(stdout, c->run, c->ran);
+        weft_report_csv(stdout, c->table, c->run, c->ran);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
     if (output.status) *error = output;
@@ -91,6 +95,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
 static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                 struct weft_error *error) {
     struct compare c = {.o = o, .n = weft_scenario_variants(file)};
+    if (weft_cli_table_find(table_name, &c.table, error)) return WEFT_ERROR_INPUT;
     c.s = weft_arena_alloc(o->arena, c.n, sizeof *c.s);
     c.run = weft_arena_alloc(o->arena, c.n, sizeof *c.run);
     enum weft_status status = prepare(&c, file, error);

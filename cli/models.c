@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "results.h"
 #include "schema.h"
 
 #include "base/param.h"
@@ -107,7 +108,8 @@ static void list_all(void) {
     printf("\nsections of a scenario\n");
     for (unsigned i = 0; i < SECTIONS; i++)
         printf("  %-10s %-16s %s\n", sections[i].table->name, "", sections[i].summary);
-    printf("\nweft models KIND [NAME] tells more, weft models SECTION too\n");
+    printf("\nweft models KIND [NAME] tells more, weft models SECTION too; weft models results [TABLE] lists what runs "
+           "measure\n");
 }
 
 static int fail_unknown(const char *what, const char *word, const char *const *names, uint32_t n) {
@@ -131,9 +133,22 @@ static int show_model(enum weft_model_kind kind, const char *name) {
     return fail_unknown(weft_kind_name(kind), name, names, n);
 }
 
+static int show_results(const char *name) {
+    const struct weft_result_table *table;
+    struct weft_error error = {0};
+    if (!name)
+        weft_cli_tables_list();
+    else if (weft_cli_table_find(name, &table, &error))
+        return weft_cli_fail(&error);
+    else
+        weft_cli_table_show(table);
+    return WEFT_OK;
+}
+
 static int show_kind(const char *word, const char *name) {
-    const char *names[WEFT_KINDS + SECTIONS];
+    const char *names[WEFT_KINDS + SECTIONS + 1];
     uint32_t n = 0;
+    if (!strcmp(word, "results")) return show_results(name);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++) {
         names[n++] = weft_kind_name((enum weft_model_kind)kind);
         if (strcmp(word, names[kind])) continue;
@@ -154,17 +169,24 @@ static int show_kind(const char *word, const char *name) {
         print_table(sections[i].table);
         return WEFT_OK;
     }
+    names[n++] = "results";
     return fail_unknown("kind or section", word, names, n);
 }
 
 int weft_cli_models(int argc, char **argv) {
+    static bool markdown;
+    static const struct weft_cli_option own[] = {
+        {"markdown", NULL, "every table of results with its columns, as docs/results.md has them", NULL, &markdown},
+        {0}};
     static const struct weft_cli_command command = {
         .name = "models",
         .operands = "[KIND [NAME]]",
         .about = "Lists the models there are, or the parameters of one: default, range, meaning, source.\n"
+                 "weft models results [TABLE]: the tables of results, or the columns of one.\n"
                  "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
         .accept = WEFT_CLI_JSON,
         .operands_max = 2,
+        .option = own,
     };
     struct weft_cli_options options;
     int status = weft_cli_parse(&command, argc, argv, &options);
@@ -172,6 +194,8 @@ int weft_cli_models(int argc, char **argv) {
         status = WEFT_OK;
         if (options.json)
             weft_cli_schema(stdout);
+        else if (markdown)
+            weft_cli_tables_markdown();
         else if (options.operands)
             status = show_kind(options.operand[0], options.operands > 1 ? options.operand[1] : NULL);
         else

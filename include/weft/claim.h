@@ -23,7 +23,15 @@
 
 #include "weft/scenario.h"
 
-enum weft_claim_dimension { WEFT_CLAIM_NUMBER, WEFT_CLAIM_TIME, WEFT_CLAIM_BYTES, WEFT_CLAIM_RATE, WEFT_CLAIM_TRUTH };
+/// UNKNOWN: of what is no result, which the run says.
+enum weft_claim_dimension {
+    WEFT_CLAIM_NUMBER,
+    WEFT_CLAIM_TIME,
+    WEFT_CLAIM_BYTES,
+    WEFT_CLAIM_RATE,
+    WEFT_CLAIM_TRUTH,
+    WEFT_CLAIM_UNKNOWN
+};
 
 /// A metric where it stands in the expression.
 struct weft_claim_metric {

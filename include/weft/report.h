@@ -135,8 +135,9 @@ void weft_report_table(FILE *file, const struct weft_run *run);
 void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 /// Variants side by side: a row a group and metric, a column a variant.
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
-/// A line a run and group, after one of names.
-void weft_report_csv(FILE *file, const struct weft_run *run, uint32_t runs);
+/// A table of weft/result.h: a line a row, after one of names.
+struct weft_result_table;
+void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 /// The same for variants, with their claims if there are any.
@@ -156,10 +157,6 @@ struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);
 /// Links as LLDP and DCBX see them, a line for those that are alike; `all`: those without a difference too.
 void weft_report_links(FILE *file, const struct weft_topology *topology, const struct weft_link_dcbx *links, bool all);
-/// An array of all of them.
-struct weft__json;
-void weft_report_links_json(struct weft__json *j, const struct weft_topology *topology,
-                            const struct weft_link_dcbx *links);
 /// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error
 /// the older one stays. The schema is in docs/results.md.
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,

@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@ static uint64_t level(const struct weft__json *j) {
 /// Whatever must stand before the next value or key.
 static void separate(struct weft__json *j) {
     if (!j->depth) return;
-    if (j->filled & level(j)) putc(',', j->file);
+    if (j->filled & level(j)) putc_unlocked(',', j->file);
     j->filled |= level(j);
 }
 
@@ -30,13 +29,13 @@ static void begin(struct weft__json *j, bool object) {
     j->depth++;
     j->filled &= ~level(j);
     j->object = object ? j->object | level(j) : j->object & ~level(j);
-    putc(object ? '{' : '[', j->file);
+    putc_unlocked(object ? '{' : '[', j->file);
 }
 
 static void end(struct weft__json *j, bool object) {
     assert(j->depth && !j->keyed && object == !!(j->object & level(j)));
     j->depth--;
-    putc(object ? '}' : ']', j->file);
+    putc_unlocked(object ? '}' : ']', j->file);
 }
 
 void weft__json_begin_object(struct weft__json *j) {
@@ -52,8 +51,19 @@ void weft__json_end_array(struct weft__json *j) {
     end(j, false);
 }
 
+/// How many bytes of a text stand for themselves: all of most.
+static size_t plain_length(const char *text) {
+    size_t n = 0;
+    while ((unsigned char)text[n] >= 0x20 && (unsigned char)text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 static void quote(FILE *file, const char *text) {
-    putc('"', file);
+    size_t plain = plain_length(text);
+    putc_unlocked('"', file);
+    fwrite_unlocked(text, 1, plain, file);
+    text += plain;
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         unsigned n = weft__utf8_length(s);
         if (*s == '"' || *s == '\\') {
@@ -77,7 +87,7 @@ void weft__json_key(struct weft__json *j, const char *key) {
     assert(j->depth && !j->keyed && (j->object & level(j)));
     separate(j);
     quote(j->file, key);
-    putc(':', j->file);
+    putc_unlocked(':', j->file);
     j->keyed = true;
 }
 
@@ -91,8 +101,12 @@ void weft__json_string(struct weft__json *j, const char *text) {
 }
 
 void weft__json_u64(struct weft__json *j, uint64_t value) {
+    char digits[20], *at = digits + sizeof digits;
     before_value(j);
-    fprintf(j->file, "%" PRIu64, value);
+    do
+        *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), j->file);
 }
 
 void weft__json_real(struct weft__json *j, double value) {
@@ -113,6 +127,11 @@ void weft__json_real(struct weft__json *j, double value) {
 void weft__json_bool(struct weft__json *j, bool value) {
     before_value(j);
     fputs(value ? "true" : "false", j->file);
+}
+
+FILE *weft__json_value(struct weft__json *j) {
+    before_value(j);
+    return j->file;
 }
 
 void weft__json_null(struct weft__json *j) {

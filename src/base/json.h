@@ -35,6 +35,7 @@ void weft__json_u64(struct weft__json *j, uint64_t value); ///< all digits; a re
 void weft__json_real(struct weft__json *j, double value);  ///< shortest text that reads back the same; not finite: null
 void weft__json_bool(struct weft__json *j, bool value);
 void weft__json_null(struct weft__json *j);
+FILE *weft__json_value(struct weft__json *j); ///< where the caller writes a value himself
 
 /// Key and value in one.
 void weft__json_key_string(struct weft__json *j, const char *key, const char *text);

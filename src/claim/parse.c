@@ -7,6 +7,7 @@
 #include "base/param.h"
 #include "base/units.h"
 #include "claim/claim.h"
+#include "weft/result.h"
 
 enum { DEPTH_MAX = 32, TEXT_MAX = 4096, PARTS_MAX = 16, VARIANTS_MAX = 64 };
 
@@ -45,7 +46,7 @@ static const char *word_text(const struct parse *p) {
     return weft_arena_format(p->arena, "\"%.*s\"", (int)p->word.length, p->claim->that + p->word.at);
 }
 
-static const char *const dimension_names[] = {"a number", "a time", "a size", "a rate", "a comparison"};
+static const char *const dimension_names[] = {"a number", "a time", "a size", "a rate", "a comparison", "a number"};
 
 static const struct weft_claim_node *node(struct parse *p, enum weft__claim_op op, enum weft_claim_dimension dimension,
                                           const struct weft_claim_node *a, const struct weft_claim_node *b) {
@@ -104,45 +105,34 @@ static bool split(struct parse *p, const char *s, const char **part, uint32_t *r
     return false;
 }
 
-static bool one_of(const char *word, const char *const *words) {
-    for (; *words; words++)
-        if (!strcmp(word, *words)) return true;
+/// Of a group: victims.fct.mean is groups.victims.fct_ps.mean.
+static bool is_of_group(const char *const *part, uint32_t parts) {
+    const struct weft_result_table *groups = weft_result_table_find("groups");
+    if (parts < 2 || !strcmp(part[0], groups->name)) return false;
+    const char *name = strcmp(part[1], "fct") ? part[1] : "fct_ps";
+    size_t length = strlen(name);
+    for (uint32_t i = 0; i < groups->columns; i++)
+        if (!strncmp(groups->column[i].name, name, length) && strchr(".", groups->column[i].name[length])) return true;
     return false;
 }
 
-static bool ends_with(const char *word, const char *end) {
-    size_t n = strlen(word), m = strlen(end);
-    return n >= m && !strcmp(word + n - m, end);
+static enum weft_claim_dimension dimension_of(const struct weft_result_column *column) {
+    static const char *const units[] = {
+        [WEFT_CLAIM_NUMBER] = "", [WEFT_CLAIM_TIME] = "ps", [WEFT_CLAIM_BYTES] = "bytes", [WEFT_CLAIM_RATE] = "bit/s"};
+    if (!column) return WEFT_CLAIM_UNKNOWN;
+    for (enum weft_claim_dimension d = WEFT_CLAIM_TIME; d <= WEFT_CLAIM_RATE; d++)
+        if (!strcmp(weft_result_unit(column), units[d])) return d;
+    return WEFT_CLAIM_NUMBER;
 }
 
-/// victims.fct.mean is groups.victims.fct_ps.mean.
+/// The path in full, by the names of today. Whether it exists only a run can say.
 static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
-    static const char *const of_group[] = {
-        "fct",
-        "fct_ps",
-        "slowdown",
-        "count",
-        "finished",
-        "bytes",
-        "delivered_bytes",
-        "delivered_bytes_min",
-        "delivered_bytes_max",
-        "out_of_order",
-        NULL,
-    };
-    bool group = parts > 1 && strcmp(part[0], "groups") && one_of(part[1], of_group);
+    bool group = is_of_group(part, parts);
     m->part = weft_arena_alloc(arena, parts + 1, sizeof *m->part);
     if (group) m->part[m->parts++] = "groups";
     for (uint32_t i = 0; i < parts; i++)
         m->part[m->parts++] = strcmp(part[i], "fct") ? part[i] : "fct_ps";
-    for (uint32_t i = 0; i < m->parts; i++) {
-        const char *name = m->part[i];
-        if (ends_with(name, "_ps")) m->dimension = WEFT_CLAIM_TIME;
-        if (ends_with(name, "_bytes") || ends_with(name, "_bytes_max") || ends_with(name, "_bytes_min") ||
-            !strcmp(name, "bytes"))
-            m->dimension = WEFT_CLAIM_BYTES;
-        if (ends_with(name, "_bps")) m->dimension = WEFT_CLAIM_RATE;
-    }
+    m->dimension = dimension_of(weft_result_column_of(m->part, m->parts, arena));
 }
 
 static const struct weft_claim_node *metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
@@ -225,6 +215,7 @@ static const struct weft_claim_node *parse_product(struct parse *p) {
         bool good = y == WEFT_CLAIM_NUMBER;
         if (op == WEFT__CLAIM_MUL && x == WEFT_CLAIM_NUMBER) good = true, result = y;
         if (op == WEFT__CLAIM_DIV && x == y) good = true, result = WEFT_CLAIM_NUMBER;
+        if (x == WEFT_CLAIM_UNKNOWN || y == WEFT_CLAIM_UNKNOWN) good = true, result = WEFT_CLAIM_UNKNOWN;
         if (x == WEFT_CLAIM_TRUTH || y == WEFT_CLAIM_TRUTH) good = false;
         if (!good && !p->status)
             return fail(p, "%s cannot be %s %s", dimension_names[x],
@@ -234,9 +225,21 @@ static const struct weft_claim_node *parse_product(struct parse *p) {
     return a;
 }
 
-/// Both sides of + - and of a comparison.
+static bool is_zero(const struct weft_claim_node *n) {
+    return n->op == WEFT__CLAIM_VALUE && n->dimension == WEFT_CLAIM_NUMBER && !(n->value < 0 || n->value > 0);
+}
+
+static bool is_unknown(const struct weft_claim_node *n) {
+    return n->dimension == WEFT_CLAIM_UNKNOWN;
+}
+
+/// Both sides of + - and of a comparison; 0 needs no unit.
 static void check_alike(struct parse *p, const struct weft_claim_node *a, const struct weft_claim_node *b) {
-    if (a->dimension == b->dimension && a->dimension != WEFT_CLAIM_TRUTH) return;
+    if (a->dimension == WEFT_CLAIM_TRUTH || b->dimension == WEFT_CLAIM_TRUTH) {
+        fail(p, "%s and %s do not compare or add", dimension_names[a->dimension], dimension_names[b->dimension]);
+        return;
+    }
+    if (a->dimension == b->dimension || is_zero(a) || is_zero(b) || is_unknown(a) || is_unknown(b)) return;
     fail(p, "%s and %s do not compare or add", dimension_names[a->dimension], dimension_names[b->dimension]);
 }
 

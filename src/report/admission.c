@@ -37,34 +37,3 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
     else
         fprintf(file, ", and those of a receiver %s\n", incoming);
 }
-
-static void write_wait(struct weft__json *j, const char *key, const struct weft_wait_outcome *w) {
-    const struct {
-        const char *key;
-        weft_time_ps time;
-    } value[] = {{"mean", w->mean_ps}, {"p50", w->p50_ps}, {"p90", w->p90_ps}, {"p99", w->p99_ps}, {"max", w->max_ps}};
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    for (size_t i = 0; i < sizeof value / sizeof *value; i++) {
-        weft__json_key(j, value[i].key);
-        if (w->messages)
-            weft__json_u64(j, value[i].time);
-        else
-            weft__json_null(j);
-    }
-    weft__json_end_object(j);
-}
-
-void weft__report_admission_json(struct weft__json *j, const struct weft_run *run, uint32_t job) {
-    const struct weft_job_outcome *o = &run->outcome->job[job];
-    weft__json_key(j, "admission");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "clear_to_sends", o->cts_wait.messages);
-    write_wait(j, "cts_ps", &o->cts_wait);
-    weft__json_key_u64(j, "messages", o->sender_wait.messages);
-    write_wait(j, "wait_ps", &o->sender_wait);
-    weft__json_key_u64(j, "in_flight_max_bytes", o->in_flight_bytes_max);
-    weft__json_key_u64(j, "in_flight_bound_bytes", o->in_flight_bytes_bound);
-    weft__json_key_u64(j, "incoming_bound_bytes", o->incoming_bytes_bound);
-    weft__json_end_object(j);
-}

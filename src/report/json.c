@@ -1,287 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as one JSON object. Times are whole picoseconds, sizes bytes; what has no value (the end of a flow that did not
-// finish, a mean of nothing) is null. docs/results.md describes the keys.
-#include "base/json.h"
+// Tables of results as JSON: a run is an object, its tables are objects, lists or numbers in it. What has no value (the
+// end of a flow that did not finish, a mean of nothing) is null.
+#include <assert.h>
+#include <string.h>
 
-#include <inttypes.h>
-#include <math.h>
-
-#include "balance.h"
 #include "claims.h"
-#include "jobs.h"
-#include "rma.h"
-#include "te.h"
-#include "totals.h"
-#include "transitions.h"
+#include "rows.h"
 
-static void key_end(struct weft__json *j, const char *key, weft_time_ps time, bool known) {
-    weft__json_key(j, key);
-    if (known)
-        weft__json_u64(j, time);
-    else
+static void write_value(struct weft__json *j, const struct weft_result_value *v) {
+    if (!v->known) {
         weft__json_null(j);
+        return;
+    }
+    switch (v->type) {
+    case WEFT_RESULT_REAL:
+        weft__json_real(j, v->real);
+        break;
+    case WEFT_RESULT_TEXT:
+        weft__json_string(j, v->text);
+        break;
+    case WEFT_RESULT_BOOL:
+        weft__json_bool(j, v->whole);
+        break;
+    case WEFT_RESULT_PRIORITIES:
+        weft__json_begin_array(j);
+        for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
+            if (v->whole >> p & 1) weft__json_u64(j, p);
+        weft__json_end_array(j);
+        break;
+    default:
+        weft__json_u64(j, v->whole);
+    }
 }
 
-static void write_head(struct weft__json *j, const struct weft_run *run) {
-    const struct weft_outcome *o = run->outcome;
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, o->digest);
-    weft__json_head(j, run->scenario->name, run->scenario->variant);
-    weft__json_key_u64(j, "seed", run->scenario->run.seed);
-    weft__json_key_u64(j, "threads", o->threads);
-    weft__json_key_string(j, "digest", digest);
-    weft__json_key_string(j, "end", weft__report_end_name(o->end));
-    if (o->stall) weft__json_key_string(j, "stall", o->stall);
-    weft__json_key_u64(j, "sim_time_ps", o->sim_time_ps);
-    weft__json_key_real(j, "wall_s", o->wall_s);
-    weft__json_key_real(j, "cpu_s", o->cpu_s);
-    weft__json_key_u64(j, "packet_hops", o->packet_hops);
-    weft__json_key_u64(j, "events", o->events);
-    weft__json_key_real(j, "packet_hops_per_cpu_s", o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : NAN);
-    weft__json_key_u64(j, "peak_rss_bytes", o->peak_rss_bytes);
+/// Columns a.b and a.c are members of an object a. Returns what opens it: the length of "a.", 0 for none.
+static size_t open_object(struct weft__json *j, const char *name, const char *before, size_t open) {
+    const char *dot = strrchr(name, '.');
+    size_t length = dot ? (size_t)(dot - name) + 1 : 0;
+    if (open && (length != open || strncmp(name, before, open))) weft__json_end_object(j);
+    if (length && (length != open || strncmp(name, before, open))) {
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)length - 1, name);
+        weft__json_key(j, key);
+        weft__json_begin_object(j);
+    }
+    return length;
 }
 
-static void write_memory(struct weft__json *j, const struct weft_run *run) {
-    weft__json_key(j, "memory");
+static void write_columns(struct weft__json *j, struct weft_result_cursor *row, const struct weft_result_column *key) {
+    const char *before = "";
+    size_t open = 0;
+    for (uint32_t i = 0; i < row->table->columns; i++) {
+        const struct weft_result_column *c = &row->table->column[i];
+        if (c == key || c->flags & (WEFT_RESULT_ABOVE | WEFT_RESULT_TABLES)) continue;
+        struct weft_result_value value = weft_result_value(row, c);
+        if (c->flags & WEFT_RESULT_SPARSE && !value.known) continue;
+        open = open_object(j, c->name, before, open);
+        before = c->name;
+        weft__json_key(j, c->name + open);
+        write_value(j, &value);
+    }
+    if (open) weft__json_end_object(j);
+}
+
+static void write_table(struct weft__json *j, struct weft_result_cursor *c);
+
+/// Tables that are part of a row; of none: those at the top.
+static void write_parts(struct weft__json *j, struct weft_result_cursor *row, const struct weft_run *run,
+                        struct weft_arena *arena) {
+    for (uint32_t i = 1; i < weft_result_table_count(); i++) {
+        const struct weft_result_table *t = weft_result_tables[i];
+        if (t->shape == WEFT_RESULT_APART || weft_result_table_above(t) != (row ? row->table : NULL)) continue;
+        if (!weft_result_table_present(t, run)) continue;
+        const char *dot = strrchr(t->name, '.');
+        struct weft_result_cursor c = {.run = run, .table = t, .above = row, .arena = arena};
+        weft__json_key(j, dot ? dot + 1 : t->name);
+        write_table(j, &c);
+    }
+}
+
+static bool has_parts(const struct weft_result_table *table) {
+    bool has = false;
+    for (uint32_t i = 0; i < weft_result_table_count(); i++)
+        has |= weft_result_table_above(weft_result_tables[i]) == table;
+    return has;
+}
+
+static void write_row(struct weft__json *j, struct weft_result_cursor *row, const struct weft_result_column *key,
+                      bool parts) {
     weft__json_begin_object(j);
-    for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
-        weft__json_key_u64(j, weft_memory_name(k), run->memory_bytes_max[k]);
+    write_columns(j, row, key);
+    if (parts) write_parts(j, row, row->run, row->arena);
     weft__json_end_object(j);
 }
 
-static void write_groups(struct weft__json *j, const struct weft_run *run) {
-    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    const struct weft_group_stats *group = weft_report_groups(run, arena);
-    weft__json_key(j, "groups");
-    weft__json_begin_object(j);
-    for (uint32_t g = 0; g < run->workload->groups; g++) {
-        weft__json_key(j, group[g].name);
-        weft__json_begin_object(j);
-        weft__json_key_u64(j, "count", group[g].count);
-        weft__json_key_u64(j, "finished", group[g].finished);
-        weft__json_key_u64(j, "bytes", group[g].bytes);
-        weft__json_key_u64(j, "delivered_bytes", group[g].delivered_bytes);
-        weft__json_key_u64(j, "delivered_bytes_min", group[g].delivered_bytes_min);
-        weft__json_key_u64(j, "delivered_bytes_max", group[g].delivered_bytes_max);
-        weft__json_key(j, "fct_ps");
-        weft__json_begin_object(j);
-        weft__json_key_time(j, "mean", group[g].fct_ps.mean);
-        weft__json_key_time(j, "p50", group[g].fct_ps.p50);
-        weft__json_key_time(j, "p95", group[g].fct_ps.p95);
-        weft__json_key_time(j, "p99", group[g].fct_ps.p99);
-        weft__json_key_time(j, "max", group[g].fct_ps.max);
-        weft__json_end_object(j);
-        weft__json_key(j, "slowdown");
-        weft__json_begin_object(j);
-        weft__json_key_real(j, "mean", group[g].slowdown.mean);
-        weft__json_key_real(j, "p50", group[g].slowdown.p50);
-        weft__json_key_real(j, "p95", group[g].slowdown.p95);
-        weft__json_key_real(j, "p99", group[g].slowdown.p99);
-        weft__json_key_real(j, "max", group[g].slowdown.max);
-        weft__json_end_object(j);
-        weft__json_key_u64(j, "out_of_order", group[g].out_of_order);
-        weft__json_key_u64(j, "out_of_order_placed", group[g].out_of_order_placed);
-        weft__json_end_object(j);
+static void write_key(struct weft__json *j, struct weft_result_cursor *row, const struct weft_result_column *key) {
+    char text[32];
+    struct weft_result_value name = weft_result_value(row, key);
+    weft__json_key(j, weft_result_text(&name, text, sizeof text));
+}
+
+static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
+    enum weft_result_shape shape = c->table->shape;
+    bool array = shape == WEFT_RESULT_LIST || shape == WEFT_RESULT_ARRAY, single = shape >= WEFT_RESULT_NUMBERS;
+    bool parts = has_parts(c->table);
+    const struct weft_result_column *key = weft__result_key(c->table);
+    if (shape == WEFT_RESULT_OBJECT) {
+        bool there = c->table->next(c);
+        assert(there); // of what is present
+        write_row(j, c, NULL, parts && there);
+        return;
     }
+    (array ? weft__json_begin_array : weft__json_begin_object)(j);
+    while (c->table->next(c)) {
+        if (!array) write_key(j, c, key);
+        if (single) {
+            struct weft_result_value value = weft_result_value(c, key + 1);
+            write_value(j, &value);
+        } else {
+            write_row(j, c, key, parts);
+        }
+    }
+    (array ? weft__json_end_array : weft__json_end_object)(j);
+}
+
+static void write_run(struct weft__json *j, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_result_cursor c = {.run = run, .table = weft_result_tables[0], .arena = arena};
+    weft__json_begin_object(j);
+    c.table->next(&c);
+    write_columns(j, &c, NULL);
+    write_parts(j, NULL, run, arena);
     weft__json_end_object(j);
     weft_arena_free(arena);
 }
 
-static void write_flows(struct weft__json *j, const struct weft_run *run) {
-    weft__json_key(j, "flows");
-    weft__json_begin_array(j);
-    for (uint32_t f = 0; f < run->workload->flows; f++) {
-        const struct weft_flow *flow = &run->workload->flow[f];
-        if (flow->rma) continue; // a connection
-        const struct weft_flow_outcome *o = &run->outcome->flow[f];
-        bool finished = o->end_ps != WEFT_TIME_NEVER;
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "group", run->workload->group[flow->group]);
-        weft__json_key_u64(j, "src", flow->src);
-        weft__json_key_u64(j, "dst", flow->dst);
-        weft__json_key_u64(j, "bytes", flow->bytes);
-        weft__json_key_u64(j, "start_ps", flow->start_ps);
-        key_end(j, "end_ps", o->end_ps, finished);
-        key_end(j, "fct_ps", o->end_ps - flow->start_ps, finished);
-        weft__json_key_u64(j, "ideal_ps", o->ideal_ps);
-        weft__json_key_u64(j, "delivered_bytes", o->delivered_bytes);
-        weft__json_key_u64(j, "sfc_paused_ps", o->sfc_paused_ps);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
-
-static void write_round_trips(struct weft__json *j, const struct weft_outcome *o) {
-    static const struct weft_wait_outcome nothing; // claims are checked against an outcome in which nothing happened
-    weft__json_key(j, "round_trip_ps");
-    weft__json_begin_object(j);
-    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
-        const struct weft_wait_outcome *t = o->round_trip ? &o->round_trip[p] : &nothing;
-        const char name[] = {(char)('0' + p), 0};
-        weft__json_key(j, name);
-        weft__json_begin_object(j);
-        weft__json_key_u64(j, "count", t->messages);
-        weft__json_key_u64(j, "mean", t->mean_ps);
-        weft__json_key_u64(j, "p50", t->p50_ps);
-        weft__json_key_u64(j, "p90", t->p90_ps);
-        weft__json_key_u64(j, "p99", t->p99_ps);
-        weft__json_key_u64(j, "max", t->max_ps);
-        weft__json_end_object(j);
-    }
-    weft__json_end_object(j);
-}
-
-static void write_counters(struct weft__json *j, const struct weft_outcome *o) {
-    struct weft__totals sum = weft__report_totals(o);
-    weft__json_key(j, "counters");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "pfc_xoff_frames", sum.xoff_frames);
-    weft__json_key_u64(j, "pfc_paused_ps", sum.paused_ps);
-    weft__json_key_u64(j, "pfc_storms", sum.storms);
-    weft__json_key_u64(j, "ecn_marked", sum.ecn_marked);
-    weft__json_key_u64(j, "cnp", o->cnps);
-    weft__json_key_u64(j, "sfc_messages", sum.sfc_sent);
-    weft__json_key_u64(j, "sfc_received", sum.sfc_received);
-    weft__json_key_u64(j, "sfc_suppressed", sum.sfc_suppressed);
-    weft__json_key_u64(j, "sfc_proxied", sum.sfc_proxied);
-    weft__json_key_u64(j, "sfc_paused_ps", sum.sfc_paused_ps);
-    weft__json_key(j, "drops");
-    weft__json_begin_object(j);
-    for (unsigned d = 0; d < WEFT_DROPS; d++)
-        weft__json_key_u64(j, weft_drop_names[d], o->drops[d]);
-    weft__json_end_object(j);
-    weft__json_end_object(j);
-}
-
-static void write_quantiles(struct weft__json *j, const char *key, const struct weft_histogram *h) {
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "count", h->n);
-    weft__json_key_real(j, "mean", weft_histogram_mean(h));
-    weft__json_key_u64(j, "p50", weft_histogram_quantile(h, 0.5));
-    weft__json_key_u64(j, "p90", weft_histogram_quantile(h, 0.9));
-    weft__json_key_u64(j, "p99", weft_histogram_quantile(h, 0.99));
-    weft__json_key_u64(j, "p999", weft_histogram_quantile(h, 0.999));
-    weft__json_key_u64(j, "max", h->max);
-    weft__json_end_object(j);
-}
-
-static void write_dsf(struct weft__json *j, const struct weft_outcome *o) {
-    const struct weft_dsf_outcome *d = o->dsf;
-    weft__json_key(j, "dsf");
-    weft__json_begin_object(j);
-#define X(field, type, help) weft__json_key_u64(j, #field, d->field);
-    WEFT_DSF_COUNTERS(X)
-    WEFT_DSF_WATERMARKS(X)
-#undef X
-    weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, type, unit, help) write_quantiles(j, #field, &d->seen->field);
-    WEFT_DSF_HISTOGRAMS(X)
-#undef X
-    weft__json_end_object(j);
-}
-
-static void write_traced(struct weft__json *j, const struct weft_run *run) {
-    const struct weft_cell_paths *p = run->outcome->cells;
-    weft__json_key(j, "traced");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "cells", p->cells);
-    weft__json_key_u64(j, "arrived", p->arrived);
-    weft__json_key_u64(j, "lost", p->lost);
-    weft__json_key_u64(j, "under_way", p->under_way);
-    weft__json_key_u64(j, "unknown", p->unknown);
-    weft__json_key_u64(j, "unnoted", p->unnoted);
-    weft__json_key_u64(j, "astray", p->astray);
-    weft__json_key(j, "suspect");
-    if (p->suspect == WEFT_NONE)
-        weft__json_null(j);
-    else
-        weft__json_string(j, run->topology->node[p->suspect].name);
-    weft__json_key_u64(j, "suspicions", p->suspicions);
-    write_quantiles(j, "hop_ns", &p->hop_ns);
-    weft__json_end_object(j);
-}
-
-/// VCs that ever had something in a sample; quantiles are over samples of links, those of empty VCs included.
-static void write_depths(struct weft__json *j, const struct weft_gnet_depths *d) {
-    weft__json_key(j, "vc_depths");
-    weft__json_begin_array(j);
-    for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-        if (!d->output[vc].max && !d->fifo[vc].max) continue;
-        uint32_t class = vc / WEFT_GNET_ROUTING_VCS;
-        bool escape = vc >= WEFT_GNET_ESCAPE_VC;
-        weft__json_begin_object(j);
-        weft__json_key_u64(j, "vc", vc);
-        weft__json_key_string(j, "kind", escape ? "escape" : weft_gnet_kind_names[class % WEFT_GNET_KINDS]);
-        if (!escape) weft__json_key_string(j, "level", class < WEFT_GNET_KINDS ? "low_latency" : "bulk");
-        write_quantiles(j, "output_bytes", &d->output[vc]);
-        write_quantiles(j, "fifo_bytes", &d->fifo[vc]);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
-
-static void write_tin(struct weft__json *j, const struct weft_run *run) {
-    const struct weft_outcome *o = run->outcome;
-    const struct weft_tin_outcome *d = o->tin;
-    uint32_t type = 0;
-    weft__json_key(j, "aquila");
-    weft__json_begin_object(j);
-#define X(field, type, help) weft__json_key_u64(j, #field, d->field);
-    WEFT_TIN_COUNTERS(X)
-    WEFT_TIN_WATERMARKS(X)
-#undef X
-    weft__json_key_real(j, "cell_hops_per_cpu_s", o->cpu_s > 0 ? (double)d->cell_hops / o->cpu_s : NAN);
-#define X(field, type, unit, help) write_quantiles(j, #field, &d->seen->field);
-    WEFT_TIN_HISTOGRAMS(X)
-#undef X
-    weft__json_key(j, "cells");
-    weft__json_begin_object(j);
-#define X(name, help) weft__json_key_u64(j, #name, d->cells[type++]);
-    WEFT_TIN_CELLS(X)
-#undef X
-    weft__json_end_object(j);
-    weft__json_key(j, "hops"); // cells by the links that they crossed
-    weft__json_begin_array(j);
-    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++)
-        weft__json_u64(j, d->hops[h]);
-    weft__json_end_array(j);
-    if (o->gnet_depths) write_depths(j, o->gnet_depths);
-    write_traced(j, run);
-    weft__report_transitions_json(j, d);
-    weft__json_end_object(j);
-}
-
-static void write_conservation(struct weft__json *j, const struct weft_outcome *o) {
-    weft__json_key(j, "conservation");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "injected", o->injected_bytes);
-    weft__json_key_u64(j, "delivered", o->delivered_bytes);
-    weft__json_key_u64(j, "dropped", o->dropped_bytes);
-    weft__json_key_u64(j, "held", o->held_bytes);
-    weft__json_end_object(j);
-}
-
-static void write_run(struct weft__json *j, const struct weft_run *run) {
-    weft__json_begin_object(j);
-    write_head(j, run);
-    write_memory(j, run);
-    write_groups(j, run);
-    if (run->workload->jobs) weft__report_jobs_json(j, run);
-    if (run->workload->rmas) weft__report_rma_json(j, run);
-    if (run->scenario->run.round_trips || run->outcome->tin) write_round_trips(j, run->outcome);
-    write_flows(j, run);
-    write_counters(j, run->outcome);
-    weft__report_balance_json(j, run);
-    weft__report_te_json(j, run);
-    if (run->outcome->dsf) write_dsf(j, run->outcome);
-    if (run->outcome->tin) write_tin(j, run);
-    write_conservation(j, run->outcome);
-    if (run->outcome->links) {
-        weft__json_key(j, "links");
-        weft_report_links_json(j, run->topology, run->outcome->links);
-    }
-    weft__json_end_object(j);
+void weft_result_json(FILE *file, const struct weft_result_table *table, const struct weft_run *run) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft__json j = {.file = file};
+    struct weft_result_cursor c = {.run = run, .table = table, .arena = arena};
+    write_table(&j, &c);
+    weft_arena_free(arena);
 }
 
 void weft_report_json(FILE *file, const struct weft_run *run) {

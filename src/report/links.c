@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "weft/dcbx.h"
 #include "weft/report.h"
 
@@ -92,57 +91,4 @@ void weft_report_links(FILE *file, const struct weft_topology *t, const struct w
     for (uint32_t k = 0; k < kinds; k++)
         if (all || links[kind[k].first].notes) print_kind(file, t, links, &kind[k]);
     weft_arena_free(arena);
-}
-
-static void json_priorities(struct weft__json *j, const char *key, uint8_t priorities) {
-    weft__json_key(j, key);
-    weft__json_begin_array(j);
-    for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
-        if (priorities >> p & 1) weft__json_u64(j, p);
-    weft__json_end_array(j);
-}
-
-static void json_ends(struct weft__json *j, const struct weft_topology *t, const struct weft_link_dcbx *l,
-                      uint32_t link) {
-    char name[TEXT];
-    weft__json_key(j, "ends");
-    weft__json_begin_array(j);
-    for (unsigned k = 0; k < 2; k++) {
-        weft_topology_port_name(t, t->link[link].port[k], name, sizeof name);
-        weft__json_begin_object(j);
-        weft__json_key_string(j, "port", name);
-        weft__json_key_bool(j, "speaks", l->speaks[k]);
-        weft__json_key_bool(j, "hears", l->hears[k]);
-        json_priorities(j, "configured", l->configured[k]);
-        json_priorities(j, "in_force", l->in_force[k]);
-        weft__json_key_u64(j, "lldp_sent", l->sent[k]);
-        weft__json_key_u64(j, "lldp_received", l->received[k]);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
-}
-
-void weft_report_links_json(struct weft__json *j, const struct weft_topology *t, const struct weft_link_dcbx *links) {
-    weft__json_begin_array(j);
-    for (uint32_t i = 0; i < t->links; i++) {
-        char name[TEXT];
-        weft__json_begin_object(j);
-        json_ends(j, t, &links[i], i);
-        json_priorities(j, "lossless", links[i].lossless);
-        weft__json_key(j, "differences");
-        weft__json_begin_array(j);
-        for (uint32_t n = 0; n < links[i].notes; n++) {
-            const struct weft_link_note *note = &links[i].note[n];
-            weft_topology_port_name(t, note->port, name, sizeof name);
-            weft__json_begin_object(j);
-            weft__json_key_string(j, "at", name);
-            json_priorities(j, "priorities", note->priorities);
-            weft__json_key_string(j, "found", note->found);
-            weft__json_key_string(j, "consequence", note->consequence);
-            weft__json_end_object(j);
-        }
-        weft__json_end_array(j);
-        weft__json_end_object(j);
-    }
-    weft__json_end_array(j);
 }

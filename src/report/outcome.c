@@ -84,6 +84,7 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
         o->gnet_port = weft_arena_alloc(arena, topology->ports, sizeof *o->gnet_port);
         o->cells = weft_arena_alloc(arena, 1, sizeof *o->cells);
         o->cells->suspect = WEFT_NONE;
+        o->round_trip = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof *o->round_trip);
     }
     o->ports = topology->ports;
     o->port = weft_arena_alloc(arena, (size_t)o->ports * WEFT_PRIORITIES, sizeof *o->port);

@@ -65,35 +65,3 @@ void weft__report_rma_table(FILE *file, const struct weft_run *run) {
                     o->retries, o->dispatch_timeouts, o->timeouts);
     }
 }
-
-static void write_times(struct weft__json *j, const char *key, const struct weft_rma_times *t) {
-    weft__json_key(j, key);
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "mean", t->mean_ps);
-    weft__json_key_u64(j, "p50", t->p50_ps);
-    weft__json_key_u64(j, "p95", t->p95_ps);
-    weft__json_key_u64(j, "p99", t->p99_ps);
-    weft__json_key_u64(j, "p999", t->p999_ps);
-    weft__json_key_u64(j, "max", t->max_ps);
-    weft__json_end_object(j);
-}
-
-void weft__report_rma_json(struct weft__json *j, const struct weft_run *run) {
-    weft__json_key(j, "rma");
-    weft__json_begin_object(j);
-    for (uint32_t e = 0; e < run->workload->rmas; e++) {
-        const struct weft_rma_outcome *o = &run->outcome->rma[e];
-        weft__json_key(j, run->workload->group[run->workload->rma[e].group]);
-        weft__json_begin_object(j);
-        weft__json_key_u64(j, "clients", run->workload->rma[e].clients);
-        weft__json_key_u64(j, "servers", run->workload->rma[e].servers);
-        weft__json_key_real(j, "throughput_bps", weft__report_rma_throughput(run, e));
-#define X(field, type, help) weft__json_key_u64(j, #field, o->field);
-        WEFT_RMA_COUNTERS(X)
-#undef X
-        write_times(j, "latency_ps", &o->latency);
-        write_times(j, "execution_ps", &o->execution);
-        weft__json_end_object(j);
-    }
-    weft__json_end_object(j);
-}

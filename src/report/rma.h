@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remote memory access in the table and the JSON of a run.
+// Remote memory access in the table of a run and among groups.
 #ifndef WEFT_REPORT_RMA_H
 #define WEFT_REPORT_RMA_H
 
-#include "base/json.h"
 #include "weft/report.h"
 
 /// Operations as a group: count, finished, bytes and times of them. False: the group is one of flows.
@@ -11,6 +10,5 @@ bool weft__report_rma_group(const struct weft_run *run, uint32_t group, struct w
 /// Bits of values a second, of all clients, over the time in which they begin operations.
 double weft__report_rma_throughput(const struct weft_run *run, uint32_t entry);
 void weft__report_rma_table(FILE *file, const struct weft_run *run);
-void weft__report_rma_json(struct weft__json *j, const struct weft_run *run);
 
 #endif

@@ -2,12 +2,9 @@
 #ifndef WEFT_REPORT_TE_H
 #define WEFT_REPORT_TE_H
 
-#include "base/json.h"
 #include "weft/report.h"
 
 /// What the controller of traffic engineering did; nothing without one.
 void weft__report_te_table(FILE *file, const struct weft_run *run);
-/// The key "te" and its object.
-void weft__report_te_json(struct weft__json *j, const struct weft_run *run);
 
 #endif

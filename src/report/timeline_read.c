@@ -6,11 +6,13 @@
 #include "base/param.h"
 #include "report/database.h"
 #include "report/events.h"
+#include "weft/result.h"
 #include "weft/timeline.h"
 #include "weft/topology.h"
 
 struct reader {
     sqlite3 *db;
+    bool old;   ///< tables and columns have the names of version 1
     int status; ///< the first that was neither SQLITE_OK nor a row
     sqlite3_int64 run;
     struct weft_arena *arena;
@@ -45,6 +47,25 @@ static const char *column_text(sqlite3_stmt *s, int column) {
 static const char *text(struct reader *r, sqlite3_stmt *s, int column) {
     const char *value = column_text(s, column);
     return weft_arena_text(r->arena, value ? value : "");
+}
+
+/// "SELECT columns FROM table", by the names that the file has; columns: "flow,group".
+static sqlite3_stmt *select(struct reader *r, const char *table, const char *columns, const char *order) {
+    const struct weft_result_table *t = weft_result_table_find(table);
+    const char *sql = "SELECT ", *end;
+    char flat[64];
+    for (; *columns; columns = end + (*end == ',')) {
+        end = columns + strcspn(columns, ",");
+        const char *name = weft_arena_format(r->arena, "%.*s", (int)(end - columns), columns);
+        const struct weft_result_column *c = weft_result_column_find(t, name);
+        if (c && c->was && r->old) name = c->was;
+        sql =
+            weft_arena_format(r->arena, "%s\"%s\"%s", sql, weft_result_flat(name, flat, sizeof flat), *end ? "," : "");
+    }
+    const char *name = t->was && r->old ? t->was : t->name;
+    return prepare(r, weft_arena_format(r->arena, "%s FROM \"%s\" WHERE run = ?%s%s", sql,
+                                        weft_result_flat(name, flat, sizeof flat), order ? " ORDER BY " : "",
+                                        order ? order : ""));
 }
 
 /// The first run, or the one of this variant.
@@ -94,8 +115,8 @@ static void read_ports(struct reader *r) {
         t->port[i] = (struct weft_timeline_port){text(r, s, 0), text(r, s, 1), text(r, s, 2),
                                                  (uint32_t)number(s, 3, WEFT_NONE), number(s, 4, 0)};
     sqlite3_finalize(s);
-#define X(field, type, sai, help) ", " #field
-    s = prepare(r, "SELECT port, priority" WEFT_PRIORITY_COUNTERS(X) " FROM counters WHERE run = ?");
+#define X(field, type, sai, help) "," #field
+    s = select(r, "port_counters", "port,priority" WEFT_PRIORITY_COUNTERS(X), NULL);
 #undef X
     while (next(r, s)) {
         uint64_t port = number(s, 0, 0), priority = number(s, 1, 0);
@@ -109,14 +130,33 @@ static void read_ports(struct reader *r) {
     sqlite3_finalize(s);
 }
 
+/// Flows, or connections of remote memory access, whose number the first of `columns` is.
+static void read_names(struct reader *r, const char *table, const char *columns) {
+    struct weft_timeline *t = r->t;
+    sqlite3_stmt *s = select(r, table, columns, NULL);
+    while (next(r, s)) {
+        uint64_t number = (uint64_t)sqlite3_column_int64(s, 0);
+        if (number < t->flows)
+            t->flow[number] = (struct weft_timeline_flow){text(r, s, 1), text(r, s, 2), text(r, s, 3)};
+    }
+    sqlite3_finalize(s);
+}
+
+/// Their numbers go on where flows are left out, so there is room up to the greatest.
+static uint32_t count_numbers(struct reader *r) {
+    uint32_t flows = count(r, "SELECT max(flow) + 1 FROM flows WHERE run = ?");
+    uint32_t connections = r->old ? 0 : count(r, "SELECT max(connection) + 1 FROM connections WHERE run = ?");
+    return flows > connections ? flows : connections;
+}
+
 static void read_flows(struct reader *r) {
     struct weft_timeline *t = r->t;
-    t->flows = count(r, "SELECT count(*) FROM flows WHERE run = ?");
+    t->flows = count_numbers(r);
     t->flow = weft_arena_alloc(r->arena, t->flows, sizeof *t->flow);
-    sqlite3_stmt *s = prepare(r, "SELECT group_name, src_name, dst_name FROM flows WHERE run = ? ORDER BY flow");
-    for (uint32_t i = 0; i < t->flows && next(r, s); i++)
-        t->flow[i] = (struct weft_timeline_flow){text(r, s, 0), text(r, s, 1), text(r, s, 2)};
-    sqlite3_finalize(s);
+    for (uint32_t i = 0; i < t->flows; i++)
+        t->flow[i] = (struct weft_timeline_flow){"", "", ""};
+    read_names(r, "flows", "flow,group,src_name,dst_name");
+    if (!r->old) read_names(r, "connections", "connection,group,src_name,dst_name");
 }
 
 static void read_settings(struct reader *r) {
@@ -150,8 +190,10 @@ static void read_events(struct reader *r) {
     struct weft_timeline *t = r->t;
     uint32_t n = count(r, "SELECT count(*) FROM events WHERE run = ?");
     t->event = weft_arena_alloc(r->arena, n, sizeof *t->event);
-    sqlite3_stmt *s = prepare(r, "SELECT time_ps, kind, port, priority, flow, qp, value, more, detail, cause, begins "
-                                 "FROM events WHERE run = ? ORDER BY event");
+    const char *columns = "time_ps,kind,port,priority,flow,qp,value,more,detail,cause,begins,connection";
+    sqlite3_stmt *s = r->old ? prepare(r, "SELECT time_ps, kind, port, priority, flow, qp, value, more, detail, cause, "
+                                          "begins, NULL FROM events WHERE run = ? ORDER BY event")
+                             : select(r, "events", columns, "event");
     while (t->events < n && next(r, s)) {
         uint32_t kind = weft__event_kind(column_text(s, 1));
         struct weft_event e = {
@@ -159,7 +201,7 @@ static void read_events(struct reader *r) {
             .node = WEFT_NONE,
             .port = (uint32_t)number(s, 2, WEFT_NONE),
             .priority = (uint8_t)number(s, 3, WEFT_EVENT_NO_PRIORITY),
-            .flow = (uint32_t)number(s, 4, WEFT_NONE),
+            .flow = (uint32_t)number(s, 4, number(s, 11, WEFT_NONE)),
             .qp = (uint32_t)number(s, 5, WEFT_NONE),
             .value = number(s, 6, 0),
             .more = number(s, 7, kind == WEFT_EVENT_XOFF ? WEFT_NONE : 0),
@@ -185,6 +227,16 @@ static void close_database(void *context) {
     weft__database_drop(r->db);
 }
 
+/// Files of version 1 did not say so.
+static enum weft_status check_version(struct reader *r, const char *path, struct weft_error *ret_error) {
+    uint32_t version = count(r, "PRAGMA user_version");
+    r->old = version < WEFT_RESULTS_VERSION;
+    if (version <= WEFT_RESULTS_VERSION) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                          "%s: results of version %u; this weft reads versions up to %d", path, version,
+                          WEFT_RESULTS_VERSION);
+}
+
 enum weft_status weft_timeline_read(const char *dir, const char *variant, struct weft_arena *arena,
                                     struct weft_timeline *ret_timeline, struct weft_error *ret_error) {
     const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
@@ -194,7 +246,8 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
     weft_memory_cleanup_add(&cleanup, close_database, &r);
     r.status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, NULL);
     enum weft_status status = WEFT_OK;
-    if (r.status == SQLITE_OK) status = choose_run(&r, variant, ret_error);
+    if (r.status == SQLITE_OK) status = check_version(&r, path, ret_error);
+    if (!status && r.status == SQLITE_OK) status = choose_run(&r, variant, ret_error);
     if (!status) {
         read_ports(&r);
         read_flows(&r);

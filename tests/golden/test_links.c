@@ -176,16 +176,18 @@ static void expect(const char *query, const char *expected) {
 
 static void in_sqlite(void **state) {
     free(weft("run s.yaml --variant on --quiet --out out"));
-    expect("SELECT ports.name, speaks, hears, configured, in_force, lossless, lldp_sent, lldp_received FROM dcbx JOIN "
-           "ports USING (run, port) WHERE ports.name IN ('host-0/0', 'leaf-0/0') ORDER BY ports.name",
+    expect("SELECT ports.name, speaks, hears, configured, in_force, lossless, lldp_sent, lldp_received FROM links_ends "
+           "JOIN links USING (run, link) JOIN "
+           "ports ON ports.port = port_number AND ports.run = links.run WHERE ports.name IN ('host-0/0', 'leaf-0/0') "
+           "ORDER BY ports.name",
            "host-0/0|1|1|3|3|3|1|1|leaf-0/0|1|1|3,4|3,4|3|1|1|");
-    expect("SELECT count(*), count(DISTINCT port), min(priorities), min(consequence) FROM dcbx_differences",
+    expect("SELECT count(*), count(DISTINCT port_number), min(priorities), min(consequence) FROM links_differences",
            "6|6|4|priority 4 is lossy on this link|");
-    expect("SELECT count(*) FROM dcbx", "20|");
+    expect("SELECT count(*) FROM links_ends", "20|");
     expect("SELECT value FROM config WHERE path = 'dcbx.apps'", "udp:4791:3|");
     expect("PRAGMA foreign_key_check", "");
     free(weft("run s.yaml --variant off --quiet --out out"));
-    expect("SELECT count(*) FROM dcbx", "0|");
+    expect("SELECT count(*) FROM links_ends", "0|");
 }
 
 int main(void) {

@@ -78,6 +78,20 @@ class Consoles(unittest.TestCase):
         self.assertGreater(blocks, 0)
 
 
+class Generated(unittest.TestCase):
+    """Between <!-- $ weft COMMAND --> and <!-- end --> stands what the command prints; `make readme` writes it."""
+
+    def test_it_is_what_the_program_prints(self):
+        found = 0
+        for page in ROOT.glob("docs/**/*.md"):
+            for command, shown in re.findall(r"<!-- \$ weft (.*) -->\n((?:.*\n)*?)<!-- end -->", page.read_text()):
+                with self.subTest(page=page.name, command=command):
+                    status, printed, _ = weft(ROOT, *shlex.split(command))
+                    self.assertEqual((status, printed), (0, shown.strip()))
+                found += 1
+        self.assertGreater(found, 0)
+
+
 class Study(unittest.TestCase):
     def test_first_pauses(self):
         text = (ROOT / "docs/studies/incast.md").read_text()

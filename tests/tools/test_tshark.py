@@ -116,7 +116,7 @@ class Captured(unittest.TestCase):
 
     def counters(self, column):
         return {(port, priority): n for port, priority, n in self.database.execute(
-            f"select name, priority, {column} from counters join ports using (run, port) where {column} > 0")}
+            f"select name, priority, {column} from port_counters join ports using (run, port) where {column} > 0")}
 
     def assert_sound(self, options=()):
         wrong = "_ws.malformed || (_ws.expert && !frame.comment) || _ws.unreassembled || ip.checksum.status == 0"
@@ -403,7 +403,7 @@ class Dissector(Captured):
         rows = self.fields("weft_sfcm && frame.packet_flags_direction == 1", "frame.interface_name", "ip.src", "ip.dst",
                            "ip.dsfield.dscp", "frame.len", "weft.sfcm.priority", "weft.sfcm.pause_ns",
                            "weft.sfcm.dest_qp", "weft.sfcm.src_port", options=self.OPTIONS)
-        (sent,) = self.database.execute("select sum(sfc_sent) from counters").fetchone()
+        (sent,) = self.database.execute("select sum(sfc_sent) from port_counters").fetchone()
         self.assertGreater(sent, 0)
         self.assertEqual(len(rows), sent)
         flows = self.fields("infiniband.bth.opcode == 6", "ip.src", "ip.dst", "infiniband.bth.destqp", "udp.srcport")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft compare --csv: a line a run and group, with the numbers of the run; names are quoted where they must be.
+// weft compare --csv: a line a run and row of a table, with the numbers of the run; names are quoted where they must
+// be.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../run.h"
-#include "weft/report.h"
+#include "weft/result.h"
 
 static void lines_are_runs_and_groups(void **state) {
     struct run r = run_once("name: n\ntopology: {kind: single, hosts: 4}\n"
@@ -20,22 +21,30 @@ static void lines_are_runs_and_groups(void **state) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    weft_report_csv(file, &run, 1);
+    weft_report_csv(file, weft_result_table_find("groups"), &run, 1);
     fclose(file);
     char *line[4] = {strtok(text, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n")};
     assert_string_equal(
-        line[0], "scenario,variant,group,count,finished,bytes,mean_us,p50_us,p95_us,p99_us,max_us,throughput_bps,"
-                 "execution_p50_us,execution_p99_us,round_trip_p50_us,round_trip_p99_us");
-    double mean, rate;
-    assert_int_equal(sscanf(line[1], "n,,\"a, \"\"b\"\"\",1,1,1000000,%lf,%*f,%*f,%*f,%*f,%lf", &mean, &rate), 2);
-    assert_true(fabs(mean * 1e6 / (double)r.outcome->flow[0].end_ps - 1) < 1e-5);
-    uint64_t n, finished, bytes;
-    assert_int_equal(sscanf(line[2], "n,,gets,%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%lf,%*f,%*f,%*f,%*f,%lf", &n,
-                            &finished, &bytes, &mean, &rate),
-                     5);
+        line[0], "scenario,variant,name,count,finished,bytes,delivered_bytes,delivered_bytes_min,delivered_bytes_max,"
+                 "fct_ps_mean,fct_ps_p50,fct_ps_p95,fct_ps_p99,fct_ps_max,slowdown_mean,slowdown_p50,slowdown_p95,"
+                 "slowdown_p99,slowdown_max,out_of_order,out_of_order_placed,throughput_bps,execution_ps_p50,"
+                 "execution_ps_p99,round_trip_ps_p50,round_trip_ps_p99");
+    double rate;
+    uint64_t n, finished, bytes, mean;
+    assert_int_equal(sscanf(line[1],
+                            "n,,\"a, \"\"b\"\"\",1,1,1000000,1000000,1000000,1000000,%" SCNu64
+                            ",%*u,%*u,%*u,%*u,%*f,%*f,%*f,%*f,%*f,0,0,%lf,,,,",
+                            &mean, &rate),
+                     2);
+    assert_int_equal(mean, r.outcome->flow[0].end_ps);
+    assert_int_equal(
+        sscanf(line[2], "n,,gets,%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",0,0,0,%" SCNu64 ",%*u,%*u,%*u,%*u,,,,,,0,0,%lf",
+               &n, &finished, &bytes, &mean, &rate),
+        5);
     assert_int_equal(n, r.outcome->rma[0].issued);
     assert_int_equal(finished, r.outcome->rma[0].completed);
     assert_int_equal(bytes, finished * 4096);
+    assert_int_equal(mean, r.outcome->rma[0].latency.mean_ps);
     assert_true(fabs(rate / ((double)bytes * 8 / 1e-3) - 1) < 1e-5);
     assert_null(line[3]);
     free(text);

@@ -17,6 +17,7 @@
 
 #include "query.h"
 #include "report_sample.h"
+#include "weft/result.h"
 
 struct fixture {
     char dir[64];
@@ -76,13 +77,28 @@ static void is_sound(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "PRAGMA integrity_check", "ok");
     expect_rows(f->dir, "PRAGMA foreign_key_check", "");
-    expect_rows(
-        f->dir, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-        "admission\naquila\nbalance\ncell_hops\ncell_traces\ncollectives\ncollision_links\ncollisions\nconfig\ncounter_"
-        "meaning\ncounters\ndcbx\ndcbx_"
-        "differences\ndistributions\ndrops\ndsf\n"
-        "event_meaning\nevents\nflows\ngnet_ports\ngroups\niterations\njobs\n"
-        "load\nmemory\npauses\npfc_layers\nport_flows\nports\nrma\nround_trips\nrun\nseries\nte\ntins");
+    expect_rows(f->dir, "PRAGMA user_version", "2");
+    for (uint32_t i = 0; i < weft_result_table_count(); i++) {
+        char name[64], query[128];
+        weft_result_flat(weft_result_tables[i]->name, name, sizeof name);
+        snprintf(query, sizeof query, "SELECT count(*) > 1 FROM pragma_table_info('%s')", name);
+        expect_rows(f->dir, query, "1");
+    }
+}
+
+/// Each column of each table says what it is.
+static void meanings(void **state) {
+    struct fixture *f = *state;
+    write_results(f, f->dir);
+    expect_rows(f->dir, "SELECT unit, help FROM meaning WHERE \"table\" = 'flows' AND \"column\" = 'bytes'",
+                "bytes|bytes to be sent");
+    expect_rows(f->dir, "SELECT help FROM meaning WHERE \"table\" = 'port_counters' AND \"column\" = 'pfc_rx_xoff'",
+                "pause frames received with a time above 0: SAI_PORT_STAT_PFC_%u_RX_PKTS");
+    expect_rows(f->dir,
+                "SELECT count(*) FROM sqlite_master AS t, pragma_table_info(t.name) AS c LEFT JOIN meaning AS m"
+                " ON m.\"table\" = t.name AND m.\"column\" = c.name WHERE t.type = 'table' AND t.name <> 'meaning'"
+                " AND c.name NOT IN ('run', 'id') AND m.help IS NULL",
+                "0");
 }
 
 static void what_was_run(void **state) {
@@ -90,12 +106,12 @@ static void what_was_run(void **state) {
     write_results(f, f->dir);
     expect_rows(
         f->dir,
-        "SELECT id, scenario, variant, seed, threads, digest, ended, stall, hosts, switches, links, sim_time_ps, "
-        "wall_s,"
-        " packet_hops, injected_bytes, delivered_bytes, dropped_bytes, held_bytes, cnps FROM run",
-        "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|791644|7\n"
-        "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678|13500000|12700000|8356|"
-        "791644|7");
+        "SELECT id, scenario, variant, seed, threads, digest, \"end\", stall, hosts, switches, links, sim_time_ps,"
+        " wall_s, packet_hops FROM run",
+        "1|sample|pfc|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678\n"
+        "2|sample|pfc+dcqcn|42|2|0123456789abcdef|until|NULL|3|1|3|500000000|0.5|12345678");
+    expect_rows(f->dir, "SELECT * FROM conservation WHERE run = 1", "1|13500000|12700000|8356|791644");
+    expect_rows(f->dir, "SELECT * FROM counters WHERE run = 2", "2|11|128000000|1|321|7|21|18|13|2|10000000");
     expect_rows(f->dir,
                 "SELECT value FROM config WHERE run = 1 AND path IN ('run.seed', 'workload.0.size') ORDER BY path",
                 "42\n4KB");
@@ -114,9 +130,9 @@ static void flows_and_groups(void **state) {
         "1|3|victims|2|0|host-2|host-0|2000000|1|4|read|0|NULL|NULL|NULL|80000000|NULL|1234567|0|9|0|0|0|0");
     expect_rows(f->dir,
                 "SELECT name, count, finished, bytes, delivered_bytes, delivered_bytes_min, delivered_bytes_max, "
-                "fct_mean_ps, fct_p99_ps, slowdown_max FROM groups WHERE run = 2",
-                "incast|2|2|10000000|10000000|5000000|5000000|410000000.0|420000000.0|2.1\nvictims|2|1|3000000|2234567|"
-                "1000000|1234567|50500123.0|50500123.0|1.262503075");
+                "fct_ps_mean, fct_ps_p99, slowdown_max FROM groups WHERE run = 2",
+                "incast|2|2|10000000|10000000|5000000|5000000|410000000|420000000|2.1\nvictims|2|1|3000000|2234567|"
+                "1000000|1234567|50500123|50500123|1.262503075");
     expect_rows(f->dir, "SELECT mean_us FROM group_times WHERE variant = 'pfc' AND name = 'incast'", "410.0");
 }
 
@@ -132,10 +148,12 @@ static void of_a_fabric(void **state) {
     f->sample[1].outcome.dsf = &dsf;
     write_results(f, f->dir);
     f->sample[1].outcome.dsf = NULL;
-    expect_rows(f->dir, "SELECT run, field, value FROM dsf WHERE value > 0 ORDER BY field",
-                "2|cell_hops|34\n2|voq_bytes_max|4158");
+    expect_rows(f->dir,
+                "SELECT run, cell_hops, cells_lost, voq_bytes_max, fabric_cells_count, fabric_cells_p50,"
+                " fabric_cells_max, voq_ns_mean, reassembly_packets__max FROM dsf",
+                "2|34|0|4158|8|0|1001|7.0|0");
     expect_rows(f->dir, "SELECT * FROM distributions",
-                "2|fabric_cells|0|1|6|0.75\n2|fabric_cells|1000|1004|2|1.0\n2|voq_ns|7|8|1|1.0");
+                "2|dsf.fabric_cells|0|1|6|0.75\n2|dsf.fabric_cells|1000|1004|2|1.0\n2|dsf.voq_ns|7|8|1|1.0");
 }
 
 /// Likewise of a Clique; hops are exact.
@@ -153,10 +171,10 @@ static void of_a_clique(void **state) {
     f->sample[0].outcome.tin = &tin;
     write_results(f, f->dir);
     f->sample[0].outcome.tin = NULL;
-    expect_rows(f->dir, "SELECT run, field, value FROM aquila WHERE value > 0 ORDER BY field",
-                "1|cell_hops|9\n1|cells_ctd|1\n1|cells_cts|1\n1|cells_data|5\n1|cells_rts|2\n1|rts_packets_max|3");
-    expect_rows(f->dir, "SELECT * FROM distributions",
-                "1|clear_ns|1000|1004|2|1.0\n1|hops|1|2|3|0.375\n1|hops|2|3|1|0.5\n1|hops|15|16|4|1.0");
+    expect_rows(f->dir, "SELECT run, cell_hops, rts_packets_max, clear_ns_p99 FROM aquila", "1|9|3|1000");
+    expect_rows(f->dir, "SELECT * FROM aquila_cells WHERE cells > 0", "1|ctd|1\n1|cts|1\n1|data|5\n1|rts|2");
+    expect_rows(f->dir, "SELECT * FROM aquila_hops WHERE cells > 0", "1|1|3\n1|2|1\n1|15|4");
+    expect_rows(f->dir, "SELECT * FROM distributions", "1|aquila.clear_ns|1000|1004|2|1.0");
 }
 
 /// A traced cell that a TiN sent astray, and another loses.
@@ -203,10 +221,10 @@ static void ports_counters_series(void **state) {
     write_results(f, f->dir);
     expect_rows(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5",
                 "1|5|leaf-0/2|leaf-0|host-2|2|200000000000|150000");
-    expect_rows(f->dir, "SELECT count(*) FROM counters WHERE run = 1", "6"); // rows of zeros are left out
+    expect_rows(f->dir, "SELECT count(*) FROM port_counters WHERE run = 1", "6"); // rows of zeros are left out
     expect_rows(f->dir,
                 "SELECT tx_packets, tx_bytes, ecn_marked, queue_bytes_max, ingress_bytes_max, pfc_tx_xoff, pfc_tx_xon,"
-                " pfc_rx_xoff, pfc_rx_xon, paused_ps, watchdog_storms, drops FROM counters"
+                " pfc_rx_xoff, pfc_rx_xon, paused_ps, watchdog_storms, drops FROM port_counters"
                 " WHERE run = 1 AND port = 5 AND priority = 3",
                 "2700|10900000|321|812345|0|0|0|0|0|5000000|1|0");
     expect_rows(f->dir, "SELECT port, peer, priority, paused_us FROM paused_ports WHERE run = 1",
@@ -214,10 +232,9 @@ static void ports_counters_series(void **state) {
     expect_rows(f->dir, "SELECT port, queue_bytes_max, ecn_marked FROM full_queues WHERE run = 1 LIMIT 1",
                 "leaf-0/2|812345|321");
     expect_rows(f->dir, "SELECT * FROM series WHERE run = 1",
-                "1|1000000|5|3|4096|8192|25000|0\n1|2000000|5|3|812345|780000|0|1");
-    expect_rows(f->dir, "SELECT reason, packets, bytes FROM drops WHERE run = 1 AND packets > 0",
+                "1|1000000|5|3|4096|8192|25000|0|NULL\n1|2000000|5|3|812345|780000|0|1|NULL");
+    expect_rows(f->dir, "SELECT reason, packets, bytes FROM counters_drops WHERE run = 1 AND packets > 0",
                 "headroom_exhausted|1|4178\nwred|1|4178");
-    expect_rows(f->dir, "SELECT sai FROM counter_meaning WHERE field = 'pfc_rx_xoff'", "SAI_PORT_STAT_PFC_%u_RX_PKTS");
 }
 
 /// Every query in docs/results.md is understood.
@@ -263,7 +280,7 @@ static void replaces_and_makes_folders(void **state) {
     write_results(f, dir);
     f->sample[0].outcome.cnps = 99;
     write_results(f, dir);
-    expect_rows(dir, "SELECT cnps FROM run", "99\n7");
+    expect_rows(dir, "SELECT cnp FROM counters", "99\n7");
     assert_int_equal(files_in(dir), 1); // no draft is left
 }
 
@@ -290,6 +307,7 @@ int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(is_sound),
+        T(meanings),
         T(what_was_run),
         T(flows_and_groups),
         T(of_a_fabric),

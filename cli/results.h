@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of results, as `weft models results` tells of them.
+#ifndef WEFT_CLI_RESULTS_H
+#define WEFT_CLI_RESULTS_H
+
+#include "weft/result.h"
+
+/// The table of that name, with dots or as SQLite has it.
+enum weft_status weft_cli_table_find(const char *name, const struct weft_result_table **ret_table,
+                                     struct weft_error *ret_error);
+void weft_cli_tables_list(void);
+void weft_cli_table_show(const struct weft_result_table *table);
+/// The same of all of them, for docs/results.md.
+void weft_cli_tables_markdown(void);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result is one row: name, type, unit, help and where its value is. Rows with the same subject are the columns of a
+// table, and the table says what its own rows are and how to walk them. From that come results.sqlite, the JSON, CSV,
+// docs/results.md, `weft models results` and the names that claims may use.
+//
+//   static const struct weft_result_column columns[] = {
+//       WEFT_RESULT(struct weft_te_round, demands, COUNT, "demands that were placed"),
+//   };
+//
+// A table stands in the JSON where its name says: "te.round" is the key `round` of the object `te`. In SQLite dots
+// become underscores: the table te_round, and the column fct_ps.mean is fct_ps_mean.
+#ifndef WEFT_RESULT_H
+#define WEFT_RESULT_H
+
+#include "weft/report.h"
+
+/// Of the form of results, in SQLite (PRAGMA user_version) and JSON (results_version). 1 is what did not yet say so.
+enum { WEFT_RESULTS_VERSION = 2 };
+
+enum weft_result_type {
+    WEFT_RESULT_COUNT,      ///< whole number
+    WEFT_RESULT_TIME,       ///< ps
+    WEFT_RESULT_BYTES,      ///< bytes
+    WEFT_RESULT_RATE,       ///< bit/s
+    WEFT_RESULT_REAL,       ///< number
+    WEFT_RESULT_TEXT,       ///< text
+    WEFT_RESULT_BOOL,       ///< yes or no
+    WEFT_RESULT_PRIORITIES, ///< a set of them: a list in JSON, "3,4" in tables
+    WEFT_RESULT_TYPES
+};
+struct weft_result_type_info {
+    const char *name, *unit; ///< unit: "" if it has none of its own
+};
+extern const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES];
+
+/// How a column's value lies in memory. The largest whole number (WEFT_TIME_NEVER, WEFT_NONE) and NAN are no value.
+enum weft_result_source {
+    WEFT_RESULT_FROM_U8,
+    WEFT_RESULT_FROM_U16,
+    WEFT_RESULT_FROM_U32,
+    WEFT_RESULT_FROM_U64,
+    WEFT_RESULT_FROM_DOUBLE,
+    WEFT_RESULT_FROM_BOOL,
+    WEFT_RESULT_FROM_TEXT,
+    WEFT_RESULT_FROM_COUNTED, ///< of a struct weft_histogram: how many values, and so on
+    WEFT_RESULT_FROM_MEAN,
+    WEFT_RESULT_FROM_P50,
+    WEFT_RESULT_FROM_P90,
+    WEFT_RESULT_FROM_P99,
+    WEFT_RESULT_FROM_P999,
+    WEFT_RESULT_FROM_MAX,
+    WEFT_RESULT_FROM_FUNCTION
+};
+
+enum {
+    WEFT_RESULT_KEY = 1,    ///< the keys together tell a table's rows apart
+    WEFT_RESULT_ABOVE = 2,  ///< a key that the JSON has further up: of the object that the row is part of
+    WEFT_RESULT_SPARSE = 4, ///< left out of the JSON where it has no value, rather than null
+    WEFT_RESULT_TABLES = 8, ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
+};
+
+struct weft_result_value {
+    enum weft_result_type type;
+    bool known;
+    union {
+        uint64_t whole; ///< COUNT, TIME, BYTES, RATE, BOOL, PRIORITIES
+        double real;    ///< REAL
+        const char *text;
+    };
+};
+
+struct weft_result_cursor;
+struct weft_result_column {
+    const char *name; ///< "fct_ps.mean" stands in an object fct_ps
+    uint8_t type, source, part, flags;
+    uint32_t offset; ///< in the row's part
+    struct weft_result_value (*value)(struct weft_result_cursor *c);
+    const char *help;
+    const char *unit;       ///< NULL: that of its type
+    const char *references; ///< the table whose key it is; NULL: none
+    const char *was;        ///< its name in tables of version 1; NULL: the same
+};
+
+enum weft_result_shape {
+    WEFT_RESULT_OBJECT,  ///< one row
+    WEFT_RESULT_LIST,    ///< an array of objects
+    WEFT_RESULT_MAP,     ///< an object of objects, by the first key that is not ABOVE
+    WEFT_RESULT_NUMBERS, ///< an object of single values, those of the column after that key
+    WEFT_RESULT_ARRAY,   ///< an array of such
+    WEFT_RESULT_APART,   ///< not in the JSON
+};
+
+struct weft_result_table {
+    const char *name;
+    enum weft_result_shape shape;
+    const char *row; ///< what one is: "a flow"
+    const struct weft_result_column *column;
+    uint32_t columns;
+    /// The next row: fills c->part; false: there is none. c->at counts them, c->state is the function's own.
+    bool (*next)(struct weft_result_cursor *c);
+    bool (*present)(const struct weft_run *run); ///< NULL: in every run
+    const char *was;                             ///< as of a column
+};
+
+enum { WEFT_RESULT_PARTS = 3 };
+/// A walk over the rows of a table, or over those that are part of a row of another table.
+struct weft_result_cursor {
+    const struct weft_run *run;
+    const struct weft_result_table *table;
+    struct weft_result_cursor *above; ///< at the row that these are part of; NULL: there is none
+    struct weft_arena *arena;
+    uint64_t at;
+    void *state;
+    const void *part[WEFT_RESULT_PARTS]; ///< of the row at hand: structs that columns read
+};
+
+#define WEFT__RESULT_SOURCE(T, field)                                                                                  \
+    _Generic(((T *)0)->field, uint8_t: WEFT_RESULT_FROM_U8, uint16_t: WEFT_RESULT_FROM_U16,                            \
+             uint32_t: WEFT_RESULT_FROM_U32, uint64_t: WEFT_RESULT_FROM_U64, double: WEFT_RESULT_FROM_DOUBLE,          \
+             bool: WEFT_RESULT_FROM_BOOL, const char *: WEFT_RESULT_FROM_TEXT, char *: WEFT_RESULT_FROM_TEXT)
+/// More members may follow the help, as in WEFT_RESULT(..., "help", .flags = WEFT_RESULT_KEY).
+#define WEFT_RESULT_AT(n, T, field, key, kind, ...)                                                                    \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_##kind, .source = WEFT__RESULT_SOURCE(T, field), .part = n,                   \
+        .offset = offsetof(T, field), .help = __VA_ARGS__                                                              \
+    }
+#define WEFT_RESULT(T, field, kind, ...) WEFT_RESULT_AT(0, T, field, #field, kind, __VA_ARGS__)
+#define WEFT_RESULT_NAMED(T, field, key, kind, ...) WEFT_RESULT_AT(0, T, field, key, kind, __VA_ARGS__)
+#define WEFT_RESULT_CALL(function, key, kind, ...)                                                                     \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_##kind, .source = WEFT_RESULT_FROM_FUNCTION, .value = function,               \
+        .help = __VA_ARGS__                                                                                            \
+    }
+#define WEFT__RESULT_SEEN(n, T, field, key, from, kind, what, ...)                                                     \
+    {                                                                                                                  \
+        .name = key, .type = WEFT_RESULT_##kind, .source = WEFT_RESULT_FROM_##from, .part = n,                         \
+        .offset = offsetof(T, field), .help = what, __VA_ARGS__                                                        \
+    }
+/// The columns of a struct weft_histogram; its unit may follow as .unit = "ns".
+#define WEFT_RESULT_HISTOGRAM(n, T, field, key, kind, help, ...)                                                       \
+    WEFT__RESULT_SEEN(n, T, field, key ".count", COUNTED, COUNT, help ": how many"),                                   \
+        WEFT__RESULT_SEEN(n, T, field, key ".mean", MEAN, REAL, help ": mean", __VA_ARGS__),                           \
+        WEFT__RESULT_SEEN(n, T, field, key ".p50", P50, kind, help ": median", __VA_ARGS__),                           \
+        WEFT__RESULT_SEEN(n, T, field, key ".p90", P90, kind, help ": 90th percentile", __VA_ARGS__),                  \
+        WEFT__RESULT_SEEN(n, T, field, key ".p99", P99, kind, help ": 99th percentile", __VA_ARGS__),                  \
+        WEFT__RESULT_SEEN(n, T, field, key ".p999", P999, kind, help ": 99.9th percentile", __VA_ARGS__),              \
+        WEFT__RESULT_SEEN(n, T, field, key ".max", MAX, kind, help ": greatest", __VA_ARGS__)
+#define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
+
+/// All tables there are, in the order of the JSON; those that are part of others behind them.
+extern const struct weft_result_table *const weft_result_tables[];
+uint32_t weft_result_table_count(void);
+const struct weft_result_table *weft_result_table_find(const char *name); ///< NULL: there is none
+/// The table that it is part of; NULL: none.
+const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table);
+/// Whether the run has it at all.
+bool weft_result_table_present(const struct weft_result_table *table, const struct weft_run *run);
+const struct weft_result_column *weft_result_column_find(const struct weft_result_table *table, const char *name);
+/// Its unit, or that of its type.
+const char *weft_result_unit(const struct weft_result_column *column);
+/// A table's name as SQLite has it, in `text`, which it returns.
+const char *weft_result_flat(const char *name, char *text, size_t size);
+/// Likewise a column's. Where another column has that name already a dot becomes two underscores.
+const char *weft_result_flat_column(const struct weft_result_table *table, const struct weft_result_column *column,
+                                    char *text, size_t size);
+
+/// A walk over all rows of a table: of one that is part of others, over those of each in turn.
+struct weft_result_walk {
+    struct weft_result_cursor cursor, above;
+    bool inside;
+};
+struct weft_result_walk weft_result_walk(const struct weft_run *run, const struct weft_result_table *table,
+                                         struct weft_arena *arena);
+/// The next row; NULL: there is none.
+struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk);
+struct weft_result_value weft_result_value(struct weft_result_cursor *row, const struct weft_result_column *column);
+/// As text, as tables have it: whole numbers, "3,4"; "" of no value. Returns `text` or the value's own text.
+const char *weft_result_text(const struct weft_result_value *value, char *text, size_t size);
+/// A number as claims see it: NAN of text and of no value.
+double weft_result_number(const struct weft_result_value *value);
+
+/// A table at the top of the JSON, as it stands there.
+void weft_result_json(FILE *file, const struct weft_result_table *table, const struct weft_run *run);
+
+/// What a path in the JSON of a run leads to.
+struct weft_result_found {
+    const struct weft_result_column *column; ///< NULL: to no value
+    struct weft_result_value value;
+    uint32_t parts;          ///< that led somewhere
+    const char *name[64];    ///< what could stand there instead
+    uint32_t names, entries; ///< entries: it is a list of so many
+};
+/// Looks up results of a run; keeps in `arena` what it has worked out for the next time.
+struct weft_result_finder {
+    const struct weft_run *run;
+    struct weft_arena *arena;
+    void **state;
+};
+struct weft_result_finder weft_result_finder(const struct weft_run *run, struct weft_arena *arena);
+/// A path such as {"groups", "victims", "fct_ps", "mean"}.
+struct weft_result_found weft_result_find(const struct weft_result_finder *finder, const char *const *part,
+                                          uint32_t parts);
+/// The column that a path leads to whatever keys (names of groups, numbers) there are; NULL: to none. A part that is a
+/// column's name of version 1 becomes its name.
+const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena);
+
+#endif

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of Aquila Cliques: their TiNs, GNet links and traced cells.
+#include <math.h>
+
+#include "weft/gnet_routes.h"
+#include "weft/result.h"
+
+static struct weft_result_value text(const char *value) {
+    return (struct weft_result_value){.known = value, .text = value};
+}
+static struct weft_result_value number(struct weft_result_cursor *c) {
+    return (struct weft_result_value){.known = true, .whole = c->at - 1};
+}
+
+// --- all TiNs -----------------------------------------------------------------------------------------------------
+
+static bool has_tins(const struct weft_run *run) {
+    return run->outcome->tin;
+}
+
+/// Part 0 is the outcome, part 1 its distributions.
+static bool next_clique(struct weft_result_cursor *c) {
+    c->part[0] = c->run->outcome->tin;
+    c->part[1] = c->run->outcome->tin->seen;
+    return !c->at++;
+}
+
+static struct weft_result_value hops_rate(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    double rate = o->cpu_s > 0 ? (double)o->tin->cell_hops / o->cpu_s : (double)NAN;
+    return (struct weft_result_value){.known = isfinite(rate), .real = rate};
+}
+
+#define COUNTED(field, type, help) WEFT_RESULT(struct weft_tin_outcome, field, type, help)
+static const struct weft_result_column aquila_columns[] = {
+#define X(field, type, help) COUNTED(field, type, help),
+    WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
+#undef X
+        WEFT_RESULT_CALL(hops_rate, "cell_hops_per_cpu_s", REAL, "cell hops a second of processor time", .unit = "1/s"),
+#define X(field, type, of, help)                                                                                       \
+    WEFT_RESULT_HISTOGRAM(1, struct weft_tin_histograms, field, #field, type, help, .unit = of),
+    WEFT_TIN_HISTOGRAMS(X)
+#undef X
+        COUNTED(table_changes, COUNT, "entries of tables that the controller changed"),
+    WEFT_RESULT_NAMED(
+        struct weft_tin_outcome, holes, "black_holes", COUNT,
+        "times that a write of the controller left two TiNs without a way to each other; counted in Cliques of "
+        "up to control.sdn.check_tins TiNs"),
+};
+const struct weft_result_table weft__results_aquila = {
+    .name = "aquila",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the TiNs of a run: sums and the most at any one; percentiles are off by 0.4% at most",
+    WEFT_RESULT_COLUMNS(aquila_columns),
+    .next = next_clique,
+    .present = has_tins,
+};
+
+static const char *const cell_names[] = {
+#define X(name, help) #name,
+    WEFT_TIN_CELLS(X)
+#undef X
+};
+enum { CELL_TYPES = sizeof cell_names / sizeof *cell_names };
+
+struct whole {
+    uint64_t value;
+};
+
+static bool next_cell_type(struct weft_result_cursor *c) {
+    if (c->at == CELL_TYPES) return false;
+    c->part[0] = &c->run->outcome->tin->cells[c->at++];
+    return true;
+}
+static struct weft_result_value cell_type(struct weft_result_cursor *c) {
+    return text(cell_names[c->at - 1]);
+}
+
+static const struct weft_result_column cells_columns[] = {
+    WEFT_RESULT_CALL(cell_type, "type", TEXT,
+                     "type of cell: rts, cts, ctd, data (of IP packets), req or resp (of 1RMA)",
+                     .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells of this type that endpoints sent"),
+};
+const struct weft_result_table weft__results_aquila_cells = {
+    .name = "aquila.cells",
+    .shape = WEFT_RESULT_NUMBERS,
+    .row = "a type of cell",
+    WEFT_RESULT_COLUMNS(cells_columns),
+    .next = next_cell_type,
+};
+
+static bool next_hops(struct weft_result_cursor *c) {
+    if (c->at == WEFT_TIN_HOPS) return false;
+    c->part[0] = &c->run->outcome->tin->hops[c->at++];
+    return true;
+}
+
+static const struct weft_result_column hops_columns[] = {
+    WEFT_RESULT_CALL(number, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
+};
+const struct weft_result_table weft__results_aquila_hops = {
+    .name = "aquila.hops",
+    .shape = WEFT_RESULT_ARRAY,
+    .row = "a number of links, from 0",
+    WEFT_RESULT_COLUMNS(hops_columns),
+    .next = next_hops,
+};
+
+// --- virtual channels ---------------------------------------------------------------------------------------------
+
+struct depth {
+    uint32_t vc;
+    const char *kind, *level;
+};
+struct distribution {
+    struct weft_histogram of;
+};
+
+static bool has_depths(const struct weft_run *run) {
+    return run->outcome->gnet_depths;
+}
+
+/// VCs that ever had something in a sample. Part 0 is the VC, parts 1 and 2 are its distributions.
+static bool next_depth(struct weft_result_cursor *c) {
+    const struct weft_gnet_depths *d = c->run->outcome->gnet_depths;
+    struct depth *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    while (c->at < WEFT_GNET_VCS && !d->output[c->at].max && !d->fifo[c->at].max)
+        c->at++;
+    if (c->at == WEFT_GNET_VCS) return false;
+    uint32_t vc = (uint32_t)c->at++, class = vc / WEFT_GNET_ROUTING_VCS;
+    bool escape = vc >= WEFT_GNET_ESCAPE_VC;
+    *row = (struct depth){vc, escape ? "escape" : weft_gnet_kind_names[class % WEFT_GNET_KINDS],
+                          escape                    ? NULL
+                          : class < WEFT_GNET_KINDS ? "low_latency"
+                                                    : "bulk"};
+    c->part[0] = row;
+    c->part[1] = &d->output[vc];
+    c->part[2] = &d->fifo[vc];
+    return true;
+}
+
+static const struct weft_result_column depths_columns[] = {
+    WEFT_RESULT(struct depth, vc, COUNT, "number of the virtual channel", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct depth, kind, TEXT, "cells of the virtual channel: rts, cts, data, req, resp, or escape for any"),
+    WEFT_RESULT(struct depth, level, TEXT, "low_latency or bulk; none of an escape VC", .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_HISTOGRAM(1, struct distribution, of, "output_bytes", COUNT,
+                          "bytes in the queue of the VC at an output, over samples and links", .unit = "bytes"),
+    WEFT_RESULT_HISTOGRAM(2, struct distribution, of, "fifo_bytes", COUNT,
+                          "bytes in the FIFO of the VC at an input, over samples and links", .unit = "bytes"),
+};
+const struct weft_result_table weft__results_aquila_vc_depths = {
+    .name = "aquila.vc_depths",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a virtual channel in which a sample found something, with run.sample_interval",
+    WEFT_RESULT_COLUMNS(depths_columns),
+    .next = next_depth,
+    .present = has_depths,
+};
+
+// --- failures and repairs -----------------------------------------------------------------------------------------
+
+static bool next_transition(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->tin->transitions) return false;
+    c->part[0] = &c->run->outcome->tin->transition[c->at++];
+    return true;
+}
+
+#define SEEN(field, type, help) WEFT_RESULT(struct weft_tin_transition, field, type, help)
+#define SEEN_NAMED(field, key, type, ...) WEFT_RESULT_NAMED(struct weft_tin_transition, field, key, type, __VA_ARGS__)
+#define FETCH_MAX "longest time from a CTS until the packet was whole, of the packets that became whole"
+static const struct weft_result_column transitions_columns[] = {
+    WEFT_RESULT_CALL(number, "number", COUNT, "number of the transition, from 0", .flags = WEFT_RESULT_KEY),
+    SEEN_NAMED(from_ps, "at_ps", TIME, "when links failed or came back"),
+    SEEN_NAMED(to_ps, "until_ps", TIME, "when the tables followed; none: they never did", .flags = WEFT_RESULT_SPARSE),
+    SEEN_NAMED(down, "links_down", COUNT, "links that failed"),
+    SEEN_NAMED(up, "links_up", COUNT, "links that came back"),
+#define X(field, type, help) SEEN(field, type, help),
+    WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+        SEEN(fetch_max_ps, TIME, FETCH_MAX),
+};
+const struct weft_result_table weft__results_aquila_transitions = {
+    .name = "aquila.transitions",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a time from a failure or repair of links until the controller's tables follow",
+    WEFT_RESULT_COLUMNS(transitions_columns),
+    .next = next_transition,
+};
+
+/// All transitions in which links failed, or all in which they only came back.
+struct sum {
+    struct weft_tin_transition all;
+    uint64_t count;
+    weft_time_ps longest_ps;
+};
+
+static struct sum sum_of(const struct weft_tin_outcome *o, bool failures) {
+    struct sum sum = {0};
+    for (uint32_t i = 0; i < o->transitions; i++) {
+        const struct weft_tin_transition *t = &o->transition[i];
+        if ((t->down > 0) != failures) continue;
+        weft_time_ps time = t->to_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : t->to_ps - t->from_ps;
+        if (time > sum.longest_ps) sum.longest_ps = time;
+        sum.count++;
+#define X(field, type, help) sum.all.field += t->field;
+        WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+        if (t->fetch_max_ps > sum.all.fetch_max_ps) sum.all.fetch_max_ps = t->fetch_max_ps;
+    }
+    return sum;
+}
+
+static bool next_sum(struct weft_result_cursor *c, bool failures) {
+    struct sum *sum = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *sum);
+    *sum = sum_of(c->run->outcome->tin, failures);
+    c->part[0] = sum;
+    return !c->at++;
+}
+static bool next_failures(struct weft_result_cursor *c) {
+    return next_sum(c, true);
+}
+static bool next_repairs(struct weft_result_cursor *c) {
+    return next_sum(c, false);
+}
+
+static const struct weft_result_column sum_columns[] = {
+    WEFT_RESULT(struct sum, count, COUNT, "transitions summed up"),
+    WEFT_RESULT(struct sum, longest_ps, TIME, "longest time until the tables followed; none: some never did"),
+#define X(field, type, help) WEFT_RESULT_NAMED(struct sum, all.field, #field, type, help),
+    WEFT_TIN_TRANSITION_COUNTERS(X)
+#undef X
+        WEFT_RESULT_NAMED(struct sum, all.fetch_max_ps, "fetch_max_ps", TIME, FETCH_MAX),
+};
+const struct weft_result_table weft__results_aquila_failures = {
+    .name = "aquila.failures",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the transitions in which links failed, summed up",
+    WEFT_RESULT_COLUMNS(sum_columns),
+    .next = next_failures,
+};
+const struct weft_result_table weft__results_aquila_repairs = {
+    .name = "aquila.repairs",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the transitions in which links only came back, summed up",
+    WEFT_RESULT_COLUMNS(sum_columns),
+    .next = next_repairs,
+};
+
+// --- each TiN and port --------------------------------------------------------------------------------------------
+
+/// Part 0 is its counters, part 1 the node.
+static bool next_tin(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->tins) return false;
+    const struct weft_tin_part *tin = &c->run->outcome->tin_part[c->at++];
+    c->part[0] = &tin->counts;
+    c->part[1] = &c->run->topology->node[tin->node];
+    return true;
+}
+
+static const struct weft_result_column tins_columns[] = {
+    WEFT_RESULT_AT(1, struct weft_node_info, name, "tin", TEXT, "name of the TiN", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_AT(1, struct weft_node_info, cluster, "pod", COUNT, "pod of the TiN"),
+#define X(field, type, help) COUNTED(field, type, help),
+    WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
+#undef X
+};
+const struct weft_result_table weft__results_tins = {
+    .name = "tins",
+    .shape = WEFT_RESULT_APART,
+    .row = "a TiN, with the counters of aquila as they are at that TiN",
+    WEFT_RESULT_COLUMNS(tins_columns),
+    .next = next_tin,
+};
+
+static bool next_gnet_port(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->gnet_ports) return false;
+    c->part[0] = &c->run->outcome->gnet_port[c->at++];
+    return true;
+}
+static struct weft_result_value port_class(struct weft_result_cursor *c) {
+    return text(((const struct weft_gnet_port *)c->part[0])->global ? "global" : "local");
+}
+
+static const struct weft_result_column gnet_ports_columns[] = {
+    WEFT_RESULT(struct weft_gnet_port, port, COUNT, "number of the port", .references = "ports",
+                .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(port_class, "class", TEXT, "local: within the pod; global: to another pod"),
+#define X(field, type, help) WEFT_RESULT(struct weft_gnet_port, field, type, help),
+    WEFT_GNET_PORT_COUNTERS(X)
+#undef X
+};
+const struct weft_result_table weft__results_gnet_ports = {
+    .name = "gnet_ports",
+    .shape = WEFT_RESULT_APART,
+    .row = "a port of a TiN with a GNet link",
+    WEFT_RESULT_COLUMNS(gnet_ports_columns),
+    .next = next_gnet_port,
+};
+
+// --- traced cells -------------------------------------------------------------------------------------------------
+
+static bool has_traces(const struct weft_run *run) {
+    return run->outcome->cells;
+}
+static bool next_traced(struct weft_result_cursor *c) {
+    c->part[0] = c->run->outcome->cells;
+    return !c->at++;
+}
+static struct weft_result_value traced_suspect(struct weft_result_cursor *c) {
+    uint32_t node = c->run->outcome->cells->suspect;
+    return text(node == WEFT_NONE ? NULL : c->run->topology->node[node].name);
+}
+
+#define TRACED(field, type, ...) WEFT_RESULT(struct weft_cell_paths, field, type, __VA_ARGS__)
+static const struct weft_result_column traced_columns[] = {
+    TRACED(cells, COUNT, "cells traced, with tin.trace"),
+    TRACED(arrived, COUNT, "traced cells that arrived"),
+    TRACED(lost, COUNT, "traced cells that were lost"),
+    TRACED(under_way, COUNT, "traced cells under way when the run ended"),
+    TRACED(unknown, COUNT, "traced cells of unknown fate: a TiN kept no more notes"),
+    TRACED(unnoted, COUNT, "notes beyond those that a TiN keeps"),
+    TRACED(astray, COUNT, "traced cells that left the ways that were meant"),
+    WEFT_RESULT_CALL(traced_suspect, "suspect", TEXT, "name of the TiN that sent most traced cells astray"),
+    TRACED(suspicions, COUNT, "traced cells that the suspect sent astray"),
+    WEFT_RESULT_HISTOGRAM(0, struct weft_cell_paths, hop_ns, "hop_ns", COUNT,
+                          "time of a traced cell from its head's arrival at a TiN to its departure, in ns",
+                          .unit = "ns"),
+};
+const struct weft_result_table weft__results_aquila_traced = {
+    .name = "aquila.traced",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the traced cells of a run",
+    WEFT_RESULT_COLUMNS(traced_columns),
+    .next = next_traced,
+    .present = has_traces,
+};
+
+/// Part 0 is the path, part 1 its first hop, part 2 what is worked out.
+struct trace {
+    const char *type, *src, *dst, *ended, *reason, *suspect;
+    weft_time_ps end_ps;
+    uint32_t links;
+};
+
+static bool next_trace(struct weft_result_cursor *c) {
+    const struct weft_topology *t = c->run->topology;
+    const struct weft_cell_paths *p = c->run->outcome->cells;
+    struct trace *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    if (c->at == p->cells) return false;
+    const struct weft_cell_path *path = &p->path[c->at++];
+    const struct weft_cell_hop *first = &p->hop[path->hop0];
+    *row = (struct trace){
+        .type = cell_names[first->type],
+        .src = t->node[first->node].name,
+        .dst = t->node[path->to].name,
+        .ended = weft_cell_end_names[path->end],
+        .reason = path->end == WEFT_CELL_END_LOST ? weft_drop_names[path->drop] : NULL,
+        .suspect = path->suspect == WEFT_NONE ? NULL : t->node[path->suspect].name,
+        .end_ps = first[path->hops - 1].out_ps,
+        .links = path->hops - 1,
+    };
+    c->part[0] = path;
+    c->part[1] = first;
+    c->part[2] = row;
+    return true;
+}
+
+#define FIRST(field, key, type, ...) WEFT_RESULT_AT(1, struct weft_cell_hop, field, key, type, __VA_ARGS__)
+#define OF_TRACE(field, type, ...) WEFT_RESULT_AT(2, struct trace, field, #field, type, __VA_ARGS__)
+static const struct weft_result_column cell_traces_columns[] = {
+    WEFT_RESULT_CALL(number, "cell", COUNT, "number of the cell, by time", .flags = WEFT_RESULT_KEY),
+    OF_TRACE(type, TEXT, "type of the cell: rts, cts, ctd, data, req or resp"),
+    FIRST(wire, "bytes", BYTES, "bytes of the cell"),
+    OF_TRACE(src, TEXT, "name of the TiN that sent it"),
+    OF_TRACE(dst, TEXT, "name of the TiN that it is for"),
+    FIRST(qp, "qp", COUNT, "queue pair, of RTS and data"),
+    FIRST(in_ps, "sent_ps", TIME, "when it was sent"),
+    OF_TRACE(end_ps, TIME, "when it arrived or was lost"),
+    OF_TRACE(ended, TEXT, "arrived, lost, under_way or unknown"),
+    OF_TRACE(links, COUNT, "links that it crossed"),
+    OF_TRACE(reason, TEXT, "why it was lost"),
+    OF_TRACE(suspect, TEXT, "name of the TiN that first sent it where nobody meant it to go"),
+};
+const struct weft_result_table weft__results_cell_traces = {
+    .name = "cell_traces",
+    .shape = WEFT_RESULT_APART,
+    .row = "a traced cell",
+    WEFT_RESULT_COLUMNS(cell_traces_columns),
+    .next = next_trace,
+    .present = has_traces,
+};
+
+/// Part 0 is the hop, part 1 what is worked out.
+struct hop {
+    uint64_t cell;
+    uint32_t hop, next;
+    const char *tin, *port_in, *port_out, *way;
+    char in[256], out[256];
+};
+
+/// The name of a TiN's port; NULL: an endpoint.
+static const char *port_name(const struct weft_topology *t, uint32_t node, uint32_t port, char *name, size_t size) {
+    if (port == WEFT_CELL_ENDPOINT) return NULL;
+    weft_topology_port_name(t, t->node[node].port0 + port, name, size);
+    return name;
+}
+
+static bool next_hop(struct weft_result_cursor *c) {
+    const struct weft_topology *t = c->run->topology;
+    const struct weft_cell_paths *p = c->run->outcome->cells;
+    struct hop *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    while (c->at < p->cells && row->next == p->path[c->at].hops) {
+        c->at++;
+        row->next = 0;
+    }
+    if (c->at == p->cells) return false;
+    const struct weft_cell_hop *h = &p->hop[p->path[c->at].hop0 + row->next];
+    row->cell = c->at;
+    row->hop = row->next++;
+    row->tin = t->node[h->node].name;
+    row->port_in = port_name(t, h->node, h->port_in, row->in, sizeof row->in);
+    row->port_out = port_name(t, h->node, h->port_out, row->out, sizeof row->out);
+    row->way = weft_cell_way_names[h->way];
+    c->part[0] = h;
+    c->part[1] = row;
+    return true;
+}
+
+#define HOP(field, type, ...) WEFT_RESULT(struct weft_cell_hop, field, type, __VA_ARGS__)
+#define OF_HOP(field, type, ...) WEFT_RESULT_AT(1, struct hop, field, #field, type, __VA_ARGS__)
+static const struct weft_result_column cell_hops_columns[] = {
+    OF_HOP(cell, COUNT, "number of the cell", .references = "cell_traces", .flags = WEFT_RESULT_KEY),
+    OF_HOP(hop, COUNT, "number of the TiN on the cell's path, from 0", .flags = WEFT_RESULT_KEY),
+    OF_HOP(tin, TEXT, "name of the TiN"),
+    OF_HOP(port_in, TEXT, "name of the port that it came by; none: an endpoint sent it"),
+    HOP(vc_in, COUNT, "virtual channel that it came by"),
+    HOP(in_ps, TIME, "when its head came"),
+    OF_HOP(port_out, TEXT, "name of the port that it left by; none: an endpoint took it"),
+    HOP(vc_out, COUNT, "virtual channel that it left by"),
+    HOP(out_ps, TIME, "when its first bit left, it reached an endpoint, or was lost"),
+    OF_HOP(way, TEXT, "how it left: minimal, nonminimal, escape, astray, home (to an endpoint) or none"),
+};
+const struct weft_result_table weft__results_cell_hops = {
+    .name = "cell_hops",
+    .shape = WEFT_RESULT_APART,
+    .row = "a TiN that a traced cell came to",
+    WEFT_RESULT_COLUMNS(cell_hops_columns),
+    .next = next_hop,
+    .present = has_traces,
+};

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of results: what all of them share.
+#include "rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
+    [WEFT_RESULT_COUNT] = {"whole number", ""}, [WEFT_RESULT_TIME] = {"time", "ps"},
+    [WEFT_RESULT_BYTES] = {"size", "bytes"},    [WEFT_RESULT_RATE] = {"rate", "bit/s"},
+    [WEFT_RESULT_REAL] = {"number", ""},        [WEFT_RESULT_TEXT] = {"text", ""},
+    [WEFT_RESULT_BOOL] = {"1 or 0", ""},        [WEFT_RESULT_PRIORITIES] = {"priorities", ""},
+};
+
+#define WEFT_RESULTS(name) extern const struct weft_result_table weft__results_##name;
+#include "results.def"
+#undef WEFT_RESULTS
+
+const struct weft_result_table *const weft_result_tables[] = {
+#define WEFT_RESULTS(name) &weft__results_##name,
+#include "results.def"
+#undef WEFT_RESULTS
+};
+
+uint32_t weft_result_table_count(void) {
+    return sizeof weft_result_tables / sizeof *weft_result_tables;
+}
+
+// --- names --------------------------------------------------------------------------------------------------------
+
+const struct weft_result_table *weft_result_table_find(const char *name) {
+    for (uint32_t i = 0; i < weft_result_table_count(); i++)
+        if (!strcmp(weft_result_tables[i]->name, name)) return weft_result_tables[i];
+    return NULL;
+}
+
+static bool is_part_of(const struct weft_result_table *table, const struct weft_result_table *above) {
+    size_t n = strlen(above->name);
+    return !strncmp(table->name, above->name, n) && table->name[n] == '.' && !strchr(table->name + n + 1, '.');
+}
+
+const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table) {
+    for (uint32_t i = 0; i < weft_result_table_count(); i++)
+        if (is_part_of(table, weft_result_tables[i])) return weft_result_tables[i];
+    return NULL;
+}
+
+bool weft_result_table_present(const struct weft_result_table *table, const struct weft_run *run) {
+    const struct weft_result_table *above = weft_result_table_above(table);
+    return (!above || weft_result_table_present(above, run)) && (!table->present || table->present(run));
+}
+
+const struct weft_result_column *weft_result_column_find(const struct weft_result_table *table, const char *name) {
+    for (uint32_t i = 0; i < table->columns; i++)
+        if (!strcmp(table->column[i].name, name)) return &table->column[i];
+    return NULL;
+}
+
+const struct weft_result_column *weft__result_key(const struct weft_result_table *table) {
+    if (table->shape != WEFT_RESULT_MAP && table->shape != WEFT_RESULT_NUMBERS && table->shape != WEFT_RESULT_ARRAY)
+        return NULL;
+    const struct weft_result_column *c = table->column;
+    while (c->flags & WEFT_RESULT_ABOVE)
+        c++;
+    return c;
+}
+
+const char *weft_result_unit(const struct weft_result_column *column) {
+    return column->unit ? column->unit : weft_result_types[column->type].unit;
+}
+
+const char *weft_result_flat(const char *name, char *text, size_t size) {
+    snprintf(text, size, "%s", name);
+    for (char *c = text; *c; c++)
+        if (*c == '.') *c = '_';
+    return text;
+}
+
+const char *weft_result_flat_column(const struct weft_result_table *table, const struct weft_result_column *column,
+                                    char *text, size_t size) {
+    const char *dot = strrchr(column->name, '.');
+    weft_result_flat(column->name, text, size);
+    if (dot && weft_result_column_find(table, text))
+        snprintf(text, size, "%.*s__%s", (int)(dot - column->name), column->name, dot + 1);
+    return text;
+}
+
+// --- rows and values ----------------------------------------------------------------------------------------------
+
+struct weft_result_walk weft_result_walk(const struct weft_run *run, const struct weft_result_table *table,
+                                         struct weft_arena *arena) {
+    const struct weft_result_table *above = weft_result_table_above(table);
+    return (struct weft_result_walk){
+        .cursor = {.run = run, .table = table, .arena = arena},
+        .above = {.run = run, .table = above, .arena = arena},
+        .inside = !above,
+    };
+}
+
+struct weft_result_cursor *weft_result_next(struct weft_result_walk *walk) {
+    struct weft_result_cursor *c = &walk->cursor;
+    if (walk->inside && c->table->next(c)) return c;
+    if (!walk->above.table) return NULL;
+    while (walk->above.table->next(&walk->above)) {
+        *c = (struct weft_result_cursor){.run = c->run, .table = c->table, .arena = c->arena, .above = &walk->above};
+        walk->inside = true;
+        if (c->table->next(c)) return c;
+    }
+    walk->inside = false;
+    return NULL;
+}
+
+static struct weft_result_value whole(uint8_t type, uint64_t value, uint64_t none) {
+    struct weft_result_value v = {.type = type, .known = value != none, .whole = value};
+    return v;
+}
+
+static struct weft_result_value real(uint8_t type, double value) {
+    if (type != WEFT_RESULT_REAL)
+        return isfinite(value) ? whole(type, (uint64_t)llround(value), UINT64_MAX)
+                               : (struct weft_result_value){.type = type};
+    return (struct weft_result_value){.type = type, .known = isfinite(value), .real = value};
+}
+
+static struct weft_result_value of_histogram(uint8_t type, uint8_t source, const struct weft_histogram *h) {
+    static const double quantile[] = {[WEFT_RESULT_FROM_P50] = .5,
+                                      [WEFT_RESULT_FROM_P90] = .9,
+                                      [WEFT_RESULT_FROM_P99] = .99,
+                                      [WEFT_RESULT_FROM_P999] = .999};
+    if (source == WEFT_RESULT_FROM_COUNTED) return whole(type, h->n, UINT64_MAX);
+    if (source == WEFT_RESULT_FROM_MEAN) return real(type, weft_histogram_mean(h));
+    if (source == WEFT_RESULT_FROM_MAX) return whole(type, h->max, UINT64_MAX);
+    return whole(type, weft_histogram_quantile(h, quantile[source]), UINT64_MAX);
+}
+
+struct weft_result_value weft_result_value(struct weft_result_cursor *row, const struct weft_result_column *column) {
+    uint8_t type = column->type;
+    const char *at = (const char *)row->part[column->part] + column->offset;
+    switch ((enum weft_result_source)column->source) {
+    case WEFT_RESULT_FROM_U8: // of a set of priorities, all of them are a value
+        return whole(type, *(const uint8_t *)at, type == WEFT_RESULT_PRIORITIES ? UINT64_MAX : UINT8_MAX);
+    case WEFT_RESULT_FROM_U16:
+        return whole(type, *(const uint16_t *)at, UINT16_MAX);
+    case WEFT_RESULT_FROM_U32:
+        return whole(type, *(const uint32_t *)(const void *)at, UINT32_MAX);
+    case WEFT_RESULT_FROM_U64:
+        return whole(type, *(const uint64_t *)(const void *)at, UINT64_MAX);
+    case WEFT_RESULT_FROM_DOUBLE:
+        return real(type, *(const double *)(const void *)at);
+    case WEFT_RESULT_FROM_BOOL:
+        return whole(type, *(const bool *)at, UINT64_MAX);
+    case WEFT_RESULT_FROM_TEXT: {
+        const char *text = *(const char *const *)(const void *)at;
+        return (struct weft_result_value){.type = type, .known = text, .text = text};
+    }
+    case WEFT_RESULT_FROM_FUNCTION: {
+        struct weft_result_value value = column->value(row);
+        value.type = type;
+        return value;
+    }
+    default:
+        return of_histogram(type, column->source, (const struct weft_histogram *)(const void *)at);
+    }
+}
+
+static const char *priorities_text(uint64_t set, char *text, size_t size) {
+    size_t n = 0;
+    *text = 0;
+    for (unsigned p = 0; p < WEFT_PRIORITIES && n + 2 < size; p++)
+        if (set >> p & 1) n += (size_t)snprintf(text + n, size - n, "%s%u", n ? "," : "", p);
+    return text;
+}
+
+const char *weft_result_text(const struct weft_result_value *value, char *text, size_t size) {
+    if (!value->known) return "";
+    if (value->type == WEFT_RESULT_TEXT) return value->text;
+    if (value->type == WEFT_RESULT_PRIORITIES) return priorities_text(value->whole, text, size);
+    if (value->type == WEFT_RESULT_REAL)
+        snprintf(text, size, "%.9g", value->real);
+    else
+        snprintf(text, size, "%" PRIu64, value->whole);
+    return text;
+}
+
+double weft_result_number(const struct weft_result_value *value) {
+    if (!value->known || value->type == WEFT_RESULT_TEXT || value->type == WEFT_RESULT_PRIORITIES) return NAN;
+    return value->type == WEFT_RESULT_REAL ? value->real : (double)value->whole;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of a recorded run: what happened inside the network.
+#include "events.h"
+#include "rows.h"
+#include "weft/timeline.h"
+
+static const struct weft_flow *flow_of(const struct weft_run *run, const struct weft_event *e) {
+    return e->flow == WEFT_NONE ? NULL : &run->workload->flow[e->flow];
+}
+
+/// None if it is what stands for none.
+static struct weft_result_value unless(uint64_t value, uint64_t none) {
+    return (struct weft_result_value){.known = value != none, .whole = value};
+}
+
+// --- connections --------------------------------------------------------------------------------------------------
+
+/// Flows of remote memory access are no results, but events name them.
+struct connections {
+    bool *named; ///< [flows]
+    const char *group, *src, *dst;
+};
+
+static bool *find_named(const struct weft_run *run, struct weft_arena *arena) {
+    bool *named = weft_arena_alloc(arena, run->workload->flows, sizeof *named);
+    for (uint32_t i = 0; i < run->outcome->recorded; i++) {
+        const struct weft_flow *flow = flow_of(run, &run->outcome->record[i]);
+        if (flow && flow->rma) named[flow - run->workload->flow] = true;
+    }
+    return named;
+}
+
+static bool next_connection(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    const struct weft_topology *t = c->run->topology;
+    struct connections *row = c->state;
+    if (!row) {
+        row = c->state = weft_arena_alloc(c->arena, 1, sizeof *row);
+        row->named = find_named(c->run, c->arena);
+    }
+    while (c->at < w->flows && !row->named[c->at])
+        c->at++;
+    if (c->at == w->flows) return false;
+    const struct weft_flow *flow = &w->flow[c->at++];
+    row->group = w->group[flow->group];
+    row->src = t->node[t->host[flow->src]].name;
+    row->dst = t->node[t->host[flow->dst]].name;
+    c->part[0] = row;
+    return true;
+}
+
+static bool has_connections(const struct weft_run *run) {
+    return run->workload->rma_flows && run->outcome->recorded;
+}
+
+static struct weft_result_value connection_number(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at - 1);
+}
+
+#define CONNECTION(field, key, ...) WEFT_RESULT_NAMED(struct connections, field, key, TEXT, __VA_ARGS__)
+static const struct weft_result_column connections_columns[] = {
+    WEFT_RESULT_CALL(connection_number, "connection", COUNT, "number of the connection, among flows",
+                     .flags = WEFT_RESULT_KEY),
+    CONNECTION(group, "group", "name of the group of remote memory access", .references = "rma"),
+    CONNECTION(src, "src_name", "name of the host that sends"),
+    CONNECTION(dst, "dst_name", "name of the host that receives"),
+};
+const struct weft_result_table weft__results_connections = {
+    .name = "connections",
+    .shape = WEFT_RESULT_APART,
+    .row = "a connection of remote memory access that an event names",
+    WEFT_RESULT_COLUMNS(connections_columns),
+    .next = next_connection,
+    .present = has_connections,
+};
+
+// --- events -------------------------------------------------------------------------------------------------------
+
+static bool next_event(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->recorded) return false;
+    c->part[0] = &c->run->outcome->record[c->at++];
+    return true;
+}
+
+static struct weft_result_value event_id(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at);
+}
+static struct weft_result_value event_kind(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(weft_event_infos[((const struct weft_event *)c->part[0])->kind].name);
+}
+static struct weft_result_value event_flow(struct weft_result_cursor *c) {
+    const struct weft_event *e = c->part[0];
+    const struct weft_flow *flow = flow_of(c->run, e);
+    return unless(flow && !flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
+}
+static struct weft_result_value event_connection(struct weft_result_cursor *c) {
+    const struct weft_event *e = c->part[0];
+    const struct weft_flow *flow = flow_of(c->run, e);
+    return unless(flow && flow->rma ? e->flow : WEFT_NONE, WEFT_NONE);
+}
+static struct weft_result_value event_more(struct weft_result_cursor *c) {
+    const struct weft_event *e = c->part[0];
+    if (!*weft_event_infos[e->kind].more) return (struct weft_result_value){0};
+    return unless(e->more, e->kind == WEFT_EVENT_XOFF ? WEFT_NONE : UINT64_MAX);
+}
+/// The eight characters of a class-enable vector are kept until the next row.
+static struct weft_result_value event_detail(struct weft_result_cursor *c) {
+    enum { DETAIL = 8 };
+    if (!c->state) c->state = weft_arena_alloc(c->arena, DETAIL, 1);
+    return WEFT__RESULT_TEXT(weft__event_detail_text(c->part[0], c->state, DETAIL));
+}
+static struct weft_result_value event_cause(struct weft_result_cursor *c) {
+    return unless(((const struct weft_event *)c->part[0])->cause, 0);
+}
+static struct weft_result_value event_begins(struct weft_result_cursor *c) {
+    return unless(((const struct weft_event *)c->part[0])->begins, 0);
+}
+
+#define EVENT(field, kind, ...) WEFT_RESULT(struct weft_event, field, kind, __VA_ARGS__)
+static const struct weft_result_column events_columns[] = {
+    WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1, in order of time",
+                     .flags = WEFT_RESULT_KEY),
+    EVENT(time_ps, TIME, "when it happened"),
+    WEFT_RESULT_CALL(event_kind, "kind", TEXT, "what happened, as in event_meaning", .references = "event_meaning"),
+    EVENT(port, COUNT, "port that it happened at", .references = "ports"),
+    EVENT(priority, COUNT, "priority that it is about"),
+    WEFT_RESULT_CALL(event_flow, "flow", COUNT, "flow that it is about", .references = "flows"),
+    WEFT_RESULT_CALL(event_connection, "connection", COUNT, "connection of remote memory access that it is about",
+                     .references = "connections"),
+    EVENT(qp, COUNT, "queue pair that it is about"),
+    EVENT(value, COUNT, "a number that event_meaning says the meaning of, by kind"),
+    WEFT_RESULT_CALL(event_more, "more", COUNT, "another number that event_meaning says the meaning of, by kind"),
+    WEFT_RESULT_CALL(event_detail, "detail", TEXT,
+                     "threshold, packet kind, class-enable vector, what resumed, or drop reason, by kind"),
+    WEFT_RESULT_CALL(event_cause, "cause", COUNT, "event that led to it", .references = "events"),
+    WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that it ends or repeats", .references = "events"),
+};
+const struct weft_result_table weft__results_events = {
+    .name = "events",
+    .shape = WEFT_RESULT_APART,
+    .row = "something that happened inside the network, with --out",
+    WEFT_RESULT_COLUMNS(events_columns),
+    .next = next_event,
+};
+
+static bool is_recorded(const struct weft_run *run) {
+    return run->outcome->recorded > 0;
+}
+
+static bool next_meaning(struct weft_result_cursor *c) {
+    if (c->at == WEFT_EVENT_KINDS) return false;
+    c->part[0] = &weft_event_infos[c->at++];
+    return true;
+}
+
+#define MEANING(field, key, ...) WEFT_RESULT_NAMED(struct weft_event_info, field, key, TEXT, __VA_ARGS__)
+static const struct weft_result_column event_meaning_columns[] = {
+    MEANING(name, "kind", "what happened", .flags = WEFT_RESULT_KEY),
+    MEANING(value, "value", "what `value` is of an event of this kind"),
+    MEANING(more, "more", "what `more` is of an event of this kind"),
+    MEANING(help, "meaning", "what an event of this kind says"),
+};
+const struct weft_result_table weft__results_event_meaning = {
+    .name = "event_meaning",
+    .shape = WEFT_RESULT_APART,
+    .row = "a kind of event",
+    WEFT_RESULT_COLUMNS(event_meaning_columns),
+    .next = next_meaning,
+    .present = is_recorded,
+};
+
+// --- pauses -------------------------------------------------------------------------------------------------------
+
+struct pauses {
+    uint32_t n;
+    const struct weft_pause *pause;
+};
+
+/// Part 0 is the pause, part 1 the event where it began.
+static bool next_pause(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    struct pauses *p = c->state;
+    if (!p) {
+        p = c->state = weft_arena_alloc(c->arena, 1, sizeof *p);
+        p->pause = weft_pauses_list(o->record, o->recorded, o->ports, c->arena, &p->n);
+    }
+    if (c->at == p->n) return false;
+    c->part[0] = &p->pause[c->at++];
+    c->part[1] = &o->record[((const struct weft_pause *)c->part[0])->event - 1];
+    return true;
+}
+
+static const struct weft_pause *pause_of(const struct weft_result_cursor *c) {
+    return c->part[0];
+}
+static struct weft_result_value pause_until(struct weft_result_cursor *c) {
+    uint32_t resumed = pause_of(c)->resumed;
+    return resumed ? WEFT__RESULT_WHOLE(c->run->outcome->record[resumed - 1].time_ps) : unless(0, 0);
+}
+static struct weft_result_value pause_xoff(struct weft_result_cursor *c) {
+    return unless(pause_of(c)->xoff, 0);
+}
+static struct weft_result_value pause_bytes(struct weft_result_cursor *c) {
+    uint32_t xoff = pause_of(c)->xoff;
+    return xoff ? WEFT__RESULT_WHOLE(c->run->outcome->record[xoff - 1].value) : unless(0, 0);
+}
+static struct weft_result_value pause_parent(struct weft_result_cursor *c) {
+    uint32_t parent = pause_of(c)->parent;
+    return parent == WEFT_NONE ? unless(0, 0) : WEFT__RESULT_WHOLE(((struct pauses *)c->state)->pause[parent].event);
+}
+static struct weft_result_value pause_root(struct weft_result_cursor *c) {
+    return unless(pause_of(c)->root, 0);
+}
+
+#define PAUSE(field, key, kind, ...) WEFT_RESULT_NAMED(struct weft_pause, field, key, kind, __VA_ARGS__)
+#define BEGAN(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft_event, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column pauses_columns[] = {
+    PAUSE(event, "pause", COUNT, "event where the pause began", .references = "events", .flags = WEFT_RESULT_KEY),
+    BEGAN(port, "port", COUNT, "port that was paused", .references = "ports"),
+    BEGAN(priority, "priority", COUNT, "priority that was paused"),
+    BEGAN(time_ps, "from_ps", TIME, "when the pause began"),
+    WEFT_RESULT_CALL(pause_until, "until_ps", TIME, "when the pause ended"),
+    PAUSE(by, "by_port", COUNT, "port that sent the pause frame", .references = "ports"),
+    WEFT_RESULT_CALL(pause_xoff, "xoff", COUNT, "event that the pause frame was sent for", .references = "events"),
+    WEFT_RESULT_CALL(pause_bytes, "xoff_bytes", BYTES, "bytes in the ingress buffer that the pause frame was sent for"),
+    PAUSE(frames, "frames", COUNT, "pause frames received with a time above 0"),
+    WEFT_RESULT_CALL(pause_parent, "parent", COUNT, "pause that filled the ingress buffer", .references = "pauses"),
+    PAUSE(depth, "depth", COUNT, "pauses above it in the chain of causes"),
+    WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"),
+};
+const struct weft_result_table weft__results_pauses = {
+    .name = "pauses",
+    .shape = WEFT_RESULT_APART,
+    .row = "a pause: a port's priority from paused to resumed, with --out",
+    WEFT_RESULT_COLUMNS(pauses_columns),
+    .next = next_pause,
+};

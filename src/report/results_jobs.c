@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of training jobs: iterations, collectives, admission by the receiver.
+#include <math.h>
+
+#include "rows.h"
+
+static bool has_jobs(const struct weft_run *run) {
+    return run->workload->jobs > 0;
+}
+
+static struct weft_result_value number(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at - 1);
+}
+/// Of the job that rows are part of.
+static struct weft_result_value number_above(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->above->at - 1);
+}
+#define JOB_ABOVE                                                                                                      \
+    WEFT_RESULT_CALL(number_above, "job", COUNT, "number of the job", .references = "jobs",                            \
+                     .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+
+// --- jobs ---------------------------------------------------------------------------------------------------------
+
+/// Part 0 is the job, part 1 its statistics.
+static bool next_job(struct weft_result_cursor *c) {
+    struct weft_job_stats *stats = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *stats);
+    if (c->at == c->run->workload->jobs) return false;
+    *stats = weft_report_job(c->run, (uint32_t)c->at);
+    c->part[0] = &c->run->workload->job[c->at++];
+    c->part[1] = stats;
+    return true;
+}
+
+#define STATS(field, kind, ...) WEFT_RESULT_AT(1, struct weft_job_stats, field, #field, kind, __VA_ARGS__)
+static const struct weft_result_column jobs_columns[] = {
+    WEFT_RESULT_CALL(number, "job", COUNT, "number of the job, in the order of the workload", .flags = WEFT_RESULT_KEY),
+    STATS(name, TEXT, "name of the job's group"),
+    STATS(ranks, COUNT, "ranks of the job"),
+    WEFT_RESULT(struct weft_job, iterations, COUNT, "iterations that each rank is to do"),
+    STATS(finished, COUNT, "iterations that all ranks have finished"),
+    WEFT_RESULT(struct weft_job, start_ps, TIME, "when the job starts"),
+    STATS(iteration_ps, TIME, "time of a finished iteration, mean"),
+    STATS(iteration_max_ps, TIME, "time of the longest finished iteration"),
+    STATS(exposed_ps, TIME,
+          "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
+          "iterations; none unless all are finished"),
+};
+const struct weft_result_table weft__results_jobs = {
+    .name = "jobs",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a job",
+    WEFT_RESULT_COLUMNS(jobs_columns),
+    .next = next_job,
+    .present = has_jobs,
+};
+
+// --- collectives of a job, over its iterations --------------------------------------------------------------------
+
+struct collective {
+    struct weft_collective_stats stats;
+    uint32_t operation;
+    double algbw, busbw; ///< GB/s
+};
+
+static bool next_collective(struct weft_result_cursor *c) {
+    uint32_t job = (uint32_t)c->above->at - 1;
+    const struct weft_job *j = &c->run->workload->job[job];
+    struct collective *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    while (c->at < j->ops && (!j->op[c->at].name || !j->op[c->at].times))
+        c->at++;
+    if (c->at == j->ops) return false;
+    *row = (struct collective){.stats = weft_report_collective(c->run, job, (uint32_t)c->at),
+                               .operation = (uint32_t)c->at};
+    row->algbw = row->stats.algbw * 1e-9;
+    row->busbw = row->stats.busbw * 1e-9;
+    c->part[0] = row;
+    c->at++;
+    return true;
+}
+
+#define OF_COLLECTIVE(field, key, kind, ...) WEFT_RESULT_NAMED(struct collective, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column job_collectives_columns[] = {
+    JOB_ABOVE,
+    OF_COLLECTIVE(operation, "operation", COUNT, "number of the operation; repetitions by `times` are counted",
+                  .flags = WEFT_RESULT_KEY),
+    OF_COLLECTIVE(stats.collective, "collective", TEXT, "name of the collective"),
+    OF_COLLECTIVE(stats.ranks, "ranks", COUNT, "ranks of a group that the collective is over"),
+    OF_COLLECTIVE(stats.bytes, "size", BYTES, "size of the collective, as nccl-tests has it"),
+    OF_COLLECTIVE(stats.finished, "times", COUNT, "times that all ranks have finished it"),
+    OF_COLLECTIVE(stats.time_ps, "time_ps", TIME,
+                  "time from when the last rank came to it until the last had done it, mean"),
+    OF_COLLECTIVE(algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
+    OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
+                  .unit = "GB/s"),
+};
+const struct weft_result_table weft__results_job_collectives = {
+    .name = "jobs.collectives",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a collective of a job, over its iterations",
+    WEFT_RESULT_COLUMNS(job_collectives_columns),
+    .next = next_collective,
+};
+
+// --- admission ----------------------------------------------------------------------------------------------------
+
+/// Times of nothing have no value.
+struct wait {
+    uint64_t messages;
+    double mean, p50, p90, p99, max;
+};
+struct admission {
+    struct wait cts, sender;
+};
+
+static struct wait wait_of(const struct weft_wait_outcome *w) {
+    if (!w->messages) return (struct wait){0, NAN, NAN, NAN, NAN, NAN};
+    return (struct wait){w->messages,       (double)w->mean_ps, (double)w->p50_ps,
+                         (double)w->p90_ps, (double)w->p99_ps,  (double)w->max_ps};
+}
+
+/// Part 0 is the job's outcome, part 1 its waits.
+static bool next_admission(struct weft_result_cursor *c) {
+    const struct weft_job_outcome *o = &c->run->outcome->job[c->above->at - 1];
+    struct admission *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    *row = (struct admission){wait_of(&o->cts_wait), wait_of(&o->sender_wait)};
+    c->part[0] = o;
+    c->part[1] = row;
+    return !c->at++;
+}
+
+#define WAITED(field, key, kind, ...) WEFT_RESULT_AT(1, struct admission, field, key, kind, __VA_ARGS__)
+#define WAIT(field, key, before, what)                                                                                 \
+    WAITED(field.mean, key ".mean", TIME, what ", mean", .was = before "_mean_ps"),                                    \
+        WAITED(field.p50, key ".p50", TIME, what ", median", .was = before "_p50_ps"),                                 \
+        WAITED(field.p90, key ".p90", TIME, what ", 90th percentile", .was = before "_p90_ps"),                        \
+        WAITED(field.p99, key ".p99", TIME, what ", 99th percentile", .was = before "_p99_ps"),                        \
+        WAITED(field.max, key ".max", TIME, what ", greatest", .was = before "_max_ps")
+#define IN_FLIGHT(field, key, ...) WEFT_RESULT_NAMED(struct weft_job_outcome, field, key, BYTES, __VA_ARGS__)
+static const struct weft_result_column job_admission_columns[] = {
+    JOB_ABOVE,
+    WAITED(cts.messages, "clear_to_sends", COUNT, "clear-to-send messages that reached their sender"),
+    WAIT(cts, "cts_ps", "cts", "time of a clear-to-send from the receiver's posting to the sender"),
+    WAITED(sender.messages, "messages", COUNT, "messages over the network"),
+    WAIT(sender, "wait_ps", "wait", "time that a message was ready and waited for its clear-to-send"),
+    IN_FLIGHT(in_flight_bytes_max, "in_flight_max_bytes",
+              "most bytes of a rank handed to its queue pairs and not acknowledged"),
+    IN_FLIGHT(in_flight_bytes_bound, "in_flight_bound_bytes",
+              "bound of the bytes in flight of a rank: connections x slots x largest message"),
+    IN_FLIGHT(incoming_bytes_bound, "incoming_bound_bytes",
+              "bound of the bytes under way to a rank, where receivers grant room by slots"),
+};
+const struct weft_result_table weft__results_job_admission = {
+    .name = "jobs.admission",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "a job: what admission by the receiver cost; percentiles are off by 0.4% at most",
+    WEFT_RESULT_COLUMNS(job_admission_columns),
+    .next = next_admission,
+    .was = "admission",
+};
+
+// --- every iteration and collective -------------------------------------------------------------------------------
+
+/// A duration of two times; none unless both have come.
+static weft_time_ps between(weft_time_ps start, weft_time_ps end) {
+    return start == WEFT_TIME_NEVER || end == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : end - start;
+}
+
+struct iteration {
+    uint32_t job, iteration, next_job, next;
+    weft_time_ps start_ps, end_ps, time_ps, exposed_ps;
+};
+
+static bool next_iteration(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    struct iteration *i = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *i);
+    while (i->next_job < w->jobs && i->next == w->job[i->next_job].iterations) {
+        i->next_job++;
+        i->next = 0;
+    }
+    if (i->next_job == w->jobs) return false;
+    const struct weft_job_outcome *o = &c->run->outcome->job[i->next_job];
+    i->job = i->next_job;
+    i->iteration = i->next++;
+    i->start_ps = i->iteration ? o->iteration_end_ps[i->iteration - 1] : w->job[i->job].start_ps;
+    i->end_ps = o->iteration_end_ps[i->iteration];
+    i->time_ps = between(i->start_ps, i->end_ps);
+    i->exposed_ps = i->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->iteration_exposed_ps[i->iteration];
+    c->part[0] = i;
+    return true;
+}
+
+#define OF_ITERATION(field, kind, ...) WEFT_RESULT(struct iteration, field, kind, __VA_ARGS__)
+static const struct weft_result_column iterations_columns[] = {
+    OF_ITERATION(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_ITERATION(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
+    OF_ITERATION(start_ps, TIME, "when the iteration before ended"),
+    OF_ITERATION(end_ps, TIME, "when the last rank ended the iteration"),
+    OF_ITERATION(time_ps, TIME, "time that the iteration took"),
+    OF_ITERATION(
+        exposed_ps, TIME,
+        "time of the iteration in which a rank waited for communication and computed nothing, mean over ranks"),
+};
+const struct weft_result_table weft__results_iterations = {
+    .name = "iterations",
+    .shape = WEFT_RESULT_APART,
+    .row = "an iteration of a job",
+    WEFT_RESULT_COLUMNS(iterations_columns),
+    .next = next_iteration,
+};
+
+struct one {
+    uint32_t job, iteration, operation, ranks, next_job;
+    uint64_t next;
+    const char *collective;
+    weft_bytes size;
+    weft_time_ps start_ps, end_ps, time_ps, exposed_ps;
+    double algbw, busbw; ///< GB/s
+};
+
+static void fill_one(struct one *x, const struct weft_job *j, const struct weft_op_outcome *o) {
+    const struct weft_job_op *op = &j->op[x->operation];
+    x->collective = op->name;
+    x->ranks = op->shape.ranks;
+    x->size = op->shape.bytes;
+    x->start_ps = o->start_ps;
+    x->end_ps = o->end_ps;
+    x->time_ps = between(o->start_ps, o->end_ps);
+    x->algbw = x->time_ps && x->time_ps != WEFT_TIME_NEVER ? (double)x->size * 1e3 / (double)x->time_ps : NAN;
+    x->busbw = x->algbw * weft_calc_bus_factor(op->ops->goal, op->shape.ranks);
+    x->exposed_ps = x->time_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->exposed_ps;
+}
+
+static bool next_one(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    struct one *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
+    for (; x->next_job < w->jobs; x->next_job++, x->next = 0) {
+        const struct weft_job *j = &w->job[x->next_job];
+        for (; x->next < (uint64_t)j->iterations * j->ops; x->next++) {
+            if (!j->op[x->next % j->ops].name) continue;
+            x->job = x->next_job;
+            x->iteration = (uint32_t)(x->next / j->ops);
+            x->operation = (uint32_t)(x->next % j->ops);
+            fill_one(x, j, &c->run->outcome->job[x->job].op[x->next++]);
+            c->part[0] = x;
+            return true;
+        }
+    }
+    return false;
+}
+
+#define OF_ONE(field, kind, ...) WEFT_RESULT(struct one, field, kind, __VA_ARGS__)
+static const struct weft_result_column collectives_columns[] = {
+    OF_ONE(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_ONE(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
+    OF_ONE(operation, COUNT, "number of the operation; repetitions by `times` are counted", .flags = WEFT_RESULT_KEY),
+    OF_ONE(collective, TEXT, "name of the collective"),
+    OF_ONE(ranks, COUNT, "ranks of a group that the collective is over"),
+    OF_ONE(size, BYTES, "size of the collective, as nccl-tests has it"),
+    OF_ONE(start_ps, TIME, "when the last rank came to it"),
+    OF_ONE(end_ps, TIME, "when the last rank had done it"),
+    OF_ONE(time_ps, TIME, "time from when the last rank came to it until the last had done it"),
+    WEFT_RESULT_NAMED(struct one, algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
+    WEFT_RESULT_NAMED(struct one, busbw, "busbw_GBps", REAL,
+                      "bus bandwidth: algorithm bandwidth times the factor of nccl-tests", .unit = "GB/s"),
+    OF_ONE(exposed_ps, TIME,
+           "time that a rank waited for it and computed nothing, mean over ranks; 0 if it overlaps, and then the wait "
+           "at the "
+           "end is in its iteration's"),
+};
+const struct weft_result_table weft__results_collectives = {
+    .name = "collectives",
+    .shape = WEFT_RESULT_APART,
+    .row = "a collective of an iteration",
+    WEFT_RESULT_COLUMNS(collectives_columns),
+    .next = next_one,
+};

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of links between layers: pauses, balance, collisions, load.
+#include <math.h>
+
+#include "rows.h"
+
+/// What all these lists have in common.
+struct list {
+    uint32_t n;
+    const void *entry;
+};
+
+static struct list *list_of(struct weft_result_cursor *c, const void *entry, uint32_t n) {
+    struct list *l = weft_arena_alloc(c->arena, 1, sizeof *l);
+    *l = (struct list){n, entry};
+    return l;
+}
+
+static bool next_entry(struct weft_result_cursor *c, size_t size) {
+    const struct list *l = c->state;
+    if (c->at == l->n) return false;
+    c->part[0] = (const char *)l->entry + c->at++ * size;
+    return true;
+}
+
+/// Columns that say which layers; T has key, from and to.
+#define LAYERS(T, what_from, what_to)                                                                                  \
+    WEFT_RESULT_NAMED(T, key, "layers", TEXT, "both layers, such as leaf-spine; within one layer also the direction",  \
+                      .flags = WEFT_RESULT_KEY),                                                                       \
+        WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
+#define SENDS "layer of switches at the links' sending end"
+#define GETS "layer of switches at the links' receiving end"
+#define DIRECTION                                                                                                      \
+    WEFT_RESULT_CALL(direction_name, "direction", TEXT,                                                                \
+                     "up, down or across tiers; between TiNs local, within a pod, or global")
+
+// --- pauses -------------------------------------------------------------------------------------------------------
+
+static bool next_pfc_layers(struct weft_result_cursor *c) {
+    uint32_t n;
+    if (!c->state) {
+        const struct weft_pfc_layers *l = weft_report_pfc_layers(c->run, c->arena, &n);
+        c->state = list_of(c, l, n);
+    }
+    return next_entry(c, sizeof(struct weft_pfc_layers));
+}
+
+#define PFC(field, kind, ...) WEFT_RESULT(struct weft_pfc_layers, field, kind, __VA_ARGS__)
+static const struct weft_result_column pfc_layers_columns[] = {
+    LAYERS(struct weft_pfc_layers, "layer that sends pause frames", "layer that is paused"),
+    PFC(frames, COUNT, "pause frames with a time above 0"),
+    PFC(ports, COUNT, "ports of the paused layer towards the other"),
+    PFC(paused_ports, COUNT, "ports of the paused layer that were paused at all"),
+    PFC(paused_ps, TIME, "time that ports could not send a priority, summed over both"),
+    PFC(paused_max_ps, TIME, "time that the port paused longest could not send, summed over its priorities"),
+};
+const struct weft_result_table weft__results_pfc_layers = {
+    .name = "pfc_layers",
+    .shape = WEFT_RESULT_MAP,
+    .row = "an ordered pair of neighbouring layers, hosts included; spine-leaf: spines paused leaves",
+    WEFT_RESULT_COLUMNS(pfc_layers_columns),
+    .next = next_pfc_layers,
+};
+
+// --- balance ------------------------------------------------------------------------------------------------------
+
+static bool next_balance(struct weft_result_cursor *c) {
+    uint32_t n;
+    if (!c->state) {
+        const struct weft_balance *b = weft_report_balance(c->run, c->arena, &n);
+        c->state = list_of(c, b, n);
+    }
+    return next_entry(c, sizeof(struct weft_balance));
+}
+
+static struct weft_result_value balance_direction(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_balance *)c->part[0])->direction]);
+}
+
+#define BALANCE(field, kind, ...) WEFT_RESULT(struct weft_balance, field, kind, __VA_ARGS__)
+#define direction_name balance_direction
+static const struct weft_result_column balance_columns[] = {
+    LAYERS(struct weft_balance, SENDS, GETS),
+    DIRECTION,
+    BALANCE(links, COUNT, "links between the layers"),
+    BALANCE(idle, COUNT, "links that sent nothing"),
+    BALANCE(bytes, BYTES, "bytes of frames sent by all these links"),
+    BALANCE(max_mean, REAL, "bytes of the busiest link over the mean of links"),
+    BALANCE(min_mean, REAL, "bytes of the least busy link over the mean of links"),
+    BALANCE(switch_max_mean, REAL,
+            "bytes of the busiest link over the mean among the links of one switch; the greatest of any switch"),
+    BALANCE(jain, REAL, "Jain's index of the links' bytes: 1 if all are equal, 1/n if one of n has it all"),
+};
+#undef direction_name
+const struct weft_result_table weft__results_balance = {
+    .name = "balance",
+    .shape = WEFT_RESULT_MAP,
+    .row = "a pair of layers of switches: how evenly the links between them were used",
+    WEFT_RESULT_COLUMNS(balance_columns),
+    .next = next_balance,
+};
+
+// --- collisions ---------------------------------------------------------------------------------------------------
+
+static bool has_flows_counted(const struct weft_run *run) {
+    return run->scenario->run.count_flows;
+}
+
+static bool next_collisions(struct weft_result_cursor *c) {
+    uint32_t n;
+    if (!c->state) {
+        const struct weft_collisions *l = weft_report_collisions(c->run, c->arena, &n);
+        c->state = list_of(c, l, n);
+    }
+    return next_entry(c, sizeof(struct weft_collisions));
+}
+
+static struct weft_result_value collisions_direction(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_collisions *)c->part[0])->direction]);
+}
+
+#define MET(field, kind, ...) WEFT_RESULT(struct weft_collisions, field, kind, __VA_ARGS__)
+#define direction_name collisions_direction
+static const struct weft_result_column collisions_columns[] = {
+    LAYERS(struct weft_collisions, SENDS, GETS),
+    DIRECTION,
+    MET(switches, COUNT, "switches that sent flows that way, and so made a choice"),
+    MET(clear, COUNT, "switches that made a choice, and none of whose links is shared"),
+    MET(links, COUNT, "links of the switches that made a choice"),
+    MET(flows, COUNT, "queue pairs on these links; one counts on each link that it used"),
+    MET(most, COUNT, "most queue pairs on one link"),
+    MET(switch_most, REAL, "most queue pairs on one link of a switch, mean over switches"),
+    MET(shared, COUNT, "links with two queue pairs at least"),
+    MET(empty, COUNT, "links without a queue pair"),
+};
+#undef direction_name
+const struct weft_result_table weft__results_collisions = {
+    .name = "collisions",
+    .shape = WEFT_RESULT_MAP,
+    .row = "a pair of layers of switches, with run.count_flows: how many queue pairs met on links",
+    WEFT_RESULT_COLUMNS(collisions_columns),
+    .next = next_collisions,
+    .present = has_flows_counted,
+};
+
+struct with {
+    const char *layers;
+    uint64_t flows;
+};
+
+static bool next_with(struct weft_result_cursor *c) {
+    const struct weft_collisions *l = c->above->part[0];
+    struct with *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    if (c->at > l->most) return false;
+    *row = (struct with){l->key, c->at};
+    c->part[0] = row;
+    c->part[1] = &l->with[c->at++];
+    return true;
+}
+
+struct links {
+    uint32_t links;
+};
+static const struct weft_result_column with_columns[] = {
+    WEFT_RESULT(struct with, layers, TEXT, "both layers, as in collisions", .references = "collisions",
+                .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+    WEFT_RESULT(struct with, flows, COUNT, "number of queue pairs", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with so many queue pairs"),
+};
+const struct weft_result_table weft__results_collisions_with = {
+    .name = "collisions.with",
+    .shape = WEFT_RESULT_ARRAY,
+    .row = "a number of queue pairs, from 0 to the most on one link",
+    WEFT_RESULT_COLUMNS(with_columns),
+    .next = next_with,
+    .was = "collision_links",
+};
+
+// --- load ---------------------------------------------------------------------------------------------------------
+
+static bool has_samples(const struct weft_run *run) {
+    return run->scenario->run.sample_interval_ps > 0;
+}
+
+static const struct list *loads_of(struct weft_result_cursor *c) {
+    uint32_t n;
+    const struct weft_load *l = weft_report_load(c->run, c->arena, &n);
+    return list_of(c, l, n);
+}
+
+static bool next_load(struct weft_result_cursor *c) {
+    if (!c->state) c->state = (void *)loads_of(c);
+    return next_entry(c, sizeof(struct weft_load));
+}
+
+static struct weft_result_value load_direction(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_load *)c->part[0])->direction]);
+}
+
+#define LOAD(field, kind, ...) WEFT_RESULT(struct weft_load, field, kind, __VA_ARGS__)
+#define USED "utilisation of a link (bytes of frames over its rate), mean of active intervals: "
+#define direction_name load_direction
+static const struct weft_result_column load_columns[] = {
+    LAYERS(struct weft_load, SENDS, GETS),
+    DIRECTION,
+    LOAD(links, COUNT, "links sampled"),
+    LOAD(intervals, COUNT, "intervals between samples"),
+    LOAD(active, COUNT, "intervals in which anything was sent"),
+    LOAD(min, REAL, USED "least of any link"),
+    LOAD(p10, REAL, USED "10th percentile over links"),
+    LOAD(p50, REAL, USED "median over links"),
+    LOAD(p90, REAL, USED "90th percentile over links"),
+    LOAD(max, REAL, USED "greatest of any link"),
+    LOAD(mean, REAL, USED "mean over links"),
+    LOAD(max_mean_p50, REAL, "busiest link over the mean of its interval, median over active intervals"),
+    LOAD(max_mean_worst, REAL, "busiest link over the mean of its interval, greatest of any active interval"),
+};
+#undef direction_name
+const struct weft_result_table weft__results_load = {
+    .name = "load",
+    .shape = WEFT_RESULT_MAP,
+    .row = "a pair of layers of switches with sampled links, with run.sample_interval: load over the run",
+    WEFT_RESULT_COLUMNS(load_columns),
+    .next = next_load,
+    .present = has_samples,
+};
+
+/// Part 0 is the interval, part 1 what is worked out.
+struct interval {
+    const struct list *loads;
+    const char *layers;
+    uint32_t load, at, links, flows_max, shared, empty;
+};
+
+static bool next_interval(struct weft_result_cursor *c) {
+    struct interval *i = c->state;
+    if (!i) {
+        i = c->state = weft_arena_alloc(c->arena, 1, sizeof *i);
+        i->loads = loads_of(c);
+    }
+    const struct weft_load *load = i->loads->entry;
+    while (i->load < i->loads->n && i->at == load[i->load].intervals) {
+        i->load++;
+        i->at = 0;
+    }
+    if (i->load == i->loads->n) return false;
+    const struct weft_load_interval *x = &load[i->load].interval[i->at++];
+    bool counted = c->run->outcome->port_flows;
+    i->layers = load[i->load].key;
+    i->links = load[i->load].links;
+    i->flows_max = counted ? x->flows_max : WEFT_NONE;
+    i->shared = counted ? x->shared : WEFT_NONE;
+    i->empty = counted ? x->unused : WEFT_NONE;
+    c->part[0] = x;
+    c->part[1] = i;
+    return true;
+}
+
+#define SPAN(field, kind, ...) WEFT_RESULT(struct weft_load_interval, field, kind, __VA_ARGS__)
+#define SEEN(field, kind, ...) WEFT_RESULT_AT(1, struct interval, field, #field, kind, __VA_ARGS__)
+#define MOMENT "utilisation of a link in the interval (bytes of frames over its rate): "
+static const struct weft_result_column load_intervals_columns[] = {
+    SEEN(layers, TEXT, "both layers, as in load", .references = "load", .flags = WEFT_RESULT_KEY),
+    SPAN(from_ps, TIME, "when the interval began", .flags = WEFT_RESULT_KEY),
+    SPAN(until_ps, TIME, "when the interval ended"),
+    SEEN(links, COUNT, "links sampled"),
+    SPAN(min, REAL, MOMENT "least of any link"),
+    SPAN(p10, REAL, MOMENT "10th percentile over links"),
+    SPAN(p50, REAL, MOMENT "median over links"),
+    SPAN(p90, REAL, MOMENT "90th percentile over links"),
+    SPAN(max, REAL, MOMENT "greatest of any link"),
+    SPAN(mean, REAL, MOMENT "mean over links"),
+    SPAN(max_mean, REAL, "busiest link over the mean of links in the interval"),
+    SEEN(flows_max, COUNT, "most queue pairs on a link in the interval, with run.count_flows"),
+    SEEN(shared, COUNT, "links with two queue pairs at least in the interval, with run.count_flows"),
+    SEEN(empty, COUNT, "links without a queue pair in the interval, with run.count_flows"),
+};
+const struct weft_result_table weft__results_load_intervals = {
+    .name = "load_intervals",
+    .shape = WEFT_RESULT_APART,
+    .row = "a pair of layers of switches and an interval between two samples",
+    WEFT_RESULT_COLUMNS(load_intervals_columns),
+    .next = next_interval,
+    .present = has_samples,
+    .was = "load",
+};

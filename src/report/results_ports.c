@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of ports and of the links between them.
+#include <string.h>
+
+#include "rows.h"
+
+enum { NAME = 256 };
+
+static struct weft_result_value number(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at - 1);
+}
+
+// --- ports --------------------------------------------------------------------------------------------------------
+
+struct port {
+    char name[NAME];
+    const char *node, *peer;
+};
+
+/// Part 0 is the port, part 1 its link, part 2 its names.
+static bool next_port(struct weft_result_cursor *c) {
+    const struct weft_topology *t = c->run->topology;
+    struct port *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    if (c->at == t->ports) return false;
+    const struct weft_port_info *port = &t->port[c->at];
+    weft_topology_port_name(t, (uint32_t)c->at++, row->name, sizeof row->name);
+    row->node = t->node[port->node].name;
+    row->peer = t->node[t->port[port->peer].node].name;
+    c->part[0] = port;
+    c->part[1] = &t->link[port->link];
+    c->part[2] = row;
+    return true;
+}
+
+static struct weft_result_value port_name(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(((const struct port *)c->part[2])->name);
+}
+
+#define PORT_KEY                                                                                                       \
+    WEFT_RESULT_CALL(number, "port", COUNT, "number of the port", .references = "ports", .flags = WEFT_RESULT_KEY)
+static const struct weft_result_column ports_columns[] = {
+    WEFT_RESULT_CALL(number, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(port_name, "name", TEXT, "name of the port: leaf-0/4"),
+    WEFT_RESULT_AT(2, struct port, node, "node", TEXT, "name of the port's node"),
+    WEFT_RESULT_AT(2, struct port, peer, "peer", TEXT, "name of the node at the other end of the link"),
+    WEFT_RESULT_NAMED(struct weft_port_info, peer, "peer_port", COUNT, "port at the other end of the link",
+                      .references = "ports"),
+    WEFT_RESULT_AT(1, struct weft_link_info, rate_bps, "rate_bps", RATE, "rate of the link"),
+    WEFT_RESULT_AT(1, struct weft_link_info, delay_ps, "delay_ps", TIME, "delay of the link"),
+};
+const struct weft_result_table weft__results_ports = {
+    .name = "ports",
+    .shape = WEFT_RESULT_APART,
+    .row = "a port",
+    WEFT_RESULT_COLUMNS(ports_columns),
+    .next = next_port,
+};
+
+// --- counters -----------------------------------------------------------------------------------------------------
+
+static bool next_counters(struct weft_result_cursor *c) {
+    static const struct weft_counters zero;
+    const struct weft_outcome *o = c->run->outcome;
+    size_t n = (size_t)o->ports * WEFT_PRIORITIES;
+    while (c->at < n && !memcmp(&o->port[c->at], &zero, sizeof zero))
+        c->at++;
+    if (c->at == n) return false;
+    c->part[0] = &o->port[c->at++];
+    return true;
+}
+
+static struct weft_result_value counters_port(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE((c->at - 1) / WEFT_PRIORITIES);
+}
+static struct weft_result_value counters_priority(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE((c->at - 1) % WEFT_PRIORITIES);
+}
+
+static const struct weft_result_column port_counters_columns[] = {
+    WEFT_RESULT_CALL(counters_port, "port", COUNT, "number of the port", .references = "ports",
+                     .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(counters_priority, "priority", COUNT, "priority", .flags = WEFT_RESULT_KEY),
+#define X(field, type, sai, help) WEFT_RESULT(struct weft_counters, field, type, help ": " sai),
+    WEFT_PRIORITY_COUNTERS(X)
+#undef X
+};
+const struct weft_result_table weft__results_port_counters = {
+    .name = "port_counters",
+    .shape = WEFT_RESULT_APART,
+    .row = "a port and priority that counted anything; names in capitals are those of SAI where it has one, %u the "
+           "priority",
+    WEFT_RESULT_COLUMNS(port_counters_columns),
+    .next = next_counters,
+    .was = "counters",
+};
+
+static bool has_port_flows(const struct weft_run *run) {
+    return run->outcome->port_flows;
+}
+
+static bool is_between_switches(const struct weft_topology *t, uint64_t port) {
+    return t->node[t->port[port].node].role == WEFT_NODE_SWITCH &&
+           t->node[t->port[t->port[port].peer].node].role == WEFT_NODE_SWITCH;
+}
+
+static bool next_port_flows(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    while (c->at < o->ports && !is_between_switches(c->run->topology, c->at))
+        c->at++;
+    if (c->at == o->ports) return false;
+    c->part[0] = &o->port_flows[c->at++];
+    return true;
+}
+
+struct flows {
+    uint32_t flows;
+};
+static const struct weft_result_column port_flows_columns[] = {
+    PORT_KEY,
+    WEFT_RESULT(struct flows, flows, COUNT, "queue pairs whose data the port sent"),
+};
+const struct weft_result_table weft__results_port_flows = {
+    .name = "port_flows",
+    .shape = WEFT_RESULT_APART,
+    .row = "a port between switches, with run.count_flows",
+    WEFT_RESULT_COLUMNS(port_flows_columns),
+    .next = next_port_flows,
+    .present = has_port_flows,
+};
+
+// --- samples ------------------------------------------------------------------------------------------------------
+
+static bool next_sample(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->samples) return false;
+    c->part[0] = &c->run->outcome->sample[c->at++];
+    return true;
+}
+
+static struct weft_result_value sample_flows(struct weft_result_cursor *c) {
+    return (struct weft_result_value){.known = c->run->outcome->port_flows,
+                                      .whole = ((const struct weft_sample *)c->part[0])->flows};
+}
+
+#define SAMPLE(field, kind, ...) WEFT_RESULT(struct weft_sample, field, kind, __VA_ARGS__)
+static const struct weft_result_column series_columns[] = {
+    SAMPLE(time_ps, TIME, "when the sample was taken"),
+    SAMPLE(port, COUNT, "number of the port", .references = "ports"),
+    SAMPLE(priority, COUNT, "priority; all of a fabric link is priority 0"),
+    SAMPLE(queue_bytes, BYTES, "bytes in the egress queue"),
+    SAMPLE(ingress_bytes, BYTES, "bytes of the ingress priority group in the buffer; of a fabric link, in its FIFOs"),
+    SAMPLE(tx_bytes, BYTES, "bytes sent since the sample before"),
+    SAMPLE(paused, BOOL, "whether the port may not send the priority"),
+    WEFT_RESULT_CALL(sample_flows, "flows", COUNT,
+                     "queue pairs that sent data since the sample before, with run.count_flows"),
+};
+const struct weft_result_table weft__results_series = {
+    .name = "series",
+    .shape = WEFT_RESULT_APART,
+    .row = "a sample of a port and priority, every run.sample_interval",
+    WEFT_RESULT_COLUMNS(series_columns),
+    .next = next_sample,
+};
+
+// --- links, as LLDP and DCBX see them -----------------------------------------------------------------------------
+
+static bool has_links(const struct weft_run *run) {
+    return run->outcome->links;
+}
+
+static bool next_link(struct weft_result_cursor *c) {
+    if (c->at == c->run->topology->links) return false;
+    c->part[0] = &c->run->outcome->links[c->at++];
+    return true;
+}
+
+static const struct weft_result_column links_columns[] = {
+    WEFT_RESULT_CALL(number, "link", COUNT, "number of the link", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct weft_link_dcbx, lossless, PRIORITIES, "priorities with PFC in force at both ends"),
+};
+const struct weft_result_table weft__results_links = {
+    .name = "links",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a link, if anybody speaks LLDP",
+    WEFT_RESULT_COLUMNS(links_columns),
+    .next = next_link,
+    .present = has_links,
+};
+
+/// An end, with the name of its port.
+struct end {
+    uint64_t link, port;
+    const char *name;
+    bool speaks, hears;
+    uint8_t configured, in_force;
+    uint64_t sent, received;
+    char text[NAME];
+};
+
+static bool next_end(struct weft_result_cursor *c) {
+    const struct weft_topology *t = c->run->topology;
+    const struct weft_link_dcbx *l = c->above->part[0];
+    struct end *e = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *e);
+    if (c->at == 2) return false;
+    uint64_t k = c->at++, link = c->above->at - 1;
+    *e = (struct end){
+        link,       t->link[link].port[k], e->text, l->speaks[k], l->hears[k], l->configured[k], l->in_force[k],
+        l->sent[k], l->received[k],        ""};
+    weft_topology_port_name(t, (uint32_t)e->port, e->text, sizeof e->text);
+    c->part[0] = e;
+    return true;
+}
+
+#define LINK_ABOVE(T)                                                                                                  \
+    WEFT_RESULT(T, link, COUNT, "number of the link", .references = "links",                                           \
+                .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE)
+#define END(field, key, kind, ...) WEFT_RESULT_NAMED(struct end, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column link_ends_columns[] = {
+    LINK_ABOVE(struct end),
+    END(port, "port_number", COUNT, "number of the port", .references = "ports",
+        .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES, .was = "port"),
+    END(name, "port", TEXT, "name of the port"),
+    END(speaks, "speaks", BOOL, "whether it sends LLDP"),
+    END(hears, "hears", BOOL, "whether it has heard the other end, and that counts still"),
+    END(configured, "configured", PRIORITIES, "priorities with PFC by configuration"),
+    END(in_force, "in_force", PRIORITIES, "priorities with PFC in force: the end pauses for them and obeys"),
+    END(sent, "lldp_sent", COUNT, "LLDP frames sent"),
+    END(received, "lldp_received", COUNT, "LLDP frames received"),
+};
+const struct weft_result_table weft__results_link_ends = {
+    .name = "links.ends",
+    .shape = WEFT_RESULT_LIST,
+    .row = "an end of a link",
+    WEFT_RESULT_COLUMNS(link_ends_columns),
+    .next = next_end,
+    .was = "dcbx",
+};
+
+struct difference {
+    uint64_t link, number, port;
+    const char *at;
+    char text[NAME];
+};
+
+/// Part 0 is the note, part 1 where it stands.
+static bool next_difference(struct weft_result_cursor *c) {
+    const struct weft_link_dcbx *l = c->above->part[0];
+    struct difference *d = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *d);
+    if (c->at == l->notes) return false;
+    d->link = c->above->at - 1;
+    d->number = c->at;
+    d->port = l->note[c->at].port;
+    d->at = d->text;
+    weft_topology_port_name(c->run->topology, l->note[c->at].port, d->text, sizeof d->text);
+    c->part[0] = &l->note[c->at++];
+    c->part[1] = d;
+    return true;
+}
+
+#define NOTE(field, kind, ...) WEFT_RESULT(struct weft_link_note, field, kind, __VA_ARGS__)
+#define PLACE(field, key, kind, ...) WEFT_RESULT_AT(1, struct difference, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column link_differences_columns[] = {
+    PLACE(link, "link", COUNT, "number of the link", .references = "links",
+          .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+    PLACE(number, "number", COUNT, "number of the difference, from 0", .flags = WEFT_RESULT_KEY | WEFT_RESULT_TABLES),
+    PLACE(port, "port_number", COUNT, "number of the port that sees the difference", .references = "ports",
+          .flags = WEFT_RESULT_TABLES, .was = "port"),
+    PLACE(at, "at", TEXT, "name of the port that sees the difference"),
+    NOTE(priorities, PRIORITIES, "priorities that differ"),
+    NOTE(found, TEXT, "what differs"),
+    NOTE(consequence, TEXT, "what that means for the link"),
+};
+const struct weft_result_table weft__results_link_differences = {
+    .name = "links.differences",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a difference between the ends of a link",
+    WEFT_RESULT_COLUMNS(link_differences_columns),
+    .next = next_difference,
+    .was = "dcbx_differences",
+};

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of a run as a whole.
+#include <inttypes.h>
+#include <math.h>
+
+#include "rows.h"
+#include "totals.h"
+
+/// Tables of one row: part 0 is the outcome, part 1 what `state` holds.
+static bool once(struct weft_result_cursor *c) {
+    c->part[0] = c->run->outcome;
+    c->part[1] = c->state;
+    return !c->at++;
+}
+
+// --- run ----------------------------------------------------------------------------------------------------------
+
+/// What is not in the outcome.
+struct head {
+    uint64_t version, seed;
+    const char *weft, *scenario, *variant, *end, *stall;
+    uint32_t hosts, switches, links;
+    char digest[17];
+};
+
+static bool next_run(struct weft_result_cursor *c) {
+    const struct weft_run *run = c->run;
+    struct head *head = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *head);
+    *head = (struct head){.version = WEFT_RESULTS_VERSION,
+                          .weft = WEFT_VERSION,
+                          .scenario = run->scenario->name,
+                          .variant = run->scenario->variant,
+                          .seed = run->scenario->run.seed,
+                          .end = weft__report_end_name(run->outcome->end),
+                          .stall = run->outcome->stall,
+                          .hosts = run->topology->hosts,
+                          .switches = run->topology->switches,
+                          .links = run->topology->links};
+    snprintf(head->digest, sizeof head->digest, "%016" PRIx64, run->outcome->digest);
+    return once(c);
+}
+
+static struct weft_result_value digest(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(((struct head *)c->state)->digest);
+}
+
+static struct weft_result_value hops_rate(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    return WEFT__RESULT_REAL(o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : NAN);
+}
+
+static struct weft_result_value unrecorded_from(struct weft_result_cursor *c) {
+    const struct weft_outcome *o = c->run->outcome;
+    return (struct weft_result_value){.known = o->unrecorded, .whole = o->unrecorded_ps};
+}
+
+#define HEAD(field, kind, ...) WEFT_RESULT_AT(1, struct head, field, #field, kind, __VA_ARGS__)
+#define OF_RUN(field, kind, ...) WEFT_RESULT(struct weft_outcome, field, kind, __VA_ARGS__)
+static const struct weft_result_column run_columns[] = {
+    HEAD(weft, TEXT, "version of weft"),
+    WEFT_RESULT_AT(1, struct head, version, "results_version", COUNT,
+                   "version of the form of results; 1 did not say so"),
+    HEAD(scenario, TEXT, "name of the scenario"),
+    HEAD(variant, TEXT, "name of the variant; empty if the scenario has none"),
+    HEAD(seed, COUNT, "run.seed, which all random numbers follow from"),
+    OF_RUN(threads, COUNT, "worker threads"),
+    WEFT_RESULT_CALL(
+        digest, "digest", TEXT,
+        "16 hex digits over every flow's completion and every counter; the same for any number of threads"),
+    HEAD(end, TEXT,
+         "why the run ended: done, until (the time run.until came), interrupted, stall, or time (the end of simulated "
+         "time, 100 days)",
+         .was = "ended"),
+    HEAD(stall, TEXT, "who waits for whom, if the run stalled", .flags = WEFT_RESULT_SPARSE),
+    HEAD(hosts, COUNT, "hosts of the topology", .flags = WEFT_RESULT_TABLES),
+    HEAD(switches, COUNT, "switches of the topology", .flags = WEFT_RESULT_TABLES),
+    HEAD(links, COUNT, "links of the topology", .flags = WEFT_RESULT_TABLES),
+    OF_RUN(sim_time_ps, TIME, "simulated time of the last event"),
+    OF_RUN(wall_s, REAL, "time that the run took on the clock", .unit = "s"),
+    OF_RUN(cpu_s, REAL, "processor time that the run took", .unit = "s"),
+    OF_RUN(packet_hops, COUNT,
+           "packets of any kind over one link between boxes; a message within a server crosses none"),
+    OF_RUN(events, COUNT, "events handled"),
+    WEFT_RESULT_CALL(hops_rate, "packet_hops_per_cpu_s", REAL, "packet hops a second of processor time", .unit = "1/s"),
+    OF_RUN(peak_rss_bytes, BYTES, "most memory of the process"),
+    OF_RUN(windows, COUNT, "windows of the engine with work"),
+    OF_RUN(window_ps, TIME, "length of a window of the engine"),
+    OF_RUN(unrecorded, COUNT, "events left out because their node had run.events of them already"),
+    WEFT_RESULT_CALL(unrecorded_from, "unrecorded_ps", TIME,
+                     "time of the first event left out because its node had run.events of them already"),
+};
+const struct weft_result_table weft__results_run = {
+    .name = "run",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "a run: one a variant with weft compare",
+    WEFT_RESULT_COLUMNS(run_columns),
+    .next = next_run,
+};
+
+// --- config -------------------------------------------------------------------------------------------------------
+
+struct setting {
+    const char *path, *value;
+};
+struct settings {
+    struct weft_arena *arena;
+    uint32_t n, room;
+    struct setting *setting;
+};
+
+static void count_setting(void *context, const char *path, const char *value) {
+    ((struct settings *)context)->room++;
+}
+
+static void keep_setting(void *context, const char *path, const char *value) {
+    struct settings *s = context;
+    if (s->n < s->room)
+        s->setting[s->n++] = (struct setting){weft_arena_text(s->arena, path), weft_arena_text(s->arena, value)};
+}
+
+static bool next_setting(struct weft_result_cursor *c) {
+    struct settings *s = c->state;
+    if (!s) {
+        s = c->state = weft_arena_alloc(c->arena, 1, sizeof *s);
+        s->arena = c->arena;
+        weft_scenario_each(c->run->scenario, count_setting, s);
+        s->setting = weft_arena_alloc(c->arena, s->room, sizeof *s->setting);
+        weft_scenario_each(c->run->scenario, keep_setting, s);
+    }
+    if (c->at == s->n) return false;
+    c->part[0] = &s->setting[c->at++];
+    return true;
+}
+
+static const struct weft_result_column config_columns[] = {
+    WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta"),
+    WEFT_RESULT(struct setting, value, TEXT, "the value in force, as a scenario would have it"),
+};
+const struct weft_result_table weft__results_config = {
+    .name = "config",
+    .shape = WEFT_RESULT_APART,
+    .row = "a value in force, defaults included",
+    WEFT_RESULT_COLUMNS(config_columns),
+    .next = next_setting,
+};
+
+// --- memory -------------------------------------------------------------------------------------------------------
+
+static bool next_memory(struct weft_result_cursor *c) {
+    if (c->at == WEFT_MEMORY_KINDS) return false;
+    c->part[0] = &c->run->memory_bytes_max[c->at++];
+    return true;
+}
+
+static struct weft_result_value memory_kind(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(weft_memory_name((enum weft_memory_kind)(c->at - 1)));
+}
+
+struct memory {
+    weft_bytes bytes_max;
+};
+static const struct weft_result_column memory_columns[] = {
+    WEFT_RESULT_CALL(memory_kind, "kind", TEXT, "what the memory holds", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT(struct memory, bytes_max, BYTES, "most memory that objects of this kind had at a time"),
+};
+const struct weft_result_table weft__results_memory = {
+    .name = "memory",
+    .shape = WEFT_RESULT_NUMBERS,
+    .row = "a kind of object",
+    WEFT_RESULT_COLUMNS(memory_columns),
+    .next = next_memory,
+};
+
+// --- counters -----------------------------------------------------------------------------------------------------
+
+static bool next_counters(struct weft_result_cursor *c) {
+    struct weft__totals *sum = c->state;
+    if (!sum) {
+        sum = c->state = weft_arena_alloc(c->arena, 1, sizeof *sum);
+        *sum = weft__report_totals(c->run->outcome);
+    }
+    return once(c);
+}
+
+#define TOTAL(field, key, kind, ...) WEFT_RESULT_AT(1, struct weft__totals, field, key, kind, __VA_ARGS__)
+static const struct weft_result_column counters_columns[] = {
+    TOTAL(xoff_frames, "pfc_xoff_frames", COUNT, "pause frames sent with a time above 0"),
+    TOTAL(paused_ps, "pfc_paused_ps", TIME, "time that ports could not send a priority, summed over both"),
+    TOTAL(storms, "pfc_storms", COUNT, "pause storms that watchdogs found"),
+    TOTAL(ecn_marked, "ecn_marked", COUNT, "packets marked CE"),
+    WEFT_RESULT_NAMED(struct weft_outcome, cnps, "cnp", COUNT, "congestion notification packets sent by receivers",
+                      .was = "cnps"),
+    TOTAL(sfc_sent, "sfc_messages", COUNT, "source flow control messages made by switches"),
+    TOTAL(sfc_received, "sfc_received", COUNT, "source flow control messages that reached NICs"),
+    TOTAL(sfc_suppressed, "sfc_suppressed", COUNT,
+          "source flow control messages not made because it was too soon after another"),
+    TOTAL(sfc_proxied, "sfc_proxied", COUNT, "source flow control messages turned into pause frames"),
+    TOTAL(sfc_paused_ps, "sfc_paused_ps", TIME, "time that source flow control paused flows, summed over flows"),
+};
+const struct weft_result_table weft__results_counters = {
+    .name = "counters",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "sums over the network, of a run",
+    WEFT_RESULT_COLUMNS(counters_columns),
+    .next = next_counters,
+};
+
+static bool next_drop(struct weft_result_cursor *c) {
+    if (c->at == WEFT_DROPS) return false;
+    c->part[0] = &weft_drop_names[c->at];
+    c->part[1] = &c->run->outcome->drops[c->at];
+    c->part[2] = &c->run->outcome->drop_bytes[c->at];
+    c->at++;
+    return true;
+}
+
+struct text {
+    const char *value;
+};
+struct number {
+    uint64_t value;
+};
+static const struct weft_result_column drops_columns[] = {
+    WEFT_RESULT_NAMED(struct text, value, "reason", TEXT, "why packets were dropped", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_AT(1, struct number, value, "packets", COUNT, "packets dropped for this reason"),
+    WEFT_RESULT_AT(2, struct number, value, "bytes", BYTES, "bytes of packets dropped for this reason"),
+};
+const struct weft_result_table weft__results_drops = {
+    .name = "counters.drops",
+    .shape = WEFT_RESULT_NUMBERS,
+    .row = "a reason to drop packets",
+    WEFT_RESULT_COLUMNS(drops_columns),
+    .next = next_drop,
+    .was = "drops",
+};
+
+// --- conservation -------------------------------------------------------------------------------------------------
+
+#define FRAMES(field, key, what)                                                                                       \
+    WEFT_RESULT_NAMED(struct weft_outcome, field, key, BYTES, "bytes of frames of every kind " what, .was = #field)
+static const struct weft_result_column conservation_columns[] = {
+    FRAMES(injected_bytes, "injected", "that were sent for the first time: the sum of the other three"),
+    FRAMES(delivered_bytes, "delivered", "that reached their receiver"),
+    FRAMES(dropped_bytes, "dropped", "that were dropped"),
+    FRAMES(held_bytes, "held", "in queues and on links when the run ended"),
+};
+const struct weft_result_table weft__results_conservation = {
+    .name = "conservation",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "bytes accounted for, of a run",
+    WEFT_RESULT_COLUMNS(conservation_columns),
+    .next = once,
+};

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of a controller of traffic engineering.
+#include <math.h>
+
+#include "rows.h"
+#include "weft/route.h"
+
+/// Whether routes want a controller; claims are checked against an outcome in which nothing happened.
+static bool has_controller(const struct weft_run *run) {
+    const struct weft_topology *t = run->topology;
+    if (!t->switches) return false;
+    const struct weft_device_conf *device = weft_scenario_device(run->scenario, t->node[t->switch_node[0]].name);
+    return device->sw.route.model && ((const struct weft_route_ops *)device->sw.route.model->ops)->program;
+}
+
+static bool next_te(struct weft_result_cursor *c) {
+    static const struct weft_te_outcome nothing;
+    c->part[0] = c->run->outcome->te ? c->run->outcome->te : &nothing;
+    return !c->at++;
+}
+
+static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {
+    const struct weft_te_outcome *te = c->part[0];
+    return WEFT__RESULT_REAL((double)te->by_entry / (double)(te->by_entry + te->by_fallback));
+}
+
+#define OF_TE(field, kind, ...) WEFT_RESULT(struct weft_te_outcome, field, kind, __VA_ARGS__)
+static const struct weft_result_column te_columns[] = {
+    OF_TE(rounds, COUNT, "computations of the controller"),
+    OF_TE(by_entry, COUNT, "packets that took an entry of the controller, at each switch with a choice"),
+    OF_TE(by_fallback, COUNT, "packets that took the fallback, at each switch with a choice"),
+    WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"),
+};
+const struct weft_result_table weft__results_te = {
+    .name = "te",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "traffic engineering, with switch.route: te",
+    WEFT_RESULT_COLUMNS(te_columns),
+    .next = next_te,
+    .present = has_controller,
+};
+
+static bool next_round(struct weft_result_cursor *c) {
+    const struct weft_te_outcome *te = c->run->outcome->te;
+    if (!te || c->at == te->rounds) return false;
+    c->part[0] = &te->round[c->at++];
+    return true;
+}
+
+static struct weft_result_value round_number(struct weft_result_cursor *c) {
+    return WEFT__RESULT_WHOLE(c->at - 1);
+}
+
+#define OF_ROUND(field, kind, ...) WEFT_RESULT(struct weft_te_round, field, kind, __VA_ARGS__)
+static const struct weft_result_column te_rounds_columns[] = {
+    WEFT_RESULT_CALL(round_number, "number", COUNT, "number of the computation, from 0", .flags = WEFT_RESULT_KEY,
+                     .was = "round"),
+    OF_ROUND(measured_ps, TIME, "end of the interval that was measured"),
+    OF_ROUND(computed_ps, TIME, "when the controller had computed its entries"),
+    OF_ROUND(in_force_ps, TIME, "when the entries were in force"),
+    OF_ROUND(demands, COUNT, "demands placed"),
+    OF_ROUND(beyond, COUNT, "demands placed beyond the rate of a link"),
+    OF_ROUND(unreachable, COUNT, "demands without a path"),
+    OF_ROUND(entries, COUNT, "entries for switches"),
+    OF_ROUND(utilisation_max, REAL, "planned load of the fullest link over its rate"),
+};
+const struct weft_result_table weft__results_te_rounds = {
+    .name = "te.round",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a computation of the controller",
+    WEFT_RESULT_COLUMNS(te_rounds_columns),
+    .next = next_round,
+    .was = "te",
+};
