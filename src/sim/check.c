@@ -134,6 +134,31 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
     return WEFT_OK;
 }
 
+static const struct weft_model *transport_of(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                             uint32_t host) {
+    return weft_scenario_device(scenario, t->node[t->host[host]].name)->host.transport.model;
+}
+
+/// Both ends of a queue pair have the same transport.
+static enum weft_status check_transports(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                         const struct weft_workload *workload, struct weft_error *ret_error) {
+    uint32_t other = 1;
+    while (other < scenario->devices &&
+           scenario->device[other].host.transport.model == scenario->device[0].host.transport.model)
+        other++;
+    for (uint32_t i = 0; other < scenario->devices && i < workload->flows; i++) {
+        const struct weft_flow *f = &workload->flow[i];
+        const struct weft_model *src = transport_of(scenario, t, f->src), *dst = transport_of(scenario, t, f->dst);
+        if (src != dst)
+            return weft_error_set(
+                ret_error, WEFT_ERROR_INPUT, scenario->device[other].place,
+                "host.transport: %s has transport %s and %s %s; expected the same, for data goes from "
+                "one to the other",
+                t->node[t->host[f->src]].name, src->name, t->node[t->host[f->dst]].name, dst->name);
+    }
+    return WEFT_OK;
+}
+
 /// The least that a rank of a stage computes in an iteration.
 static double compute_least(const struct weft_job *job, uint32_t stage) {
     double sum = 0;
@@ -167,5 +192,6 @@ enum weft_status weft_simulation_check_workload(const struct weft_scenario *scen
                                                 const struct weft_topology *topology,
                                                 const struct weft_workload *workload, struct weft_error *ret_error) {
     enum weft_status status = check_flows(scenario, topology, workload, ret_error);
+    if (!status) status = check_transports(scenario, topology, workload, ret_error);
     return status ? status : check_jobs(scenario, workload, ret_error);
 }
