@@ -8,19 +8,15 @@
 #include "schema.h"
 
 #include "base/param.h"
+#include "weft/tin_rma.h"
 
-/// Sections of a scenario that are not models.
+/// Sections of a scenario that are no models. Those of boxes bear the names of their boxes.
 static const struct {
     const struct weft_param_table *table;
     const char *summary;
 } sections[] = {
-    {&weft_switch_table, "the Ethernet switch"},
-    {&weft_host_table, "the host's RDMA NIC"},
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
-    {&weft_interface_table, "the DSF interface node, beyond what it has of a switch"},
-    {&weft_fabric_table, "the DSF fabric node"},
     {&weft_tin_rma_table, "1RMA in a TiN, the key rma of tin"},
-    {&weft_tin_table, "the ToR-in-NIC chip (TiN) of an Aquila Clique, beyond what it has of a switch"},
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},
     {&weft_control_table, "the control plane of a DSF fabric or a Clique"},
@@ -105,7 +101,7 @@ static void list_all(void) {
     printf("models\n");
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
         list_kind((enum weft_model_kind)kind);
-    printf("\nsections of a scenario\n");
+    printf("\nsections of a scenario, beside those of boxes, which bear their names\n");
     for (unsigned i = 0; i < SECTIONS; i++)
         printf("  %-10s %-16s %s\n", sections[i].table->name, "", sections[i].summary);
     printf("\nweft models KIND [NAME] tells more, weft models SECTION too; weft models results [TABLE] lists what runs "
@@ -145,8 +141,20 @@ static int show_results(const char *name) {
     return WEFT_OK;
 }
 
+static int show_section(const struct weft_param_table *table, const char *summary, const char *name) {
+    if (name) {
+        struct weft_error error = {0};
+        weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "'%s' is a section, it has no models; got \"%s\"",
+                       table->name, name);
+        return weft_cli_fail(&error);
+    }
+    printf("%s: %s\n\n", table->name, summary);
+    print_table(table);
+    return WEFT_OK;
+}
+
 static int show_kind(const char *word, const char *name) {
-    const char *names[WEFT_KINDS + SECTIONS + 1];
+    const char *names[WEFT_KINDS + WEFT_BOXES + SECTIONS + 1];
     uint32_t n = 0;
     if (!strcmp(word, "results")) return show_results(name);
     for (unsigned kind = 0; kind < WEFT_KINDS; kind++) {
@@ -156,18 +164,14 @@ static int show_kind(const char *word, const char *name) {
         list_kind((enum weft_model_kind)kind);
         return WEFT_OK;
     }
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++) {
+        const struct weft_model *box = weft_model_at(WEFT_KIND_BOX, i);
+        names[n++] = box->name;
+        if (!strcmp(word, box->name)) return show_section(box->params, box->summary, name);
+    }
     for (unsigned i = 0; i < SECTIONS; i++) {
         names[n++] = sections[i].table->name;
-        if (strcmp(word, sections[i].table->name)) continue;
-        if (name) {
-            struct weft_error error = {0};
-            weft_error_set(&error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "'%s' is a section, it has no models; got \"%s\"",
-                           word, name);
-            return weft_cli_fail(&error);
-        }
-        printf("%s: %s\n\n", word, sections[i].summary);
-        print_table(sections[i].table);
-        return WEFT_OK;
+        if (!strcmp(word, sections[i].table->name)) return show_section(sections[i].table, sections[i].summary, name);
     }
     names[n++] = "results";
     return fail_unknown("kind or section", word, names, n);

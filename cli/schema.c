@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "weft/scenario.h"
+#include "weft/tin_rma.h"
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
 
@@ -247,19 +248,22 @@ static void define_kind(struct weft__json *j, enum weft_model_kind kind) {
 
 static void define_all(struct weft__json *j) {
     const struct weft_param_table *const tables[] = {
-        &weft_switch_table,    &weft_host_table,     &weft_pfc_table,       &weft_dcbx_table,
-        &weft_run_table,       &weft_capture_table,  &weft_server_table,    &weft_occupied_table,
-        &weft_operation_table, &weft_pipeline_table, &weft_control_table,   &weft_reach_table,
-        &weft_fsdb_table,      &weft_bgp_table,      &weft_interface_table, &weft_fabric_table,
+        &weft_pfc_table,       &weft_dcbx_table,     &weft_run_table,       &weft_capture_table,
+        &weft_server_table,    &weft_occupied_table, &weft_operation_table, &weft_pipeline_table,
+        &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,      &weft_bgp_table,
         &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,  &weft_rma_processor_table,
-        &weft_tin_table,       &weft_gnet_table,     &weft_tin_rma_table};
+        &weft_gnet_table,      &weft_tin_rma_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
         weft__json_key(j, tables[i]->name);
         table_object(j, tables[i], NULL);
     }
-    for (unsigned kind = 0; kind < WEFT_KIND_BOX; kind++) // of a box there is a section
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++) { // as a section
+        weft__json_key(j, weft_model_at(WEFT_KIND_BOX, i)->name);
+        table_object(j, weft_model_at(WEFT_KIND_BOX, i)->params, NULL);
+    }
+    for (unsigned kind = 0; kind < WEFT_KIND_BOX; kind++)
         define_kind(j, (enum weft_model_kind)kind);
     weft__json_end_object(j);
 }
@@ -276,6 +280,12 @@ static void key_reference(struct weft__json *j, const char *key, const char *nam
     reference(j, name);
 }
 
+static void box_references(struct weft__json *j) {
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_BOX); i++)
+        key_reference(j, weft_model_at(WEFT_KIND_BOX, i)->name, weft_model_at(WEFT_KIND_BOX, i)->name);
+    key_reference(j, "dcbx", "dcbx");
+}
+
 /// "devices": entries of a match and the sections that differ.
 static void devices(struct weft__json *j) {
     weft__json_key(j, "devices");
@@ -287,12 +297,7 @@ static void devices(struct weft__json *j) {
     weft__json_key(j, "properties");
     weft__json_begin_object(j);
     key_type(j, "match", "string");
-    key_reference(j, "switch", "switch");
-    key_reference(j, "host", "host");
-    key_reference(j, "dcbx", "dcbx");
-    key_reference(j, "interface_node", "interface_node");
-    key_reference(j, "fabric_node", "fabric_node");
-    key_reference(j, "tin", "tin");
+    box_references(j);
     weft__json_end_object(j);
     weft__json_key(j, "required");
     weft__json_begin_array(j);
@@ -351,12 +356,7 @@ void weft_cli_schema(FILE *file) {
     key_type(&j, "about", "string");
     key_reference(&j, "topology", "topology");
     key_type(&j, "events", "array");
-    key_reference(&j, "switch", "switch");
-    key_reference(&j, "host", "host");
-    key_reference(&j, "dcbx", "dcbx");
-    key_reference(&j, "interface_node", "interface_node");
-    key_reference(&j, "fabric_node", "fabric_node");
-    key_reference(&j, "tin", "tin");
+    box_references(&j);
     devices(&j);
     workload(&j);
     key_reference(&j, "run", "run");

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "topo.h"
 #include "weft/sim.h"
+#include "weft/tin.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
 
@@ -135,12 +136,6 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
-static weft_time_ps processing_of(enum weft_node_box box, const struct weft_device_conf *conf) {
-    if (box == WEFT_BOX_TIN) return weft_tin_crossing_ps(&conf->tin);
-    if (box == WEFT_BOX_DSF_INTERFACE) return conf->interface_node.processing_ps;
-    return box == WEFT_BOX_DSF_FABRIC ? conf->fabric_node.processing_ps : conf->sw.processing_ps;
-}
-
 /// What GNet links and TiNs cost, or NULL if there is no TiN.
 static const struct weft_cell_costs *cell_costs(const struct weft_topology *t, const struct weft_device_conf **device,
                                                 const weft_time_ps *processing, struct weft_arena *arena) {
@@ -151,8 +146,10 @@ static const struct weft_cell_costs *cell_costs(const struct weft_topology *t, c
         uint32_t from = t->port[t->link[l].port[0]].node, to = t->port[t->link[l].port[1]].node;
         if (t->node[from].box != WEFT_BOX_TIN || t->node[to].box != WEFT_BOX_TIN) continue;
         bool global = t->node[from].cluster != t->node[to].cluster;
-        link[l] = weft_tin_link_ps(&device[to]->tin, &t->link[l], global);
-        if (!costs->tables) costs->tables = &device[from]->tin.gnet;
+        const struct weft_tin_conf *sender = device[from]->section[WEFT_BOX_TIN],
+                                   *receiver = device[to]->section[WEFT_BOX_TIN];
+        link[l] = weft_tin_link_ps(receiver, &t->link[l], global);
+        if (!costs->tables) costs->tables = &sender->gnet;
     }
     return costs->tables ? costs : NULL;
 }
@@ -171,7 +168,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     const struct weft_device_conf **device = weft_device_confs(s, t, s->arena);
     weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
     for (uint32_t sw = 0; sw < t->switches; sw++)
-        processing[sw] = processing_of(t->node[t->switch_node[sw]].box, device[t->switch_node[sw]]);
+        processing[sw] = weft_box_crossing_ps(&t->node[t->switch_node[sw]], device[t->switch_node[sw]]);
     const struct weft_cell_costs *cells = cell_costs(t, device, processing, s->arena);
     struct topo_view view = {s, t, weft_topology_summarise(t, processing, cells, s->arena), cells};
     if (o->json)

@@ -214,9 +214,9 @@ static enum weft_status show_clique(const struct weft_scenario *s, const struct 
     if (d->n > 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, s->topology.place,
                               "topology %s has %u Cliques; expected one", t->kind, d->n);
-    struct clique_view view = {
-        s, t,
-        weft_clique_trace_new(t, &d->fabric[0], &s->device[0].tin, &s->control, event, events, s->run.seed, s->arena)};
+    struct clique_view view = {s, t,
+                               weft_clique_trace_new(t, &d->fabric[0], s->device[0].section[WEFT_BOX_TIN], &s->control,
+                                                     event, events, s->run.seed, s->arena)};
     if (o->json)
         trace_clique_print_json(stdout, &view);
     else

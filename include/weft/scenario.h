@@ -17,8 +17,6 @@
 
 #include "weft/control.h"
 #include "weft/device.h"
-#include "weft/dsf.h"
-#include "weft/tin.h"
 #include "weft/weft.h"
 #include "weft/workload.h"
 
@@ -51,13 +49,11 @@ extern const struct weft_param_table weft_capture_table;
 /// Configuration of some devices: those whose node name matches, or all (match == NULL; always the first).
 struct weft_device_conf {
     const char *match;
-    struct weft_switch_conf sw;
+    struct weft_switch_conf sw; ///< of Ethernet switches, and of the Ethernet ports of other boxes
     struct weft_host_conf host;
     struct weft_dcbx_conf dcbx;
-    struct weft_interface_conf interface_node; ///< what a DSF interface node does beyond `sw`
-    struct weft_fabric_conf fabric_node;
-    struct weft_tin_conf tin; ///< what a TiN does beyond `sw`
-    struct weft_place place;  ///< of the entry
+    void *section[WEFT_BOXES]; ///< of a kind of node: the section of its box, as that box's model defines it
+    struct weft_place place;   ///< of the entry
 };
 
 struct weft_scenario {

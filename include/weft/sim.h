@@ -41,6 +41,8 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology, struct weft_arena *arena);
+/// What a frame of 64 bytes takes at a box of this configuration that it meets alone; 0 for hosts.
+weft_time_ps weft_box_crossing_ps(const struct weft_node_info *node, const struct weft_device_conf *device);
 
 /// Addresses of what is simulated, the same wherever bytes are shown. A port's MAC address: 02-00 and its number among
 /// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. The QPN of the

@@ -62,9 +62,9 @@ static void device_each(const struct sink *sink, const struct weft_device_conf *
         sink->on_value(sink->context, weft__path_join(path, sizeof path, prefix, "match"), device->match);
     }
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++) {
-        const struct weft__device_section *section = &weft__device_sections[k];
-        weft_params_each(section->table, (const char *)device + section->offset,
-                         weft__path_join(path, sizeof path, prefix, section->name), sink->on_value, sink->context);
+        weft_params_each(weft__device_section_table(k), weft__device_section_conf(device, k),
+                         weft__path_join(path, sizeof path, prefix, weft__device_sections[k]), sink->on_value,
+                         sink->context);
     }
 }
 

@@ -10,9 +10,12 @@
 
 enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
-static const char *const sections[] = {"topology",    "events", "switch",  "host",     "dcbx",   "interface_node",
-                                       "fabric_node", "tin",    "devices", "workload", "run",    "control",
-                                       "capture",     "base",   "cases",   "variants", "claims", NULL};
+#define WEFT_BOX_TOO(kind, name, box)
+#define WEFT_BOX(kind, name, box) #box,
+static const char *const sections[] = {"topology", "events",
+#include "weft/boxes.def"
+                                       "dcbx",     "devices", "workload", "run",    "control", "capture",
+                                       "base",     "cases",   "variants", "claims", NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -20,20 +23,40 @@ static const struct weft_param head_rows[] = {
 const struct weft_param_table weft__scenario_table =
     WEFT_PARAM_TABLE_LISTS("scenario", struct weft__scenario_head, head_rows, NULL, sections);
 
-static const char *const device_sections[] = {"switch", "host", "dcbx", "interface_node", "fabric_node", "tin", NULL};
-const struct weft__device_section weft__device_sections[WEFT__DEVICE_SECTIONS] = {
-    {"switch", &weft_switch_table, offsetof(struct weft_device_conf, sw)},
-    {"host", &weft_host_table, offsetof(struct weft_device_conf, host)},
-    {"dcbx", &weft_dcbx_table, offsetof(struct weft_device_conf, dcbx)},
-    {"interface_node", &weft_interface_table, offsetof(struct weft_device_conf, interface_node)},
-    {"fabric_node", &weft_fabric_table, offsetof(struct weft_device_conf, fabric_node)},
-    {"tin", &weft_tin_table, offsetof(struct weft_device_conf, tin)},
-};
+#define WEFT_BOX_TOO(kind, name, box)
+#define WEFT_BOX(kind, name, box) #box,
+const char *const weft__device_sections[] = {
+#include "weft/boxes.def"
+    "dcbx", NULL};
+
+const struct weft_param_table *weft__device_section_table(uint32_t section) {
+    if (section == WEFT__SECTION_DCBX) return &weft_dcbx_table;
+    return weft_model_find(WEFT_KIND_BOX, weft__device_sections[section])->params;
+}
+
+void *weft__device_section_conf(const struct weft_device_conf *device, uint32_t section) {
+    static const uint32_t kinds[] = {
+#define WEFT_BOX_TOO(kind, name, box)
+#define WEFT_BOX(kind, name, box) [WEFT__SECTION_##box] = WEFT_BOX_##kind,
+#include "weft/boxes.def"
+    };
+    return section == WEFT__SECTION_DCBX ? (void *)&device->dcbx : device->section[kinds[section]];
+}
+
+/// Room for each section; a box of two kinds of nodes has one.
+static void make_sections(struct weft_device_conf *device, struct weft_arena *arena) {
+    void *conf[WEFT__SECTION_DCBX] = {[WEFT__SECTION_host] = &device->host, [WEFT__SECTION_switch] = &device->sw};
+    for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++)
+        if (!conf[k]) conf[k] = weft_arena_alloc(arena, 1, weft__device_section_table(k)->conf_size);
+#define WEFT_BOX(kind, name, box) device->section[WEFT_BOX_##kind] = conf[WEFT__SECTION_##box];
+#include "weft/boxes.def"
+}
+
 static const struct weft_param device_rows[] = {
     WEFT_TEXT(struct weft__device_head, match, "match", NULL, "shell pattern over node names, \"core-*\""),
 };
 const struct weft_param_table weft__device_table =
-    WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, device_sections);
+    WEFT_PARAM_TABLE_LISTS("devices", struct weft__device_head, device_rows, NULL, weft__device_sections);
 
 /// What the functions below pass along.
 struct bind {
@@ -83,11 +106,12 @@ static enum weft_status load_topology(struct bind *b) {
 static enum weft_status load_device(struct bind *b, struct weft_device_conf *device,
                                     const struct weft_tree *const tree[WEFT__DEVICE_SECTIONS], const char *path) {
     enum weft_status status = WEFT_OK;
+    make_sections(device, b->arena);
     for (uint32_t i = 0; i < WEFT__DEVICE_SECTIONS && !status; i++) {
-        const struct weft__device_section *s = &weft__device_sections[i];
         char child_path[WEFT__PATH_MAX];
-        weft__path_join(child_path, sizeof child_path, path, s->name);
-        status = weft__params_load_at(s->table, tree[i], child_path, (char *)device + s->offset, b->arena, b->error);
+        weft__path_join(child_path, sizeof child_path, path, weft__device_sections[i]);
+        status = weft__params_load_at(weft__device_section_table(i), tree[i], child_path,
+                                      weft__device_section_conf(device, i), b->arena, b->error);
     }
     return status;
 }
@@ -112,7 +136,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     enum weft_status status = weft__params_load_at(&weft__device_table, entry, path, &head, b->arena, b->error);
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS && !status; k++)
-        status = over_default(b, entry, weft__device_sections[k].name, &tree[k]);
+        status = over_default(b, entry, weft__device_sections[k], &tree[k]);
     if (!status) status = load_device(b, device, tree, path);
     device->match = status ? NULL : head.match;
     device->place = entry->place;
@@ -140,7 +164,7 @@ static enum weft_status load_devices(struct bind *b) {
     b->scenario->devices = n + 1;
     const struct weft_tree *tree[WEFT__DEVICE_SECTIONS];
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
-        tree[k] = section(b->root, weft__device_sections[k].name);
+        tree[k] = section(b->root, weft__device_sections[k]);
     status = load_device(b, &device[0], tree, "");
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_device_entry(b, list->child[i], i, &device[i + 1]);

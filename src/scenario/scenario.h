@@ -34,13 +34,17 @@ struct weft__device_head {
     const char *match;
 };
 
-/// What an entry of `devices`, or the top level, may say of boxes.
-enum { WEFT__DEVICE_SECTIONS = 6 };
-extern const struct weft__device_section {
-    const char *name;
-    const struct weft_param_table *table;
-    size_t offset; ///< in struct weft_device_conf
-} weft__device_sections[WEFT__DEVICE_SECTIONS];
+/// What an entry of `devices`, or the top level, may say of boxes: a section for each, and dcbx.
+enum {
+#define WEFT_BOX(kind, name, box) WEFT__SECTION_##box,
+#define WEFT_BOX_TOO(kind, name, box)
+#include "weft/boxes.def"
+    WEFT__SECTION_DCBX,
+    WEFT__DEVICE_SECTIONS
+};
+extern const char *const weft__device_sections[]; ///< their names, and NULL
+const struct weft_param_table *weft__device_section_table(uint32_t section);
+void *weft__device_section_conf(const struct weft_device_conf *device, uint32_t section);
 
 /// What `root` says over the file that it names as its base (relative to `path`), and so on down; `root` itself if it
 /// names none.

@@ -34,7 +34,7 @@ static void in_make(struct weft__network *net, uint32_t node) {
     for (uint32_t k = 0; k < info->ports; k++)
         fabric[k] = is_fabric(t, info->port0 + k);
     struct weft__in_setup setup = {
-        .conf = &net->device[node]->interface_node,
+        .conf = weft__interface_conf(net->device[node]),
         .ethernet = &net->device[node]->sw,
         .hosts = &net->hosts,
         .eligible = &dsf->eligible->box[node],
@@ -76,7 +76,7 @@ static void in_connect(struct weft__network *net, uint32_t port, const struct we
 static struct weft__box_reaction in_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                              uint32_t port) {
     if (!is_fabric(t, port)) return weft__ethernet_reaction(conf, t, port);
-    weft_time_ps processing = conf->interface_node.processing_ps;
+    weft_time_ps processing = weft__interface_conf(conf)->processing_ps;
     return (struct weft__box_reaction){
         .processing_ps = processing, .pause_ps = processing, .frame_least_ps = calc_cell_least(t, port)};
 }
@@ -109,11 +109,11 @@ static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now
 
 /// What waits without credits is discarded after the watchdog's time.
 static weft_time_ps in_patience(const struct weft_device_conf *conf) {
-    return conf->interface_node.watchdog_ps;
+    return weft__interface_conf(conf)->watchdog_ps;
 }
 
 static weft_time_ps in_crossing(const struct weft_device_conf *conf) {
-    return conf->interface_node.processing_ps;
+    return weft__interface_conf(conf)->processing_ps;
 }
 
 static uint32_t in_recorded_port(const struct weft__network *net, uint64_t more) {
@@ -157,7 +157,7 @@ static void fn_make(struct weft__network *net, uint32_t node) {
     struct weft__dsf *dsf = weft__dsf_of(net);
     const struct weft_node_info *info = &net->topology->node[node];
     struct weft__fn_setup setup = {
-        .conf = &net->device[node]->fabric_node,
+        .conf = weft__fabric_conf(net->device[node]),
         .eligible = &dsf->eligible->box[node],
         .ports = info->ports,
         .ins = dsf->eligible->ins,
@@ -186,7 +186,7 @@ static void fn_connect(struct weft__network *net, uint32_t port, const struct we
 
 static struct weft__box_reaction fn_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                              uint32_t port) {
-    weft_time_ps processing = conf->fabric_node.processing_ps;
+    weft_time_ps processing = weft__fabric_conf(conf)->processing_ps;
     return (struct weft__box_reaction){
         .processing_ps = processing,
         .pause_ps = processing,
@@ -208,7 +208,7 @@ static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now
 }
 
 static weft_time_ps fn_crossing(const struct weft_device_conf *conf) {
-    return conf->fabric_node.processing_ps;
+    return weft__fabric_conf(conf)->processing_ps;
 }
 
 static const struct weft__box fabric_node_box = {

@@ -56,8 +56,8 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
     find_hosts(dsf, t, net->arena_switch);
     for (uint32_t i = 0; i < t->nodes; i++) {
-        dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && net->device[i]->fabric_node.llfc;
-        dsf->packing |= t->node[i].box == WEFT_BOX_DSF_INTERFACE && net->device[i]->interface_node.packing;
+        dsf->llfc |= t->node[i].box == WEFT_BOX_DSF_FABRIC && weft__fabric_conf(net->device[i])->llfc;
+        dsf->packing |= t->node[i].box == WEFT_BOX_DSF_INTERFACE && weft__interface_conf(net->device[i])->packing;
     }
     return weft__outside_new(net, dsf, &story.of, ret_error);
 }

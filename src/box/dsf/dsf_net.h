@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_outside.h"
+#include "weft/dsf.h"
 #include "weft/eligible.h"
 #include "weft/exits.h"
 
@@ -29,6 +30,12 @@ struct weft__dsf_story {
 
 static inline struct weft__dsf *weft__dsf_of(const struct weft__network *net) {
     return net->shared[WEFT_BOX_DSF_INTERFACE];
+}
+static inline const struct weft_interface_conf *weft__interface_conf(const struct weft_device_conf *device) {
+    return device->section[WEFT_BOX_DSF_INTERFACE];
+}
+static inline const struct weft_fabric_conf *weft__fabric_conf(const struct weft_device_conf *device) {
+    return device->section[WEFT_BOX_DSF_FABRIC];
 }
 extern const struct weft__shared weft__dsf_shared;
 /// Where the node's worker counts distributions.

@@ -28,7 +28,7 @@ static inline struct weft__cliques *weft__cliques_of(const struct weft__network 
     return net->shared[WEFT_BOX_TIN];
 }
 static inline const struct weft_tin_conf *weft__tin_conf(const struct weft_device_conf *device) {
-    return &device->tin;
+    return device->section[WEFT_BOX_TIN];
 }
 extern const struct weft__shared weft__cliques_shared;
 /// Where the node's worker counts distributions, and depths of VCs that are sampled.

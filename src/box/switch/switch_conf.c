@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of the Ethernet switch, and of the Ethernet ports of other boxes. Numbers without a source are
+// assumed, and say so.
+#include "weft/device.h"
+
+static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
+
+static const struct weft_param switch_rows[] = {
+    WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
+              "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
+    WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
+                "a frame is sent on when it is complete, or as soon as its header is in"),
+    WEFT_UINT(struct weft_switch_conf, fabric_patience, "fabric_patience", "0", "0", "65535",
+              "frames that an output takes from others before it waits for an input that has something for it and is "
+              "busy (iq and voq; assumed); 0: it never waits"),
+    WEFT_REAL(struct weft_switch_conf, fabric_speedup, "fabric_speedup", "1", "1", "8",
+              "how much faster than its line an input feeds the crossbar (iq and voq; assumed)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, queueing, "queueing", WEFT_KIND_QUEUEING, "oq",
+                     "where packets wait: at the output, the input, or per pair of both"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, arbiter, "arbiter", WEFT_KIND_ARBITER, "islip",
+                     "which input feeds which output (iq and voq)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, scheduler, "scheduler", WEFT_KIND_SCHEDULER, "strict",
+                     "which priority an output sends next"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, buffer, "buffer", WEFT_KIND_BUFFER, "static",
+                     "how packet memory is shared, and when PFC pauses"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, aqm, "aqm", WEFT_KIND_AQM, "none", "when packets are marked or dropped"),
+    WEFT_PRIORITY_SET(struct weft_switch_conf, aqm_priorities, "aqm_priorities", "0-6",
+                      "priorities under AQM; 7 carries control (assumed)"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, route, "route", WEFT_KIND_ROUTE, "ecmp",
+                     "which of several equally short ways a packet takes"),
+    WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
+                  "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
+    WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
+    WEFT_MODEL_PARAM(struct weft_switch_conf, sfc, "sfc", WEFT_KIND_SFC, "none",
+                     "when the source of a packet is told to pause (IEEE P802.1Qdw)"),
+    WEFT_BOOL(struct weft_switch_conf, sfc_proxy, "sfc_proxy", "true",
+              "an edge switch turns such a message to a host that does not understand it into a pause frame"),
+};
+const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE("switch", struct weft_switch_conf, switch_rows);
