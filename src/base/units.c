@@ -266,3 +266,12 @@ const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const c
     snprintf(text, size, "%s (%s) is above %s (%s)", lower, low, upper, up);
     return text;
 }
+
+const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count) {
+    static const char *const prefixes[] = {"", " k", " M", " G", " T"};
+    unsigned p = 0;
+    for (; p < 4 && count >= 999.5; p++)
+        count /= 1000;
+    snprintf(text, WEFT__COUNT_TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
+    return text;
+}

@@ -26,4 +26,8 @@ struct weft__bytes_text weft__bytes_text(weft_bytes bytes);
 const char *weft__bytes_above(const char *lower, weft_bytes lower_bytes, const char *upper, weft_bytes upper_bytes,
                               char *text, size_t size);
 
+/// 9150000 -> "9.15 M". Returns `text`.
+enum { WEFT__COUNT_TEXT = 32 };
+const char *weft__count_text(char text[WEFT__COUNT_TEXT], double count);
+
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of a controller of traffic engineering.
+#include <inttypes.h>
 #include <math.h>
 
 #include "rows.h"
 #include "weft/route.h"
+
+enum { TEXT = 64 };
 
 /// Whether routes want a controller; claims are checked against an outcome in which nothing happened.
 static bool has_controller(const struct weft_run *run) {
@@ -19,9 +22,36 @@ static bool next_te(struct weft_result_cursor *c) {
     return !c->at++;
 }
 
+/// The last round that came into force within the run; NULL: none did.
+static const struct weft_te_round *last_round(const struct weft_outcome *o) {
+    uint32_t n = o->te->rounds;
+    while (n && o->te->round[n - 1].in_force_ps > o->sim_time_ps)
+        n--;
+    return n ? &o->te->round[n - 1] : NULL;
+}
+
+static double part_of(const struct weft_te_outcome *te) {
+    return (double)te->by_entry / (double)(te->by_entry + te->by_fallback);
+}
+
+static void print_te(FILE *file, const struct weft_run *run) {
+    const struct weft_te_outcome *te = run->outcome->te;
+    const struct weft_te_round *first = te->rounds ? te->round : NULL, *last = last_round(run->outcome);
+    char text[TEXT];
+    fprintf(file, "TE     ");
+    if (!last) {
+        fprintf(file, "no paths came into force within the run: all packets went by the fallback\n");
+        return;
+    }
+    weft_format_time(first->in_force_ps, text, sizeof text);
+    fprintf(file,
+            "%" PRIu32 " computations, in force from %s on; the last: %" PRIu32 " demands, %" PRIu32
+            " beyond a link's rate, fullest link %.1f%%; %.1f%% of packets by an entry\n",
+            te->rounds, text, last->demands, last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
+}
+
 static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {
-    const struct weft_te_outcome *te = c->part[0];
-    return WEFT__RESULT_REAL((double)te->by_entry / (double)(te->by_entry + te->by_fallback));
+    return WEFT__RESULT_REAL(part_of(c->part[0]));
 }
 
 #define OF_TE(field, kind, ...) WEFT_RESULT(struct weft_te_outcome, field, kind, __VA_ARGS__)
@@ -37,6 +67,7 @@ const struct weft_result_table weft__results_te = {
     .row = "traffic engineering, with switch.route: te",
     WEFT_RESULT_COLUMNS(te_columns),
     .next = next_te,
+    .print = print_te,
     .present = has_controller,
 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "balance.h"
+#include "base/units.h"
 #include "jobs.h"
 #include "rma.h"
-#include "te.h"
 #include "text.h"
-#include "transitions.h"
+#include "weft/result.h"
 
 enum { TEXT = 64, PAUSED_PORTS = 5 };
 
@@ -47,86 +47,8 @@ static void print_title(FILE *file, const struct weft_run *run) {
     fprintf(file,
             "simulated %s in %s of wall time, %" PRIu32
             " thread%s; %s packet-hops, %s per CPU second; digest %016" PRIx64 "\n",
-            simulated, wall, o->threads, o->threads == 1 ? "" : "s", weft__text_count(hops, (double)o->packet_hops),
-            weft__text_count(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
-}
-
-static void print_dsf(FILE *file, const struct weft_dsf_outcome *d) {
-    char hops[TEXT], voq[TEXT], egress[TEXT], reassembly[TEXT], p50[TEXT], p99[TEXT];
-    weft_format_bytes(d->buffer_bytes_max, voq, sizeof voq);
-    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
-    weft_format_bytes(d->reassembly_bytes_max, reassembly, sizeof reassembly);
-    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
-    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
-    fprintf(file,
-            "DSF    %s cell-hops; VOQ wait p50 %s, p99 %s\n"
-            "       cells lost: %" PRIu64 " on links, %" PRIu64 " at full FIFOs, %" PRIu64 " without a lane, %" PRIu64
-            " too late; packets given up: %" PRIu64 "\n"
-            "       cells before a cell at fabric nodes: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
-            ", max %" PRIu64 "\n"
-            "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly; packets begun ahead of "
-            "turn: "
-            "p99 %" PRIu64 ", max %" PRIu64 "\n",
-            weft__text_count(hops, (double)d->cell_hops), p50, p99, d->cells_lost, d->cells_dropped,
-            d->cells_unreachable, d->cells_late, d->packets_lost, weft_histogram_quantile(&d->seen->fabric_cells, 0.5),
-            weft_histogram_quantile(&d->seen->fabric_cells, 0.99),
-            weft_histogram_quantile(&d->seen->fabric_cells, 0.999), d->seen->fabric_cells.max, voq, egress, reassembly,
-            weft_histogram_quantile(&d->seen->reassembly_packets, 0.99), d->reassembly_packets_max);
-}
-
-static void print_tin(FILE *file, const struct weft_tin_outcome *d) {
-    char hops[TEXT], fifo[TEXT], rts[TEXT], egress[TEXT], stall[TEXT];
-    uint64_t cells = 0, links = 0, ways = d->ways_minimal + d->ways_nonminimal;
-    for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++) {
-        cells += d->hops[h];
-        links += h * d->hops[h];
-    }
-    weft_format_bytes(d->fifo_bytes_max, fifo, sizeof fifo);
-    weft_format_bytes(d->rts_bytes_max, rts, sizeof rts);
-    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
-    weft_format_time(d->credit_stall_ps, stall, sizeof stall);
-    fprintf(file,
-            "Aquila %s cell-hops, %.2f links a cell, %.1f%% of ways not minimal; %" PRIu64 " cells and %" PRIu64
-            " packets lost, %" PRIu64 " discarded by CTD\n"
-            "       without credits %" PRIu64
-            " times, %s in all; at most %s in a FIFO, %s announced in an RTS queue, %s "
-            "asked for at a port\n",
-            weft__text_count(hops, (double)d->cell_hops), cells ? (double)links / (double)cells : 0,
-            ways ? 100 * (double)d->ways_nonminimal / (double)ways : 0, d->cells_lost + d->cells_unroutable,
-            d->packets_lost, d->ctd, d->credit_stalls, stall, fifo, rts, egress);
-}
-
-static void print_ns(FILE *file, const char *what, const struct weft_histogram *h) {
-    char p50[TEXT], p99[TEXT], p999[TEXT];
-    weft_format_time(weft_histogram_quantile(h, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
-    weft_format_time(weft_histogram_quantile(h, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
-    weft_format_time(weft_histogram_quantile(h, 0.999) * WEFT_PS_PER_NS, p999, sizeof p999);
-    fprintf(file, "       %s p50 %s, p99 %s, p99.9 %s\n", what, p50, p99, p999);
-}
-
-static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
-    if (!d->rts) return;
-    print_ns(file, "from a packet's RTS to its CTS:", &d->seen->clear_ns);
-    print_ns(file, "from its CTS until it is whole:", &d->seen->fetch_ns);
-    fprintf(file,
-            "       packets announced before one in its RTS queue: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
-            "\n",
-            weft_histogram_quantile(&d->seen->rts_packets, 0.5), weft_histogram_quantile(&d->seen->rts_packets, 0.99),
-            weft_histogram_quantile(&d->seen->rts_packets, 0.999));
-}
-
-/// Only where cells were traced.
-static void print_traced(FILE *file, const struct weft_run *run) {
-    const struct weft_cell_paths *p = run->outcome->cells;
-    if (!p->cells) return;
-    fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " under way",
-            p->cells, p->arrived, p->lost, p->under_way);
-    if (p->unknown) fprintf(file, ", of %" PRIu64 " notes are missing", p->unknown);
-    if (p->astray)
-        fprintf(file, "; %" PRIu64 " astray, %s is to blame for %" PRIu64, p->astray,
-                run->topology->node[p->suspect].name, p->suspicions);
-    putc('\n', file);
-    print_ns(file, "of these, at a TiN:", &p->hop_ns);
+            simulated, wall, o->threads, o->threads == 1 ? "" : "s", weft__count_text(hops, (double)o->packet_hops),
+            weft__count_text(rate, o->cpu_s > 0 ? (double)o->packet_hops / o->cpu_s : 0), o->digest);
 }
 
 static void print_quantiles(FILE *file, const struct weft_quantiles *q, struct weft__unit unit) {
@@ -282,6 +204,13 @@ static void print_end(FILE *file, const struct weft_run *run) {
     }
 }
 
+/// What tables of results have to say themselves.
+static void print_tables(FILE *file, const struct weft_run *run) {
+    for (uint32_t i = 0; i < weft_result_table_count(); i++)
+        if (weft_result_tables[i]->print && weft_result_table_present(weft_result_tables[i], run))
+            weft_result_tables[i]->print(file, run);
+}
+
 void weft_report_table(FILE *file, const struct weft_run *run) {
     struct weft__totals sum = weft__report_totals(run->outcome);
     print_title(file, run);
@@ -294,12 +223,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     print_round_trips(file, run->outcome);
     print_order(file, run);
     print_drops(file, run->outcome, &sum);
-    weft__report_te_table(file, run);
-    if (run->outcome->dsf) print_dsf(file, run->outcome->dsf);
-    if (run->outcome->tin) print_tin(file, run->outcome->tin);
-    if (run->outcome->tin) print_tin_packets(file, run->outcome->tin);
-    if (run->outcome->cells) print_traced(file, run);
-    if (run->outcome->tin) weft__report_transitions(file, run->outcome->tin);
+    print_tables(file, run);
     weft__report_balance_table(file, run);
     if (run->outcome->links) weft_report_links(file, run->topology, run->outcome->links, false);
     print_end(file, run);

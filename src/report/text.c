@@ -30,15 +30,6 @@ const char *weft__text_ratio(char *text, double ratio) {
     return text;
 }
 
-const char *weft__text_count(char *text, double count) {
-    static const char *const prefixes[] = {"", " k", " M", " G", " T"};
-    unsigned p = 0;
-    for (; p < 4 && count >= 999.5; p++)
-        count /= 1000;
-    snprintf(text, TEXT, "%.*f%s", p && count < 10 ? 2 : p && count < 100 ? 1 : 0, count, prefixes[p]);
-    return text;
-}
-
 void weft_report_stall(FILE *file, const struct weft_outcome *outcome) {
     const char *text = outcome->stall ? outcome->stall : "";
     size_t n = strlen(text);

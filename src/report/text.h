@@ -15,7 +15,5 @@ struct weft__unit weft__text_unit(double largest_ps);
 /// "612.31", or "-" for NAN. In a buffer of at least 32 bytes.
 const char *weft__text_time(char *text, struct weft__unit unit, double time_ps);
 const char *weft__text_ratio(char *text, double ratio); ///< "1.05", or "-"
-/// 9150000 -> "9.15 M".
-const char *weft__text_count(char *text, double count);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of a disaggregated scheduled fabric.
+#include <inttypes.h>
 #include <math.h>
+
+#include "base/units.h"
 
 #include "weft/result.h"
 
@@ -31,6 +34,32 @@ static const struct weft_result_column columns[] = {
     WEFT_DSF_HISTOGRAMS(X)
 #undef X
 };
+enum { TEXT = 64 };
+
+static void print_dsf(FILE *file, const struct weft_run *run) {
+    const struct weft_dsf_outcome *d = run->outcome->dsf;
+    char hops[TEXT], voq[TEXT], egress[TEXT], reassembly[TEXT], p50[TEXT], p99[TEXT];
+    weft_format_bytes(d->buffer_bytes_max, voq, sizeof voq);
+    weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
+    weft_format_bytes(d->reassembly_bytes_max, reassembly, sizeof reassembly);
+    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.5) * WEFT_PS_PER_NS, p50, sizeof p50);
+    weft_format_time(weft_histogram_quantile(&d->seen->voq_ns, 0.99) * WEFT_PS_PER_NS, p99, sizeof p99);
+    fprintf(file,
+            "DSF    %s cell-hops; VOQ wait p50 %s, p99 %s\n"
+            "       cells lost: %" PRIu64 " on links, %" PRIu64 " at full FIFOs, %" PRIu64 " without a lane, %" PRIu64
+            " too late; packets given up: %" PRIu64 "\n"
+            "       cells before a cell at fabric nodes: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
+            ", max %" PRIu64 "\n"
+            "       at most %s in the VOQs of a node, %s at a port to leave, %s in reassembly; packets begun ahead of "
+            "turn: "
+            "p99 %" PRIu64 ", max %" PRIu64 "\n",
+            weft__count_text(hops, (double)d->cell_hops), p50, p99, d->cells_lost, d->cells_dropped,
+            d->cells_unreachable, d->cells_late, d->packets_lost, weft_histogram_quantile(&d->seen->fabric_cells, 0.5),
+            weft_histogram_quantile(&d->seen->fabric_cells, 0.99),
+            weft_histogram_quantile(&d->seen->fabric_cells, 0.999), d->seen->fabric_cells.max, voq, egress, reassembly,
+            weft_histogram_quantile(&d->seen->reassembly_packets, 0.99), d->reassembly_packets_max);
+}
+
 const struct weft_result_table weft__results_dsf = {
     .name = "dsf",
     .shape = WEFT_RESULT_OBJECT,
@@ -38,4 +67,5 @@ const struct weft_result_table weft__results_dsf = {
     WEFT_RESULT_COLUMNS(columns),
     .next = next_dsf,
     .present = has_dsf,
+    .print = print_dsf,
 };

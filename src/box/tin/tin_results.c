@@ -2,6 +2,7 @@
 // Results of Aquila Cliques: their TiNs, GNet links and traced cells.
 #include <math.h>
 
+#include "box/tin/tin_report.h"
 #include "weft/gnet_routes.h"
 #include "weft/result.h"
 
@@ -54,6 +55,7 @@ const struct weft_result_table weft__results_aquila = {
     WEFT_RESULT_COLUMNS(aquila_columns),
     .next = next_clique,
     .present = has_tins,
+    .print = weft__tin_report,
 };
 
 static const char *const cell_names[] = {
