@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "weft/claim.h"
+#include "weft/memory.h"
 #include "weft/sim.h"
 
 /// One run with everything that describes it.
@@ -17,8 +18,11 @@ struct weft_run {
     weft_bytes memory_bytes_max[WEFT_MEMORY_KINDS]; ///< as it stood after the run
 };
 
-/// Of a run of `simulation`; owns the outcome.
-struct weft_result *weft__result_new(const struct weft_simulation *simulation, struct weft_outcome *outcome);
+/// Of a run of `workload` on the network of `simulation`; owns the outcome.
+struct weft_result *weft__result_new(const struct weft_simulation *simulation, const struct weft_workload *workload,
+                                     struct weft_outcome *outcome);
+/// The memory that it is in is closed with it.
+void weft__result_own(struct weft_result *result, struct weft_memory *memory);
 
 /// Of the flows of one group that finished. Nearest-rank percentiles; NAN if none finished.
 struct weft_group_stats {

@@ -23,7 +23,8 @@ enum weft_end {
     WEFT_END_UNTIL, ///< run.until
     WEFT_END_INTERRUPTED,
     WEFT_END_STALL,
-    WEFT_END_TIME, ///< WEFT_TIME_MAX
+    WEFT_END_TIME,   ///< WEFT_TIME_MAX
+    WEFT_END_PAUSED, ///< a driven run that can be gone on with; no result has it
 };
 
 #endif

@@ -11,6 +11,7 @@ enum weft_status {
     WEFT_ERROR_CONSERVATION = 3, ///< bytes were lost or invented: a bug of weft
     WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress, or was not done when simulated time ended
     WEFT_ERROR_CLAIM = 5,        ///< a claim of the scenario turned out other than expected
+    WEFT_ERROR_LOOKAHEAD = 6,    ///< a driven run (weft/drive.h): sooner than anything can reach that host
 };
 
 /// Begin with {0}. A function that fails fills it, unless an earlier one has: the first error stays.

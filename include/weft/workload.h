@@ -33,7 +33,8 @@ struct weft_workload {
     uint64_t qps;     ///< of all flows
     weft_bytes bytes; ///< of all flows
     struct weft_flow *flow;
-    const char **group; ///< names, in order of first mention
+    const char **group;  ///< names, in order of first mention
+    const uint64_t *tag; ///< [flows] of a driven run (weft/drive.h); NULL: no flow has one
     uint32_t jobs;
     struct weft_job *job;
     uint32_t rmas, rma_flows; ///< flows of remote memory access, among all

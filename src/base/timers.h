@@ -27,6 +27,8 @@ struct weft__timers {
 void weft__timers_init(struct weft__timers *t, uint32_t keys);
 void weft__timers_deinit(struct weft__timers *t);
 void weft__timers_grow(struct weft__timers *t);
+/// Keys below `keys` may be set from now on.
+void weft__timers_add_keys(struct weft__timers *t, uint32_t keys);
 
 static inline bool weft__timer_before(struct weft__timer a, struct weft__timer b) {
     return a.time_ps != b.time_ps ? a.time_ps < b.time_ps : a.key < b.key;

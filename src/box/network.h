@@ -6,6 +6,7 @@
 
 #include "box/ways.h"
 #include "link/lldp.h"
+#include "transport/driven.h"
 #include "transport/qp.h"
 #include "weft/sim.h"
 
@@ -25,6 +26,7 @@ struct weft__network {
     struct weft__hosts hosts;
     struct weft__programs *programs;     ///< NULL: there is no job
     struct weft_histogram **round_trips; ///< [workers][priorities]; NULL: not measured
+    struct weft__driver *driver;         ///< NULL: no program drives the hosts
     struct weft__rma_run *rma;           ///< NULL: no remote memory access
     struct weft__qp_lists {
         uint32_t *send_first, *receive_first; ///< of a host; and one more

@@ -189,6 +189,7 @@ static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint3
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
     uint64_t window = t >> w->shift;
+    if (window == w->window) return; // it has paused, and will be rescheduled when it has been gone on with
     if (window - w->window < WEFT__RING) {
         node->wake_ps = t;
         wake_in_ring(w, window, local);
@@ -480,6 +481,8 @@ static struct weft__report sum_reports(const struct weft__engine *e, uint32_t pa
 
 /// Whether the run is over, and how. Every worker computes the same from the same sums.
 static bool is_over(const struct weft__engine *e, const struct weft__report *all, enum weft_end *ret_end) {
+    *ret_end = WEFT_END_PAUSED;
+    if (e->held && !all->failed) return true;
     *ret_end = WEFT_END_DONE;
     if (all->finished == e->conf.work && all->under_way_bytes == 0 && !all->failed) return true;
     *ret_end = WEFT_END_INTERRUPTED;
@@ -487,6 +490,8 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     weft_time_ps begin = all->next_window << e->worker[0].shift;
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) return true;
+    *ret_end = WEFT_END_PAUSED;
+    if (begin > e->pause_ps) return true;
     *ret_end = WEFT_END_STALL;
     // While a flow is still to start, there is something to wait for.
     bool active = (all->started > all->finished || all->under_way_bytes) && all->started >= e->conf.work;
@@ -538,13 +543,23 @@ struct thread {
     uint32_t parity; ///< of its workers in the window being run
 };
 
+/// Of a driven run, between windows: what came of the last one is the driver's to see, and then that of all workers.
+static void drive(struct thread *t) {
+    struct weft__engine *e = t->engine;
+    weft__threads_await(&t->own);
+    if (!e->worker[0].failed) e->held = !e->conf.on_window(e->conf.driver);
+    for (uint32_t k = 0; k < e->conf.workers; k++)
+        publish(&e->worker[k]);
+}
+
 /// What a thread does: window by window, the workers that are its own while as many threads as now are at it.
 static enum weft_status run_windows(void *context, struct weft_error *ret_error) {
     struct thread *t = context;
     struct weft__engine *e = t->engine;
     uint64_t begun = 0;
     for (;;) {
-        for (uint32_t k = t->own.first; k < t->own.end; k++)
+        if (e->conf.on_window && t->own.id == 0) drive(t);
+        for (uint32_t k = t->own.first; k < t->own.end && !e->conf.on_window; k++)
             publish(&e->worker[k]);
         if (!weft__threads_meet(&t->own)) break;
         struct weft__worker *first = &e->worker[t->own.first];
@@ -555,7 +570,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
             if (t->own.id) break;
             e->end = end;
             e->failed = all.failed;
-            e->windows = t->windows;
+            e->windows += t->windows;
             weft__threads_end(&e->threads);
             break;
         }
@@ -608,6 +623,7 @@ static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
 }
 
 void weft__engine_run(struct weft__engine *e) {
+    weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
     for (uint32_t k = 0; k < e->conf.workers; k++) {
         struct weft__worker *w = &e->worker[k];
         for (uint32_t i = 0; i < w->n; i++)
@@ -615,6 +631,7 @@ void weft__engine_run(struct weft__engine *e) {
     }
     struct weft_memory *memory = weft_memory_current();
     run_threads(e, memory);
+    weft__threads_deinit(&e->threads);
     if (e->failed) weft_memory_fail();
 }
 
@@ -713,14 +730,13 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
     e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
-    weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
+    e->pause_ps = WEFT_TIME_NEVER;
 
     cut(e, weight, cuts_from);
     weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
 }
 
 void weft__engine_deinit(struct weft__engine *e) {
-    weft__threads_deinit(&e->threads);
     for (uint32_t i = 0; i < e->conf.nodes; i++)
         weft__timers_deinit(&e->node[i].timers);
     for (uint32_t k = 0; k < e->conf.workers; k++)
@@ -741,4 +757,13 @@ uint32_t weft__engine_worker_of(const struct weft__engine *e, uint32_t node) {
 uint32_t weft__engine_inbox_of(const struct weft__engine *e, uint32_t node) {
     uint32_t worker = weft__engine_worker_of(e, node);
     return e->conf.leaf && e->conf.leaf[node] ? leaves_inbox(&e->worker[worker]) : worker;
+}
+
+void weft__engine_reschedule(struct weft__engine *e, uint32_t node) {
+    struct weft__worker *w = &e->worker[weft__engine_worker_of(e, node)];
+    schedule_wake(w, &e->node[node], node - w->first);
+}
+
+weft_time_ps weft__engine_ran_until(const struct weft__engine *e) {
+    return (e->worker[0].window + 1) << e->worker[0].shift;
 }

@@ -155,6 +155,10 @@ struct weft__engine_conf {
     /// count: the first WEFT__COUNTS_SHOWN of the tally. False: the run ends as by `interrupt`.
     bool (*on_progress)(void *context, const uint64_t *count, weft_time_ps now_ps);
     void *context;
+    /// Of a run that is driven from outside; NULL: it is not. Called between windows by the thread of
+    /// weft__engine_run, while no worker runs. It may send on the workers' behalf and set timers. False: pause here.
+    bool (*on_window)(void *driver);
+    void *driver;
 };
 
 struct weft__report; // what a worker tells the others at a barrier
@@ -168,10 +172,15 @@ struct weft__engine {
     bool failed;      ///< memory ran out
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
     uint64_t windows;
-    bool stopped; ///< by on_progress; worker 0's
+    weft_time_ps pause_ps; ///< driven: what begins later waits for the next weft__engine_run
+    bool held;             ///< driven: on_window wants to pause
+    bool stopped;          ///< by on_progress; worker 0's
     enum weft_end end;
 };
 
+/// A driven run ends by WEFT_END_PAUSED, when it is to be gone on with by another weft__engine_run, or by another end;
+/// work may have been added when it is gone on with.
+///
 /// `weight[node]`: expected work; the nodes are cut into one contiguous part a worker. Fill engine->node and set timers
 /// between init and run.
 void weft__engine_init(struct weft__engine *engine, const struct weft__engine_conf *conf, const uint32_t *weight);
@@ -182,6 +191,10 @@ uint32_t weft__engine_worker_of(const struct weft__engine *engine, uint32_t node
 /// Where to send what is for a node.
 uint32_t weft__engine_inbox_of(const struct weft__engine *engine, uint32_t node);
 struct weft__tally weft__engine_tally(const struct weft__engine *engine);
+/// For on_window, and before a driven run goes on: timers of the node were set, to times beyond the window just run.
+void weft__engine_reschedule(struct weft__engine *engine, uint32_t node);
+/// The end of the window just run; 0: none has been.
+weft_time_ps weft__engine_ran_until(const struct weft__engine *engine);
 /// Bytes of packets on links now.
 weft_bytes weft__engine_in_flight(const struct weft__engine *engine);
 /// Records (side.h) that no packet on a link has: of packets that nodes hold, or forgotten.
@@ -189,16 +202,16 @@ uint64_t weft__engine_sides_kept(const struct weft__engine *engine);
 
 /// The loop of a node: its packets and timers in the order of their times. on_packet(node, w, packet, word): the packet
 /// is the node's to change and copy. on_settled (or NULL) is called before time goes on, again until it answers that
-/// there was nothing to do. All are known where this is called, and so become part of it.
-static inline __attribute__((always_inline)) void
-weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
-                        uint32_t n, weft_time_ps end,
-                        void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
-                        void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
-                        bool (*on_settled)(struct weft__node *, struct weft__worker *)) {
-    const struct weft__arrival *last = arrival + n;
+/// there was nothing to do. is_paused (or NULL) is asked after each event: true ends the run, to be gone on with in the
+/// same window. All are known where this is called, and so become part of it. Answers how many packets it has taken.
+static inline __attribute__((always_inline)) uint32_t weft__node_run_parts(
+    struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
+    void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
+    void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
+    bool (*on_settled)(struct weft__node *, struct weft__worker *), bool (*is_paused)(const struct weft__node *)) {
+    const struct weft__arrival *first = arrival, *last = arrival + n;
     uint64_t timers = 0;
-    for (;;) {
+    while (!is_paused || !is_paused(node)) {
         weft_time_ps timer = weft__timers_next(&node->timers);
         bool packet = arrival < last && arrival->packet->time_ps <= timer;
         if (on_settled && (packet ? arrival->packet->time_ps : timer) > w->now_ps && on_settled(node, w)) {
@@ -216,8 +229,19 @@ weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const s
         on_timer(node, w, weft__timers_pop(&node->timers));
         timers++;
     }
-    w->tally.events += n + timers;
-    if (n + timers && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+    uint64_t events = (uint64_t)(arrival - first) + timers;
+    w->tally.events += events;
+    if (events && w->now_ps > w->tally.last_ps) w->tally.last_ps = w->now_ps;
+    return (uint32_t)(arrival - first);
+}
+
+static inline __attribute__((always_inline)) void
+weft__node_run_instants(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
+                        uint32_t n, weft_time_ps end,
+                        void (*on_packet)(struct weft__node *, struct weft__worker *, struct weft_packet *, uint64_t),
+                        void (*on_timer)(struct weft__node *, struct weft__worker *, uint32_t key),
+                        bool (*on_settled)(struct weft__node *, struct weft__worker *)) {
+    weft__node_run_parts(node, w, arrival, n, end, on_packet, on_timer, on_settled, NULL);
 }
 
 static inline __attribute__((always_inline)) void

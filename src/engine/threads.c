@@ -188,6 +188,12 @@ void weft__threads_begin(struct weft__thread *t) {
     take_share(t);
 }
 
+void weft__threads_await(struct weft__thread *t) {
+    struct weft__threads *all = t->all;
+    for (uint32_t spins = 0; atomic_load_explicit(&all->left, memory_order_acquire) > 1; spins++)
+        if (spins >= all->spins) sched_yield();
+}
+
 bool weft__threads_meet(struct weft__thread *t) {
     struct weft__threads *all = t->all;
     if (active_of(t->turn) == 1 && all->level == 0) return true;

@@ -59,6 +59,8 @@ void weft__threads_start(struct weft__threads *all, uint32_t n);
 void weft__threads_begin(struct weft__thread *thread);
 /// For thread 0, before it comes to the barrier: events[worker] of the last window.
 void weft__threads_note(struct weft__threads *all, const uint32_t *events);
+/// For thread 0, before it comes to the barrier: waits until all others that run windows have come.
+void weft__threads_await(struct weft__thread *thread);
 /// Waits until all threads that run windows have come; which workers are the thread's in the next window is in `first`
 /// and `end`. False for one that was not wanted until the end.
 bool weft__threads_meet(struct weft__thread *thread);

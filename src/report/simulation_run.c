@@ -23,7 +23,7 @@ static enum weft_status run(void *context, struct weft_error *ret_error) {
     struct weft_outcome *outcome = NULL;
     enum weft_status status = weft_simulate(s->scenario, s->topology, s->workload,
                                             order->options ? order->options : &none, &outcome, ret_error);
-    if (outcome) order->result = weft__result_new(s, outcome);
+    if (outcome) order->result = weft__result_new(s, s->workload, outcome);
     return status;
 }
 
@@ -40,13 +40,18 @@ enum weft_status weft_simulation_run(const struct weft_simulation *s, const stru
     return status;
 }
 
-struct weft_result *weft__result_new(const struct weft_simulation *s, struct weft_outcome *outcome) {
+struct weft_result *weft__result_new(const struct weft_simulation *s, const struct weft_workload *workload,
+                                     struct weft_outcome *outcome) {
     struct weft_result *result = weft_arena_alloc(outcome->arena, 1, sizeof *result);
-    result->run = (struct weft_run){s->scenario, s->topology, s->workload, outcome, {0}};
+    result->run = (struct weft_run){s->scenario, s->topology, workload, outcome, {0}};
     result->outcome = outcome;
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         result->run.memory_bytes_max[k] = weft_memory_bytes_max(k) + weft_memory_held(s->own, k);
     return result;
+}
+
+void weft__result_own(struct weft_result *result, struct weft_memory *memory) {
+    result->own = memory;
 }
 
 void weft_result_free(struct weft_result *result) {

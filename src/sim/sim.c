@@ -14,6 +14,7 @@
 #include "sim/lldp.h"
 #include "sim/paths.h"
 #include "sim/rma.h"
+#include "sim/run.h"
 #include "sim/stall.h"
 #include "weft/cc.h"
 #include "weft/transport.h"
@@ -264,26 +265,20 @@ static void make_devices(struct weft__network *net) {
 
 // --- running and collecting ---------------------------------------------------------------------------------------
 
-struct watcher {
-    const struct weft_sim_options *options;
-    struct weft_progress progress;
-    double begun_s, told_s;
-};
-
 static bool on_progress(void *context, const uint64_t *count, weft_time_ps now) {
-    struct watcher *watcher = context;
+    struct weft__run *run = context;
     double wall = seconds(CLOCK_MONOTONIC);
-    if (wall - watcher->told_s < 0.05) return true;
-    watcher->told_s = wall;
-    watcher->progress.now_ps = now;
-    watcher->progress.wall_s = wall - watcher->begun_s;
-    watcher->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
-    watcher->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
-    watcher->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
-    struct weft_memory *own = weft_memory_use(NULL); // what a callback makes is not the run's
-    bool go_on = watcher->options->on_progress(watcher->options->context, &watcher->progress);
-    weft_memory_use(own);
-    return go_on;
+    if (wall - run->told_s < 0.05) return true;
+    run->told_s = wall;
+    run->progress.now_ps = now;
+    run->progress.wall_s = wall - run->begun_s;
+    run->progress.packet_hops = count[WEFT__COUNT_PACKET_HOPS];
+    run->progress.delivered_bytes = count[WEFT__COUNT_PAYLOAD_BYTES];
+    run->progress.flows_done = (uint32_t)count[WEFT__COUNT_FLOWS_DONE];
+    struct weft_memory *memory = weft_memory_use(NULL); // what a callback allocates is none of the run
+    bool on = run->options.on_progress(run->options.context, &run->progress);
+    weft_memory_use(memory);
+    return on;
 }
 
 /// When everybody has been told of the last failure or repair.
@@ -307,7 +302,9 @@ static uint32_t count_nodes(const struct weft__network *net) {
     return nodes;
 }
 
-static void start_engine(struct weft__network *net, const struct weft_sim_options *options, struct watcher *watcher) {
+static void start_engine(struct weft__run *run) {
+    struct weft__network *net = &run->net;
+    const struct weft_sim_options *options = &run->options;
     const struct weft_topology *t = net->topology;
     uint32_t nodes = count_nodes(net);
     const bool *leaf = find_leaves(net, nodes);
@@ -324,7 +321,9 @@ static void start_engine(struct weft__network *net, const struct weft_sim_option
         .profile = options->profile,
         .interrupt = options->interrupt,
         .on_progress = options->on_progress ? on_progress : NULL,
-        .context = watcher,
+        .context = run,
+        .on_window = net->driver ? weft__driver_on_window : NULL,
+        .driver = run,
     };
     uint32_t *weight = weft_arena_alloc(net->arena_host, conf.nodes, sizeof *weight);
     for (uint32_t i = 0; i < t->nodes; i++) {
@@ -396,7 +395,7 @@ static void collect_round_trips(struct weft__network *net) {
 }
 
 /// What ends a run without run.until at the end of simulated time: a timer beyond it, or, with none, a stall.
-static enum weft_end find_end(const struct weft__network *net) {
+enum weft_end weft__network_end(const struct weft__network *net) {
     if (net->engine.end != WEFT_END_UNTIL || net->scenario->run.until_ps <= WEFT_TIME_MAX) return net->engine.end;
     bool due = weft__engine_in_flight(&net->engine) > 0;
     for (uint32_t i = 0; i < net->engine.conf.nodes; i++) {
@@ -409,7 +408,7 @@ static enum weft_end find_end(const struct weft__network *net) {
 static void collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft__tally sum = weft__engine_tally(&net->engine);
-    o->end = find_end(net);
+    o->end = weft__network_end(net);
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
     const struct weft__shared *shared;
@@ -431,6 +430,7 @@ static void collect(struct weft__network *net) {
     if (o->end == WEFT_END_STALL) o->stall = weft__network_explain_stall(net);
     for (uint32_t i = 0; i < net->topology->nodes; i++)
         weft__box_of(&node[i])->finish(net, i, o->sim_time_ps);
+    if (net->driver) weft__driver_collect(net);
     weft__jobs_collect(net);
     weft__rma_collect(net);
     collect_round_trips(net);
@@ -478,75 +478,76 @@ static bool is_ordered(const struct weft_topology *t) {
     return true;
 }
 
-enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
-                               const struct weft_workload *workload, const struct weft_sim_options *options,
-                               struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
-    struct watcher watcher = {.options = options, .begun_s = seconds(CLOCK_MONOTONIC)};
-    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_error) {
+    struct weft__network *net = &run->net;
+    net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
+    net->sfc_pause_ps = weft__sfc_pause_max(net->topology, net->device);
+    net->lldp = weft__lldp_frames(net->topology, net->device, net->arena_switch);
+    make_queue_pairs(net);
+    run->progress.flows = net->workload->flows;
+    for (uint32_t i = 0; i < net->workload->flows; i++)
+        run->progress.total_bytes += net->workload->flow[i].bytes;
+    make_epochs(net);
+    enum weft_status status = weft__shared_new(net, false, ret_error);
+    start_engine(run);
+    if (!status && run->options.capture_file && *net->scenario->capture.ports)
+        status = weft__capture_new(net, run->options.capture_file, &net->capture, ret_error);
+    if (status) return status;
+    if (net->driver) weft__driver_start(net);
+    weft__jobs_start(net);
+    weft__rma_start(net);
+    start_round_trips(net);
+    make_devices(net);
+    return WEFT_OK;
+}
+
+enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenario *scenario,
+                                 const struct weft_topology *topology, const struct weft_workload *workload,
+                                 const struct weft_sim_options *options, struct weft__driver *driver,
+                                 struct weft_error *ret_error) {
+    *run = (struct weft__run){.options = *options, .begun_s = seconds(CLOCK_MONOTONIC)};
+    run->begun_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
     if (status) return status;
-    struct weft__network net = {
+    run->net = (struct weft__network){
         .scenario = scenario,
         .topology = topology,
         .workload = workload,
+        .driver = driver,
         .outcome = weft_outcome_new(topology, workload),
         .arena_switch = weft_arena_new(WEFT_MEMORY_SWITCH),
         .arena_host = weft_arena_new(WEFT_MEMORY_HOST),
         .arena_qp = weft_arena_new(WEFT_MEMORY_QP),
         .events_max = options->record ? (uint32_t)scenario->run.events_max : 0,
     };
-    net.device = weft_device_confs(scenario, topology, net.arena_switch);
-    net.sfc_pause_ps = weft__sfc_pause_max(topology, net.device);
-    net.lldp = weft__lldp_frames(topology, net.device, net.arena_switch);
-    make_queue_pairs(&net);
-    watcher.progress.flows = workload->flows;
-    for (uint32_t i = 0; i < workload->flows; i++)
-        watcher.progress.total_bytes += workload->flow[i].bytes;
-    make_epochs(&net);
-    status = weft__shared_new(&net, false, ret_error);
-    start_engine(&net, options, &watcher);
-    if (!status && options->capture_file && *scenario->capture.ports)
-        status = weft__capture_new(&net, options->capture_file, &net.capture, ret_error);
-    if (status) {
-        stop_engine(&net);
-        network_free(&net);
-        weft_outcome_free(net.outcome);
-        return status;
-    }
-    weft__jobs_start(&net);
-    weft__rma_start(&net);
-    start_round_trips(&net);
-    make_devices(&net);
-    double assembled_s = seconds(CLOCK_MONOTONIC);
-    weft__engine_run(&net.engine);
+    status = assemble(run, ret_error);
+    if (status) weft__run_end(run, NULL, NULL);
+    run->assembled_s = seconds(CLOCK_MONOTONIC);
+    return status;
+}
 
-    struct weft_outcome *o = net.outcome;
-    o->threads = net.engine.conf.workers;
-    o->wall_s = seconds(CLOCK_MONOTONIC) - watcher.begun_s;
-    o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+static void measure(struct weft__run *run) {
+    struct weft__network *net = &run->net;
+    struct weft_outcome *o = net->outcome;
+    o->threads = net->engine.conf.workers;
+    o->wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s;
+    o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
     double ran_s = seconds(CLOCK_MONOTONIC);
-    collect(&net);
-    if (options->profile) {
-        o->phase_s[WEFT_PHASE_SETUP] = assembled_s - watcher.begun_s;
+    collect(net);
+    if (run->options.profile) {
+        o->phase_s[WEFT_PHASE_SETUP] = run->assembled_s - run->begun_s;
         o->phase_s[WEFT_PHASE_COLLECT] = seconds(CLOCK_MONOTONIC) - ran_s;
-        for (uint32_t k = 0; k < net.engine.conf.workers; k++)
+        for (uint32_t k = 0; k < net->engine.conf.workers; k++)
             for (uint32_t p = WEFT_PHASE_GATHER; p <= WEFT_PHASE_WAIT; p++)
-                o->phase_s[p] += (double)net.engine.worker[k].phase_ns[p] * 1e-9;
+                o->phase_s[p] += (double)net->engine.worker[k].phase_ns[p] * 1e-9;
     }
-    calc_ideals(&net);
-    if (net.capture) status = weft__capture_finish(net.capture, o, ret_error);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
-    uint64_t forgotten = net.engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net.engine) : 0;
-    network_free(&net);
-    stop_engine(&net);
-    *ret_outcome = o;
-    if (forgotten)
-        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
-                              "a bug of weft: %llu packets ended without giving back what they carried beside them",
-                              (unsigned long long)forgotten);
+    calc_ideals(net);
+}
+
+/// Whether weft itself has done right.
+static enum weft_status check_outcome(const struct weft_outcome *o, const struct weft_topology *topology,
+                                      struct weft_error *ret_error) {
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
@@ -556,6 +557,43 @@ enum weft_status weft_simulate(const struct weft_scenario *scenario, const struc
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: packets came out of order through boxes that keep them in order, and "
                               "none was lost");
-    if (status) return status; // the capture
+    return WEFT_OK;
+}
+
+enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+    struct weft__network *net = &run->net;
+    struct weft_outcome *o = net->outcome;
+    enum weft_status status = WEFT_OK;
+    if (ret_outcome) {
+        measure(run);
+        if (net->capture) status = weft__capture_finish(net->capture, o, ret_error);
+        struct rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
+    }
+    uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;
+    network_free(net);
+    stop_engine(net);
+    if (!ret_outcome) {
+        weft_outcome_free(o);
+        return WEFT_OK;
+    }
+    *ret_outcome = o;
+    if (forgotten)
+        return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
+                              "a bug of weft: %llu packets ended without giving back what they carried beside them",
+                              (unsigned long long)forgotten);
+    enum weft_status wrong = check_outcome(o, net->topology, ret_error);
+    if (wrong || status) return wrong ? wrong : status;
     return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
+}
+
+enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
+                               const struct weft_workload *workload, const struct weft_sim_options *options,
+                               struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
+    struct weft__run run;
+    enum weft_status status = weft__run_begin(&run, scenario, topology, workload, options, NULL, ret_error);
+    if (status) return status;
+    weft__engine_run(&run.net.engine);
+    return weft__run_end(&run, ret_outcome, ret_error);
 }

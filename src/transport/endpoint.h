@@ -9,8 +9,9 @@
 struct weft__endpoint {
     const struct weft__hosts *hosts;
     struct weft_packet_pool *pool;
-    struct weft__gpu *gpu;      ///< NULL: of no job
-    struct weft__rma_host *rma; ///< NULL: no remote memory access by software
+    struct weft__gpu *gpu;       ///< NULL: of no job
+    struct weft__rma_host *rma;  ///< NULL: no remote memory access by software
+    struct weft__driven *driven; ///< NULL: no program drives it
     uint32_t host;
 };
 
@@ -27,6 +28,11 @@ struct weft__endpoint_ops {
     /// often.
     void (*grant)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                   uint32_t granted, uint32_t priority, uint32_t doublings);
+    /// Of a driven host (driven.h). It sends one more queue pair, from `start` on: its number among those that it
+    /// sends.
+    uint32_t (*open)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
+    /// Nothing more of what the queue pair carries is sent. Nothing happens if all of it has been acknowledged.
+    void (*cancel)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 };
 
 #endif

@@ -33,6 +33,7 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .pool = weft__network_pool(net, node),
         .gpu = net->gpu ? net->gpu[h] : NULL,
         .rma = net->rma ? net->rma->host[h] : NULL,
+        .driven = net->driver ? &net->driver->host[h] : NULL,
         .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, node)] : NULL,
         .lldp = net->device[node]->dcbx.enabled,
         .down = terms.down,

@@ -6,6 +6,7 @@
 #include "box/nic/nic.h"
 
 #include "link/lldp.h"
+#include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
 
@@ -143,6 +144,10 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
 
 static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key) {
     uint32_t k = key - WEFT__KEY_QPS;
+    if (__builtin_expect(nic->end.driven != NULL, 0) && key >= nic->end.driven->key0) {
+        weft__nic_on_driven_timer(node, nic, w, key);
+        return;
+    }
     if (__builtin_expect(nic->end.rma != NULL, 0) && key >= nic->end.rma->key0) {
         weft__rma_host_on_timer(node, &nic->end, w, key);
         return;
@@ -151,8 +156,8 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
         weft__gpu_on_timer(node, &nic->end, w, key);
         return;
     }
-    if (k >= nic->sends * WEFT__SENDER_KEYS)
-        weft__nic_on_receiver_timer(node, nic, w, nic->receive_qp[k - nic->sends * WEFT__SENDER_KEYS]);
+    if (key >= nic->key_read0)
+        weft__nic_on_receiver_timer(node, nic, w, nic->receive_qp[key - nic->key_read0]);
     else
         weft__nic_on_sender_timer(node, nic, w, nic->send_qp[k / WEFT__SENDER_KEYS], k % WEFT__SENDER_KEYS);
 }
@@ -197,4 +202,18 @@ static void nic_run(struct weft__node *node, struct weft__worker *w, const struc
     weft__node_run(node, w, arrival, n, end, on_packet, on_timer);
 }
 
+static bool is_paused(const struct weft__node *node) {
+    const struct weft__driven *d = ((const struct weft__nic *)node->state)->end.driven;
+    return d->told < d->notices;
+}
+
+static void nic_run_driven(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival,
+                           uint32_t n, weft_time_ps end) {
+    uint32_t taken = weft__node_run_parts(node, w, arrival, n, end, on_packet, on_timer, NULL, is_paused);
+    if (is_paused(node))
+        weft__driven_pause(((struct weft__nic *)node->state)->end.driven, w, arrival + taken, n - taken, end);
+}
+
 const struct weft__node_ops weft__nic_ops = {.fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_run};
+const struct weft__node_ops weft__nic_driven_ops = {
+    .fetch = weft__nic_fetch, .prepare = weft__nic_prepare, .run = nic_run_driven};

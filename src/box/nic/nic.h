@@ -32,6 +32,7 @@ struct weft__nic {
     struct weft__trace *trace;          ///< NULL: not recorded
     uint32_t sends, receives;           ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
+    uint32_t key_read0; ///< timers: of the first that it receives
     // a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
@@ -67,7 +68,7 @@ static inline uint32_t weft__key_cc(uint32_t at_src) {
     return weft__key_pace(at_src) + 2;
 }
 static inline uint32_t weft__key_read(const struct weft__nic *nic, uint32_t at_dst) {
-    return WEFT__KEY_QPS + nic->sends * WEFT__SENDER_KEYS + at_dst;
+    return nic->key_read0 + at_dst;
 }
 
 /// Nothing may leave: the neighbour has no room, or the host is down.
@@ -95,6 +96,7 @@ struct weft__nic_setup {
     enum weft_drop down_drop;
     struct weft__gpu *gpu;
     struct weft__rma_host *rma;
+    struct weft__driven *driven; ///< NULL: no program drives the host
     struct weft_histogram *round_trips;
     bool sampled;
     weft_time_ps sample_interval_ps;
@@ -105,7 +107,7 @@ struct weft__nic_setup {
 
 /// The caller fills nic->port with weft__port_init. Initialises the node's timers, starts of flows included.
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node);
-extern const struct weft__node_ops weft__nic_ops;
+extern const struct weft__node_ops weft__nic_ops, weft__nic_driven_ops;
 extern const struct weft__endpoint_ops weft__nic_endpoint_ops;
 void weft__nic_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
 void weft__nic_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end);
@@ -120,6 +122,12 @@ static inline void weft__nic_put(struct weft__nic *nic, struct weft__worker *w, 
     w->tally.injected_bytes += p->bytes;
     if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
 }
+/// Its sender is done: no timer of it is left.
+void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
+/// Of a driven host: a timer that it has because of that; nic_driven.c.
+void weft__nic_on_driven_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t key);
+uint32_t weft__nic_open(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);
+void weft__nic_cancel(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp);
 /// Sends what may be sent now, and sees to it that the rest will be.
 void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
 /// A packet has reached the host.

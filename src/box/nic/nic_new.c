@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A NIC made ready for a run, and what it holds at its end.
 #include "box/nic/nic.h"
+#include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
 
@@ -38,6 +39,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->sends = setup->sends;
     nic->receives = setup->receives;
     nic->send_qp = setup->send_qp;
+    nic->key_read0 = weft__key_pace(nic->sends);
     nic->receive_qp = setup->receive_qp;
     nic->end.pool = setup->pool;
     nic->sampled = setup->sampled;
@@ -59,7 +61,15 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     uint32_t keys = weft__key_read(nic, nic->receives) +
                     (nic->end.gpu ? weft__gpu_keys(nic->end.hosts->programs, nic->end.gpu) : 0);
     if (nic->end.rma) nic->end.rma->key0 = keys;
-    weft__timers_init(&node->timers, keys + (nic->end.rma ? weft__rma_host_keys(nic->end.rma) : 0));
+    if (nic->end.rma) keys += weft__rma_host_keys(nic->end.rma);
+    nic->end.driven = setup->driven;
+    if (nic->end.driven) {
+        node->ops = &weft__nic_driven_ops;
+        nic->end.driven->key0 = keys++;
+        nic->end.driven->at_src0 = (keys - WEFT__KEY_QPS + WEFT__SENDER_KEYS - 1) / WEFT__SENDER_KEYS;
+        nic->end.driven->sends0 = nic->sends;
+    }
+    weft__timers_init(&node->timers, keys);
     if (nic->end.gpu) weft__gpu_start(node, &nic->end);
     if (nic->end.rma) weft__rma_host_start(node, &nic->end);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);

@@ -3,6 +3,7 @@
 // notification, the payload, the end of the flow or of messages, the transport's reply. Beside it what programs and
 // messages ask of the host (transport/endpoint.h).
 #include "box/nic/nic.h"
+#include "transport/driven.h"
 #include "transport/program.h"
 
 static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
@@ -26,6 +27,7 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
             if (event) event->value = w->now_ps - nic->end.hosts->flow[conf->flow].start_ps;
         }
         weft__count(w, WEFT__COUNT_FLOWS_DONE, 1);
+        if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_DELIVERED, conf->flow);
     }
     if (conf->verb != WEFT_VERB_READ) return;
     weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
@@ -151,4 +153,6 @@ const struct weft__endpoint_ops weft__nic_endpoint_ops = {
     .post = on_post,
     .consumed = on_consumed,
     .grant = on_grant,
+    .open = weft__nic_open,
+    .cancel = weft__nic_cancel,
 };

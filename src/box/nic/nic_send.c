@@ -2,6 +2,7 @@
 // Queue pairs at their data's sender: when each may send (its window, the pace of its congestion control, pauses),
 // whose turn it is, and what its transport and its congestion control are told.
 #include "box/nic/nic.h"
+#include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
 
@@ -195,16 +196,21 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
 
 // --- what comes back ----------------------------------------------------------------------------------------------
 
-static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
-    struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
-    s->done = true;
+    nic->end.hosts->sender[qp].done = true;
     weft__timer_cancel(&node->timers, weft__key_pace(conf->at_src));
     weft__timer_cancel(&node->timers, weft__key_timeout(conf->at_src));
     weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
-    if (conf->verb == WEFT_VERB_READ) return;
-    w->tally.finished++;
-    if (--nic->end.hosts->qps_unacked[conf->flow] == 0) nic->end.hosts->outcome[conf->flow].acked_ps = w->now_ps;
+    if (conf->verb != WEFT_VERB_READ) w->tally.finished++;
+}
+
+static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+    const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
+    weft__nic_stop_sender(node, nic, w, qp);
+    if (conf->verb == WEFT_VERB_READ || --nic->end.hosts->qps_unacked[conf->flow]) return;
+    nic->end.hosts->outcome[conf->flow].acked_ps = w->now_ps;
+    if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_ACKED, conf->flow);
 }
 
 /// All messages of the connection that the queue pair is one of are acknowledged.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Driving a simulation: a program of yours sends messages over the simulated network and is told, at the time it
+// happens, what became of them. So a scheduler, a model of a training job or a storage system can run on any fabric
+// that weft knows. The scenario gives the network, and may have a workload of its own, which then runs alongside.
+//
+//   struct weft_drive *drive = NULL;
+//   struct weft_send ping = {.src = 0, .dst = 1, .bytes = 4096, .events = WEFT_DRIVE_DELIVERED, .callback = on_ping};
+//   weft_drive_new(simulation, NULL, &drive, &error);
+//   weft_drive_send(drive, &ping, NULL, &error);
+//   weft_drive_run(drive, WEFT_TIME_NEVER, NULL, &error);
+//   weft_drive_finish(drive, &result, &error);
+//   weft_drive_free(drive);
+//
+// Time and place. A callback runs at a time, weft_drive_now, and at a host, weft_drive_host. What it does at that host
+// happens at that instant. To act on another host takes at least weft_drive_lookahead, for that is how long anything
+// takes from one host to another: a send from another host, or a timer there, that is sooner is refused with
+// WEFT_ERROR_LOOKAHEAD. Outside of callbacks there is no host, and everything is at least the lookahead ahead of now;
+// before the first weft_drive_run all times are free.
+//
+// Order. Callbacks come one after another, from the thread that called weft_drive_run, in one order whatever the number
+// of threads: by time, then by host, then in the order in which things came about at that host. A callback may do
+// anything to the drive but run, finish or free it.
+//
+// Every message is a flow with a queue pair of its own, as a flow of a scenario: a new connection that starts at the
+// line rate. It takes about 500 bytes of memory until the drive is finished. Its results are rows like those of all
+// flows, in the group "drive", with its tag.
+#ifndef WEFT_DRIVE_H
+#define WEFT_DRIVE_H
+
+#include "weft/weft.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weft_drive;
+
+enum weft_drive_event {
+    WEFT_DRIVE_DELIVERED = 1, ///< the last byte is at the destination; there
+    WEFT_DRIVE_ACKED = 2,     ///< the sender knows it: the last byte is acknowledged; at the source
+    WEFT_DRIVE_CANCELLED = 4, ///< nothing more of it is sent; at the source. What is under way still arrives.
+    WEFT_DRIVE_TIME = 8,      ///< a time of weft_drive_at has come
+};
+
+struct weft_drive_notice {
+    enum weft_drive_event event;
+    uint32_t host;
+    weft_time_ps time_ps;
+    uint32_t flow; ///< WEFT_NONE: of none
+    uint64_t tag;  ///< that it was sent with; TIME: 0
+    weft_bytes bytes;
+};
+typedef void weft_drive_callback(void *context, struct weft_drive *drive, const struct weft_drive_notice *notice);
+
+struct weft_send {
+    uint32_t src, dst;     ///< different hosts of one network
+    weft_bytes bytes;      ///< at least 1
+    uint64_t tag;          ///< of the caller, for callbacks and results
+    uint32_t priority;     ///< 0 to 7, as in a scenario's workload
+    uint32_t events;       ///< of which the callback is to be told: a sum of DELIVERED, ACKED, CANCELLED; 0: of none
+    weft_time_ps start_ps; ///< when the source begins; a time that is over is now
+    weft_drive_callback *callback;
+    void *context;
+};
+
+/// The simulation must outlive the drive. `options`: as for a run; a driven run can neither be recorded nor captured.
+WEFT_API enum weft_status weft_drive_new(const struct weft_simulation *simulation,
+                                         const struct weft_sim_options *options, struct weft_drive **ret_drive,
+                                         struct weft_error *ret_error);
+WEFT_API void weft_drive_free(struct weft_drive *drive);
+
+/// Simulated time: of the callback; outside, the time up to which the network has run.
+WEFT_API weft_time_ps weft_drive_now(const struct weft_drive *drive);
+/// Of the callback; WEFT_NONE outside.
+WEFT_API uint32_t weft_drive_host(const struct weft_drive *drive);
+WEFT_API weft_time_ps weft_drive_lookahead(const struct weft_drive *drive);
+
+/// *ret_flow (may be NULL): the number of the flow, for weft_drive_cancel and in results.
+WEFT_API enum weft_status weft_drive_send(struct weft_drive *drive, const struct weft_send *send, uint32_t *ret_flow,
+                                          struct weft_error *ret_error);
+/// Calls back at that time at that host. A time that is over is now.
+WEFT_API enum weft_status weft_drive_at(struct weft_drive *drive, uint32_t host, weft_time_ps time,
+                                        weft_drive_callback *callback, void *context, struct weft_error *ret_error);
+/// The source sends nothing more of it: now, if this is a callback there; else after the lookahead. Nothing happens to
+/// a flow whose last byte has been acknowledged by then.
+WEFT_API enum weft_status weft_drive_cancel(struct weft_drive *drive, uint32_t flow, struct weft_error *ret_error);
+/// From a callback: weft_drive_run returns when it has returned, and may be called again.
+WEFT_API void weft_drive_stop(struct weft_drive *drive);
+
+enum weft_drive_end {
+    WEFT_DRIVE_IDLE,        ///< nothing is under way, and no timer is set
+    WEFT_DRIVE_UNTIL,       ///< `until` was reached
+    WEFT_DRIVE_STOPPED,     ///< by weft_drive_stop
+    WEFT_DRIVE_OVER,        ///< run.until of the scenario was reached; the network goes no further
+    WEFT_DRIVE_INTERRUPTED, ///< by the options' interrupt or on_progress; the network goes no further
+    WEFT_DRIVE_STALLED,     ///< it will make no progress (WEFT_ERROR_STALL); likewise
+};
+/// Runs until there is nothing more to do, or everything up to and at `until` has been done. *ret_end may be NULL.
+WEFT_API enum weft_status weft_drive_run(struct weft_drive *drive, weft_time_ps until, enum weft_drive_end *ret_end,
+                                         struct weft_error *ret_error);
+/// What all of it came to, as after weft_simulation_run; the drive can then only be freed. The result lives on without
+/// it.
+WEFT_API enum weft_status weft_drive_finish(struct weft_drive *drive, struct weft_result **ret_result,
+                                            struct weft_error *ret_error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run from the assembly of its network to what came of it; between the two its engine is run (weft_simulate), once
+// or, if a program drives it, many times (drive.c).
+#ifndef WEFT_SIM_RUN_H
+#define WEFT_SIM_RUN_H
+
+#include "box/network.h"
+
+struct weft__run {
+    struct weft__network net;
+    struct weft_sim_options options;
+    struct weft_progress progress;
+    double begun_s, told_s, assembled_s; ///< wall time
+    double begun_cpu_s;
+};
+
+/// The run stays where it is until it has ended. `driver`: NULL unless it is driven. After an error it has ended.
+enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenario *scenario,
+                                 const struct weft_topology *topology, const struct weft_workload *workload,
+                                 const struct weft_sim_options *options, struct weft__driver *driver,
+                                 struct weft_error *ret_error);
+/// As weft_simulate ends. `ret_outcome` NULL: it is not wanted, and nothing is worked out.
+enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_outcome, struct weft_error *ret_error);
+
+/// How the engine has ended.
+enum weft_end weft__network_end(const struct weft__network *net);
+
+/// Of a driven run; drive.c.
+bool weft__driver_on_window(void *run);
+void weft__driver_collect(struct weft__network *net);
+/// Assembled: where its hosts are.
+void weft__driver_start(struct weft__network *net);
+
+#endif
