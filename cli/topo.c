@@ -144,7 +144,7 @@ static const struct weft_cell_costs *cell_costs(const struct weft_topology *t, c
     *costs = (struct weft_cell_costs){.tin_ps = processing, .link_ps = link};
     for (uint32_t l = 0; l < t->links; l++) {
         uint32_t from = t->port[t->link[l].port[0]].node, to = t->port[t->link[l].port[1]].node;
-        if (t->node[from].box != WEFT_BOX_TIN || t->node[to].box != WEFT_BOX_TIN) continue;
+        if (!weft_node_is_flat(&t->node[from]) || !weft_node_is_flat(&t->node[to])) continue;
         bool global = t->node[from].cluster != t->node[to].cluster;
         const struct weft_tin_conf *sender = device[from]->section[WEFT_BOX_TIN],
                                    *receiver = device[to]->section[WEFT_BOX_TIN];

@@ -170,6 +170,15 @@ enum weft_status weft_topology_select_hosts(const struct weft_topology *t, const
 enum weft_status weft_topology_select_ports(const struct weft_topology *t, const char *text, struct weft_place place,
                                             uint32_t **ret_ports, uint32_t *ret_n, struct weft_error *ret_error);
 
+/// It has no tier: its links to its like are within a pod or between pods.
+static inline bool weft_node_is_flat(const struct weft_node_info *node) {
+    return node->box == WEFT_BOX_TIN;
+}
+/// A host that is part of a box, not one of those that the network is for.
+static inline bool weft_node_is_processor(const struct weft_node_info *node) {
+    return node->box == WEFT_BOX_PROCESSOR;
+}
+
 /// Cells travel on it, not frames.
 static inline bool weft_topology_link_is_fabric(const struct weft_topology *t, uint32_t link) {
     const uint32_t *port = t->link[link].port;

@@ -8,7 +8,7 @@ enum { PAIRS_MAX = 64 };
 const char *const weft_balance_directions[] = {"up", "down", "across", "local", "global"};
 
 static enum weft_balance_direction direction_of(const struct weft_node_info *from, const struct weft_node_info *to) {
-    if (from->box == WEFT_BOX_TIN && to->box == WEFT_BOX_TIN)
+    if (weft_node_is_flat(from) && weft_node_is_flat(to))
         return from->cluster == to->cluster ? WEFT_BALANCE_LOCAL : WEFT_BALANCE_GLOBAL;
     return to->tier > from->tier ? WEFT_BALANCE_UP : to->tier < from->tier ? WEFT_BALANCE_DOWN : WEFT_BALANCE_ACROSS;
 }

@@ -61,7 +61,7 @@ static void fill_tin(const struct weft_topology *t, const struct weft_dragonflie
     for (uint32_t k = 0; k < t->node[tin->node].ports; k++) {
         enum weft_tin_port_class class = weft_tin_port_class(t, tin->node, k);
         uint32_t peer = t->port[weft_topology_port(t, tin->node, k)->peer].node;
-        if (t->node[peer].box == WEFT_BOX_PROCESSOR) continue; // no host that anyone would miss
+        if (weft_node_is_processor(&t->node[peer])) continue; // no host that anyone would miss
         if (!is_gnet(class)) {
             ++*(class == WEFT_TIN_HOST ? &tin->hosts : &tin->ethernets);
             continue;

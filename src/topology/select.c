@@ -173,7 +173,7 @@ static enum weft_status choose_glob(struct choice *c, const char *glob) {
     for (uint32_t h = 0; h < c->t->hosts; h++) {
         const struct weft_node_info *node = &c->t->node[c->t->host[h]];
         bool by_name = glob[0] == node->name[0]; // "*" is every host, without the control processors of TiNs
-        if ((node->box == WEFT_BOX_PROCESSOR && !by_name) || !weft_glob_match(glob, node->name)) continue;
+        if ((weft_node_is_processor(node) && !by_name) || !weft_glob_match(glob, node->name)) continue;
         choose(c, h);
         any = true;
     }

@@ -41,7 +41,7 @@ static struct weft_layer_summary *layer_of(struct weft_topology_summary *s, cons
 }
 
 static bool is_processor(const struct weft_topology *t, uint32_t n) {
-    return t->node[n].box == WEFT_BOX_PROCESSOR;
+    return weft_node_is_processor(&t->node[n]);
 }
 
 static void add_node(struct weft_topology_summary *s, const struct weft_topology *t, uint32_t n) {

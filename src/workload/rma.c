@@ -117,7 +117,7 @@ static enum weft_status check_clique(const struct weft_rma *rma, const struct we
     for (uint32_t i = 0; i < all; i++) {
         uint32_t host = i < rma->clients ? rma->client[i] : rma->server[i - rma->clients];
         uint32_t node = t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
-        if (t->node[t->host[host]].box == WEFT_BOX_PROCESSOR)
+        if (weft_node_is_processor(&t->node[t->host[host]]))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
                                   "transport 1rma: %s is a control processor; expected hosts, or transport software",
                                   t->node[t->host[host]].name);
