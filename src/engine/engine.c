@@ -715,6 +715,10 @@ static void cut(struct weft__engine *e, const uint32_t *weight, const uint32_t *
     assert(e->worker[workers - 1].first + e->worker[workers - 1].n == nodes);
 }
 
+static size_t reports_of(const struct weft__engine *e) {
+    return 2 * (size_t)e->conf.workers;
+}
+
 void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *conf, const uint32_t *weight) {
     assert(conf->nodes && conf->nodes <= WEFT_PACKET_NODES);
     *e = (struct weft__engine){.conf = *conf};
@@ -728,7 +732,8 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     for (uint32_t i = 0; i < conf->nodes; i++)
         e->node[i].wake_ps = e->node[i].due_ps = WEFT_TIME_NEVER;
     e->worker = weft_memory_new(WEFT_MEMORY_FLIGHT, e->conf.workers, sizeof *e->worker);
-    e->report = weft_memory_new(WEFT_MEMORY_FLIGHT, 2 * (size_t)e->conf.workers, sizeof *e->report);
+    e->report_memory = weft_memory_new(WEFT_MEMORY_FLIGHT, reports_of(e) + 1, sizeof *e->report);
+    e->report = (struct weft__report *)(((uintptr_t)e->report_memory + 63) & ~(uintptr_t)63);
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
     e->pause_ps = WEFT_TIME_NEVER;
 
@@ -743,7 +748,7 @@ void weft__engine_deinit(struct weft__engine *e) {
         worker_deinit(&e->worker[k]);
     weft_memory_free(WEFT_MEMORY_SWITCH, e->node, e->conf.nodes * sizeof *e->node);
     weft_memory_free(WEFT_MEMORY_FLIGHT, e->worker, e->conf.workers * sizeof *e->worker);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, e->report, 2 * (size_t)e->conf.workers * sizeof *e->report);
+    weft_memory_free(WEFT_MEMORY_FLIGHT, e->report_memory, (reports_of(e) + 1) * sizeof *e->report);
 }
 
 uint32_t weft__engine_worker_of(const struct weft__engine *e, uint32_t node) {

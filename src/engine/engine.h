@@ -167,7 +167,8 @@ struct weft__engine {
     struct weft__engine_conf conf;
     struct weft__node *node;
     struct weft__worker *worker;
-    struct weft__report *report; ///< [parity * workers + worker]
+    struct weft__report *report; ///< [parity * workers + worker], each in cache lines of its own
+    void *report_memory;         ///< that they are in
     struct weft__threads threads;
     bool failed;      ///< memory ran out
     uint32_t inboxes; ///< of workers, and then of their leaves, if there are any
