@@ -250,7 +250,7 @@ static const struct weft_claim_node *parse_sum(struct parse *p) {
         next(p);
         const struct weft_claim_node *b = parse_product(p);
         check_alike(p, a, b);
-        a = node(p, op, a->dimension, a, b);
+        a = node(p, op, is_zero(a) || is_unknown(a) ? b->dimension : a->dimension, a, b);
     }
     return a;
 }

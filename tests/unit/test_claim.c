@@ -85,6 +85,11 @@ static void what_holds(void **state) {
         {"pfc.victims.fct.mean < 1us", true},
         {"pfc.victims.fct.mean + 1us > 1us", true},
         {"pfc.victims.fct.mean / 2ps == 5", true},
+        {"pfc.victims.fct.mean > 0", true},
+        {"0 + pfc.victims.fct.mean < 1us", true},
+        {"pfc.conservation.dropped < 1KB", true},
+        {"pfc.dsf.voq_ns.p99 < 11", true},
+        {"pfc.counters.cnps < 11", true}, // its name in results of version 1
         {"pfc.flows.0.bytes == 10B", true},
         {"20KB.counters.cnp == 10", true},
         {"\"odd: one\".groups.\"g.h i\".count == 10", true},
