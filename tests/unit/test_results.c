@@ -267,6 +267,8 @@ static void is_same(const struct weft_result_value *v, const json_t *json, const
             break;
         case WEFT_RESULT_PRIORITIES:
             same = json_array_size(json) == (size_t)__builtin_popcountll(v->whole);
+            for (size_t i = 0; i < json_array_size(json); i++)
+                same &= v->whole >> json_integer_value(json_array_get(json, i)) & 1;
             break;
         default:
             same = json_is_integer(json) && (uint64_t)json_integer_value(json) == v->whole;
