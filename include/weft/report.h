@@ -21,6 +21,7 @@ struct weft_run {
 /// Of a run of `workload` on the network of `simulation`; owns the outcome.
 struct weft_result *weft__result_new(const struct weft_simulation *simulation, const struct weft_workload *workload,
                                      struct weft_outcome *outcome);
+const struct weft_run *weft__result_run(const struct weft_result *result);
 /// The memory that it is in is closed with it.
 void weft__result_own(struct weft_result *result, struct weft_memory *memory);
 

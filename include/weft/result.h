@@ -13,21 +13,11 @@
 #define WEFT_RESULT_H
 
 #include "weft/report.h"
+#include "weft/rows.h"
 
 /// Of the form of results, in SQLite (PRAGMA user_version) and JSON (results_version). 1 is what did not yet say so.
 enum { WEFT_RESULTS_VERSION = 2 };
 
-enum weft_result_type {
-    WEFT_RESULT_COUNT,      ///< whole number
-    WEFT_RESULT_TIME,       ///< ps
-    WEFT_RESULT_BYTES,      ///< bytes
-    WEFT_RESULT_RATE,       ///< bit/s
-    WEFT_RESULT_REAL,       ///< number
-    WEFT_RESULT_TEXT,       ///< text
-    WEFT_RESULT_BOOL,       ///< yes or no
-    WEFT_RESULT_PRIORITIES, ///< a set of them: a list in JSON, "3,4" in tables
-    WEFT_RESULT_TYPES
-};
 struct weft_result_type_info {
     const char *name, *unit; ///< unit: "" if it has none of its own
 };
@@ -57,16 +47,6 @@ enum {
     WEFT_RESULT_ABOVE = 2,  ///< a key that the JSON has further up: of the object that the row is part of
     WEFT_RESULT_SPARSE = 4, ///< left out of the JSON where it has no value, rather than null
     WEFT_RESULT_TABLES = 8, ///< in tables (SQLite, CSV) only: the JSON says it elsewhere, or would say it too often
-};
-
-struct weft_result_value {
-    enum weft_result_type type;
-    bool known;
-    union {
-        uint64_t whole; ///< COUNT, TIME, BYTES, RATE, BOOL, PRIORITIES
-        double real;    ///< REAL
-        const char *text;
-    };
 };
 
 struct weft_result_cursor;
@@ -150,15 +130,10 @@ struct weft_result_cursor {
 
 /// All tables there are, in the order of the JSON; those that are part of others behind them.
 extern const struct weft_result_table *const weft_result_tables[];
-uint32_t weft_result_table_count(void);
-const struct weft_result_table *weft_result_table_find(const char *name); ///< NULL: there is none
 /// The table that it is part of; NULL: none.
 const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table);
 /// Whether the run has it at all.
 bool weft_result_table_present(const struct weft_result_table *table, const struct weft_run *run);
-const struct weft_result_column *weft_result_column_find(const struct weft_result_table *table, const char *name);
-/// Its unit, or that of its type.
-const char *weft_result_unit(const struct weft_result_column *column);
 /// A table's name as SQLite has it, in `text`, which it returns.
 const char *weft_result_flat(const char *name, char *text, size_t size);
 /// Likewise a column's. Where another column has that name already a dot becomes two underscores.

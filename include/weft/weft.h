@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft as a library: read a scenario, change it, check it, run it, and look at what came of it. weft/drive.h lets a
-// program of yours send the messages itself, while the network runs.
+// weft as a library: read a scenario, change it, check it, run it, and look at what came of it, as tables
+// (weft/rows.h), as JSON or in SQLite. weft/drive.h lets a program of yours send the messages itself, while the network
+// runs.
 //
 //   struct weft_error error = {0};
 //   struct weft_scenario_file *file;

@@ -147,6 +147,12 @@ static struct weft_result_value flow_verb(struct weft_result_cursor *c) {
     return WEFT__RESULT_TEXT(weft_verb_names[((const struct weft_flow *)c->part[0])->verb]);
 }
 
+static struct weft_result_value flow_tag(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    size_t flow = (size_t)((const struct weft_flow *)c->part[0] - w->flow);
+    return (struct weft_result_value){.known = w->tag != NULL, .whole = w->tag ? w->tag[flow] : 0};
+}
+
 static weft_time_ps fct_of(const struct weft_result_cursor *c) {
     const struct weft_flow_outcome *o = c->part[1];
     return o->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
@@ -192,6 +198,8 @@ static const struct weft_result_column flows_columns[] = {
          "time that source flow control paused queue pairs with something to send, summed over queue pairs"),
     CAME(out_of_order, COUNT, "packets that came while an earlier one was missing"),
     CAME(out_of_order_placed, COUNT, "packets that came while an earlier one was missing, and were not discarded"),
+    WEFT_RESULT_CALL(flow_tag, "tag", COUNT, "tag of a message that a program sent (weft/drive.h)",
+                     .flags = WEFT_RESULT_SPARSE),
 };
 const struct weft_result_table weft__results_flows = {
     .name = "flows",

@@ -50,6 +50,10 @@ struct weft_result *weft__result_new(const struct weft_simulation *s, const stru
     return result;
 }
 
+const struct weft_run *weft__result_run(const struct weft_result *result) {
+    return &result->run;
+}
+
 void weft__result_own(struct weft_result *result, struct weft_memory *memory) {
     result->own = memory;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a program of somebody else sees it: weft/weft.h and nothing more.
+#include "weft/rows.h"
 #include "weft/weft.h"
 
 #include <pthread.h>
@@ -221,12 +222,62 @@ static void test_json(void **state) {
     weft_scenario_file_free(file);
 }
 
+/// Rows by name and type, of every table there is; a table that the run does not have is empty.
+static void test_rows(void **state) {
+    (void)state;
+    struct weft_error error = {0};
+    struct weft_scenario_file *file = parse(scenario);
+    struct weft_simulation *simulation = NULL;
+    struct weft_result *result = NULL;
+    struct weft_rows *rows = NULL;
+    assert_int_equal(weft_simulation_new(file, 0, &simulation, &error), WEFT_OK);
+    assert_int_equal(weft_simulation_run(simulation, NULL, &result, &error), WEFT_OK);
+    const struct weft_result_table *flows = weft_result_table_find("flows");
+    const struct weft_result_column *bytes = weft_result_column_find(flows, "bytes");
+    const struct weft_result_column *src = weft_result_column_find(flows, "src_name");
+    const struct weft_result_column *tag = weft_result_column_find(flows, "tag");
+    assert_int_equal(weft_result_column_type(bytes), WEFT_RESULT_BYTES);
+    assert_string_equal(weft_result_unit(bytes), "bytes");
+    assert_int_equal(weft_rows_new(result, flows, &rows, &error), WEFT_OK);
+    uint32_t n = 0;
+    for (; weft_rows_next(rows); n++) {
+        struct weft_result_value from = weft_rows_value(rows, src);
+        assert_true(weft_rows_number(rows, bytes) == 200000);
+        assert_true(from.known && from.type == WEFT_RESULT_TEXT);
+        assert_string_equal(from.text, weft_simulation_host_name(simulation, n + 1));
+        assert_false(weft_rows_value(rows, tag).known);
+    }
+    assert_int_equal(n, 3);
+    assert_int_equal(weft_rows_status(rows), WEFT_OK);
+    weft_rows_free(rows);
+    for (uint32_t t = 0; t < weft_result_table_count(); t++) {
+        const struct weft_result_table *table = weft_result_table_at(t);
+        assert_ptr_equal(weft_result_table_find(weft_result_table_name(table)), table);
+        assert_int_equal(weft_rows_new(result, table, &rows, &error), WEFT_OK);
+        while (weft_rows_next(rows))
+            for (uint32_t c = 0; c < weft_result_column_count(table); c++)
+                weft_rows_value(rows, weft_result_column_at(table, c));
+        assert_int_equal(weft_rows_status(rows), WEFT_OK);
+        weft_rows_free(rows);
+    }
+    assert_null(weft_result_table_find("nothing"));
+    assert_null(weft_result_column_find(flows, "nothing"));
+    weft_result_free(result);
+    weft_simulation_free(simulation);
+    weft_scenario_file_free(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants),           cmocka_unit_test(test_hosts),
-        cmocka_unit_test(test_settings),           cmocka_unit_test(test_errors_have_places),
-        cmocka_unit_test(test_errors_of_variants), cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_two_runs_at_once),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_errors_have_places),
+        cmocka_unit_test(test_errors_of_variants),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_two_runs_at_once),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
