@@ -42,7 +42,8 @@ struct weft_drive {
     uint64_t serial;
     uint32_t *waiting; ///< heap of hosts that have paused, by the time of their notice, then by number
     uint32_t waits, waits_capacity;
-    uint32_t qp0; ///< the first queue pair of a flow that was added; each has one
+    uint32_t qp0;   ///< the first queue pair of a flow that was added; each has one
+    uint32_t group; ///< of these flows
     // by flow, from driver.flow0 on
     uint32_t flows_capacity, qps_capacity;
     uint64_t *tag;
@@ -190,7 +191,7 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
     if (d->workload.flows == d->flows_capacity) grow_flows(d);
     uint32_t flow = d->workload.flows++, own = flow - d->driver.flow0;
     d->workload.flow[flow] = (struct weft_flow){
-        .group = d->workload.groups - 1,
+        .group = d->group,
         .src = send->src,
         .dst = send->dst,
         .bytes = send->bytes,
@@ -489,11 +490,19 @@ void weft__driver_collect(struct weft__network *net) {
     }
 }
 
-/// The scenario's workload, with one more group for the flows to come.
-static struct weft_workload copy_workload(const struct weft_workload *w, struct weft_arena *arena) {
+/// The group of the flows to come, which the scenario may have as well: its number.
+static uint32_t find_group(const struct weft_workload *w) {
+    uint32_t group = 0;
+    while (group < w->groups && strcmp(w->group[group], "drive") != 0)
+        group++;
+    return group;
+}
+
+/// The scenario's workload, with a group for the flows to come.
+static struct weft_workload copy_workload(const struct weft_workload *w, uint32_t group, struct weft_arena *arena) {
     struct weft_workload copy = *w;
     copy.group = copy_list(w->group, w->groups, w->groups + 1, sizeof *w->group, arena);
-    copy.group[copy.groups++] = "drive";
+    if (group == w->groups) copy.group[copy.groups++] = "drive";
     return copy;
 }
 
@@ -521,7 +530,8 @@ static enum weft_status do_begin(void *context, struct weft_error *ret_error) {
     struct weft_drive *d = context;
     const struct weft_simulation *s = d->simulation;
     d->arena = weft_arena_new(WEFT_MEMORY_QP);
-    d->workload = copy_workload(s->workload, d->arena);
+    d->group = find_group(s->workload);
+    d->workload = copy_workload(s->workload, d->group, d->arena);
     d->driver.host = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->driver.host);
     d->driver.flow0 = s->workload->flows;
     d->qp_next = weft_arena_alloc(d->arena, s->topology->hosts, sizeof *d->qp_next);
@@ -542,8 +552,9 @@ enum weft_status weft_drive_new(const struct weft_simulation *s, const struct we
     *ret_drive = NULL;
     if (options && (options->record || options->capture_file))
         return FAIL(WEFT_ERROR_INPUT, "a driven run can neither be recorded nor captured");
-    struct weft_drive *d = calloc(1, sizeof *d);
+    struct weft_drive *d = aligned_alloc(_Alignof(struct weft_drive), sizeof *d); // more than calloc aligns to
     if (!d) return FAIL(WEFT_ERROR_SYSTEM, "out of memory");
+    memset(d, 0, sizeof *d);
     d->simulation = s;
     d->memory = weft_memory_open();
     if (options) d->run.options = *options;
@@ -562,9 +573,20 @@ static enum weft_status do_run(void *context, struct weft_error *ret_error) {
     return WEFT_OK;
 }
 
-/// Time goes on to the last event, or to what the engine has looked at in vain.
-static void pass_time(struct weft_drive *d) {
+/// How it has ended. That the scenario's end comes before the next event is no end yet for who only goes on to a time
+/// before: they may still have something to do there.
+static enum weft_end end_of(struct weft_drive *d) {
+    struct weft__engine *e = &net_of(d)->engine;
+    enum weft_end end = weft__network_end(net_of(d));
+    bool over = end == WEFT_END_UNTIL || end == WEFT_END_TIME;
+    if (over && d->until_ps < e->conf.until_ps) end = e->end = WEFT_END_PAUSED;
+    return end;
+}
+
+/// Time goes on to the scenario's end, or to the last event, or to what the engine has looked at in vain.
+static void pass_time(struct weft_drive *d, bool over) {
     const struct weft__engine *e = &net_of(d)->engine;
+    if (over) d->now_ps = e->conf.until_ps;
     weft_time_ps last = weft__engine_tally(e).last_ps, window = UINT64_C(1) << e->worker[0].shift;
     weft_time_ps begun = weft__engine_ran_until(e) ? weft__engine_ran_until(e) - window : 0;
     if (last < begun) last = begun;
@@ -583,9 +605,9 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
     d->stop = false;
     enum weft_status status = enter(d, do_run, &(struct request){0}, ret_error);
     if (status) return status;
-    enum weft_drive_end end = d->stop ? WEFT_DRIVE_STOPPED : ends[weft__network_end(net_of(d))];
+    enum weft_drive_end end = d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)];
     if (end == WEFT_DRIVE_UNTIL && until > d->now_ps) d->now_ps = until;
-    if (end != WEFT_DRIVE_UNTIL && end != WEFT_DRIVE_STOPPED) pass_time(d);
+    if (end != WEFT_DRIVE_UNTIL && end != WEFT_DRIVE_STOPPED) pass_time(d, end == WEFT_DRIVE_OVER);
     if (ret_end) *ret_end = end;
     return end == WEFT_DRIVE_STALLED ? FAIL(WEFT_ERROR_STALL, "the network makes no progress") : WEFT_OK;
 }

@@ -503,8 +503,56 @@ static void scenario_may_end_it(void **state) {
         .src = 0, .dst = 1, .bytes = 10000000, .priority = 3, .events = 7, .callback = on_count, .context = d};
     send(d, &s);
     run_until(d, WEFT_TIME_NEVER, WEFT_DRIVE_OVER);
+    assert_int_equal(weft_drive_now(d->drive), 10 * WEFT_PS_PER_US);
     assert_int_equal(d->callbacks, 0);
     finish(d);
+    close_drive(d);
+}
+
+/// Nothing is due before the scenario's end, but a program that goes on to a time before it may send from there.
+static void goes_on_before_the_scenarios_end(void **state) {
+    (void)state;
+    struct driven *d = open_drive(SINGLE "run: {until: 10us}\n", 1);
+    struct weft_send s = {
+        .src = 0, .dst = 1, .bytes = 1000, .priority = 3, .events = 3, .callback = on_count, .context = d};
+    assert_int_equal(weft_drive_at(d->drive, 0, 20 * WEFT_PS_PER_US, on_count, d, &d->error), WEFT_OK);
+    run_until(d, 2 * WEFT_PS_PER_US, WEFT_DRIVE_UNTIL);
+    assert_int_equal(weft_drive_now(d->drive), 2 * WEFT_PS_PER_US);
+    s.start_ps = 2 * WEFT_PS_PER_US + weft_drive_lookahead(d->drive);
+    send(d, &s);
+    run_until(d, 8 * WEFT_PS_PER_US, WEFT_DRIVE_UNTIL);
+    assert_int_equal(d->callbacks, 2);
+    run_until(d, 12 * WEFT_PS_PER_US, WEFT_DRIVE_OVER);
+    assert_int_equal(d->callbacks, 2);
+    finish(d);
+    close_drive(d);
+}
+
+static unsigned count_text(const char *text, const char *part) {
+    unsigned n = 0;
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+/// The scenario's flows and the program's are one group if the scenario names its own so.
+static void scenario_may_have_that_group(void **state) {
+    (void)state;
+    struct driven *d =
+        open_drive(SINGLE "workload: [{kind: flow, src: host-0, dst: host-1, size: 5KB, group: drive}]\n", 1);
+    send(d, &(struct weft_send){.src = 2, .dst = 3, .bytes = 1000, .priority = 3});
+    run_to_end(d);
+    struct weft_result *result;
+    assert_int_equal(weft_drive_finish(d->drive, &result, &d->error), WEFT_OK);
+    char *json;
+    size_t size;
+    FILE *file = open_memstream(&json, &size);
+    assert_int_equal(weft_result_write_json(result, file, &d->error), WEFT_OK);
+    fclose(file);
+    assert_int_equal(count_text(json, "\"drive\":{"), 1);
+    assert_int_equal(count_text(json, "\"drive\":{\"count\":2,"), 1);
+    free(json);
+    weft_result_free(result);
     close_drive(d);
 }
 
@@ -521,6 +569,8 @@ int main(void) {
         cmocka_unit_test(errors_are_codes),
         cmocka_unit_test(stop_and_go_on),
         cmocka_unit_test(scenario_may_end_it),
+        cmocka_unit_test(goes_on_before_the_scenarios_end),
+        cmocka_unit_test(scenario_may_have_that_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
