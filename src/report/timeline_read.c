@@ -12,8 +12,9 @@
 
 struct reader {
     sqlite3 *db;
-    bool old;   ///< tables and columns have the names of version 1
-    int status; ///< the first that was neither SQLITE_OK nor a row
+    bool old;     ///< tables and columns have the names of version 1
+    int status;   ///< the first that was neither SQLITE_OK nor a row
+    bool unnamed; ///< an event is of a connection that the file does not list: version 1 had no table of them
     sqlite3_int64 run;
     struct weft_arena *arena;
     struct weft_timeline *t;
@@ -214,6 +215,7 @@ static void read_events(struct reader *r) {
                      (e.flow < t->flows || (e.flow == WEFT_NONE && !is_of_flow(kind))) &&
                      (e.priority < WEFT_PRIORITIES || e.priority == WEFT_EVENT_NO_PRIORITY);
         if (!sound) {
+            r->unnamed = r->old && e.flow != WEFT_NONE && e.flow >= t->flows;
             r->status = SQLITE_CORRUPT;
             break;
         }
@@ -255,7 +257,12 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
         read_events(&r);
     }
     if (r.status == SQLITE_NOMEM) weft_memory_fail();
-    if (!status && r.status != SQLITE_OK)
+    if (!status && r.unnamed)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "%s: results of version 1 do not list connections of remote memory access, which this "
+                                "run has events of; run its scenario again",
+                                path);
+    else if (!status && r.status != SQLITE_OK)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "%s: cannot be read (%s); expected a folder that weft run --out has written", path,
                                 r.status == SQLITE_CORRUPT ? sqlite3_errstr(r.status) : sqlite3_errmsg(r.db));

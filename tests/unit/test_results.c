@@ -227,7 +227,12 @@ static void files_of_other_versions(void **state) {
     assert_int_equal(before.flows, now.flows);
     assert_string_equal(before.flow[3].group, now.flow[3].group);
     assert_memory_equal(before.counters, now.counters, now.ports * WEFT_PRIORITIES * sizeof *now.counters);
+    // A number of version 1 that was that of a connection of remote memory access.
+    change(f.dir, "UPDATE events SET flow = 4000 WHERE event = (SELECT max(event) FROM events)");
+    assert_int_equal(weft_timeline_read(f.dir, NULL, f.arena, &before, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "results of version 1 do not list connections of remote memory access"));
     change(f.dir, "PRAGMA user_version = 3");
+    error = (struct weft_error){0};
     assert_int_equal(weft_timeline_read(f.dir, NULL, f.arena, &before, &error), WEFT_ERROR_INPUT);
     assert_non_null(strstr(error.text, "results of version 3; this weft reads versions up to 2"));
     close_run(&f);
