@@ -14,10 +14,6 @@ static const enum weft_memory_kind KIND = WEFT_MEMORY_TOPOLOGY;
 
 enum { TIER_INTERFACE = 1, TIER_EDGE_FDSW = 4, TIER_EDSW, TIER_SUPERSPINE };
 
-uint64_t weft__dsf_rdsw_lanes(const struct weft__dsf_conf *c) {
-    return c->fdsws * c->virtual_devices * c->rdsw_parallel;
-}
-
 weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c) {
     return (weft_rate_bps)llround((double)c->lane_rate_bps * c->lane_coding);
 }

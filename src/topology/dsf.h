@@ -68,8 +68,7 @@ extern const char *const weft__dsf_lists[];
 enum weft_status weft__dsf_read_nics(const struct weft__dsf_conf *c, const struct weft_tree *tree,
                                      struct weft__dsf_nics *nics, uint64_t zones, struct weft_arena *arena,
                                      struct weft_error *ret_error);
-/// Lanes of an RDSW. Rate that a fabric link carries: that of its cells, headers included.
-uint64_t weft__dsf_rdsw_lanes(const struct weft__dsf_conf *c);
+/// Rate that a fabric link carries: that of its cells, headers included.
 weft_rate_bps weft__dsf_link_rate(const struct weft__dsf_conf *c);
 enum weft_status weft__dsf_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                  struct weft_error *ret_error);
