@@ -15,7 +15,7 @@
 #define WEFT_TIN_ALWAYS(X)                                                                                             \
     X(cell_hops, COUNT, "cells of any kind over one link")                                                             \
     X(cells_lost, COUNT, "cells lost by links, or because of their hop count")                                         \
-    X(cells_unroutable, COUNT, "cells without a way to their destination")                                             \
+    X(cells_unroutable, COUNT, "cells without a route to their destination")                                           \
     X(ways_minimal, COUNT, "minimal ways chosen by adaptive routing")                                                  \
     X(ways_nonminimal, COUNT, "ways chosen by adaptive routing that are not minimal")                                  \
     X(escapes, COUNT, "cells that took to the escape VCs")                                                             \
@@ -28,7 +28,8 @@
     X(ctd, COUNT, "clear-to-drops: packets discarded at their ingress, not fetched")                                   \
     X(marked, COUNT, "packets marked CE because of the depth of their RTS queue")                                      \
     X(punted, COUNT, "frames for the control processor: LLDP, and packets without a way out")                          \
-    X(packets_lost, COUNT, "packets given up because cells of theirs, or what asked for them, did not come")
+    X(packets_lost, COUNT,                                                                                             \
+      "packets given up because some of their cells, or the message that asked for them, did not come")
 /// The most at any one. X(field, type, meaning)
 #define WEFT_TIN_WATERMARKS(X)                                                                                         \
     X(fifo_bytes_max, BYTES, "most bytes in the FIFO of a VC at an input")                                             \

@@ -120,20 +120,20 @@ static struct weft_result_value event_begins(struct weft_result_cursor *c) {
 static const struct weft_result_column events_columns[] = {
     WEFT_RESULT_CALL(event_id, "event", COUNT, "number of the event, from 1, in order of time",
                      .flags = WEFT_RESULT_KEY),
-    EVENT(time_ps, TIME, "when it happened"),
+    EVENT(time_ps, TIME, "when the event happened"),
     WEFT_RESULT_CALL(event_kind, "kind", TEXT, "what happened, as in event_meaning", .references = "event_meaning"),
-    EVENT(port, COUNT, "port that it happened at", .references = "ports"),
-    EVENT(priority, COUNT, "priority that it is about"),
-    WEFT_RESULT_CALL(event_flow, "flow", COUNT, "flow that it is about", .references = "flows"),
-    WEFT_RESULT_CALL(event_connection, "connection", COUNT, "connection of remote memory access that it is about",
-                     .references = "connections"),
-    EVENT(qp, COUNT, "queue pair that it is about"),
+    EVENT(port, COUNT, "port where the event happened", .references = "ports"),
+    EVENT(priority, COUNT, "priority that the event is about"),
+    WEFT_RESULT_CALL(event_flow, "flow", COUNT, "flow that the event is about", .references = "flows"),
+    WEFT_RESULT_CALL(event_connection, "connection", COUNT,
+                     "connection of remote memory access that the event is about", .references = "connections"),
+    EVENT(qp, COUNT, "queue pair that the event is about"),
     EVENT(value, COUNT, "a number that event_meaning says the meaning of, by kind"),
     WEFT_RESULT_CALL(event_more, "more", COUNT, "another number that event_meaning says the meaning of, by kind"),
     WEFT_RESULT_CALL(event_detail, "detail", TEXT,
                      "threshold, packet kind, class-enable vector, what resumed, or drop reason, by kind"),
-    WEFT_RESULT_CALL(event_cause, "cause", COUNT, "event that led to it", .references = "events"),
-    WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that it ends or repeats", .references = "events"),
+    WEFT_RESULT_CALL(event_cause, "cause", COUNT, "event that led to this one", .references = "events"),
+    WEFT_RESULT_CALL(event_begins, "begins", COUNT, "event that this one ends or repeats", .references = "events"),
 };
 const struct weft_result_table weft__results_events = {
     .name = "events",
@@ -225,7 +225,7 @@ static const struct weft_result_column pauses_columns[] = {
     WEFT_RESULT_CALL(pause_bytes, "xoff_bytes", BYTES, "bytes in the ingress buffer that the pause frame was sent for"),
     PAUSE(frames, "frames", COUNT, "pause frames received with a time above 0"),
     WEFT_RESULT_CALL(pause_parent, "parent", COUNT, "pause that filled the ingress buffer", .references = "pauses"),
-    PAUSE(depth, "depth", COUNT, "pauses above it in the chain of causes"),
+    PAUSE(depth, "depth", COUNT, "pauses above this one in the chain of causes"),
     WEFT_RESULT_CALL(pause_root, "root", COUNT, "event where the chain of causes ends", .references = "events"),
 };
 const struct weft_result_table weft__results_pauses = {

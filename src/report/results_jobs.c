@@ -86,9 +86,9 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(stats.collective, "collective", TEXT, "name of the collective"),
     OF_COLLECTIVE(stats.ranks, "ranks", COUNT, "ranks of a group that the collective is over"),
     OF_COLLECTIVE(stats.bytes, "size", BYTES, "size of the collective, as nccl-tests has it"),
-    OF_COLLECTIVE(stats.finished, "times", COUNT, "times that all ranks have finished it"),
+    OF_COLLECTIVE(stats.finished, "times", COUNT, "times that all ranks have finished the collective"),
     OF_COLLECTIVE(stats.time_ps, "time_ps", TIME,
-                  "time from when the last rank came to it until the last had done it, mean"),
+                  "time from when the last rank came to the collective until the last rank had finished it, mean"),
     OF_COLLECTIVE(algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
     OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
                   .unit = "GB/s"),
@@ -193,7 +193,7 @@ static bool next_iteration(struct weft_result_cursor *c) {
 static const struct weft_result_column iterations_columns[] = {
     OF_ITERATION(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
     OF_ITERATION(iteration, COUNT, "number of the iteration, from 0", .flags = WEFT_RESULT_KEY),
-    OF_ITERATION(start_ps, TIME, "when the iteration before ended"),
+    OF_ITERATION(start_ps, TIME, "when the previous iteration ended"),
     OF_ITERATION(end_ps, TIME, "when the last rank ended the iteration"),
     OF_ITERATION(time_ps, TIME, "time that the iteration took"),
     OF_ITERATION(
@@ -256,16 +256,15 @@ static const struct weft_result_column collectives_columns[] = {
     OF_ONE(collective, TEXT, "name of the collective"),
     OF_ONE(ranks, COUNT, "ranks of a group that the collective is over"),
     OF_ONE(size, BYTES, "size of the collective, as nccl-tests has it"),
-    OF_ONE(start_ps, TIME, "when the last rank came to it"),
-    OF_ONE(end_ps, TIME, "when the last rank had done it"),
-    OF_ONE(time_ps, TIME, "time from when the last rank came to it until the last had done it"),
+    OF_ONE(start_ps, TIME, "when the last rank came to the collective"),
+    OF_ONE(end_ps, TIME, "when the last rank had finished the collective"),
+    OF_ONE(time_ps, TIME, "time from when the last rank came to the collective until the last rank had finished it"),
     WEFT_RESULT_NAMED(struct one, algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
     WEFT_RESULT_NAMED(struct one, busbw, "busbw_GBps", REAL,
                       "bus bandwidth: algorithm bandwidth times the factor of nccl-tests", .unit = "GB/s"),
     OF_ONE(exposed_ps, TIME,
-           "time that a rank waited for it and computed nothing, mean over ranks; 0 if it overlaps, and then the wait "
-           "at the "
-           "end is in its iteration's"),
+           "time that a rank waited for the collective and computed nothing, mean over ranks; 0 if the collective "
+           "overlaps with computing: then iterations.exposed_ps has the wait at its end"),
 };
 const struct weft_result_table weft__results_collectives = {
     .name = "collectives",

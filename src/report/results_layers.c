@@ -84,7 +84,7 @@ static const struct weft_result_column balance_columns[] = {
     DIRECTION,
     BALANCE(links, COUNT, "links between the layers"),
     BALANCE(idle, COUNT, "links that sent nothing"),
-    BALANCE(bytes, BYTES, "bytes of frames sent by all these links"),
+    BALANCE(bytes, BYTES, "bytes of frames sent over the links between the layers"),
     BALANCE(max_mean, REAL, "bytes of the busiest link over the mean of links"),
     BALANCE(min_mean, REAL, "bytes of the least busy link over the mean of links"),
     BALANCE(switch_max_mean, REAL,
@@ -124,13 +124,14 @@ static struct weft_result_value collisions_direction(struct weft_result_cursor *
 static const struct weft_result_column collisions_columns[] = {
     LAYERS(struct weft_collisions, SENDS, GETS),
     DIRECTION,
-    MET(switches, COUNT, "switches that sent flows that way, and so made a choice"),
-    MET(clear, COUNT, "switches that made a choice, and none of whose links is shared"),
-    MET(links, COUNT, "links of the switches that made a choice"),
-    MET(flows, COUNT, "queue pairs on these links; one counts on each link that it used"),
+    MET(switches, COUNT, "switches that had a choice of links in this direction and sent queue pairs over them"),
+    MET(clear, COUNT, "switches that made a choice of links and let no two queue pairs share one"),
+    MET(links, COUNT, "links that switches had to choose from"),
+    MET(flows, COUNT,
+        "queue pairs on links that switches had to choose from; one that used several links counts on each"),
     MET(most, COUNT, "most queue pairs on one link"),
     MET(switch_most, REAL, "most queue pairs on one link of a switch, mean over switches"),
-    MET(shared, COUNT, "links with two queue pairs at least"),
+    MET(shared, COUNT, "links with at least two queue pairs"),
     MET(empty, COUNT, "links without a queue pair"),
 };
 #undef direction_name
@@ -162,10 +163,10 @@ struct links {
     uint32_t links;
 };
 static const struct weft_result_column with_columns[] = {
-    WEFT_RESULT(struct with, layers, TEXT, "both layers, as in collisions", .references = "collisions",
-                .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
+    WEFT_RESULT(struct with, layers, TEXT, "both layers, such as leaf-spine, as in collisions",
+                .references = "collisions", .flags = WEFT_RESULT_KEY | WEFT_RESULT_ABOVE),
     WEFT_RESULT(struct with, flows, COUNT, "number of queue pairs", .flags = WEFT_RESULT_KEY),
-    WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with so many queue pairs"),
+    WEFT_RESULT_AT(1, struct links, links, "links", COUNT, "links with this number of queue pairs"),
 };
 const struct weft_result_table weft__results_collisions_with = {
     .name = "collisions.with",
@@ -203,7 +204,7 @@ static struct weft_result_value load_direction(struct weft_result_cursor *c) {
 static const struct weft_result_column load_columns[] = {
     LAYERS(struct weft_load, SENDS, GETS),
     DIRECTION,
-    LOAD(links, COUNT, "links sampled"),
+    LOAD(links, COUNT, "links of this pair of layers that were sampled"),
     LOAD(intervals, COUNT, "intervals between samples"),
     LOAD(active, COUNT, "intervals in which anything was sent"),
     LOAD(min, REAL, USED "least of any link"),
@@ -260,10 +261,10 @@ static bool next_interval(struct weft_result_cursor *c) {
 #define SEEN(field, kind, ...) WEFT_RESULT_AT(1, struct interval, field, #field, kind, __VA_ARGS__)
 #define MOMENT "utilisation of a link in the interval (bytes of frames over its rate): "
 static const struct weft_result_column load_intervals_columns[] = {
-    SEEN(layers, TEXT, "both layers, as in load", .references = "load", .flags = WEFT_RESULT_KEY),
+    SEEN(layers, TEXT, "both layers, such as leaf-spine, as in load", .references = "load", .flags = WEFT_RESULT_KEY),
     SPAN(from_ps, TIME, "when the interval began", .flags = WEFT_RESULT_KEY),
     SPAN(until_ps, TIME, "when the interval ended"),
-    SEEN(links, COUNT, "links sampled"),
+    SEEN(links, COUNT, "links of this pair of layers that were sampled"),
     SPAN(min, REAL, MOMENT "least of any link"),
     SPAN(p10, REAL, MOMENT "10th percentile over links"),
     SPAN(p50, REAL, MOMENT "median over links"),
@@ -272,7 +273,7 @@ static const struct weft_result_column load_intervals_columns[] = {
     SPAN(mean, REAL, MOMENT "mean over links"),
     SPAN(max_mean, REAL, "busiest link over the mean of links in the interval"),
     SEEN(flows_max, COUNT, "most queue pairs on a link in the interval, with run.count_flows"),
-    SEEN(shared, COUNT, "links with two queue pairs at least in the interval, with run.count_flows"),
+    SEEN(shared, COUNT, "links with at least two queue pairs in the interval, with run.count_flows"),
     SEEN(empty, COUNT, "links without a queue pair in the interval, with run.count_flows"),
 };
 const struct weft_result_table weft__results_load_intervals = {

@@ -59,7 +59,7 @@ static struct weft_result_value unrecorded_from(struct weft_result_cursor *c) {
 static const struct weft_result_column run_columns[] = {
     HEAD(weft, TEXT, "version of weft"),
     WEFT_RESULT_AT(1, struct head, version, "results_version", COUNT,
-                   "version of the form of results; 1 did not say so"),
+                   "version of the schema of results; results that do not say it have version 1"),
     HEAD(scenario, TEXT, "name of the scenario"),
     HEAD(variant, TEXT, "name of the variant; empty if the scenario has none"),
     HEAD(seed, COUNT, "run.seed, which all random numbers follow from"),
@@ -239,7 +239,7 @@ const struct weft_result_table weft__results_drops = {
 #define FRAMES(field, key, what)                                                                                       \
     WEFT_RESULT_NAMED(struct weft_outcome, field, key, BYTES, "bytes of frames of every kind " what, .was = #field)
 static const struct weft_result_column conservation_columns[] = {
-    FRAMES(injected_bytes, "injected", "that were sent for the first time: the sum of the other three"),
+    FRAMES(injected_bytes, "injected", "that were sent for the first time: the sum of delivered, dropped and held"),
     FRAMES(delivered_bytes, "delivered", "that reached their receiver"),
     FRAMES(dropped_bytes, "dropped", "that were dropped"),
     FRAMES(held_bytes, "held", "in queues and on links when the run ended"),
