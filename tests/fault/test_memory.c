@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "run.h"
+#include "weft/drive.h"
 #include "weft/report.h"
 
 void *__real_malloc(size_t bytes);
@@ -140,7 +141,7 @@ static void memories_are_apart(void **state) {
 struct attempt {
     const char *text;
     uint32_t threads;
-    bool by_entries; ///< of weft.h, outside of any guard
+    enum how { BY_GUARD, BY_ENTRIES, BY_DRIVE } how; ///< the last two of weft.h and drive.h, outside of any guard
     uint64_t digest;
 };
 
@@ -163,6 +164,39 @@ static enum weft_status simulate_by_entries(struct attempt *a, struct weft_error
     return status;
 }
 
+static void on_delivered(void *context, struct weft_drive *drive, const struct weft_drive_notice *n) {
+    if (n->tag == 0) return;
+    struct weft_send on = {.src = n->host,
+                           .dst = (n->host + 3) % 8,
+                           .bytes = 3000,
+                           .priority = 3,
+                           .tag = n->tag - 1,
+                           .events = WEFT_DRIVE_DELIVERED,
+                           .callback = on_delivered};
+    if (!weft_drive_send(drive, &on, NULL, NULL)) weft_drive_at(drive, n->host, 0, on_delivered, NULL, NULL);
+}
+
+static enum weft_status simulate_by_drive(struct attempt *a, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_simulation *simulation = NULL;
+    struct weft_drive *drive = NULL;
+    struct weft_result *result = NULL;
+    struct weft_sim_options options = {.threads = a->threads};
+    enum weft_status status = weft_scenario_file_parse("t.yaml", a->text, strlen(a->text), NULL, 0, &file, ret_error);
+    if (!status) status = weft_simulation_new(file, 0, &simulation, ret_error);
+    if (!status) status = weft_drive_new(simulation, &options, &drive, ret_error);
+    struct weft_send first = {.dst = 1, .bytes = 5000, .priority = 3, .tag = 40, .events = 7, .callback = on_delivered};
+    if (!status) status = weft_drive_send(drive, &first, NULL, ret_error);
+    if (!status) status = weft_drive_run(drive, WEFT_TIME_NEVER, NULL, ret_error);
+    if (!status) status = weft_drive_finish(drive, &result, ret_error);
+    if (!status) a->digest = weft_result_digest(result);
+    weft_drive_free(drive);
+    weft_result_free(result);
+    weft_simulation_free(simulation);
+    weft_scenario_file_free(file);
+    return status;
+}
+
 static enum weft_status simulate(void *context, struct weft_error *ret_error) {
     struct attempt *a = context;
     struct run r = {0};
@@ -176,7 +210,8 @@ static enum weft_status simulate(void *context, struct weft_error *ret_error) {
 }
 
 static enum weft_status attempt(struct attempt *a, struct weft_error *ret_error) {
-    if (a->by_entries) return simulate_by_entries(a, ret_error);
+    if (a->how == BY_ENTRIES) return simulate_by_entries(a, ret_error);
+    if (a->how == BY_DRIVE) return simulate_by_drive(a, ret_error);
     struct weft_memory *memory = weft_memory_open();
     if (!memory) return WEFT_ERROR_SYSTEM;
     enum weft_status status = weft_memory_guard(memory, simulate, a, ret_error);
@@ -185,15 +220,15 @@ static enum weft_status attempt(struct attempt *a, struct weft_error *ret_error)
 }
 
 /// Each of some allocations fails, alone or with all that follow.
-static void fail_some(const char *text, uint32_t threads, bool by_entries, unsigned long some) {
-    struct attempt whole = {text, threads, by_entries, 0};
+static void fail_some(const char *text, uint32_t threads, enum how how, unsigned long some) {
+    struct attempt whole = {text, threads, how, 0};
     struct weft_error error = {0};
     arm(0, false);
     if (attempt(&whole, &error)) fail_msg("%s", error.text);
     unsigned long n = atomic_load(&allocations), failed = 0, step = n / some + 1;
     for (unsigned long at = 1; at <= n; at += at < 8 ? 1 : step)
         for (int on = 0; on < 2; on++) {
-            struct attempt a = {text, threads, by_entries, 0};
+            struct attempt a = {text, threads, how, 0};
             error = (struct weft_error){0};
             arm(at, on);
             enum weft_status status = attempt(&a, &error);
@@ -220,21 +255,22 @@ static const char clique[] = "topology: {kind: dragonfly, pods: 3, tins: 3}\n"
 
 static void in_one_thread(void **state) {
     (void)state;
-    fail_some(incast, 1, false, 150);
-    fail_some(dsf, 1, false, 60);
-    fail_some(clique, 1, false, 60);
+    fail_some(incast, 1, BY_GUARD, 150);
+    fail_some(dsf, 1, BY_GUARD, 60);
+    fail_some(clique, 1, BY_GUARD, 60);
 }
 
 static void in_several_threads(void **state) {
     (void)state;
-    fail_some(incast, 3, false, 150);
-    fail_some(dsf, 2, false, 60);
-    fail_some(clique, 4, false, 60);
+    fail_some(incast, 3, BY_GUARD, 150);
+    fail_some(dsf, 2, BY_GUARD, 60);
+    fail_some(clique, 4, BY_GUARD, 60);
 }
 
 static void in_each_entry(void **state) {
     (void)state;
-    fail_some(incast, 2, true, 200);
+    fail_some(incast, 2, BY_ENTRIES, 200);
+    fail_some(incast, 2, BY_DRIVE, 150);
 }
 
 int main(void) {
