@@ -184,8 +184,9 @@ static void far_advance(struct weft__worker *w) {
     }
 }
 
-/// Notes when to visit a node again for its earliest timer.
-static void schedule_wake(struct weft__worker *w, struct weft__node *node, uint32_t local) {
+/// Notes when to visit a node again for its earliest timer. Inlined, for the loop over nodes asks it of every one.
+static inline __attribute__((always_inline)) void schedule_wake(struct weft__worker *w, struct weft__node *node,
+                                                                uint32_t local) {
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
     uint64_t window = t >> w->shift;
