@@ -96,6 +96,8 @@ enum weft_drive_end {
     WEFT_DRIVE_STALLED,     ///< it will make no progress (WEFT_ERROR_STALL); likewise
 };
 /// Runs until there is nothing more to do, or everything up to and at `until` has been done. *ret_end may be NULL.
+/// Where the network goes no further, each further call says so again, and nothing can be sent, set or cancelled any
+/// more. The options' on_progress may do nothing to the drive.
 WEFT_API enum weft_status weft_drive_run(struct weft_drive *drive, weft_time_ps until, enum weft_drive_end *ret_end,
                                          struct weft_error *ret_error);
 /// What all of it came to, as after weft_simulation_run; the drive can then only be freed. The result lives on without

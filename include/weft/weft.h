@@ -13,8 +13,11 @@
 //       !weft_simulation_run(simulation, NULL, &result, &error)) ...
 //
 // Errors. A function that can fail returns 0 or an enum weft_status, and fills *ret_error if that is not NULL. The
-// library never prints, exits, installs a signal handler, or changes the locale or the environment. A bug of weft is a
-// failed assertion, which aborts. When memory runs out, a function returns WEFT_ERROR_SYSTEM and makes nothing.
+// library never prints, exits, installs a signal handler, or changes the locale or the environment, with one exception:
+// placement by min_cut asks METIS, one thread at a time. While it is asked, SIGTERM and SIGABRT are METIS's: a SIGTERM
+// to the thread that asks is passed on afterwards, and other threads should block it. If memory runs out there, METIS
+// prints a line. A bug of weft is a failed assertion, which aborts. When memory runs out, a function returns
+// WEFT_ERROR_SYSTEM and makes nothing.
 //
 // Threads. Nothing in the library is shared between objects: different threads may use different scenario files,
 // simulations, results and drives at the same time. One object is used by one thread at a time, with two exceptions:
@@ -26,11 +29,11 @@
 // and drives, then their simulation, then its scenario file. NULL may be freed. Texts that are returned live as long as
 // the object that they were asked of.
 //
-// Stability. Within one soname (libweft.so.0) functions, structs and enumerators are only added: a program that was
-// built with an older header goes on working. Before version 1.0 a new minor version may have a new soname. The same
-// scenario, seed and version give the same digest on every machine and with any number of threads; CHANGELOG.md names
-// every change that gives another digest. Names of scenario keys, of tables and of columns change only with a line
-// there.
+// Stability. Within one soname (libweft.so.0) functions, new structs and enumerators are added, and no struct that is
+// there changes: a program that was built with an older header goes on working. Before version 1.0 a new minor version
+// may have a new soname. The same scenario, seed and version give the same digest on every machine and with any number
+// of threads; CHANGELOG.md names every change that gives another digest. Names of scenario keys, of tables and of
+// columns change only with a line there.
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 

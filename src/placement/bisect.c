@@ -4,6 +4,8 @@
 // alone are asked for: with more parts at once METIS may run out of vertices half-way, and says so on standard output.
 #include <metis.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #include "cut.h"
 
@@ -30,9 +32,29 @@ static weft_bytes bytes_inside(const struct halves *h, uint32_t *ret_edges) {
     return bytes;
 }
 
-/// METIS draws from rand() and catches signals, so one thread at a time asks it: the only lock of the whole process.
-/// When memory runs out it says so on standard error, and then comes back with an error.
+/// METIS draws from rand(), and unwinds by SIGABRT and SIGTERM, whose handlers it replaces while it runs. So one thread
+/// at a time asks it (the only lock of the whole process), and what it changed is put back. When memory runs out it
+/// says so on standard error, and then comes back with an error.
 static pthread_mutex_t metis = PTHREAD_MUTEX_INITIALIZER;
+
+struct borrowed {
+    struct sigaction abort, term;
+    char *random_before, random[128]; ///< as large as what rand() has by itself, for the same numbers
+};
+
+static void borrow(struct borrowed *b) {
+    pthread_mutex_lock(&metis);
+    sigaction(SIGABRT, NULL, &b->abort);
+    sigaction(SIGTERM, NULL, &b->term);
+    b->random_before = initstate(1, b->random, sizeof b->random);
+}
+
+static void give_back(const struct borrowed *b) {
+    setstate(b->random_before);
+    sigaction(SIGABRT, &b->abort, NULL);
+    sigaction(SIGTERM, &b->term, NULL);
+    pthread_mutex_unlock(&metis);
+}
 
 static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     uint32_t edges;
@@ -55,10 +77,15 @@ static void ask_metis(struct halves *h, uint32_t left, uint32_t seed) {
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = (idx_t)seed;
     options[METIS_OPTION_UFACTOR] = 1;
-    pthread_mutex_lock(&metis);
-    int answer = METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL,
+    int answer;
+    do {
+        struct borrowed before;
+        borrow(&before);
+        answer = METIS_PartGraphRecursive(&n, &constraints, first, to, NULL, NULL, weight, &parts, shares, NULL,
                                           options, &crossing, h->part);
-    pthread_mutex_unlock(&metis);
+        give_back(&before);
+        if (answer == METIS_ERROR) raise(SIGTERM); // it came meanwhile, and was for the program
+    } while (answer == METIS_ERROR);
     if (answer != METIS_OK) weft_memory_fail(); // nothing else can go wrong with what it is given
 }
 

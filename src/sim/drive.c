@@ -37,6 +37,8 @@ struct weft_drive {
     struct weft_arena *arena;
     bool open, inside, stop; ///< inside: a callback
     bool failed;             ///< memory ran out: all that can be done is to free it
+    bool over;               ///< the network goes no further
+    enum weft_drive_end end; ///< of the last run
     uint32_t host;           ///< of the callback
     weft_time_ps now_ps, until_ps;
     uint64_t serial;
@@ -218,9 +220,14 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
 
 #define FAIL(status, ...) weft_error_set(ret_error, status, WEFT_NOWHERE, __VA_ARGS__)
 
+static enum weft_status check_goes_on(const struct weft_drive *d, struct weft_error *ret_error) {
+    return d->over ? FAIL(WEFT_ERROR_INPUT, "the network goes no further: the last run has ended it") : WEFT_OK;
+}
+
 /// When something may happen at a host that is to happen at *time.
 static enum weft_status check_time(struct weft_drive *d, uint32_t host, weft_time_ps *time,
                                    struct weft_error *ret_error) {
+    if (check_goes_on(d, ret_error)) return WEFT_ERROR_INPUT;
     if (host >= net_of(d)->topology->hosts)
         return FAIL(WEFT_ERROR_INPUT, "no host %u; expected 0 to %u", host, net_of(d)->topology->hosts - 1);
     if (*time > WEFT_TIME_MAX) return FAIL(WEFT_ERROR_INPUT, "a time beyond the end of simulated time (100 days)");
@@ -349,6 +356,7 @@ static enum weft_status do_cancel(void *context, struct weft_error *ret_error) {
     struct request *r = context;
     struct weft_drive *d = r->drive;
     struct weft__network *net = net_of(d);
+    if (check_goes_on(d, ret_error)) return WEFT_ERROR_INPUT;
     if (r->flow < d->driver.flow0 || r->flow >= d->workload.flows)
         return FAIL(WEFT_ERROR_INPUT, "flow %u was not sent by weft_drive_send", r->flow);
     uint32_t src = d->workload.flow[r->flow].src, qp = d->qp0 + r->flow - d->driver.flow0;
@@ -569,7 +577,7 @@ enum weft_status weft_drive_new(const struct weft_simulation *s, const struct we
 
 static enum weft_status do_run(void *context, struct weft_error *ret_error) {
     const struct request *r = context;
-    weft__engine_run(&net_of(r->drive)->engine);
+    if (!r->drive->over) weft__engine_run(&net_of(r->drive)->engine);
     return WEFT_OK;
 }
 
@@ -593,6 +601,13 @@ static void pass_time(struct weft_drive *d, bool over) {
     if (last > d->now_ps) d->now_ps = last;
 }
 
+static void note_end(struct weft_drive *d, enum weft_drive_end end) {
+    d->end = end;
+    d->over = end == WEFT_DRIVE_OVER || end == WEFT_DRIVE_INTERRUPTED || end == WEFT_DRIVE_STALLED;
+    if (end == WEFT_DRIVE_UNTIL && d->until_ps > d->now_ps) d->now_ps = d->until_ps;
+    if (end != WEFT_DRIVE_UNTIL && end != WEFT_DRIVE_STOPPED) pass_time(d, end == WEFT_DRIVE_OVER);
+}
+
 enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum weft_drive_end *ret_end,
                                 struct weft_error *ret_error) {
     static const enum weft_drive_end ends[] = {
@@ -605,11 +620,9 @@ enum weft_status weft_drive_run(struct weft_drive *d, weft_time_ps until, enum w
     d->stop = false;
     enum weft_status status = enter(d, do_run, &(struct request){0}, ret_error);
     if (status) return status;
-    enum weft_drive_end end = d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)];
-    if (end == WEFT_DRIVE_UNTIL && until > d->now_ps) d->now_ps = until;
-    if (end != WEFT_DRIVE_UNTIL && end != WEFT_DRIVE_STOPPED) pass_time(d, end == WEFT_DRIVE_OVER);
-    if (ret_end) *ret_end = end;
-    return end == WEFT_DRIVE_STALLED ? FAIL(WEFT_ERROR_STALL, "the network makes no progress") : WEFT_OK;
+    if (!d->over) note_end(d, d->stop ? WEFT_DRIVE_STOPPED : ends[end_of(d)]);
+    if (ret_end) *ret_end = d->end;
+    return d->end == WEFT_DRIVE_STALLED ? FAIL(WEFT_ERROR_STALL, "the network makes no progress") : WEFT_OK;
 }
 
 /// What the hosts that wait have not read stays on its way.

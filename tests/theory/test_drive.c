@@ -505,6 +505,11 @@ static void scenario_may_end_it(void **state) {
     run_until(d, WEFT_TIME_NEVER, WEFT_DRIVE_OVER);
     assert_int_equal(weft_drive_now(d->drive), 10 * WEFT_PS_PER_US);
     assert_int_equal(d->callbacks, 0);
+    s.start_ps = 20 * WEFT_PS_PER_US; // what can never happen is refused
+    assert_int_equal(weft_drive_send(d->drive, &s, NULL, NULL), WEFT_ERROR_INPUT);
+    assert_int_equal(weft_drive_at(d->drive, 0, 20 * WEFT_PS_PER_US, on_count, d, NULL), WEFT_ERROR_INPUT);
+    assert_int_equal(weft_drive_cancel(d->drive, 0, NULL), WEFT_ERROR_INPUT);
+    run_until(d, WEFT_TIME_NEVER, WEFT_DRIVE_OVER);
     finish(d);
     close_drive(d);
 }

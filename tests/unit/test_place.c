@@ -7,6 +7,7 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "models.h"
@@ -85,6 +86,29 @@ static void two_cliques_are_cut_at_their_bridge(void **state) {
     min_cut(&g, 16, (const uint32_t[]){12, 12, 16}, 3, zone); // one zone holds them all
     for (uint32_t u = 0; u < 16; u++)
         assert_int_equal(zone[u], 2);
+}
+
+static void on_term(int number) {
+    (void)number;
+}
+
+/// METIS takes SIGTERM and rand() for itself while it is asked; a program finds both as it left them.
+static void signals_and_random_numbers_stay_the_programs(void **state) {
+    (void)state;
+    struct graph g;
+    uint32_t zone[16];
+    struct sigaction before, after, mine = {.sa_handler = on_term, .sa_flags = SA_RESTART};
+    assert_int_equal(sigaction(SIGTERM, &mine, &before), 0);
+    srand(7);
+    int first = rand(), second = rand();
+    srand(7);
+    assert_int_equal(rand(), first);
+    make_cliques(&g, 16, 2);
+    min_cut(&g, 16, (const uint32_t[]){8, 8}, 2, zone);
+    assert_int_equal(rand(), second);
+    assert_int_equal(sigaction(SIGTERM, &before, &after), 0);
+    assert_ptr_equal(after.sa_handler, on_term);
+    assert_true(after.sa_flags & SA_RESTART);
 }
 
 /// Two zones of 12 would do, but cut a clique; three do not.
@@ -392,6 +416,7 @@ static void leaves_send_up_what_is_said(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_and_random_numbers_stay_the_programs),
         cmocka_unit_test(two_cliques_are_cut_at_their_bridge),
         cmocka_unit_test(another_zone_if_that_cuts_less),
         cmocka_unit_test(room_is_respected),
