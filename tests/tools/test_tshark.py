@@ -241,7 +241,7 @@ class EveryType(Captured):
 
     def check_losses(self):
         lost = Counter((frame["frame.comment"], self.is_sent(frame)) for frame in self.frames if frame["frame.comment"])
-        drops = dict(self.database.execute("select reason, packets from drops"))
+        drops = dict(self.database.execute("select reason, packets from counters_drops"))
         self.assertGreater(drops["bit_error"], 0)
         self.assertEqual(lost, {("lost on the link: bit_error", True): drops["bit_error"]})
 
