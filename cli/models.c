@@ -10,7 +10,7 @@
 #include "base/param.h"
 #include "weft/tin_rma.h"
 
-/// Sections of a scenario that are no models. Those of boxes bear the names of their boxes.
+/// Sections of a scenario that are not models. The section of a box has the name of the box.
 static const struct {
     const struct weft_param_table *table;
     const char *summary;

@@ -76,21 +76,21 @@ static void print_columns(const struct weft_result_table *t) {
     for (uint32_t i = 0, n; i < t->columns; i += n) {
         const struct weft_result_column *c = &t->column[i];
         const char *dot = strrchr(c->name, '.'), *unit = weft_result_unit(&t->column[i + (n = alike(t, i)) - 1]);
-        printf("%s`%.*s", i ? "<br>" : "", (int)(n > 1 ? dot + 1 - c->name : (long)strlen(c->name)), c->name);
+        printf("| `%.*s", (int)(n > 1 ? dot + 1 - c->name : (long)strlen(c->name)), c->name);
         for (uint32_t k = 0; n > 1 && k < n; k++)
             printf("%s%s", k ? "," : "{", strrchr(t->column[i + k].name, '.') + 1);
-        printf("%s`%s%s%s: %.*s", n > 1 ? "}" : "", *unit ? " (" : "", unit, *unit ? ")" : "",
+        printf("%s` | %s | %.*s", n > 1 ? "}" : "", unit,
                n > 1 ? common_help(c, &t->column[i + 1]) : (int)strlen(c->help), c->help);
-        if (c->flags & WEFT_RESULT_TABLES && t->shape != WEFT_RESULT_APART) printf(" (not in the JSON)");
+        printf("%s |\n", c->flags & WEFT_RESULT_TABLES && t->shape != WEFT_RESULT_APART ? " (not in the JSON)" : "");
     }
 }
 
 void weft_cli_tables_markdown(void) {
-    printf("| table | in the JSON | a row | columns |\n|---|---|---|---|\n");
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
         const struct weft_result_table *t = weft_result_tables[i];
-        printf("| `%s` | %s | %s | ", t->name, t->shape == WEFT_RESULT_APART ? "" : place_of(t), t->row);
+        printf("%s### `%s`\n\nA row: %s. In the JSON: %s.\n\n", i ? "\n" : "", t->name, t->row,
+               t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t));
+        printf("| column | unit | meaning |\n|---|---|---|\n");
         print_columns(t);
-        printf(" |\n");
     }
 }

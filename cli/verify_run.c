@@ -96,7 +96,7 @@ static void end_runs(const struct verify *v) {
         if (t->pid > 0) kill(t->pid, SIGTERM);
 }
 
-/// Memory ran out: nobody would hear what the runs have to say.
+/// Memory ran out: the results of the runs could not be reported.
 static void abandon_runs(void *context) {
     const struct verify *v = context;
     end_runs(v);

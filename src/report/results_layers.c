@@ -30,8 +30,8 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
         WEFT_RESULT_NAMED(T, from, "from_layer", TEXT, what_from), WEFT_RESULT_NAMED(T, to, "to_layer", TEXT, what_to)
 #define SENDS "layer of switches at the links' sending end"
 #define GETS "layer of switches at the links' receiving end"
-#define DIRECTION                                                                                                      \
-    WEFT_RESULT_CALL(direction_name, "direction", TEXT,                                                                \
+#define DIRECTION(function)                                                                                            \
+    WEFT_RESULT_CALL(function, "direction", TEXT,                                                                      \
                      "up, down or across tiers; between TiNs local, within a pod, or global")
 
 // --- pauses -------------------------------------------------------------------------------------------------------
@@ -78,10 +78,9 @@ static struct weft_result_value balance_direction(struct weft_result_cursor *c) 
 }
 
 #define BALANCE(field, kind, ...) WEFT_RESULT(struct weft_balance, field, kind, __VA_ARGS__)
-#define direction_name balance_direction
 static const struct weft_result_column balance_columns[] = {
     LAYERS(struct weft_balance, SENDS, GETS),
-    DIRECTION,
+    DIRECTION(balance_direction),
     BALANCE(links, COUNT, "links between the layers"),
     BALANCE(idle, COUNT, "links that sent nothing"),
     BALANCE(bytes, BYTES, "bytes of frames sent over the links between the layers"),
@@ -91,7 +90,6 @@ static const struct weft_result_column balance_columns[] = {
             "bytes of the busiest link over the mean among the links of one switch; the greatest of any switch"),
     BALANCE(jain, REAL, "Jain's index of the links' bytes: 1 if all are equal, 1/n if one of n has it all"),
 };
-#undef direction_name
 const struct weft_result_table weft__results_balance = {
     .name = "balance",
     .shape = WEFT_RESULT_MAP,
@@ -120,10 +118,9 @@ static struct weft_result_value collisions_direction(struct weft_result_cursor *
 }
 
 #define MET(field, kind, ...) WEFT_RESULT(struct weft_collisions, field, kind, __VA_ARGS__)
-#define direction_name collisions_direction
 static const struct weft_result_column collisions_columns[] = {
     LAYERS(struct weft_collisions, SENDS, GETS),
-    DIRECTION,
+    DIRECTION(collisions_direction),
     MET(switches, COUNT, "switches that had a choice of links in this direction and sent queue pairs over them"),
     MET(clear, COUNT, "switches that made a choice of links and let no two queue pairs share one"),
     MET(links, COUNT, "links that switches had to choose from"),
@@ -134,7 +131,6 @@ static const struct weft_result_column collisions_columns[] = {
     MET(shared, COUNT, "links with at least two queue pairs"),
     MET(empty, COUNT, "links without a queue pair"),
 };
-#undef direction_name
 const struct weft_result_table weft__results_collisions = {
     .name = "collisions",
     .shape = WEFT_RESULT_MAP,
@@ -200,10 +196,9 @@ static struct weft_result_value load_direction(struct weft_result_cursor *c) {
 
 #define LOAD(field, kind, ...) WEFT_RESULT(struct weft_load, field, kind, __VA_ARGS__)
 #define USED "utilisation of a link (bytes of frames over its rate), mean of active intervals: "
-#define direction_name load_direction
 static const struct weft_result_column load_columns[] = {
     LAYERS(struct weft_load, SENDS, GETS),
-    DIRECTION,
+    DIRECTION(load_direction),
     LOAD(links, COUNT, "links of this pair of layers that were sampled"),
     LOAD(intervals, COUNT, "intervals between samples"),
     LOAD(active, COUNT, "intervals in which anything was sent"),
@@ -216,7 +211,6 @@ static const struct weft_result_column load_columns[] = {
     LOAD(max_mean_p50, REAL, "busiest link over the mean of its interval, median over active intervals"),
     LOAD(max_mean_worst, REAL, "busiest link over the mean of its interval, greatest of any active interval"),
 };
-#undef direction_name
 const struct weft_result_table weft__results_load = {
     .name = "load",
     .shape = WEFT_RESULT_MAP,
