@@ -88,8 +88,8 @@ static void print_columns(const struct weft_result_table *t) {
 void weft_cli_tables_markdown(void) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
         const struct weft_result_table *t = weft_result_tables[i];
-        printf("%s### `%s`\n\nA row: %s. In the JSON: %s.\n\n", i ? "\n" : "", t->name, t->row,
-               t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t));
+        printf("%s### `%s` (JSON: %s): %s\n", i ? "\n" : "", t->name,
+               t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t), t->row);
         printf("| column | unit | meaning |\n|---|---|---|\n");
         print_columns(t);
     }
