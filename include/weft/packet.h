@@ -49,16 +49,16 @@ enum {
 };
 
 struct weft_packet {
-    weft_time_ps time_ps;                  ///< when it arrives at `node`; in a queue: when it got there
-    uint32_t node : WEFT_PACKET_NODE_BITS; ///< the node it arrives at
-    uint32_t late : 1; ///< arrives after what comes to the same port at the same time and is not late
-    uint32_t side : 1; ///< has a record beside it: psn is its number (src/engine/side.h)
+    weft_time_ps time_ps; ///< when it arrives at `node`; in a queue: when it got there
+    uint32_t late : 1;    ///< arrives after what comes to the same port at the same time and is not late
+    uint32_t side : 1;    ///< has a record beside it: psn is its number (src/engine/side.h)
     uint32_t spare : WEFT_PACKET_SPARE_BITS;
-    uint16_t port;  ///< that node's port, from 0
-    uint16_t bytes; ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
-    uint32_t dst;   ///< destination host (index among hosts)
-    uint32_t qp;    ///< queue pair, global
-    uint32_t psn;   ///< packet sequence number; not wrapped to 24 bits
+    uint32_t node : WEFT_PACKET_NODE_BITS; ///< the node it arrives at; written at each hop, so in the upper bits
+    uint16_t port;                         ///< that node's port, from 0
+    uint16_t bytes;                        ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
+    uint32_t dst;                          ///< destination host (index among hosts)
+    uint32_t qp;                           ///< queue pair, global
+    uint32_t psn;                          ///< packet sequence number; not wrapped to 24 bits
     /// Of the UDP source port, 0xC000 to 0xFFFF: with `dst` the input of every ECMP hash.
     uint32_t entropy : WEFT_PACKET_ENTROPY_BITS;
     uint32_t kind : WEFT_PACKET_KIND_BITS;         ///< enum weft_packet_kind

@@ -156,7 +156,7 @@ static void serve_group(struct weft__ether *e, struct weft__node *node, struct w
     uint32_t one = weft__share_pick(&group->share, ready), k = group->port[one];
     uint32_t bytes = send_one(e, node, w, k, sendable(e, w->now_ps, k));
     weft__share_charge(&group->share, one, bytes);
-    weft_time_ps until = w->now_ps + (weft_time_ps)((unsigned __int128)bytes * group->byte_num / group->byte_den);
+    weft_time_ps until = w->now_ps + weft__speed_time(group->speed, bytes);
     for (uint32_t i = 0; i < group->ports; i++) {
         struct weft__port *port = &e->port[group->port[i]];
         if (port->busy_until_ps < until) port->busy_until_ps = until;

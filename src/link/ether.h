@@ -67,8 +67,8 @@ struct weft__ether_queues {
 /// Ports whose frames go through one serialiser behind their queues, in fair turns: no two at a time.
 struct weft__ether_group {
     uint32_t ports;
-    const uint32_t *port;        ///< [ports], WEFT__SHARERS at most
-    uint64_t byte_num, byte_den; ///< ps that a byte takes in it; a link's takes as long at least
+    const uint32_t *port;     ///< [ports], WEFT__SHARERS at most
+    struct weft__speed speed; ///< in it; a link is as slow at least
     struct weft__share share;
 };
 

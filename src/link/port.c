@@ -8,15 +8,14 @@
 
 #include "weft/memory.h"
 
-void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den) {
+struct weft__speed weft__speed_of(weft_rate_bps rate) {
     uint64_t num = 8 * WEFT_PS_PER_S, divisor = num, rest = rate;
     while (rest) {
         uint64_t t = divisor % rest;
         divisor = rest;
         rest = t;
     }
-    *ret_num = num / divisor;
-    *ret_den = rate / divisor;
+    return (struct weft__speed){num / divisor, rate / divisor};
 }
 
 void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_link_info *link,
@@ -33,9 +32,9 @@ void weft__port_init(struct weft__port *port, uint32_t id, const struct weft_lin
         .special = faults || tap,
         .faults = faults,
         .tap = tap,
+        .speed = weft__speed_of(link->rate_bps),
         .id = id,
     };
-    weft__byte_time(link->rate_bps, &port->byte_num, &port->byte_den);
     port->gap_ps = (uint32_t)weft__port_time(port, WEFT__GAP);
 }
 
@@ -46,9 +45,9 @@ static uint32_t trace_port(const struct weft__port *port) {
 
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes) {
     if (now != port->busy_until_ps) port->byte_rem = 0; // the line was idle: nothing to carry
-    uint64_t num = bytes * port->byte_num + port->byte_rem;
-    port->byte_rem = num % port->byte_den;
-    return num / port->byte_den;
+    uint64_t num = bytes * port->speed.byte_num + port->byte_rem;
+    port->byte_rem = num % port->speed.byte_den;
+    return num / port->speed.byte_den;
 }
 
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
@@ -209,7 +208,7 @@ static uint32_t pick_proxied(const struct weft__port *port, uint8_t classes, wef
 
 /// Quanta that last for `time` at least, as far as the field goes.
 static uint32_t calc_quanta(const struct weft__port *port, weft_time_ps time) {
-    unsigned __int128 num = (unsigned __int128)64 * port->byte_num, den = port->byte_den;
+    unsigned __int128 num = (unsigned __int128)64 * port->speed.byte_num, den = port->speed.byte_den;
     unsigned __int128 quanta = (time * den + num - 1) / num;
     return quanta < 0xffff ? (uint32_t)quanta : 0xffff;
 }

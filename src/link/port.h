@@ -47,7 +47,7 @@ void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *
 /// 0 received; WEFT__TAP_SENT, plus 1 + enum weft_drop if the link lost the frame.
 enum weft__tap_mark { WEFT__TAP_RECEIVED = 0, WEFT__TAP_SENT = 256 };
 
-/// The ports that a Hyperport is made of; byte_num and busy_until_ps of the port itself are those of all together: it
+/// The ports that a Hyperport is made of; speed and busy_until_ps of the port itself are those of all together: it
 /// is free when one of them is. See hyperport.c.
 struct weft__members {
     uint32_t n;
@@ -63,12 +63,26 @@ struct weft__port_queue {
 
 enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
 
+/// A byte takes byte_num / byte_den ps, in lowest terms.
+struct weft__speed {
+    uint64_t byte_num, byte_den;
+};
+struct weft__speed weft__speed_of(weft_rate_bps rate);
+
+/// Time that `bytes` take, rounded down; no carry.
+static inline weft_time_ps weft__speed_time(struct weft__speed speed, uint64_t bytes) {
+    return speed.byte_den == 1 ? bytes * speed.byte_num
+                               : (weft_time_ps)((unsigned __int128)bytes * speed.byte_num / speed.byte_den);
+}
+static inline bool weft__speed_is_faster(struct weft__speed a, struct weft__speed b) {
+    return (unsigned __int128)a.byte_num * b.byte_den < (unsigned __int128)b.byte_num * a.byte_den;
+}
+
 struct weft__port {
     // line 1: every frame
     weft_time_ps busy_until_ps;
     weft_time_ps delay_data_ps, delay_pause_ps; ///< from the last bit sent to the peer's action
-    uint64_t byte_num;                          ///< a byte takes byte_num / byte_den ps
-    uint64_t byte_den;
+    struct weft__speed speed;
     uint32_t gap_ps; ///< between packets
     uint32_t peer_node;
     uint16_t peer_port;
@@ -120,18 +134,9 @@ static inline void *weft__arena_lines(struct weft_arena *arena, size_t count, si
     return (void *)((memory + 63) & ~(uintptr_t)63);
 }
 
-/// What a byte takes at a rate, in ps, as a fraction in lowest terms.
-void weft__byte_time(weft_rate_bps rate, uint64_t *ret_num, uint64_t *ret_den);
-
 /// Time that `bytes` take, rounded down; no carry.
 static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64_t bytes) {
-    return port->byte_den == 1 ? bytes * port->byte_num
-                               : (weft_time_ps)((unsigned __int128)bytes * port->byte_num / port->byte_den);
-}
-
-/// Whether a's link has a higher rate than b's.
-static inline bool weft__port_is_faster(const struct weft__port *a, const struct weft__port *b) {
-    return (unsigned __int128)a->byte_num * b->byte_den < (unsigned __int128)b->byte_num * a->byte_den;
+    return weft__speed_time(port->speed, bytes);
 }
 
 /// Why the link loses what is sent from `now` to `last_bit`; WEFT_DROPS: it does not. When is now, or in `ret_at` if
@@ -158,7 +163,8 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps now = w->now_ps;
     assert(port->busy_until_ps <= now);
     uint64_t wire = packet->bytes + WEFT_WIRE_OVERHEAD;
-    weft_time_ps time = port->byte_den == 1 ? wire * port->byte_num : weft__port_time_carried(port, now, wire);
+    weft_time_ps time =
+        port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);

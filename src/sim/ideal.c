@@ -8,15 +8,15 @@
 #include "weft/memory.h"
 
 struct hop {
-    struct weft__port port; // timing only
-    weft_time_ps reach_ps;  // from the last bit sent to the next device's action
-    bool cut_through;       // the next device forwards after the header, and is not faster
+    struct weft__speed speed;
+    weft_time_ps reach_ps; // from the last bit sent to the next device's action
+    bool cut_through;      // the next device forwards after the header, and is not faster
 };
 
 enum { HOPS_MAX = 64 };
 
 static weft_time_ps occupancy(const struct hop *h, uint64_t bytes) {
-    return weft__port_time(&h->port, bytes);
+    return weft__speed_time(h->speed, bytes);
 }
 
 /// When a frame that leaves hop h at `done` (gap included) can start on the next one.
@@ -53,16 +53,15 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
         node = t->port[port->peer].node;
         packet.port = (uint16_t)(port->peer - t->node[node].port0);
         struct weft__box_reaction r = weft__box_at(t, port->peer)->reaction(ways->device[node], t, port->peer);
-        struct weft__port_peer peer = {.processing_ps = r.processing_ps};
         struct hop *h = &hop[hops++];
-        weft__port_init(&h->port, 0, link, &peer, NULL, NULL, NULL);
+        h->speed = weft__speed_of(link->rate_bps);
         uint32_t others = link->members > 1 ? link->members - 1u : 0;
-        h->reach_ps = h->port.delay_data_ps + others * weft__port_time(&h->port, bytes + WEFT__PREAMBLE);
+        h->reach_ps = link->delay_ps + r.processing_ps + others * occupancy(h, bytes + WEFT__PREAMBLE);
         h->cut_through = r.cut_through && !others;
     }
     // A faster next hop must have the whole frame first.
     for (uint32_t i = 0; i + 1 < hops; i++)
-        if (weft__port_is_faster(&hop[i + 1].port, &hop[i].port)) hop[i].cut_through = false;
+        if (weft__speed_is_faster(hop[i + 1].speed, hop[i].speed)) hop[i].cut_through = false;
     return hops;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/dsf/dsf.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,15 +9,22 @@
 
 // --- lanes --------------------------------------------------------------------------------------------------------
 
+struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps) {
+    uint64_t wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
+    struct weft__lane_rate rate = {.speed = weft__speed_of(rate_bps)};
+    rate.cell_ps = wire * rate.speed.byte_num / rate.speed.byte_den;
+    assert(rate.cell_ps);
+    rate.cell_reciprocal = UINT64_MAX / rate.cell_ps + 1;
+    rate.cell_rem = (uint32_t)(wire * rate.speed.byte_num % rate.speed.byte_den);
+    return rate;
+}
+
 bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct weft_link_info *link,
                          const struct weft__port_peer *peer, struct weft__port_faults *faults) {
-    uint64_t wire = WEFT_CELL_PAYLOAD + WEFT_CELL_HEADER;
-    struct weft__lane_rate rate = {0};
-    weft__byte_time(link->rate_bps, &rate.byte_num, &rate.byte_den);
-    rate.cell_ps = wire * rate.byte_num / rate.byte_den;
-    rate.cell_rem = (uint32_t)(wire * rate.byte_num % rate.byte_den);
+    struct weft__lane_rate rate = weft__lane_rate_of(link->rate_bps);
     uint32_t r = 0;
-    while (r < lanes->rates && (lanes->rate[r].byte_num != rate.byte_num || lanes->rate[r].byte_den != rate.byte_den))
+    while (r < lanes->rates && (lanes->rate[r].speed.byte_num != rate.speed.byte_num ||
+                                lanes->rate[r].speed.byte_den != rate.speed.byte_den))
         r++;
     if (r == WEFT__LANE_RATES) return false;
     if (r == lanes->rates) lanes->rate[lanes->rates++] = rate;
@@ -36,10 +44,10 @@ bool weft__lanes_connect(struct weft__lanes *lanes, uint32_t lane, const struct 
 weft_time_ps weft__lane_time(struct weft__cell_lane *lane, const struct weft__lane_rate *rate, weft_time_ps now,
                              uint32_t wire) {
     if (lane->busy_until_ps < now) lane->rem = 0; // the line was idle: nothing to carry
-    uint64_t num = wire * rate->byte_num + lane->rem;
-    if (rate->byte_den == 1) return num;
-    lane->rem = (uint32_t)(num % rate->byte_den);
-    return num / rate->byte_den;
+    uint64_t num = wire * rate->speed.byte_num + lane->rem;
+    if (rate->speed.byte_den == 1) return num;
+    lane->rem = (uint32_t)(num % rate->speed.byte_den);
+    return num / rate->speed.byte_den;
 }
 
 void weft__lanes_record(struct weft__lanes *lanes, struct weft__trace *trace, const uint16_t *slot, uint32_t ports,
@@ -82,7 +90,7 @@ void weft__lane_send_control(struct weft__lanes *lanes, struct weft__cell_lane *
                              const struct weft_packet *cell) {
     weft_time_ps now = w->now_ps, begin = lane->control_until_ps > now ? lane->control_until_ps : now;
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
-    weft_time_ps time = WEFT_CELL_CONTROL * rate->byte_num / rate->byte_den;
+    weft_time_ps time = WEFT_CELL_CONTROL * rate->speed.byte_num / rate->speed.byte_den;
     lane->control_until_ps = begin + time;
     lane->busy_until_ps = (lane->busy_until_ps > now ? lane->busy_until_ps : now) + time;
     lane->tx_bytes += WEFT_CELL_CONTROL;
@@ -97,7 +105,8 @@ void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     counters->tx_packets = lane->tx_cells;
     counters->tx_bytes = lane->tx_bytes;
-    counters->queue_bytes_max = (uint64_t)((unsigned __int128)lane->wait_ps_max * rate->byte_den / rate->byte_num);
+    counters->queue_bytes_max =
+        (uint64_t)((unsigned __int128)lane->wait_ps_max * rate->speed.byte_den / rate->speed.byte_num);
 }
 
 // --- which lane ---------------------------------------------------------------------------------------------------

@@ -92,11 +92,13 @@ struct weft__cell_lane {
 _Static_assert(sizeof(struct weft__cell_lane) == 64, "one cache line");
 
 struct weft__lane_rate {
-    uint64_t byte_num, byte_den; ///< a byte takes byte_num / byte_den ps
-    weft_time_ps cell_ps;        ///< a full cell, rounded down
+    struct weft__speed speed;
+    weft_time_ps cell_ps;     ///< a full cell, rounded down
+    uint64_t cell_reciprocal; ///< 2^64 / cell_ps, rounded up; of 1: 0
     uint32_t cell_rem;
 };
-enum { WEFT__LANE_RATES = 8 };
+struct weft__lane_rate weft__lane_rate_of(weft_rate_bps rate_bps);
+enum { WEFT__LANE_RATES = 8 }; ///< different ones at a box
 
 /// A box's choice of lanes.
 struct weft__spray {
@@ -176,9 +178,16 @@ static inline void weft__lane_arrive(const struct weft__cell_lane *lane, struct 
     weft__send(w, (struct weft__to){lane->peer_inbox, lane->peer_node, lane->peer_port}, arrival, cell);
 }
 
+/// wait / cell_ps, without the division: the product's error is below 1 / cell_ps as long as wait * cell_ps is below
+/// 2^64, which is what the comparison says.
+static inline uint64_t weft__lane_cells(const struct weft__lane_rate *rate, weft_time_ps wait) {
+    if (__builtin_expect(wait >= rate->cell_reciprocal, 0)) return wait / rate->cell_ps;
+    return (uint64_t)((unsigned __int128)wait * rate->cell_reciprocal >> 64);
+}
+
 /// What a cell waits, for the record.
 static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__cell_lane *lane, weft_time_ps wait) {
-    if (lanes->cells) weft_histogram_add(lanes->cells, wait / lanes->rate[lane->rate].cell_ps);
+    if (lanes->cells) weft_histogram_add(lanes->cells, weft__lane_cells(&lanes->rate[lane->rate], wait));
     if (__builtin_expect(wait > lane->wait_ps_max, 0))
         lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
 }

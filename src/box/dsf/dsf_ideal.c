@@ -23,10 +23,9 @@ static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, u
         const struct weft_port_info *out = weft_topology_port(t, node, port[0]);
         const struct weft_link_info *link = &t->link[out->link];
         node = t->port[out->peer].node;
-        struct weft__port lane;
-        weft__port_init(&lane, 0, link, &(struct weft__port_peer){.node = 0}, NULL, NULL, NULL);
         struct weft__box_reaction r = weft__box_at(t, out->peer)->reaction(ways->device[node], t, out->peer);
-        time += weft__port_time(&lane, (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps + r.processing_ps;
+        time += weft__speed_time(weft__speed_of(link->rate_bps), (uint64_t)wire * (hops ? 1 : turns)) + link->delay_ps +
+                r.processing_ps;
         if (t->node[node].box == WEFT_BOX_DSF_INTERFACE) break;
     }
     *ret_far = node;

@@ -106,7 +106,7 @@ void weft__in_start(void *state) {
     uint64_t inflight = 2;
     for (uint32_t k = 0; k < in->ether.ports; k++) {
         struct weft__in_port *port = &in->port[k];
-        double byte_ps = (double)in->ether.port[k].byte_num / (double)in->ether.port[k].byte_den;
+        double byte_ps = (double)in->ether.port[k].speed.byte_num / (double)in->ether.port[k].speed.byte_den;
         port->credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes / conf->speedup);
         port->slow_credit_ps = (weft_time_ps)(byte_ps * (double)conf->credit_bytes * conf->speedup);
         weft_rate_bps rate = (weft_rate_bps)(8.0 * (double)WEFT_PS_PER_S / byte_ps);

@@ -65,7 +65,7 @@ void weft__lane_signal(const struct weft__lanes *lanes, uint32_t k, struct weft_
     const struct weft__cell_lane *lane = &lanes->lane[k];
     const struct weft__lane_rate *rate = &lanes->rate[lane->rate];
     struct weft_packet signal = {.late = true, .kind = WEFT_PACKET_LLFC, .flags = stop};
-    weft_time_ps arrival = w->now_ps + WEFT_CELL_CONTROL * rate->byte_num / rate->byte_den + lane->delay_ps;
+    weft_time_ps arrival = w->now_ps + weft__speed_time(rate->speed, WEFT_CELL_CONTROL) + lane->delay_ps;
     weft__lane_arrive(lane, w, &signal, arrival);
     if (__builtin_expect(lanes->trace == NULL, 1)) return;
     struct weft_event *event =

@@ -380,7 +380,7 @@ static weft_bytes depth_at(const void *context, uint32_t out, uint32_t priority)
     const struct moment *moment = context;
     const struct weft__port *port = &moment->sw->port[out];
     weft_time_ps busy = port->busy_until_ps > moment->now_ps ? port->busy_until_ps - moment->now_ps : 0;
-    return port->queue[priority].bytes + busy * port->byte_den / port->byte_num;
+    return port->queue[priority].bytes + busy * port->speed.byte_den / port->speed.byte_num;
 }
 
 /// By what the route model remembers, when the packet is there; WEFT_NONE without a model that does.
@@ -505,7 +505,7 @@ void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct 
 static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, const struct weft_packet *p,
                   uint32_t out) {
     const struct weft__port *from = &sw->port[p->port];
-    if (p->bytes <= WEFT__HEADER || !weft__port_is_faster(&sw->port[out], from)) return false;
+    if (p->bytes <= WEFT__HEADER || !weft__speed_is_faster(sw->port[out].speed, from->speed)) return false;
     sw->deferred[p->port] = *p;
     weft_packet_set_node(&sw->deferred[p->port], out);
     weft__timer_set(&node->timers, weft__ether_key(WEFT__SWITCH_KEY_DEFERRED, p->port),

@@ -12,7 +12,7 @@
 #include "link/lldp.h"
 
 static weft_rate_bps rate_of(const struct weft__port *port) {
-    return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->byte_den / port->byte_num);
+    return (weft_rate_bps)((unsigned __int128)(8 * WEFT_PS_PER_S) * port->speed.byte_den / port->speed.byte_num);
 }
 
 /// Inputs that have something for an output, over which its rate is shared. 1 where inputs do not wait.

@@ -17,7 +17,7 @@ struct weft__tin_nics *weft__tin_nics_new(const struct weft_tin_conf *conf, stru
     *nics = (struct weft__tin_nics){
         .n = n, .nic = nic, .of_port = weft_arena_alloc(arena, ports, sizeof(struct weft__tin_nic *))};
     for (uint32_t i = 0; i < n; i++) {
-        weft__byte_time(conf->nic_rate_bps, &nic[i].byte_num, &nic[i].byte_den);
+        nic[i].speed = weft__speed_of(conf->nic_rate_bps);
         for (uint32_t h = 0; h < nic[i].hosts; h++)
             nics->of_port[nic[i].port[h]] = &nic[i];
     }
@@ -27,15 +27,14 @@ struct weft__tin_nics *weft__tin_nics_new(const struct weft_tin_conf *conf, stru
 void weft__tin_nics_join(struct weft__tin_nics *nics, struct weft__ether *ether) {
     for (uint32_t i = 0; i < nics->n; i++) {
         struct weft__tin_nic *nic = &nics->nic[i];
-        nic->out = (struct weft__ether_group){
-            .ports = nic->hosts, .port = nic->port, .byte_num = nic->byte_num, .byte_den = nic->byte_den};
+        nic->out = (struct weft__ether_group){.ports = nic->hosts, .port = nic->port, .speed = nic->speed};
         for (uint32_t h = 0; h < nic->hosts; h++)
             ether->group[nic->port[h]] = &nic->out;
     }
 }
 
 static weft_time_ps time_of(const struct weft__tin_nic *nic, uint32_t bytes) {
-    return (weft_time_ps)((unsigned __int128)bytes * nic->byte_num / nic->byte_den);
+    return weft__speed_time(nic->speed, bytes);
 }
 
 weft_time_ps weft__tin_nic_time(const struct weft__tin_nics *nics, uint32_t k, uint32_t bytes) {

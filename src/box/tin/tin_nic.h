@@ -13,7 +13,7 @@ struct weft__tin_nic {
     uint32_t hosts;
     uint32_t port[WEFT__SHARERS];
     weft_time_ps busy_until_ps;
-    uint64_t byte_num, byte_den; ///< ps a byte
+    struct weft__speed speed;
     struct weft__share share;
     struct weft__fifo waiting[WEFT__SHARERS]; ///< frames of hosts, of which the headers have come at time_ps
     weft_bytes waiting_bytes;
