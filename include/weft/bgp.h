@@ -58,14 +58,14 @@ struct weft_bgp_event {
     uint64_t links;             ///< a bit each; not for LOST, SHUT and BACK
     weft_time_ps noticed_ps;    ///< LOST: so much later the fabric begins to notice (conf->tracking)
 };
-/// Aggregates that are heard alike are a class.
+/// What is announced alike on all links is a class.
 struct weft_bgp_setup {
     uint32_t rdsws, edsws;
     uint32_t links; ///< of an EDSW, to superspines
     uint32_t classes;
-    const uint64_t *aggregates; ///< [classes] NULL: one class, conf->aggregates
-    const uint64_t *heard;      ///< [edsws * classes] links on which an EDSW hears them at first; NULL: on all
-    const uint32_t *own_edsw;   ///< [rdsws] the EDSW that it also is, or WEFT_NONE; NULL: none is one
+    const uint64_t *buildings; ///< [classes] other buildings; each announces conf->aggregates
+    const uint64_t *heard;     ///< [edsws * classes] links on which an EDSW hears them at first; NULL: on all
+    const uint32_t *own_edsw;  ///< [rdsws] the EDSW that it also is, or WEFT_NONE; NULL: none is one
 };
 /// For the data plane: from then on an RDSW has these of an EDSW's links as next hops towards a class.
 struct weft_bgp_change {

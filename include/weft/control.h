@@ -201,14 +201,14 @@ struct weft_exit_timeline {
     struct weft_bgp_setup setup;
     uint32_t *edsw, *rdsw;   ///< nodes: those with exits; those that are told of them
     uint32_t *own_edsw;      ///< setup's
-    uint64_t *aggregates;    ///< setup's
+    uint64_t *buildings;     ///< setup's: fabrics, and Ethernet switches with hosts that are in none
     uint16_t *port;          ///< [edsw * WEFT_BGP_LINKS_MAX + way] of that node
-    uint32_t *class_of_edge; ///< [edges] destinations; WEFT_NONE: in this fabric. NULL: without states
+    uint32_t *class_of_edge; ///< [edges] destinations; WEFT_NONE: in this fabric, or another network
     uint32_t events;
     const struct weft_bgp_event *event; ///< what happens, in the end
     const struct weft_bgp_result *bgp;  ///< NULL: nothing, or there are no EDSWs
 };
-/// `node`: the interface nodes of the fabric, ascending. `states`: NULL for a story in which superspines lose nothing.
+/// `node`: the interface nodes of the fabric, ascending. `states`: NULL if no fabric of the topology has exits.
 /// `always`: BGP is run though nothing happens.
 enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uint32_t *node, uint32_t nodes,
                                         const struct weft_control_conf *conf, const struct weft_exit_states *states,

@@ -15,7 +15,9 @@ enum { RDSWS = 512, EDSWS = 128, LINKS = 16, NEXT_HOPS = EDSWS * LINKS };
 
 static struct weft_arena *arena;
 static struct weft_bgp_conf conf;
-static const struct weft_bgp_setup setup = {.rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 1};
+static const uint64_t others[] = {4}; ///< buildings
+static const struct weft_bgp_setup setup = {
+    .rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 1, .buildings = others};
 
 static int begin(void **state) {
     (void)state;
@@ -40,7 +42,7 @@ static void two_thousand_next_hops(void **state) {
     assert_int_equal(r->ebgp_sessions, 2048);
     assert_int_equal(r->paths, 2048);
     assert_int_equal(r->width, 2048);
-    assert_int_equal(r->rib, 4 * 2048);
+    assert_int_equal(r->rib, 4 * 2048); // an aggregate a building
     assert_int_equal(r->rib_all, 512 * 4 * 2048);
     // an UPDATE a way to each RDSW, the aggregates of other buildings together in it
     assert_int_equal(r->first_updates, RDSWS * NEXT_HOPS);
@@ -89,7 +91,7 @@ static void superspines_lose_a_building(void **state) {
     (void)state;
     static const uint64_t one_each[] = {1, 1, 1, 1};
     const struct weft_bgp_setup four = {
-        .rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 4, .aggregates = one_each};
+        .rdsws = RDSWS, .edsws = EDSWS, .links = LINKS, .classes = 4, .buildings = one_each};
     const struct weft_bgp_event event[] = {
         {.time_ps = WEFT_PS_PER_S, .what = WEFT_BGP_WAY_DOWN, .edsw = 7, .class_index = 2, .links = 3},
         {.time_ps = 2 * WEFT_PS_PER_S, .what = WEFT_BGP_WAY_UP, .edsw = 7, .class_index = 2, .links = 3}};

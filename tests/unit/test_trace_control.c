@@ -163,12 +163,37 @@ static void superspines_and_drained_nodes(void **state) {
     json_decref(root);
 }
 
+static long long paths_rdsw(const char *scenario, const char *more) {
+    char arguments[400];
+    snprintf(arguments, sizeof arguments, "trace-control \"$WEFT_ROOT\"/scenarios/dsf/%s --json %s", scenario, more);
+    if (weft(&fixture, arguments)) fail_msg("%s", fixture.err);
+    json_t *root = json_loads(fixture.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(root);
+    const json_t *bgp = json_object_get(json_array_get(json_object_get(root, "nodes"), 0), "bgp");
+    long long paths = number(bgp, "paths_rdsw");
+    json_decref(root);
+    return paths;
+}
+
+/// Paths at an RDSW: the buildings that there are, each with its aggregates, by every next hop; whether links fail or
+/// not.
+static void a_path_for_each_other_building(void **state) {
+    (void)state;
+    const char *failure = "--set 'events=[{at: 1ms, link: \"superspine-0/0\", state: down}]'";
+    assert_int_equal(paths_rdsw("region.yaml", ""), 16);
+    assert_int_equal(paths_rdsw("region.yaml", failure), 16);
+    assert_int_equal(paths_rdsw("region.yaml", "--set topology.l2_zones=3"), 2 * 16);
+    assert_int_equal(paths_rdsw("region.yaml", "--set control.bgp.aggregates=4"), 4 * 16);
+    assert_int_equal(paths_rdsw("two_regions.yaml", ""), 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capacities_of_the_figures),
         cmocka_unit_test(without_balancing),
         cmocka_unit_test(same_seed_same_story),
         cmocka_unit_test(superspines_and_drained_nodes),
+        cmocka_unit_test(a_path_for_each_other_building),
         cmocka_unit_test(steps_name_cause_and_capacities),
         cmocka_unit_test(without_a_fabric),
     };

@@ -14,7 +14,7 @@
 
 #define T struct weft_bgp_conf
 static const struct weft_param rows[] = {
-    WEFT_UINT(T, aggregates, "aggregates", "4", "1", "1000000", "of other buildings: one each; assumed"),
+    WEFT_UINT(T, aggregates, "aggregates", "1", "1", "1000000", "that each other building announces; assumed"),
     WEFT_UINT(T, width_max, "width", "2048", "1", "65536", "next hops that a route may have (ECMP)"),
     WEFT_BOOL(
         T, resilient, "resilient", "off",

@@ -48,7 +48,7 @@ static void note(struct run *r, weft_time_ps time, uint32_t kind, uint32_t who, 
 }
 
 static uint64_t aggregates(const struct run *r, uint32_t class) {
-    return r->s.aggregates ? r->s.aggregates[class] : r->conf->aggregates;
+    return r->s.buildings[class] * r->conf->aggregates;
 }
 
 static struct weft_bgp_sender *sender_of(struct run *r, uint32_t edsw, uint32_t rdsw) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of a scenario's events is BGP's business in a fabric: links of EDSWs, ways that superspines lose, EDSWs that
-// die. Destinations are classed by the aggregates that stand for them: a fabric (a building) is one, and so is an
-// Ethernet switch with hosts outside of all fabrics; aggregates that are heard on the same links at all times are one
-// class. Which those are follows from routes: what a fabric's aggregate hides, a single host that is away, is not told.
+// die. Destinations are classed by who announces them: a fabric (a building), or an Ethernet switch with hosts that is
+// in none. Those heard on the same links at all times are one class. Which those are follows from routes: what a
+// fabric's aggregate hides, a single host that is away, is not told.
 #include <assert.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct work {
     const struct weft_topology *t;
     const uint32_t *node; ///< the fabric's interface nodes
     uint32_t nodes;
-    const struct weft_exit_states *states; ///< NULL: links only
+    const struct weft_exit_states *states;
     struct weft_exit_timeline *x;
     struct weft_arena *arena, *scratch;
     uint32_t *edsw_of;        ///< [nodes] or WEFT_NONE
@@ -101,8 +101,16 @@ static uint32_t class_of(struct work *w, uint32_t group, uint32_t *leader) {
     while (c < w->x->setup.classes && memcmp(heard_at(w, leader[c], 0), heard_at(w, group, 0), size) != 0)
         c++;
     if (c == w->x->setup.classes) leader[w->x->setup.classes++] = group;
-    w->x->aggregates[c]++;
+    w->x->buildings[c]++;
     return c;
+}
+
+/// The network of a node: no other one is announced to it.
+static const struct weft_network_info *network_of(const struct weft_topology *t, uint32_t node) {
+    const struct weft_network_info *network = t->network;
+    while (node - network->node0 >= network->nodes)
+        network++;
+    return network;
 }
 
 static void find_classes(struct work *w) {
@@ -113,8 +121,10 @@ static void find_classes(struct work *w) {
     w->groups = first->fabrics + first->edges;
     w->heard = weft_arena_alloc(w->scratch, (size_t)w->groups * w->states->n * edsws, sizeof *w->heard);
     uint32_t *group_of = weft_arena_alloc(w->scratch, first->edges, sizeof *group_of);
+    memset(group_of, 0xff, first->edges * sizeof *group_of);
     bool *any = weft_arena_alloc(w->scratch, w->groups, sizeof *any);
-    for (uint32_t s = 0; s < w->t->switches; s++) {
+    const struct weft_network_info *network = network_of(w->t, w->node[0]);
+    for (uint32_t s = network->switch0; s < network->switch0 + network->switches; s++) {
         uint32_t edge = routes->edge_of_switch[s], fabric = first->fabric_of_node[w->t->switch_node[s]];
         if (edge == WEFT_NONE) continue;
         group_of[edge] = fabric == WEFT_NONE ? first->fabrics + edge : fabric;
@@ -123,19 +133,18 @@ static void find_classes(struct work *w) {
         any[group_of[edge]] = fabric != own;
     }
     uint32_t *leader = weft_arena_alloc(w->scratch, w->groups, sizeof *leader);
-    x->setup.aggregates = x->aggregates = weft_arena_alloc(w->arena, w->groups, sizeof *x->aggregates);
+    x->setup.buildings = x->buildings = weft_arena_alloc(w->arena, w->groups, sizeof *x->buildings);
     w->class_of_group = weft_arena_alloc(w->scratch, w->groups, sizeof *w->class_of_group);
     for (uint32_t g = 0; g < w->groups; g++)
         w->class_of_group[g] = any[g] ? class_of(w, g, leader) : WEFT_NONE;
     x->class_of_edge = weft_arena_alloc(w->arena, first->edges, sizeof *x->class_of_edge);
     for (uint32_t e = 0; e < first->edges; e++)
-        x->class_of_edge[e] = w->class_of_group[group_of[e]];
+        x->class_of_edge[e] = group_of[e] == WEFT_NONE ? WEFT_NONE : w->class_of_group[group_of[e]];
     uint64_t *heard = weft_arena_alloc(w->arena, (size_t)edsws * x->setup.classes, sizeof *heard);
     for (uint32_t c = 0; c < x->setup.classes; c++)
         for (uint32_t e = 0; e < edsws; e++)
             heard[e * x->setup.classes + c] = heard_at(w, leader[c], 0)[e];
     x->setup.heard = heard;
-    if (x->setup.classes == 1) x->setup.aggregates = NULL; // as many as conf says
 }
 
 // --- events -------------------------------------------------------------------------------------------------------
@@ -250,7 +259,7 @@ static void find_events(struct work *w, const struct weft_control_conf *conf, co
     struct life life = new_life(w);
     size_t words = (size_t)w->x->setup.edsws * w->x->setup.classes;
     w->remote = weft_arena_alloc(w->scratch, words, sizeof *w->remote);
-    if (w->states) memcpy(w->remote, w->x->setup.heard, words * sizeof *w->remote);
+    memcpy(w->remote, w->x->setup.heard, words * sizeof *w->remote);
     uint32_t state = 0;
     for (uint32_t i = 0, k = 0, end; i < events || k < t->events;) {
         if (k == t->events || (i < events && event[i].time_ps < t->event[k].time_ps)) {
@@ -261,10 +270,8 @@ static void find_events(struct work *w, const struct weft_control_conf *conf, co
             end++;
         add_link_events(w, &life, k, end);
         state++;
-        if (w->states) {
-            assert(state < w->states->n && w->states->time_ps[state] == t->event[k].time_ps);
-            add_way_events(w, &life, state);
-        }
+        assert(state < w->states->n && w->states->time_ps[state] == t->event[k].time_ps);
+        add_way_events(w, &life, state);
         k = end;
     }
 }
@@ -280,10 +287,7 @@ enum weft_status weft_exit_timeline_new(const struct weft_topology *t, const uin
         .t = t, .node = node, .nodes = nodes, .states = states, .x = x, .arena = arena, .scratch = scratch};
     enum weft_status status = find_nodes(&w, ret_error);
     if (!status && x->setup.edsws && x->setup.rdsws) {
-        if (states)
-            find_classes(&w);
-        else
-            x->setup.classes = 1;
+        find_classes(&w);
         if (x->setup.classes) find_events(&w, conf, event, events);
         x->events = w.events;
         x->event = w.event;

@@ -12,7 +12,7 @@ struct weft__control_states {
     struct weft_routes *routes;
     struct weft_exit_states all;
 };
-/// False: no Ethernet link fails or comes back, so that there are no states to look at.
+/// False: there are no exits.
 bool weft__control_states_begin(struct weft__control_states *s, const struct weft_topology *t,
                                 struct weft_arena *arena);
 void weft__control_states_end(struct weft__control_states *s);

@@ -6,13 +6,21 @@
 #include "control/dsf/trace.h"
 #include "weft/memory.h"
 
+/// Some interface node has a link to an Ethernet switch.
+static bool has_exits(const struct weft_topology *t) {
+    for (uint32_t p = 0; p < t->ports; p++) {
+        const struct weft_node_info *peer = &t->node[t->port[t->port[p].peer].node];
+        if (t->node[t->port[p].node].box == WEFT_BOX_DSF_INTERFACE && peer->role != WEFT_NODE_HOST &&
+            !weft_topology_link_is_fabric(t, t->port[p].link))
+            return true;
+    }
+    return false;
+}
+
 bool weft__control_states_begin(struct weft__control_states *s, const struct weft_topology *t,
                                 struct weft_arena *arena) {
-    uint32_t outside = 0;
-    for (uint32_t i = 0; i < t->events; i++)
-        outside += !weft_topology_link_is_fabric(t, t->event[i].link);
     *s = (struct weft__control_states){0};
-    if (!outside) return false;
+    if (!has_exits(t)) return false;
     s->time_ps = weft_arena_alloc(arena, t->events + 1, sizeof *s->time_ps);
     s->exits = weft_arena_alloc(arena, t->events + 1, sizeof *s->exits);
     bool *down = weft_arena_alloc(arena, t->links, sizeof *down), changed = false;
