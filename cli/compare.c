@@ -18,18 +18,20 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Runs every variant of a scenario, one after the other, and shows them side by side, with the change\n"
              "against the first, and whether the scenario's claims hold. All variants and claims are checked before\n"
-             "one is run. Ctrl-C (or SIGTERM) shows those that ran.\n"
+             "one is run. Ctrl-C (or SIGTERM) shows those that ran, and no claim is judged.\n"
              "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
-             "5 a claim turned out other than expected.",
+             "5 a claim turned out other than expected, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
 };
 
-/// The graver of two ends: a bug before a stall before nothing.
+/// The graver of two ends: a bug before an interrupt before a stall before nothing.
 static enum weft_status graver(enum weft_status a, enum weft_status b) {
-    if (a == WEFT_ERROR_CONSERVATION || b == WEFT_ERROR_CONSERVATION) return WEFT_ERROR_CONSERVATION;
+    static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_INTERRUPTED};
+    for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
+        if (a == by_gravity[i] || b == by_gravity[i]) return by_gravity[i];
     return a ? a : b;
 }
 
@@ -54,16 +56,27 @@ static enum weft_status prepare(struct compare *c, const struct weft_scenario_fi
     return status;
 }
 
+/// Takes the status of a variant, and its error if none of those before it was as grave.
+static void take(enum weft_status *all, enum weft_status status, const struct weft_error *own,
+                 struct weft_error *error) {
+    if (status && graver(*all, status) != *all) *error = *own;
+    *all = graver(*all, status);
+}
+
 /// Runs until the user interrupts. c->ran: how many have an outcome.
 static enum weft_status run_all(struct compare *c, struct weft_error *error) {
     enum weft_status all = WEFT_OK;
     for (c->ran = 0; c->ran < c->n; c->ran++) {
-        if (c->ran && weft_cli_interrupted()) return all;
         struct weft_error own = {0};
+        if (weft_cli_interrupted()) {
+            enum weft_status status = weft_error_set(&own, WEFT_INTERRUPTED, WEFT_NOWHERE,
+                                                     "interrupted; %u of %u variants were begun", c->ran, c->n);
+            take(&all, status, &own, error);
+            return all;
+        }
         struct weft_cli_simulation *s = &c->s[c->ran];
         enum weft_status status = weft_cli_simulation_run(s, c->o, s->scenario->variant, &c->run[c->ran], &own);
-        if (status && graver(all, status) != all) *error = own;
-        all = graver(all, status);
+        take(&all, status, &own, error);
         if (!s->outcome) return all;
         weft_cli_claims_take(&c->claims, c->ran, &c->run[c->ran]);
     }
@@ -72,12 +85,11 @@ static enum weft_status run_all(struct compare *c, struct weft_error *error) {
 
 /// What there is is shown, whatever the status; claims only if everything ran to its end.
 static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
-    if (weft_cli_interrupted() && !c->o->json)
-        fprintf(stderr, "weft: interrupted; %u of %u variants were begun\n", c->ran, c->n);
     if (c->ran < c->n && !weft_cli_interrupted()) return status;
-    struct weft_cli_results results = {.run = c->run, .runs = c->ran, .list = true};
+    bool whole = c->ran == c->n && !weft_report_interrupted(c->run, c->ran);
+    struct weft_cli_results results = {.run = c->run, .runs = c->ran, .not_run = c->n - c->ran, .list = true};
     enum weft_status claims = WEFT_OK;
-    if (!weft_cli_interrupted() && c->claims.n) {
+    if (whole && c->claims.n) {
         claims = weft_cli_claims_judge(&c->claims);
         results.claim = c->claims.result;
         results.claims = c->claims.n;

@@ -28,6 +28,7 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Where the ranks of a job go: what each strategy makes of the free servers, and of who talks to whom.\n"
              "A scenario with variants: the first, or the one that --variant names. See docs/placement.md.\n"
+             "Ctrl-C (or SIGTERM) ends --simulate and shows the strategies that ran.\n"
              "Exit status: 0 done, 2 bad input, or more servers asked for than are free; with --simulate as weft run.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
@@ -42,6 +43,7 @@ struct result {
     struct weft_model_conf strategy;
     struct weft_place_cost cost;
     struct weft_job_stats stats; ///< NAN without --simulate
+    bool ran, interrupted;       ///< with --simulate
 };
 
 struct place {
@@ -49,6 +51,7 @@ struct place {
     struct weft_cli_simulation s;
     struct weft_job *job;
     uint32_t job_index, entry, variant, n;
+    bool interrupted; ///< with --simulate
     struct result *result;
 };
 
@@ -119,6 +122,8 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
+    r->ran = s.outcome;
+    r->interrupted = status == WEFT_INTERRUPTED;
     if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);
     weft_cli_simulation_deinit(&s);
     weft_scenario_file_free(file);
@@ -127,7 +132,9 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
 
 // --- what is shown ------------------------------------------------------------------------------------------------
 
-static const char *time_text(double time_ps, char text[WEFT_CLI_TEXT]) {
+static const char *time_text(const struct result *r, double time_ps, char text[WEFT_CLI_TEXT]) {
+    if (!r->ran) return "not run";
+    if (r->interrupted) return "interrupted";
     if (!isfinite(time_ps)) return "-";
     weft_format_time((weft_time_ps)llround(time_ps), text, WEFT_CLI_TEXT);
     return text;
@@ -164,8 +171,8 @@ static void print_text(const struct place *p) {
                all * (double)r->cost.rack_bytes, weft_cli_bytes_text(r->cost.zone_bytes, (char[WEFT_CLI_TEXT]){0}),
                all * (double)r->cost.zone_bytes, weft_cli_bytes_text(r->cost.zone_bytes_max, (char[WEFT_CLI_TEXT]){0}));
         if (simulate)
-            printf(" %12s %12s", time_text(r->stats.iteration_ps, (char[WEFT_CLI_TEXT]){0}),
-                   time_text(r->stats.exposed_ps, (char[WEFT_CLI_TEXT]){0}));
+            printf(" %12s %12s", time_text(r, r->stats.iteration_ps, (char[WEFT_CLI_TEXT]){0}),
+                   time_text(r, r->stats.exposed_ps, (char[WEFT_CLI_TEXT]){0}));
         putchar('\n');
     }
     if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);
@@ -183,6 +190,7 @@ static void print_strategy(struct weft__json *j, const struct result *r) {
     if (simulate) {
         weft__json_key_time(j, "iteration_ps", r->stats.iteration_ps);
         weft__json_key_time(j, "exposed_ps", r->stats.exposed_ps);
+        weft__json_key_bool(j, "interrupted", r->interrupted || !r->ran);
     }
     weft__json_end_object(j);
 }
@@ -201,6 +209,7 @@ static void print_json(const struct place *p) {
     weft__json_key_string(&j, "cabling", q->rails ? "rail" : "rack");
     weft__json_key_u64(&j, "racks", q->racks);
     weft__json_key_u64(&j, "zones", q->zones);
+    if (simulate) weft__json_key_bool(&j, "interrupted", p->interrupted);
     weft__json_key(&j, "strategies");
     weft__json_begin_array(&j);
     for (uint32_t i = 0; i < p->n; i++)
@@ -278,6 +287,18 @@ static enum weft_status check_out_file(struct weft_error *ret_error) {
                           is_link ? "a symbolic link to nothing" : "no regular file");
 }
 
+/// With each strategy, until one fails or the user interrupts.
+static enum weft_status run_strategies(struct place *p, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < p->n && !status; i++) {
+        if (weft_cli_interrupted())
+            return weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted before strategy %s",
+                                  p->result[i].model->name);
+        status = run_strategy(p, &p->result[i], ret_error);
+    }
+    return status;
+}
+
 static enum weft_status place(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                               struct weft_error *ret_error) {
     struct place p = {.o = o};
@@ -290,10 +311,15 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
     if (!status) status = try_all(&p, ret_error);
     if (!status) status = find_strategy(&p, &chosen, ret_error);
     if (!status && simulate) weft_cli_catch_interrupt();
-    for (uint32_t i = 0; i < p.n && simulate && !status; i++)
-        status = run_strategy(&p, &p.result[i], ret_error);
-    if (!status && out_file) status = weft_cli_replace_file(out_file, write_ranks, &chosen, ret_error);
-    if (!status) (o->json ? print_json : print_text)(&p);
+    if (!status && simulate) status = run_strategies(&p, ret_error);
+    p.interrupted = status == WEFT_INTERRUPTED;
+    if (!status || p.interrupted) {
+        struct weft_error output = {0};
+        if (out_file) weft_cli_replace_file(out_file, write_ranks, &chosen, &output);
+        if (!output.status) (o->json ? print_json : print_text)(&p);
+        if (output.status) *ret_error = output;
+        if (output.status) status = output.status;
+    }
     weft_cli_simulation_deinit(&p.s);
     return status;
 }

@@ -12,7 +12,7 @@ static const struct weft_cli_command command = {
         "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, or - for standard input.\n"
         "Ctrl-C (or SIGTERM) ends the run and reports what was measured so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
-        "simulated time (100 days) was over.",
+        "simulated time (100 days) was over, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE | WEFT_CLI_JSON |
               WEFT_CLI_QUIET,
     .operands_min = 1,

@@ -102,6 +102,13 @@ static void mention_capture(const struct weft_cli_options *options, const char *
     fputc('\n', stderr);
 }
 
+/// A run that a signal ended is no failure of its own, but nobody may take it for a whole one.
+static enum weft_status say_interrupted(const struct weft_outcome *o, struct weft_error *ret_error) {
+    char now[WEFT_CLI_TEXT];
+    weft_format_time(o->sim_time_ps, now, sizeof now);
+    return weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted at %s of simulated time", now);
+}
+
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
@@ -121,6 +128,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
         weft_cli_progress_done(&progress, &end);
     }
     weft_cli_progress_deinit(&progress);
+    if (!status && s->outcome->end == WEFT_END_INTERRUPTED) status = say_interrupted(s->outcome, ret_error);
     if (s->outcome && sim.capture_file && status != WEFT_ERROR_SYSTEM)
         mention_capture(options, sim.capture_file, s->outcome);
     *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}};
@@ -131,11 +139,11 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
 
 void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool json) {
     if (json && r->list)
-        weft_report_json_compare(file, r->run, r->runs, r->claim, r->claims);
+        weft_report_json_compare(file, r->run, r->runs, r->not_run, r->claim, r->claims);
     else if (json)
         weft_report_json(file, r->run);
     else if (r->list)
-        weft_report_compare(file, r->run, r->runs);
+        weft_report_compare(file, r->run, r->runs, r->not_run);
     else
         weft_report_table(file, r->run);
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);

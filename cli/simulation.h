@@ -22,8 +22,8 @@ struct weft_cli_simulation {
 enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
                                           uint32_t variant, struct weft_error *ret_error);
 void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
-/// Runs it, with progress. After a status of STALL or CONSERVATION there is an outcome all the same. *ret_run points
-/// into `s`.
+/// Runs it, with progress. After a status of STALL, CONSERVATION or INTERRUPTED there is an outcome all the same.
+/// *ret_run points into `s`.
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
@@ -42,15 +42,16 @@ void weft_cli_variants_begin(struct weft_cli_variants *v, const char *plan);
 /// The status that it is given.
 enum weft_status weft_cli_variants_end(struct weft_cli_variants *v, enum weft_status status);
 
-/// From now on the first Ctrl-C or SIGTERM ends the simulation with what it has measured, the second one the program.
+/// From now on the first Ctrl-C or SIGTERM ends the simulation with what it has measured and the exit status
+/// WEFT_INTERRUPTED, the second one the program.
 void weft_cli_catch_interrupt(void);
 bool weft_cli_interrupted(void);
 
 /// What a command has to show.
 struct weft_cli_results {
     const struct weft_run *run;
-    uint32_t runs;
-    bool list; ///< variants side by side, not one run; JSON is {"variants": [...]}
+    uint32_t runs, not_run; ///< not_run: variants, because the user interrupted
+    bool list;              ///< variants side by side, not one run; JSON is {"variants": [...]}
     const struct weft_claim_result *claim;
     uint32_t claims;
 };

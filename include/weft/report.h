@@ -135,18 +135,21 @@ struct weft_job_stats {
 };
 struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
 
+/// Whether the user ended one of them.
+bool weft_report_interrupted(const struct weft_run *run, uint32_t runs);
 void weft_report_table(FILE *file, const struct weft_run *run);
 /// Who waits for whom at the end of a run that stalled, with a newline at the end.
 void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
-/// Variants side by side: a row a group and metric, a column a variant.
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs);
+/// Variants side by side: a row a group and metric, a column a variant. `not_run`: how many are missing because the
+/// user interrupted.
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run);
 /// A table of weft/result.h: a line a row, after one of names.
 struct weft_result_table;
 void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 /// The same for variants, with their claims if there are any.
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs,
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
                               const struct weft_claim_result *claim, uint32_t claims);
 /// Claims with their numbers: how many there are of each verdict, then each; or just one.
 void weft_report_claims(FILE *file, const struct weft_claim_result *result, uint32_t n);

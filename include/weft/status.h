@@ -12,6 +12,7 @@ enum weft_status {
     WEFT_ERROR_STALL = 4,        ///< the simulated network made no progress, or was not done when simulated time ended
     WEFT_ERROR_CLAIM = 5,        ///< a claim of the scenario turned out other than expected
     WEFT_ERROR_LOOKAHEAD = 6,    ///< a driven run (weft/drive.h): sooner than anything can reach that host
+    WEFT_INTERRUPTED = 130,      ///< of the program only: a signal ended it, and what was measured until then is kept
 };
 
 /// Begin with {0}. A function that fails fills it, unless an earlier one has: the first error stays.

@@ -301,7 +301,8 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
         const char *name = variant_name(&run[r]);
         if (!weft_outcome_conserves(o))
             fprintf(file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n", name);
-        if (o->end == WEFT_END_INTERRUPTED) fprintf(file, "\n%s: interrupted\n", name);
+        if (o->end == WEFT_END_INTERRUPTED)
+            fprintf(file, "\n%s: interrupted: this is what was measured so far\n", name);
         if (o->end == WEFT_END_TIME) fprintf(file, "\n%s: TIME IS OVER: simulated time ends after 100 days\n", name);
         if (o->end == WEFT_END_STALL) {
             fprintf(file, "\n%s: STALLED\n", name);
@@ -336,7 +337,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bo
     weft_arena_free(arena);
 }
 
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) {
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run) {
     bool all_alike = alike(run, runs);
     print_head(file, run, runs);
     for (uint32_t first = 0, end; first < runs; first = end) {
@@ -346,4 +347,5 @@ void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs) 
     }
     print_legend(file);
     print_ends(file, run, runs);
+    if (not_run) fprintf(file, "\ninterrupted: %u more variant%s not run\n", not_run, not_run == 1 ? " was" : "s were");
 }

@@ -149,7 +149,7 @@ void weft_report_json(FILE *file, const struct weft_run *run) {
     putc('\n', file);
 }
 
-void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs,
+void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run,
                               const struct weft_claim_result *claim, uint32_t claims) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
@@ -158,6 +158,7 @@ void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t r
     for (uint32_t r = 0; r < runs; r++)
         write_run(&j, &run[r]);
     weft__json_end_array(&j);
+    weft__json_key_bool(&j, "interrupted", not_run || weft_report_interrupted(run, runs));
     if (claims) weft__json_claims(&j, claim, claims);
     weft__json_end_object(&j);
     putc('\n', file);

@@ -20,6 +20,7 @@ struct head {
     uint64_t version, seed;
     const char *weft, *scenario, *variant, *end, *stall;
     uint32_t hosts, switches, links;
+    bool interrupted;
     char digest[17];
 };
 
@@ -32,6 +33,7 @@ static bool next_run(struct weft_result_cursor *c) {
                           .variant = run->scenario->variant,
                           .seed = run->scenario->run.seed,
                           .end = weft__report_end_name(run->outcome->end),
+                          .interrupted = weft_report_interrupted(run, 1),
                           .stall = run->outcome->stall,
                           .hosts = run->topology->hosts,
                           .switches = run->topology->switches,
@@ -71,6 +73,7 @@ static const struct weft_result_column run_columns[] = {
          "why the run ended: done, until (the time run.until came), interrupted, stall, or time (the end of simulated "
          "time, 100 days)",
          .was = "ended"),
+    HEAD(interrupted, BOOL, "whether the user ended the run: its results are of the time until then"),
     HEAD(stall, TEXT, "who waits for whom, if the run stalled", .flags = WEFT_RESULT_SPARSE),
     HEAD(hosts, COUNT, "hosts of the topology", .flags = WEFT_RESULT_TABLES),
     HEAD(switches, COUNT, "switches of the topology", .flags = WEFT_RESULT_TABLES),

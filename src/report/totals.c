@@ -38,6 +38,12 @@ uint32_t weft__report_paused_ports(const struct weft_outcome *outcome, struct we
     return found;
 }
 
+bool weft_report_interrupted(const struct weft_run *run, uint32_t runs) {
+    for (uint32_t r = 0; r < runs; r++)
+        if (run[r].outcome->end == WEFT_END_INTERRUPTED) return true;
+    return false;
+}
+
 const char *weft__report_end_name(enum weft_end end) {
     static const char *const names[] = {[WEFT_END_DONE] = "done",
                                         [WEFT_END_UNTIL] = "until",

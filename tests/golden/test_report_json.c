@@ -22,7 +22,7 @@ static json_t *read_back(const struct weft_run *run, uint32_t runs) {
     if (runs == 1)
         weft_report_json(file, run);
     else
-        weft_report_json_compare(file, run, runs, NULL, 0);
+        weft_report_json_compare(file, run, runs, 0, NULL, 0);
     fclose(file);
     assert_true(size > 1 && text[size - 1] == '\n' && !memchr(text, '\n', size - 1)); // one line
     json_error_t error;
@@ -72,7 +72,7 @@ static void head(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "", 26);
+    check_keys(root, "", 27);
     is_int(root, "results_version", 2);
     is_int(root, "windows", 1111);
     is_int(root, "window_ps", 131072);
@@ -221,7 +221,7 @@ static void compare_is_a_list_of_runs(void **state) {
     report_sample_init(&s[1]);
     s[1].scenario.variant = "pfc+dcqcn";
     json_t *root = read_back((struct weft_run[]){s[0].run, s[1].run}, 2);
-    check_keys(root, "", 1);
+    check_keys(root, "", 2);
     assert_int_equal(json_array_size(at(root, "variants")), 2);
     is_text(root, "variants.0.variant", "pfc");
     is_text(root, "variants.1.variant", "pfc+dcqcn");

@@ -206,13 +206,14 @@ static bool catches(pid_t process, int number) {
     return caught >> (number - 1) & 1;
 }
 
-/// A signal in the middle of a long run: it ends by itself and tells what it measured.
-static void ends_by(struct fixture *f, int number) {
+/// A signal in the middle of long runs: the exit status. Their output is in the fixture, and *ret_id is the process.
+static int signalled(struct fixture *f, int number, const char *arguments, long *ret_id) {
+    char command[512];
+    snprintf(command, sizeof command, "exec \"$WEFT\" %s", arguments);
     pid_t child = fork();
     if (!child) {
         if (chdir(f->dir) || !freopen("out.txt", "w", stdout) || !freopen("err.txt", "w", stderr)) _exit(99);
-        execl(getenv("WEFT"), "weft", "run", "s.yaml", "--json", "--out", "r", "--set", "workload.0.size=100GB",
-              "--capture", "host-0", "--set", "capture.limit=100KB", NULL);
+        execl("/bin/sh", "sh", "-c", command, NULL);
         _exit(98);
     }
     int status = 0;
@@ -223,10 +224,24 @@ static void ends_by(struct fixture *f, int number) {
     kill(child, number);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
     slurp(f, "out.txt", f->out, sizeof f->out);
+    slurp(f, "err.txt", f->err, sizeof f->err);
+    *ret_id = child;
+    return WEXITSTATUS(status);
+}
+
+/// It ends by itself and tells what it measured.
+static void ends_by(struct fixture *f, int number) {
+    long id;
+    assert_int_equal(signalled(f, number,
+                               "run s.yaml --json --out r --set workload.0.size=100GB --capture host-0 "
+                               "--set capture.limit=100KB",
+                               &id),
+                     130);
+    assert_non_null(strstr(f->err, "weft: interrupted at "));
     json_t *root = json(f->out);
     assert_string_equal(text_at(root, "end"), "interrupted");
+    assert_true(json_is_true(json_object_get(root, "interrupted")));
     json_t *conservation = json_object_get(root, "conservation");
     long long injected = json_integer_value(json_object_get(conservation, "injected"));
     assert_true(injected > 0);
@@ -236,7 +251,7 @@ static void ends_by(struct fixture *f, int number) {
     assert_true(there(f, "r/results.sqlite"));
     json_decref(root);
     char draft[64];
-    snprintf(draft, sizeof draft, "r/capture.pcapng.%ld.tmp", (long)child);
+    snprintf(draft, sizeof draft, "r/capture.pcapng.%ld.tmp", id);
     assert_true(there(f, "r/capture.pcapng"));
     assert_false(there(f, draft));
 }
@@ -247,6 +262,54 @@ static void interrupt(void **state) {
 
 static void terminate(void **state) {
     ends_by(*state, SIGTERM);
+}
+
+/// A first variant that is done at once, a second that is interrupted, a third that is not run: a claim that would hold
+/// is not judged.
+static const char three[] = "topology: {kind: single, hosts: 3}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB, group: g}]\n"
+                            "variants: {short: {}, long: {workload.0.size: 1TB}, other: {}}\n"
+                            "claims: [{text: t, that: short.g.count == other.g.count}]\n";
+
+static void interrupted_comparison(void **state) {
+    struct fixture *f = *state;
+    long id;
+    write_text(f, "three.yaml", three);
+    assert_int_equal(signalled(f, SIGINT, "compare three.yaml --json --out c", &id), 130);
+    json_t *root = json(f->out);
+    assert_true(json_is_true(json_object_get(root, "interrupted")));
+    assert_null(json_object_get(root, "claims"));
+    assert_int_equal(json_array_size(json_object_get(root, "variants")), 2);
+    assert_true(json_is_false(json_object_get(json_array_get(json_object_get(root, "variants"), 0), "interrupted")));
+    assert_true(json_is_true(json_object_get(json_array_get(json_object_get(root, "variants"), 1), "interrupted")));
+    json_decref(root);
+    assert_true(there(f, "c/result.json"));
+    assert_int_equal(signalled(f, SIGINT, "compare three.yaml", &id), 130);
+    assert_non_null(strstr(f->out, "\nlong: interrupted"));
+    assert_non_null(strstr(f->out, "\ninterrupted: 1 more variant was not run\n"));
+    assert_null(strstr(f->out, "claim"));
+    assert_non_null(strstr(f->err, "weft: interrupted at "));
+}
+
+static const char job[] = "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
+                          "workload:\n"
+                          "  - {kind: collective, collective: all_reduce_ring, size: 4GB}\n";
+
+static void interrupted_placement(void **state) {
+    struct fixture *f = *state;
+    long id;
+    write_text(f, "job.yaml", job);
+    assert_int_equal(signalled(f, SIGTERM, "place job.yaml --simulate --json", &id), 130);
+    json_t *root = json(f->out), *list = json_object_get(root, "strategies"), *first = json_array_get(list, 0);
+    assert_true(json_is_true(json_object_get(root, "interrupted")));
+    assert_true(json_array_size(list) > 1);
+    assert_true(json_is_true(json_object_get(first, "interrupted")));
+    assert_true(json_is_null(json_object_get(first, "iteration_ps")));
+    json_decref(root);
+    assert_int_equal(signalled(f, SIGTERM, "place job.yaml --simulate", &id), 130);
+    assert_non_null(strstr(f->out, "interrupted"));
+    assert_non_null(strstr(f->out, "not run"));
+    assert_null(strstr(f->out, " -\n"));
 }
 
 int main(void) {
@@ -262,6 +325,8 @@ int main(void) {
         T(stall),
         T(interrupt),
         T(terminate),
+        T(interrupted_comparison),
+        T(interrupted_placement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
