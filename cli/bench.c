@@ -111,7 +111,7 @@ static struct figures measure(const struct weft_cli_options *options, const char
         const struct weft_outcome *o = s.outcome;
         f.ok = true;
         f.hosts = s.topology->hosts;
-        f.hops = o->dsf ? o->dsf->cell_hops : o->tin ? o->tin->cell_hops : o->packet_hops;
+        f.hops = o->cell_hops ? o->cell_hops : o->packet_hops;
         f.digest = o->digest;
         f.cnps = o->cnps;
         f.wall_s = o->wall_s;

@@ -16,7 +16,7 @@ enum weft_status weft_cli_table_find(const char *name, const struct weft_result_
     char flat[NAME], expected[512];
     for (; n < weft_result_table_count(); n++) {
         assert(n < TABLES_MAX);
-        *ret_table = weft_result_tables[n];
+        *ret_table = weft_result_table_at(n);
         names[n] = (*ret_table)->name;
         if (!strcmp(names[n], name) || !strcmp(weft_result_flat(names[n], flat, sizeof flat), name)) return WEFT_OK;
     }
@@ -29,12 +29,12 @@ static const char *place_of(const struct weft_result_table *t) {
         [WEFT_RESULT_OBJECT] = "an object",         [WEFT_RESULT_LIST] = "a list of objects",
         [WEFT_RESULT_MAP] = "an object of objects", [WEFT_RESULT_NUMBERS] = "an object of numbers",
         [WEFT_RESULT_ARRAY] = "a list of numbers",  [WEFT_RESULT_APART] = "not in the JSON"};
-    return t == weft_result_tables[0] ? "the object itself" : shapes[t->shape];
+    return t == weft_result_table_at(0) ? "the object itself" : shapes[t->shape];
 }
 
 void weft_cli_tables_list(void) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_tables[i];
+        const struct weft_result_table *t = weft_result_table_at(i);
         printf("  %-20s %-21s %s\n", t->name, place_of(t), t->row);
     }
     printf("\nweft models results NAME lists the columns of one\n");
@@ -87,7 +87,7 @@ static void print_columns(const struct weft_result_table *t) {
 
 void weft_cli_tables_markdown(void) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_tables[i];
+        const struct weft_result_table *t = weft_result_table_at(i);
         printf("%s### `%s` (JSON: %s): %s\n", i ? "\n" : "", t->name,
                t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t), t->row);
         printf("| column | unit | meaning |\n|---|---|---|\n");

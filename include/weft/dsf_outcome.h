@@ -4,6 +4,7 @@
 #define WEFT_DSF_OUTCOME_H
 
 #include "weft/histogram.h"
+#include "weft/outcome.h"
 
 /// X(field, type, meaning), as of other counters. What happens only where an option is on comes last, and is not in the
 /// digest of runs without it.
@@ -52,5 +53,10 @@ struct weft_dsf_outcome {
 #undef X
     struct weft_dsf_histograms *seen; ///< of all boxes together
 };
+
+/// NULL: there is no DSF box.
+static inline struct weft_dsf_outcome *weft_outcome_dsf(const struct weft_outcome *outcome) {
+    return (struct weft_dsf_outcome *)outcome->part[WEFT_BOX_DSF_INTERFACE];
+}
 
 #endif

@@ -3,13 +3,10 @@
 #ifndef WEFT_OUTCOME_H
 #define WEFT_OUTCOME_H
 
-#include "weft/cell_path.h"
-#include "weft/dsf_outcome.h"
 #include "weft/event.h"
 #include "weft/links.h"
 #include "weft/run.h"
 #include "weft/scenario.h"
-#include "weft/tin_outcome.h"
 #include "weft/workload.h"
 
 /// Why a packet was dropped. X(enumerator, name, meaning)
@@ -151,6 +148,7 @@ struct weft_outcome {
     double phase_s[WEFT_PHASE_COUNT]; ///< wall time, summed over workers; 0 unless asked for
     uint32_t threads;
     uint64_t packet_hops; ///< packets of any kind over one link
+    uint64_t cell_hops;   ///< cells of any kind over one link, of fabrics that carry cells
     uint64_t events;
     uint64_t windows; ///< windows with work
     weft_time_ps window_ps;
@@ -166,7 +164,7 @@ struct weft_outcome {
     uint32_t rmas;
     struct weft_rma_outcome *rma; ///< [rmas], as in the workload
 
-    struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips or with TiNs
+    struct weft_wait_outcome *round_trip; ///< [priorities] of data; NULL unless run.round_trips or a box asks for them
 
     uint32_t ports;
     struct weft_counters *port; ///< [ports * WEFT_PRIORITIES]
@@ -177,14 +175,10 @@ struct weft_outcome {
 
     weft_bytes injected_bytes, delivered_bytes, dropped_bytes, held_bytes; ///< frames, every kind
     const struct weft_te_outcome *te;                                      ///< NULL: no controller
-    struct weft_dsf_outcome *dsf;                                          ///< NULL: there is no DSF box
-    struct weft_tin_outcome *tin;                                          ///< NULL: there is no TiN
-    uint32_t tins, gnet_ports;
-    struct weft_tin_part *tin_part;       ///< [tins]
-    struct weft_gnet_port *gnet_port;     ///< [gnet_ports]
-    struct weft_cell_paths *cells;        ///< traced ones; NULL: there is no TiN
-    const struct weft_link_dcbx *links;   ///< [links of the topology]; NULL: nobody speaks LLDP
-    struct weft_gnet_depths *gnet_depths; ///< NULL: no GNet link was sampled
+    const struct weft_link_dcbx *links; ///< [links of the topology]; NULL: nobody speaks LLDP
+    /// What boxes of a kind of node tell besides ports and drops (weft/dsf_outcome.h, weft/tin_outcome.h); NULL:
+    /// nothing, or there is none.
+    void *part[WEFT_BOXES];
     uint64_t samples;
     struct weft_sample *sample; ///< by time, port, priority
 

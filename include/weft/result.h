@@ -12,6 +12,7 @@
 #ifndef WEFT_RESULT_H
 #define WEFT_RESULT_H
 
+#include "weft/histogram.h"
 #include "weft/report.h"
 #include "weft/rows.h"
 
@@ -128,8 +129,8 @@ struct weft_result_cursor {
         WEFT__RESULT_SEEN(n, T, field, key ".max", MAX, kind, help ": greatest", __VA_ARGS__)
 #define WEFT_RESULT_COLUMNS(list) .column = list, .columns = sizeof(list) / sizeof *(list)
 
-/// All tables there are, in the order of the JSON; those that are part of others behind them.
-extern const struct weft_result_table *const weft_result_tables[];
+// All tables there are, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
+// come behind them.
 /// The table that it is part of; NULL: none.
 const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table);
 /// Whether the run has it at all.

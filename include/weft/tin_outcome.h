@@ -3,7 +3,9 @@
 #ifndef WEFT_TIN_OUTCOME_H
 #define WEFT_TIN_OUTCOME_H
 
+#include "weft/cell_path.h"
 #include "weft/histogram.h"
+#include "weft/outcome.h"
 #include "weft/tin.h"
 
 /// X(field, type, meaning), as of other counters. What seldom happens comes last, and is not in the digest of runs
@@ -118,5 +120,23 @@ struct weft_gnet_port {
     WEFT_GNET_PORT_COUNTERS(X)
 #undef X
 };
+
+struct weft_clique_outcome {
+    struct weft_tin_outcome sum; ///< over all TiNs, or the most at any of them
+    uint32_t tins, gnet_ports;
+    struct weft_tin_part *tin;        ///< [tins]
+    struct weft_gnet_port *gnet_port; ///< [gnet_ports]
+    struct weft_cell_paths *cells;    ///< traced ones
+    struct weft_gnet_depths *depths;  ///< NULL: no GNet link was sampled
+};
+
+/// NULL: there is no TiN.
+static inline struct weft_clique_outcome *weft_outcome_cliques(const struct weft_outcome *outcome) {
+    return (struct weft_clique_outcome *)outcome->part[WEFT_BOX_TIN];
+}
+static inline struct weft_tin_outcome *weft_outcome_tin(const struct weft_outcome *outcome) {
+    struct weft_clique_outcome *cliques = weft_outcome_cliques(outcome);
+    return cliques ? &cliques->sum : NULL;
+}
 
 #endif

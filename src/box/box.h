@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "box/network.h"
+#include "box/results.h"
 
 /// How a box acts on what comes by one of its ports, from the last bit received.
 struct weft__box_reaction {
@@ -71,7 +72,6 @@ struct weft__shared {
     void (*tell)(struct weft__network *net, const struct weft__tally *sum);
     void (*collect)(struct weft__network *net);
     void (*explain)(FILE *text, const struct weft__network *net); ///< optional: who waits for what, in a stall
-    bool round_trips;                                             ///< are measured in any run
 };
 
 struct weft__box {
@@ -117,6 +117,7 @@ struct weft__box {
     const struct weft__cell_capture *cells; ///< NULL: its cells cannot be captured
 
     const struct weft__shared *shared;         ///< NULL: nothing
+    const struct weft__box_results *results;   ///< NULL: nothing
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
     bool takes_routes;                         ///< of a controller
     bool has_leaves;                           ///< hosts that follow it and have a link to it alone are run with it

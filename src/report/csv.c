@@ -17,7 +17,7 @@ static void put_text(FILE *file, const char *text) {
 
 static void put_head(FILE *file, const struct weft_result_table *table) {
     char name[64];
-    bool run = table == weft_result_tables[0]; // has these itself
+    bool run = table == weft_result_table_at(0); // has these itself
     fputs(run ? "id" : "scenario,variant", file);
     for (uint32_t i = 0; i < table->columns; i++)
         fprintf(file, ",%s", weft_result_flat_column(table, &table->column[i], name, sizeof name));
@@ -30,7 +30,7 @@ static void put_rows(FILE *file, const struct weft_result_table *table, const st
     struct weft_result_cursor *row;
     char text[32];
     while ((row = weft_result_next(&walk))) {
-        if (table == weft_result_tables[0]) {
+        if (table == weft_result_table_at(0)) {
             fprintf(file, "%u", id);
         } else {
             put_text(file, run->scenario->name);

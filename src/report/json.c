@@ -69,7 +69,7 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c);
 static void write_parts(struct weft__json *j, struct weft_result_cursor *row, const struct weft_run *run,
                         struct weft_arena *arena) {
     for (uint32_t i = 1; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_tables[i];
+        const struct weft_result_table *t = weft_result_table_at(i);
         if (t->shape == WEFT_RESULT_APART || weft_result_table_above(t) != (row ? row->table : NULL)) continue;
         if (!weft_result_table_present(t, run)) continue;
         const char *dot = strrchr(t->name, '.');
@@ -82,7 +82,7 @@ static void write_parts(struct weft__json *j, struct weft_result_cursor *row, co
 static bool has_parts(const struct weft_result_table *table) {
     bool has = false;
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        has |= weft_result_table_above(weft_result_tables[i]) == table;
+        has |= weft_result_table_above(weft_result_table_at(i)) == table;
     return has;
 }
 
@@ -126,7 +126,7 @@ static void write_table(struct weft__json *j, struct weft_result_cursor *c) {
 
 static void write_run(struct weft__json *j, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct weft_result_cursor c = {.run = run, .table = weft_result_tables[0], .arena = arena};
+    struct weft_result_cursor c = {.run = run, .table = weft_result_table_at(0), .arena = arena};
     weft__json_begin_object(j);
     c.table->next(&c);
     write_columns(j, &c, NULL);

@@ -2,10 +2,14 @@
 // Tables of results: what all of them share.
 #include "rows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "box/results.h"
 
 const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
     [WEFT_RESULT_COUNT] = {"whole number", ""}, [WEFT_RESULT_TIME] = {"time", "ps"},
@@ -15,24 +19,57 @@ const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
 };
 
 #define WEFT_RESULTS(name) extern const struct weft_result_table weft__results_##name;
+#define WEFT_RESULTS_OF_BOXES()
 #include "results.def"
 #undef WEFT_RESULTS
+#undef WEFT_RESULTS_OF_BOXES
 
-const struct weft_result_table *const weft_result_tables[] = {
+static const struct weft_result_table *const own[] = {
 #define WEFT_RESULTS(name) &weft__results_##name,
+#define WEFT_RESULTS_OF_BOXES() NULL,
 #include "results.def"
 #undef WEFT_RESULTS
+#undef WEFT_RESULTS_OF_BOXES
 };
 
+/// These and those of boxes, put together once: rows look their tables up.
+enum { TABLES_MAX = 128 };
+static const struct weft_result_table *all[TABLES_MAX];
+static uint32_t count;
+
+static void add(const struct weft_result_table *table) {
+    assert(count < TABLES_MAX);
+    all[count++] = table;
+}
+
+static void add_boxes(void) {
+    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
+        const struct weft__box_results *results = weft__box_results_of(kind);
+        for (uint32_t i = 0; results && i < results->tables; i++)
+            add(results->table[i]);
+    }
+}
+
+static void add_all(void) {
+    for (uint32_t i = 0; i < sizeof own / sizeof *own; i++)
+        own[i] ? add(own[i]) : add_boxes();
+}
+
 uint32_t weft_result_table_count(void) {
-    return sizeof weft_result_tables / sizeof *weft_result_tables;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, add_all);
+    return count;
+}
+
+const struct weft_result_table *weft_result_table_at(uint32_t index) {
+    return index < weft_result_table_count() ? all[index] : NULL;
 }
 
 // --- names --------------------------------------------------------------------------------------------------------
 
 const struct weft_result_table *weft_result_table_find(const char *name) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        if (!strcmp(weft_result_tables[i]->name, name)) return weft_result_tables[i];
+        if (!strcmp(weft_result_table_at(i)->name, name)) return weft_result_table_at(i);
     return NULL;
 }
 
@@ -43,7 +80,7 @@ static bool is_part_of(const struct weft_result_table *table, const struct weft_
 
 const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        if (is_part_of(table, weft_result_tables[i])) return weft_result_tables[i];
+        if (is_part_of(table, weft_result_table_at(i))) return weft_result_table_at(i);
     return NULL;
 }
 

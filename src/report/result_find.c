@@ -114,9 +114,9 @@ static const struct weft_result_column *find_in(struct search *s, struct weft_re
         if (n >= deepest) suggest(s, rest, strcspn(rest, "."));
         if (n > deepest) s->found.parts = at + (deepest = n);
     }
-    bool top = table == weft_result_tables[0];
+    bool top = table == weft_result_table_at(0);
     for (uint32_t i = 1; i < weft_result_table_count() && !deepest; i++) {
-        const struct weft_result_table *t = weft_result_tables[i], *above = weft_result_table_above(t);
+        const struct weft_result_table *t = weft_result_table_at(i), *above = weft_result_table_above(t);
         if (t->shape == WEFT_RESULT_APART || above != (top ? NULL : table)) continue;
         if (s->run && !weft_result_table_present(t, s->run)) continue;
         const char *dot = strrchr(t->name, '.'), *name = dot ? dot + 1 : t->name;
@@ -134,15 +134,15 @@ struct weft_result_finder weft_result_finder(const struct weft_run *run, struct 
 
 struct weft_result_found weft_result_find(const struct weft_result_finder *f, const char *const *part, uint32_t parts) {
     struct search s = {.run = f->run, .parts = parts, .arena = f->arena, .state = f->state};
-    struct weft_result_cursor row = {.run = f->run, .table = weft_result_tables[0], .arena = f->arena};
+    struct weft_result_cursor row = {.run = f->run, .table = weft_result_table_at(0), .arena = f->arena};
     s.part = weft_arena_alloc(f->arena, parts, sizeof *s.part);
     memcpy(s.part, part, parts * sizeof *s.part);
-    weft_result_tables[0]->next(&row);
-    find_in(&s, &row, weft_result_tables[0], 0);
+    weft_result_table_at(0)->next(&row);
+    find_in(&s, &row, weft_result_table_at(0), 0);
     return s.found;
 }
 
 const struct weft_result_column *weft_result_column_of(const char **part, uint32_t parts, struct weft_arena *arena) {
     struct search s = {.part = part, .parts = parts, .arena = arena};
-    return find_in(&s, NULL, weft_result_tables[0], 0);
+    return find_in(&s, NULL, weft_result_table_at(0), 0);
 }

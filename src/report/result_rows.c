@@ -6,10 +6,6 @@
 
 #include "weft/result.h"
 
-const struct weft_result_table *weft_result_table_at(uint32_t index) {
-    return index < weft_result_table_count() ? weft_result_tables[index] : NULL;
-}
-
 const char *weft_result_table_name(const struct weft_result_table *table) {
     return table->name;
 }

@@ -58,7 +58,7 @@ static bool next_histogram(struct distribution *d, const struct weft_run *run, s
         const struct weft_result_table *t;
         do {
             if (d->table == weft_result_table_count()) return false;
-            t = weft_result_tables[d->table++];
+            t = weft_result_table_at(d->table++);
         } while (!has_any(t) || !weft_result_table_present(t, run));
         d->walk = weft_result_walk(run, t, arena);
         d->row = weft_result_next(&d->walk);

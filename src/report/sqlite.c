@@ -43,7 +43,7 @@ static void add_keys(FILE *sql, const struct weft_result_table *t) {
 /// Every table begins with its run; that of runs is what these numbers mean.
 static void add_table(FILE *sql, const struct weft_result_table *t) {
     char name[64];
-    bool keys = false, runs = t == weft_result_tables[0];
+    bool keys = false, runs = t == weft_result_table_at(0);
     fprintf(sql, "CREATE TABLE \"%s\" (%s", weft_result_flat(t->name, name, sizeof name),
             runs ? "id INTEGER PRIMARY KEY" : "run INTEGER NOT NULL REFERENCES run(id)");
     for (uint32_t i = 0; i < t->columns; i++) {
@@ -88,7 +88,7 @@ static void write_schema(struct writer *w) {
     FILE *sql = weft__text_stream_open(&stream);
     fprintf(sql, "PRAGMA user_version = %d;", WEFT_RESULTS_VERSION);
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        add_table(sql, weft_result_tables[i]);
+        add_table(sql, weft_result_table_at(i));
     fputs("CREATE TABLE meaning (\"table\" TEXT, \"column\" TEXT, unit TEXT, help TEXT,"
           " PRIMARY KEY (\"table\", \"column\")) WITHOUT ROWID;",
           sql);
@@ -164,8 +164,8 @@ static void write_all(struct writer *w) {
     execute(w, "BEGIN");
     write_schema(w);
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        write_table(w, weft_result_tables[i]);
-        write_meaning(w, weft_result_tables[i]);
+        write_table(w, weft_result_table_at(i));
+        write_meaning(w, weft_result_table_at(i));
     }
     execute(w, "COMMIT");
 }

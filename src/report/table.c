@@ -207,8 +207,8 @@ static void print_end(FILE *file, const struct weft_run *run) {
 /// What tables of results have to say themselves.
 static void print_tables(FILE *file, const struct weft_run *run) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++)
-        if (weft_result_tables[i]->print && weft_result_table_present(weft_result_tables[i], run))
-            weft_result_tables[i]->print(file, run);
+        if (weft_result_table_at(i)->print && weft_result_table_present(weft_result_table_at(i), run))
+            weft_result_table_at(i)->print(file, run);
 }
 
 void weft_report_table(FILE *file, const struct weft_run *run) {

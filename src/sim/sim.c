@@ -372,11 +372,7 @@ static void collect_flows(struct weft__network *net) {
 }
 
 static void start_round_trips(struct weft__network *net) {
-    bool wanted = net->scenario->run.round_trips;
-    const struct weft__shared *shared;
-    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
-        wanted |= shared->round_trips;
-    if (!wanted) return;
+    if (!net->scenario->run.round_trips && !net->outcome->round_trip) return;
     uint32_t workers = net->engine.conf.workers;
     net->round_trips = weft_arena_alloc(net->arena_qp, workers, sizeof *net->round_trips);
     for (uint32_t k = 0; k < workers; k++)
@@ -386,7 +382,7 @@ static void start_round_trips(struct weft__network *net) {
 static void collect_round_trips(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     if (!net->round_trips) return;
-    o->round_trip = weft_arena_alloc(o->arena, WEFT_PRIORITIES, sizeof *o->round_trip);
+    if (!o->round_trip) o->round_trip = weft_arena_alloc(o->arena, WEFT_PRIORITIES, sizeof *o->round_trip);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         for (uint32_t k = 1; k < net->engine.conf.workers; k++)
             weft_histogram_merge(&net->round_trips[0][p], &net->round_trips[k][p]);
@@ -411,6 +407,7 @@ static void collect(struct weft__network *net) {
     o->end = weft__network_end(net);
     o->sim_time_ps = sum.last_ps;
     o->packet_hops = sum.count[WEFT__COUNT_PACKET_HOPS];
+    o->cell_hops = sum.count[WEFT__COUNT_CELL_HOPS];
     const struct weft__shared *shared;
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->tell) shared->tell(net, &sum);

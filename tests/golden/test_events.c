@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 /// Two racks send to one over a spine; what goes to gpu-c is twice what its link carries.
 static const char cascade[] = "topology:\n"
@@ -430,9 +431,9 @@ static void a_lane_stops_because_it_was_told(void **state) {
         assert_true(e->value == e->time_ps - at(o, e->begins)->time_ps);
         stopped_ps += e->value;
     }
-    assert_true(told >= 3 && told == o->dsf->llfc_stops); // there is one FIFO that stops lanes
+    assert_true(told >= 3 && told == weft_outcome_dsf(o)->llfc_stops); // there is one FIFO that stops lanes
     assert_int_equal(count(o, WEFT_EVENT_LANE_RESUMED, NULL), count(o, WEFT_EVENT_LANE_STOPPED, NULL));
-    assert_true(stopped_ps == o->dsf->llfc_stopped_ps);
+    assert_true(stopped_ps == weft_outcome_dsf(o)->llfc_stopped_ps);
     weft_outcome_free(o);
     run_free(&r);
 }
@@ -459,7 +460,7 @@ static void a_throttle_begins_and_ends(void **state) {
             ended++;
         }
     }
-    assert_true(began > 0 && o->dsf->cells_marked > 0);
+    assert_true(began > 0 && weft_outcome_dsf(o)->cells_marked > 0);
     weft_outcome_free(o);
     run_free(&r);
 }
@@ -499,7 +500,7 @@ static void what_a_failed_link_leads_to_comes_in_order(void **state) {
         assert_int_equal(packets[d], o->drops[d]);
         assert_int_equal(bytes[d], o->drop_bytes[d]);
     }
-    const struct weft_dsf_outcome *dsf = o->dsf;
+    const struct weft_dsf_outcome *dsf = weft_outcome_dsf(o);
     assert_int_equal(cells, dsf->cells_lost + dsf->cells_dropped + dsf->cells_late);
     assert_int_equal(unreachable, dsf->cells_unreachable);
     assert_int_equal(packets[WEFT_DROP_REASSEMBLY], dsf->packets_lost);

@@ -11,6 +11,7 @@
 
 #include "run.h"
 #include "weft/random.h"
+#include "weft/tin_outcome.h"
 
 /// With one other number of threads.
 static struct run run_with_three(const char *text) {
@@ -32,8 +33,8 @@ static struct run run_with_three(const char *text) {
     "workload: [{kind: poisson, load: 40%%, size: 4096B, duration: 600us}]\nrun: {seed: 3}\n"
 
 static const struct weft_tin_transition *transition(const struct run *r, uint32_t i) {
-    assert_in_range(i, 0, r->outcome->tin->transitions - 1);
-    return &r->outcome->tin->transition[i];
+    assert_in_range(i, 0, weft_outcome_tin(r->outcome)->transitions - 1);
+    return &weft_outcome_tin(r->outcome)->transition[i];
 }
 
 /// A link fails and comes back. Until tables follow, cells without a candidate escape: none is without a way, and lost
@@ -44,7 +45,7 @@ static void tables_follow_without_black_holes(void **state) {
                        THIN FAST "events: [{at: 100us, link: tin-1--tin-2, state: down}, "
                                  "{at: 350us, link: tin-1--tin-2, state: up}]\n",
                        "sequenced", "on");
-    const struct weft_tin_outcome *o = r.outcome->tin;
+    const struct weft_tin_outcome *o = weft_outcome_tin(r.outcome);
     run_assert_complete(&r);
     assert_int_equal(o->transitions, 2);
     assert_int_equal(transition(&r, 0)->down, 1);
@@ -71,7 +72,7 @@ static void without_order_there_are_black_holes(void **state) {
                        THIN FAST "events: [{at: 100us, link: tin-1--tin-2, state: down}, "
                                  "{at: 350us, link: tin-1--tin-2, state: up}]\n",
                        "none", "on");
-    assert_true(r.outcome->tin->holes > 0);
+    assert_true(weft_outcome_tin(r.outcome)->holes > 0);
     assert_true(transition(&r, 1)->escapes > 0);
     run_free(&r);
 }
@@ -84,7 +85,9 @@ static void firmware_starts_again_without_loss(void **state) {
         RUN(run_with_three, THIN FAST "  events: [{at: 150us, do: reboot, node: tin-1}]\n", "sequenced", "on");
     run_assert_complete(&r);
     assert_int_equal(run_drops(&r), 0);
-    assert_int_equal(r.outcome->tin->cells_lost + r.outcome->tin->escapes + r.outcome->tin->table_changes, 0);
+    assert_int_equal(weft_outcome_tin(r.outcome)->cells_lost + weft_outcome_tin(r.outcome)->escapes +
+                         weft_outcome_tin(r.outcome)->table_changes,
+                     0);
     assert_int_equal(r.outcome->digest, quiet.outcome->digest);
     run_free(&r);
     run_free(&quiet);
@@ -96,8 +99,8 @@ static void firmware_starts_again_without_loss(void **state) {
                 "sequenced", "on", away ? "  events: [{at: 150us, do: reboot, node: tin-1}]\n" : "");
         run_assert_complete(&r);
         took[away] = transition(&r, 0)->to_ps - transition(&r, 0)->from_ps;
-        assert_int_equal(r.outcome->tin->cells_unroutable, 0);
-        assert_int_equal(r.outcome->tin->escapes, transition(&r, 0)->escapes);
+        assert_int_equal(weft_outcome_tin(r.outcome)->cells_unroutable, 0);
+        assert_int_equal(weft_outcome_tin(r.outcome)->escapes, transition(&r, 0)->escapes);
         run_free(&r);
     }
     assert_true(took[0] < 90 * WEFT_PS_PER_US);
@@ -108,8 +111,8 @@ static void firmware_starts_again_without_loss(void **state) {
 /// or begin there, must escape.
 static void without_nsf_tables_are_gone(void **state) {
     struct run r = RUN(run_once, THIN FAST "  events: [{at: 150us, do: reboot, node: tin-1}]\n", "sequenced", "off");
-    assert_true(r.outcome->tin->table_changes > 0);
-    assert_true(r.outcome->tin->escapes > 100);
+    assert_true(weft_outcome_tin(r.outcome)->table_changes > 0);
+    assert_true(weft_outcome_tin(r.outcome)->escapes > 100);
     run_free(&r);
 }
 
@@ -120,7 +123,7 @@ static void the_control_processor_takes_what_it_can(void **state) {
                        THIN FAST "  events: [{at: 151us, do: reboot, node: tin-1}]\n"
                                  "dcbx: {enabled: true, interval: 10us}\ntin: {punt_rate: 50000, punt_queue: 4}\n",
                        "sequenced", "on");
-    const struct weft_tin_outcome *o = r.outcome->tin;
+    const struct weft_tin_outcome *o = weft_outcome_tin(r.outcome);
     run_assert_complete(&r);
     assert_int_equal(run_drops(&r), 0);
     assert_int_equal(o->cells_lost + o->escapes, 0);
@@ -156,8 +159,8 @@ static void whatever_happens(void **state) {
         }
         struct run r = RUN(run_with_three, THIN FAST "  events: [%s{at: 2ms, do: heal}]\nevents: [%s]\n", "sequenced",
                            seed % 2 ? "on" : "off", given, links);
-        assert_true(r.outcome->tin->walked && r.outcome->tin->table_changes > 0);
-        assert_int_equal(r.outcome->tin->holes, 0);
+        assert_true(weft_outcome_tin(r.outcome)->walked && weft_outcome_tin(r.outcome)->table_changes > 0);
+        assert_int_equal(weft_outcome_tin(r.outcome)->holes, 0);
         run_assert_complete(&r);
         run_free(&r);
     }

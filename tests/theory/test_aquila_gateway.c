@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 /// 16 TiNs with 32 hosts, of which four are gateways: tin-3, 7, 11 and 15 (even: spine-0); racks with host-32..39.
 #define JOINED                                                                                                         \
@@ -113,7 +114,8 @@ static void no_gateway_is_left(void **state) {
             "{kind: flow, src: host-1, dst: host-31, size: 4096B, start: 200us}]\n");
     assert_int_equal(r.status, WEFT_ERROR_STALL);
     assert_true(r.outcome->drops[WEFT_DROP_NO_ROUTE] > 0);
-    assert_int_equal(r.outcome->tin->punted + r.outcome->tin->punts_refused, r.outcome->drops[WEFT_DROP_NO_ROUTE]);
+    assert_int_equal(weft_outcome_tin(r.outcome)->punted + weft_outcome_tin(r.outcome)->punts_refused,
+                     r.outcome->drops[WEFT_DROP_NO_ROUTE]);
     assert_true(r.outcome->flow[0].end_ps == WEFT_TIME_NEVER);
     assert_true(run_fct(&r, 1) > 0); // within the Clique all is well
     run_free(&r);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 #define X(name, meaning) CELL_##name,
 enum { WEFT_TIN_CELLS(X) };
@@ -22,7 +23,9 @@ static void assert_nothing_lost(const struct run *r) {
     for (uint32_t i = 0; i < r->outcome->flows; i++)
         assert_true(run_fct(r, i) >= r->outcome->flow[i].ideal_ps);
     assert_int_equal(run_drops(r), 0);
-    assert_int_equal(r->outcome->tin->cells_lost + r->outcome->tin->cells_late + r->outcome->tin->escapes, 0);
+    assert_int_equal(weft_outcome_tin(r->outcome)->cells_lost + weft_outcome_tin(r->outcome)->cells_late +
+                         weft_outcome_tin(r->outcome)->escapes,
+                     0);
     for (uint32_t i = 0; i < r->outcome->flows; i++)
         assert_int_equal(r->outcome->flow[i].out_of_order, 0);
 }
@@ -73,10 +76,10 @@ static void one_packet_takes_what_its_parts_take(void **state) {
                                  "workload: [{kind: flow, src: host-0, dst: host-%u, size: 64B}]\n",
                            dst);
         uint32_t hops = 0, globals = dst >= 4;
-        while (!r.outcome->tin->hops[hops])
+        while (!weft_outcome_tin(r.outcome)->hops[hops])
             hops++;
         assert_nothing_lost(&r);
-        if (r.outcome->tin->hops[hops] == 6) { // there and back, RTS, CTS and data, by as many links each
+        if (weft_outcome_tin(r.outcome)->hops[hops] == 6) { // there and back, RTS, CTS and data, by as many links each
             seen |= 1u << hops;
             assert_int_equal(run_fct(&r, 0), packet_ps(142, hops - globals, globals));
             // Slowdown is against the shortest way; a minimal one may have two local links where that has one or none.
@@ -110,9 +113,9 @@ static void trains_carry_the_same(void **state) {
             run_text, SMALL "tin: {train: %u}\nworkload: [{kind: poisson, load: 20%%, size: 4096B, duration: 20us}]\n",
             trains[i]);
         assert_nothing_lost(&all);
-        if (i == 0) cells = all.outcome->tin->cells[CELL_data];
+        if (i == 0) cells = weft_outcome_tin(all.outcome)->cells[CELL_data];
         assert_true(cells > 1000);
-        assert_int_equal(all.outcome->tin->cells[CELL_data], cells);
+        assert_int_equal(weft_outcome_tin(all.outcome)->cells[CELL_data], cells);
         assert_true(all.outcome->events < events);
         events = all.outcome->events;
         run_free(&all);
@@ -148,9 +151,9 @@ static void a_way_takes_what_its_hops_take(void **state) {
         uint64_t locals, globals, cells = 0, hops = 0;
         count_hops(&r, &locals, &globals);
         for (uint32_t h = 0; h < WEFT_TIN_HOPS; h++) {
-            cells += r.outcome->tin->hops[h];
-            hops += h * r.outcome->tin->hops[h];
-            if (r.outcome->tin->hops[h]) seen |= 1u << h;
+            cells += weft_outcome_tin(r.outcome)->hops[h];
+            hops += h * weft_outcome_tin(r.outcome)->hops[h];
+            if (weft_outcome_tin(r.outcome)->hops[h]) seen |= 1u << h;
         }
         assert_int_equal(cells, 3);
         assert_int_equal(hops, locals + globals);
@@ -171,7 +174,7 @@ static void a_request_and_its_answer_take_six_half_round_trips(void **state) {
                              "%s",
                        "");
     assert_int_equal(run_fct(&r, 0), packet_ps(78, 1, 0) + packet_ps(130, 1, 0));
-    assert_int_equal(r.outcome->tin->hops[1], 6);
+    assert_int_equal(weft_outcome_tin(r.outcome)->hops[1], 6);
     run_free(&r);
 }
 
@@ -192,8 +195,8 @@ static void uniform_random_traffic_is_carried(void **state) {
                        "");
     assert_nothing_lost(&r);
     // Few ways are not minimal, and none is longer than by way of a third pod.
-    assert_true(r.outcome->tin->ways_nonminimal * 4 < r.outcome->tin->ways_minimal);
-    assert_int_equal(r.outcome->tin->hops[10], 0);
+    assert_true(weft_outcome_tin(r.outcome)->ways_nonminimal * 4 < weft_outcome_tin(r.outcome)->ways_minimal);
+    assert_int_equal(weft_outcome_tin(r.outcome)->hops[10], 0);
     run_free(&r);
 }
 
@@ -262,7 +265,7 @@ static void overhead_is_five_percent_and_a_round_trip(void **state) {
         "host: {processing: 0ns, cc: none}\nswitch: {buffer: {kind: dynamic, total: 64MiB}}\n"
         "workload: [{kind: flow, src: host-0, dst: host-1, size: %uB}]\n";
     struct run one = RUN(run_once, text, 4096), all = RUN(run_once, text, 256 * 4096);
-    const struct weft_tin_outcome *o = all.outcome->tin;
+    const struct weft_tin_outcome *o = weft_outcome_tin(all.outcome);
     uint64_t ip = 256 * (4096 + 62 - 18) + 16; // the first is a WRITE's, with 16 B more
     uint64_t acknowledgements = o->rts - 256, cells = o->cells[CELL_data] - acknowledgements; // which are a cell each
     double headers = (double)(cells * WEFT_GNET_DATA_HEAD_BYTES), header = headers / ((double)ip + headers);
@@ -290,7 +293,7 @@ static void incast_costs_requests_only(void **state) {
     weft_time_ps least = 11 * 100 * frame;
     if (last < least || last > least + 3 * WEFT_PS_PER_US)
         fail_msg("last at %" PRIu64 ", expected from %" PRIu64, last, least);
-    const struct weft_tin_outcome *o = r.outcome->tin;
+    const struct weft_tin_outcome *o = weft_outcome_tin(r.outcome);
     assert_true(o->rts_bytes_max > 400000);     // what waits, waits at its sources
     assert_true(o->egress_bytes_max <= 128000); // and not behind the port
     assert_true(o->rts_packets_max * (uint64_t)WEFT_GNET_CELL_MIN * 64 <= o->rts_bytes_max);
@@ -306,10 +309,10 @@ static void clear_to_drop_saves_the_fabric(void **state) {
                              "run: {until: 50us}\n%s",
                        "");
     const struct weft_outcome *o = r.outcome;
-    assert_true(o->tin->ctd > 0);
-    assert_int_equal(o->drops[WEFT_DROP_CTD], o->tin->ctd);
-    assert_true(o->tin->rts_bytes_max <= 100000 + 4174);
-    assert_int_equal(o->tin->cells_lost + o->tin->cells_late, 0);
+    assert_true(weft_outcome_tin(o)->ctd > 0);
+    assert_int_equal(o->drops[WEFT_DROP_CTD], weft_outcome_tin(o)->ctd);
+    assert_true(weft_outcome_tin(o)->rts_bytes_max <= 100000 + 4174);
+    assert_int_equal(weft_outcome_tin(o)->cells_lost + weft_outcome_tin(o)->cells_late, 0);
     run_free(&r);
 }
 
@@ -370,7 +373,7 @@ static void a_failed_link_is_gone_around(void **state) {
     run_assert_complete(&r);
     const struct weft_outcome *o = r.outcome;
     assert_int_equal(o->drops[WEFT_DROP_NO_ROUTE], 0);
-    assert_true(o->tin->packets_lost < 40); // what was on the link or queued for it
+    assert_true(weft_outcome_tin(o)->packets_lost < 40); // what was on the link or queued for it
     run_free(&r);
 }
 
@@ -383,8 +386,8 @@ static void bit_errors_are_survived(void **state) {
                        "tin: {rts_timeout: 1ms}\nworkload: [{kind: permutation, size: 200KB}]\n%s",
                        "");
     run_assert_complete(&r);
-    assert_true(r.outcome->tin->cells_lost > 0);
-    assert_true(r.outcome->tin->packets_lost > 0);
+    assert_true(weft_outcome_tin(r.outcome)->cells_lost > 0);
+    assert_true(weft_outcome_tin(r.outcome)->packets_lost > 0);
     run_free(&r);
 }
 

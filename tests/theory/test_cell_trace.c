@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 /// Packets, marks, writes and reads of memory, failures: one link comes back, one loses bits.
 static const char busy[] =
@@ -27,13 +28,15 @@ static struct run run_traced(uint64_t one_in) {
 }
 
 static void assert_same_paths(const struct weft_outcome *a, const struct weft_outcome *b) {
-    assert_int_equal(a->cells->cells, b->cells->cells);
-    for (uint64_t i = 0; i < a->cells->cells; i++) {
-        const struct weft_cell_path *p = &a->cells->path[i], *q = &b->cells->path[i];
+    assert_int_equal(weft_outcome_cliques(a)->cells->cells, weft_outcome_cliques(b)->cells->cells);
+    for (uint64_t i = 0; i < weft_outcome_cliques(a)->cells->cells; i++) {
+        const struct weft_cell_path *p = &weft_outcome_cliques(a)->cells->path[i],
+                                    *q = &weft_outcome_cliques(b)->cells->path[i];
         assert_int_equal(p->hops, q->hops);
         assert_int_equal(p->end, q->end);
         for (uint32_t k = 0; k < p->hops; k++) {
-            const struct weft_cell_hop *x = &a->cells->hop[p->hop0 + k], *y = &b->cells->hop[q->hop0 + k];
+            const struct weft_cell_hop *x = &weft_outcome_cliques(a)->cells->hop[p->hop0 + k],
+                                       *y = &weft_outcome_cliques(b)->cells->hop[q->hop0 + k];
             assert_int_equal(x->node, y->node);
             assert_int_equal(x->in_ps, y->in_ps);
             assert_int_equal(x->out_ps, y->out_ps);
@@ -45,7 +48,7 @@ static void assert_same_paths(const struct weft_outcome *a, const struct weft_ou
 /// Whether cells are traced, how many and by how many threads, the run is the same; and so are the traces.
 static void tracing_changes_nothing(void **state) {
     struct run r = run_traced(0);
-    assert_int_equal(r.outcome->cells->cells, 0);
+    assert_int_equal(weft_outcome_cliques(r.outcome)->cells->cells, 0);
     static const uint64_t one_in[] = {1, 7, 1000};
     for (unsigned i = 0; i < sizeof one_in / sizeof *one_in; i++) {
         struct run traced = run_traced(one_in[i]);
@@ -64,8 +67,8 @@ static void tracing_changes_nothing(void **state) {
 /// Every cell is traced: by type, by links and by loss the paths are as many as the TiNs have counted.
 static void paths_account_for_every_cell(void **state) {
     struct run r = run_traced(1);
-    const struct weft_cell_paths *p = r.outcome->cells;
-    const struct weft_tin_outcome *tin = r.outcome->tin;
+    const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
+    const struct weft_tin_outcome *tin = weft_outcome_tin(r.outcome);
     uint64_t types[WEFT_TIN_CELL_TYPES] = {0}, hops[WEFT_TIN_HOPS] = {0}, ways[WEFT_CELL_WAY_COUNT] = {0}, links = 0;
     for (uint64_t i = 0; i < p->cells; i++) {
         const struct weft_cell_path *path = &p->path[i];
@@ -95,7 +98,7 @@ static void paths_account_for_every_cell(void **state) {
 /// 30 ns of FEC; from the TiN that sent it to the one it was for.
 static void a_path_is_what_the_links_are(void **state) {
     struct run r = run_traced(3);
-    const struct weft_cell_paths *p = r.outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
     const struct weft_topology *t = r.topology;
     for (uint64_t i = 0; i < p->cells; i++) {
         const struct weft_cell_path *path = &p->path[i];
@@ -120,16 +123,16 @@ static void one_in_so_many_is_traced(void **state) {
     struct run r = run_traced(0);
     double cells = 0;
     for (uint32_t c = 0; c < WEFT_TIN_CELL_TYPES; c++)
-        cells += (double)r.outcome->tin->cells[c];
+        cells += (double)weft_outcome_tin(r.outcome)->cells[c];
     run_free(&r);
     static const uint64_t one_in[] = {10, 100};
     for (unsigned i = 0; i < 2; i++) {
         r = run_traced(one_in[i]);
         double n = (double)one_in[i], expected = cells / n, deviation = sqrt(expected / 3) + 12;
         // a CTS is traced as well if its RTS is
-        double most = (cells + (double)r.outcome->tin->cells[0]) / n + 5 * deviation;
-        assert_true((double)r.outcome->cells->cells > expected - 5 * deviation);
-        assert_true((double)r.outcome->cells->cells < most);
+        double most = (cells + (double)weft_outcome_tin(r.outcome)->cells[0]) / n + 5 * deviation;
+        assert_true((double)weft_outcome_cliques(r.outcome)->cells->cells > expected - 5 * deviation);
+        assert_true((double)weft_outcome_cliques(r.outcome)->cells->cells < most);
         run_free(&r);
     }
 }
@@ -137,7 +140,7 @@ static void one_in_so_many_is_traced(void **state) {
 /// A TiN keeps its first notes: what became of later cells is not known, and it is said how many notes there would be.
 static void notes_are_bounded(void **state) {
     struct run r = RUN(run_once, "%stin: {trace: 1, trace_kept: 50}\n", busy);
-    const struct weft_cell_paths *p = r.outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
     assert_true(p->unnoted > 0 && p->unknown > 0 && p->cells > 0);
     assert_int_equal(p->arrived + p->lost + p->under_way + p->unknown, p->cells);
     run_free(&r);
@@ -152,7 +155,7 @@ static void cells_are_under_way_at_the_end(void **state) {
             "workload: [{kind: flow, src: host-0, dst: host-3, size: 1MB}]\n"
             "tin: {trace: 1}\nrun: {until: 20us}\n%s",
             "");
-    const struct weft_cell_paths *p = r.outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
     assert_true(p->under_way > 0);
     assert_int_equal(p->arrived + p->under_way, p->cells);
     run_free(&r);
@@ -170,7 +173,7 @@ static void a_wrong_entry_is_found(void **state) {
                                "workload: [{kind: poisson, load: 60%%, size: 4096B, duration: 60us}]\n"
                                "tin: {trace: 1}\nrun: {until: 400us, seed: %u}\n%s",
                                seed, wrong ? "control: {events: [{at: 10us, do: corrupt, node: tin-5}]}\n" : "");
-            const struct weft_cell_paths *p = r.outcome->cells;
+            const struct weft_cell_paths *p = weft_outcome_cliques(r.outcome)->cells;
             assert_true(p->cells > 10000);
             assert_int_equal(p->astray > 0, p->suspect != WEFT_NONE);
             assert_int_equal(p->suspicions, p->astray);

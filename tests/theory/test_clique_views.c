@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 #include "weft/wire_gnet.h"
 
 /// Load, links that lose bits, one that fails.
@@ -24,11 +25,11 @@ static const char lossy[] =
 static void tins_and_ports_add_up(void **state) {
     struct run r = run_once(lossy);
     const struct weft_outcome *o = r.outcome;
-    assert_int_equal(o->tins, 12);
-    assert_int_equal(o->gnet_ports, 12 * 8);
+    assert_int_equal(weft_outcome_cliques(o)->tins, 12);
+    assert_int_equal(weft_outcome_cliques(o)->gnet_ports, 12 * 8);
     struct weft_tin_outcome sum = {0};
-    for (uint32_t i = 0; i < o->tins; i++) {
-        const struct weft_tin_outcome *one = &o->tin_part[i].counts;
+    for (uint32_t i = 0; i < weft_outcome_cliques(o)->tins; i++) {
+        const struct weft_tin_outcome *one = &weft_outcome_cliques(o)->tin[i].counts;
 #define X(field, type, help) sum.field += one->field;
         WEFT_TIN_COUNTERS(X)
 #undef X
@@ -36,23 +37,23 @@ static void tins_and_ports_add_up(void **state) {
         WEFT_TIN_WATERMARKS(X)
 #undef X
     }
-#define X(field, type, help) assert_int_equal(sum.field, o->tin->field);
+#define X(field, type, help) assert_int_equal(sum.field, weft_outcome_tin(o)->field);
     WEFT_TIN_COUNTERS(X)
     WEFT_TIN_WATERMARKS(X)
 #undef X
     struct weft_gnet_port ports = {0};
     uint32_t global = 0;
-    for (uint32_t i = 0; i < o->gnet_ports; i++) {
-        ports.cells += o->gnet_port[i].cells;
-        ports.credit_stalls += o->gnet_port[i].credit_stalls;
-        ports.credit_stall_ps += o->gnet_port[i].credit_stall_ps;
-        global += o->gnet_port[i].global;
+    for (uint32_t i = 0; i < weft_outcome_cliques(o)->gnet_ports; i++) {
+        ports.cells += weft_outcome_cliques(o)->gnet_port[i].cells;
+        ports.credit_stalls += weft_outcome_cliques(o)->gnet_port[i].credit_stalls;
+        ports.credit_stall_ps += weft_outcome_cliques(o)->gnet_port[i].credit_stall_ps;
+        global += weft_outcome_cliques(o)->gnet_port[i].global;
     }
     assert_int_equal(global, 12 * 2);
     assert_true(ports.cells > 0 && ports.credit_stalls > 0);
-    assert_int_equal(ports.cells, o->tin->cell_hops);
-    assert_int_equal(ports.credit_stalls, o->tin->credit_stalls);
-    assert_int_equal(ports.credit_stall_ps, o->tin->credit_stall_ps);
+    assert_int_equal(ports.cells, weft_outcome_tin(o)->cell_hops);
+    assert_int_equal(ports.credit_stalls, weft_outcome_tin(o)->credit_stalls);
+    assert_int_equal(ports.credit_stall_ps, weft_outcome_tin(o)->credit_stall_ps);
     run_free(&r);
 }
 
@@ -78,7 +79,7 @@ static void losses_are_events(void **state) {
             }
         }
         assert_true(cells > 0 && down > 0 && given_up > 0 && caused > 0);
-        assert_int_equal(cells, o->tin->cells_lost + o->tin->cells_unroutable);
+        assert_int_equal(cells, weft_outcome_tin(o)->cells_lost + weft_outcome_tin(o)->cells_unroutable);
         assert_int_equal(given_up, o->drops[WEFT_DROP_REASSEMBLY]);
         weft_outcome_free(o);
     }
@@ -89,8 +90,8 @@ static void losses_are_events(void **state) {
 static void links_are_sampled(void **state) {
     struct run r = run_once(lossy);
     const struct weft_outcome *o = r.outcome;
-    for (uint32_t i = 0; i < o->gnet_ports; i++) {
-        const struct weft_gnet_port *p = &o->gnet_port[i];
+    for (uint32_t i = 0; i < weft_outcome_cliques(o)->gnet_ports; i++) {
+        const struct weft_gnet_port *p = &weft_outcome_cliques(o)->gnet_port[i];
         uint64_t bytes = 0, before = 0;
         weft_time_ps last = 0;
         for (uint64_t s = 0; s < o->samples; s++) {
@@ -130,7 +131,7 @@ static void marks_have_a_cause(void **state) {
         assert_int_equal(o->record[flow->cause - 1].kind, WEFT_EVENT_MARKING_BEGAN);
     }
     assert_true(marked > 0 && cnps > 0);
-    assert_int_equal(marked, o->tin->marked);
+    assert_int_equal(marked, weft_outcome_tin(o)->marked);
     assert_int_equal(cnps, o->cnps);
     run_free(&r);
 }
@@ -196,8 +197,8 @@ static void captured_cells_are_those_counted(void **state) {
         bytes += cell.header.length;
         shortest += cell.header.type == WEFT_GNET_TYPE_DATA && cell.header.length == WEFT_GNET_CELL_BYTES_MIN;
     }
-    for (uint32_t i = 0; i < r.outcome->gnet_ports; i++) { // sent there, or sent to there
-        const struct weft_gnet_port *p = &r.outcome->gnet_port[i];
+    for (uint32_t i = 0; i < weft_outcome_cliques(r.outcome)->gnet_ports; i++) { // sent there, or sent to there
+        const struct weft_gnet_port *p = &weft_outcome_cliques(r.outcome)->gnet_port[i];
         const char *own = r.topology->node[r.topology->port[p->port].node].name,
                    *peer = r.topology->node[r.topology->port[r.topology->port[p->port].peer].node].name;
         for (unsigned end = 0; end < 2; end++)
@@ -222,16 +223,17 @@ static void depths_of_vcs_are_those_of_links(void **state) {
     struct run r = run_once(lossy);
     const struct weft_outcome *o = r.outcome;
     struct weft_outcome *other = run_again(&r, 2, lossy);
-    assert_memory_equal(o->gnet_depths, other->gnet_depths, sizeof *o->gnet_depths);
+    assert_memory_equal(weft_outcome_cliques(o)->depths, weft_outcome_cliques(other)->depths,
+                        sizeof *weft_outcome_cliques(o)->depths);
     weft_outcome_free(other);
     double output = 0, fifo = 0, link_output = 0, link_fifo = 0;
-    uint64_t total = o->gnet_depths->output[0].n;
-    assert_true(total > 0 && total % o->gnet_ports == 0);
+    uint64_t total = weft_outcome_cliques(o)->depths->output[0].n;
+    assert_true(total > 0 && total % weft_outcome_cliques(o)->gnet_ports == 0);
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++) {
-        assert_int_equal(o->gnet_depths->output[vc].n, total);
-        assert_int_equal(o->gnet_depths->fifo[vc].n, total);
-        output += (double)total * weft_histogram_mean(&o->gnet_depths->output[vc]);
-        fifo += (double)total * weft_histogram_mean(&o->gnet_depths->fifo[vc]);
+        assert_int_equal(weft_outcome_cliques(o)->depths->output[vc].n, total);
+        assert_int_equal(weft_outcome_cliques(o)->depths->fifo[vc].n, total);
+        output += (double)total * weft_histogram_mean(&weft_outcome_cliques(o)->depths->output[vc]);
+        fifo += (double)total * weft_histogram_mean(&weft_outcome_cliques(o)->depths->fifo[vc]);
     }
     for (uint64_t s = 0; s < o->samples; s++) {
         uint32_t at = r.topology->port[o->sample[s].port].node;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 /// Buildings of 16 hosts, 2 at an RDSW; the edge PoD of building b has edsw-4b to 4b + 3 of 4 links each: 0 and 1 to
 /// one superspine, 2 and 3 to another, which all buildings share.
@@ -146,7 +147,7 @@ static void a_superspine_loses_a_building(void **state) {
     // The superspine's and the EDSW's UPDATE, each made, sent and taken; of the EDSW rdsw-0's is made first. Then what
     // was on the links to and from the superspine, with its processing, and what waited at the EDSW's port.
     weft_time_ps told = (DETECT + 2 * PROCESSING + LATENCY + 2 * PROCESSING + LATENCY) * WEFT_PS_PER_US;
-    assert_lost(lost_at(&r, name), told + 2 * GLASS_PS + 300000, r.outcome->dsf->egress_bytes_max / 4158);
+    assert_lost(lost_at(&r, name), told + 2 * GLASS_PS + 300000, weft_outcome_dsf(r.outcome)->egress_bytes_max / 4158);
     for (uint32_t i = 0; i < 16; i++)
         assert_true(by_exit(&r, i) > 100000);
     for (uint32_t i = 1; i < r.outcome->flows; i++)

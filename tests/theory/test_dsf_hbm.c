@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 /// host-0 and host-1 at rdsw-0, host-2 and host-3 at rdsw-1, host-4 and host-5 at rdsw-2.
 #define ZONE                                                                                                           \
@@ -38,7 +39,7 @@ static void a_long_voq_goes_to_hbm(void **state) {
     for (uint32_t i = 0; i < 3; i++) {
         struct run r = RUN(run_text, ZONE "interface_node: {sram: 8MiB, sram_alpha: %g}\n" TWO_TO_ONE, alphas[i]);
         assert_lossless(&r);
-        const struct weft_dsf_outcome *d = r.outcome->dsf;
+        const struct weft_dsf_outcome *d = weft_outcome_dsf(r.outcome);
         double on_chip = 0.8 * 8 * 1024 * 1024 * alphas[i] / (1 + alphas[i]), loop = 2604480.0 / 20;
         double expected = 2 * (PACKETS - (2 * on_chip - loop) / FRAME); // two VOQs
         if (fabs((double)d->hbm_packets - expected) > 0.005 * expected)
@@ -54,8 +55,8 @@ static void fast_hbm_delays_nothing(void **state) {
     struct run chip = run_once(ZONE TWO_TO_ONE);
     struct run hbm = run_text(ZONE "interface_node: {sram: 1MiB}\n" TWO_TO_ONE);
     assert_lossless(&hbm);
-    assert_int_equal(chip.outcome->dsf->hbm_packets, 0);
-    assert_true(hbm.outcome->dsf->hbm_packets > 2000);
+    assert_int_equal(weft_outcome_dsf(chip.outcome)->hbm_packets, 0);
+    assert_true(weft_outcome_dsf(hbm.outcome)->hbm_packets > 2000);
     for (uint32_t i = 0; i < 2; i++)
         if (fabs((double)run_fct(&hbm, i) / (double)run_fct(&chip, i) - 1) > 0.001)
             fail_msg("%" PRIu64 " and %" PRIu64, run_fct(&hbm, i), run_fct(&chip, i));
@@ -73,7 +74,7 @@ static void slow_hbm_is_the_rate(void **state) {
     if (fabs((double)run_fct(&r, 0) / expected - 1) > 0.01) // the loops of credits and pauses
         fail_msg("%" PRIu64 " ps, expected %.0f", run_fct(&r, 0), expected);
     assert_true((double)run_fct(&r, 1) < 0.5 * expected); // its interface node's HBM is fast
-    assert_true(r.outcome->dsf->chip_full > 0);
+    assert_true(weft_outcome_dsf(r.outcome)->chip_full > 0);
     assert_true(run_counters(&r, "rdsw-0/0", 3)->pfc_tx_xoff > 0);
     assert_int_equal(run_counters(&r, "rdsw-1/0", 3)->pfc_tx_xoff, 0);
     run_free(&r);

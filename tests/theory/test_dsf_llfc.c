@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 enum { LANES = 3, CELL = 268 };
 
@@ -52,7 +53,7 @@ static void fifo_grows_by_the_loop(void **state) {
         // Lanes may be in step: LANES cells come at once before one goes.
         if (fabs(most - expected) > LANES + 1) fail_msg("%g cells, expected %g", most, expected);
         assert_int_equal(run_drops(&r), 0);
-        assert_true(r.outcome->dsf->llfc_stops >= LANES);
+        assert_true(weft_outcome_dsf(r.outcome)->llfc_stops >= LANES);
         run_free(&r);
     }
 }
@@ -70,7 +71,7 @@ static void room_for_the_loop_is_enough(void **state) {
                            FUNNEL "fabric_node: {llfc: %s, llfc_stop: 200, llfc_go: 80, mark: 65535, fifo: %u}\n"
                                   "run: {until: 1ms}\n",
                            row[i].llfc, fifo);
-        assert_int_equal(r.outcome->dsf->cells_dropped == 0, row[i].lossless);
+        assert_int_equal(weft_outcome_dsf(r.outcome)->cells_dropped == 0, row[i].lossless);
         run_free(&r);
     }
 }
@@ -107,7 +108,7 @@ static void nothing_stands_still(void **state) {
                            seed, seed);
         run_assert_complete(&r);
         assert_int_equal(run_drops(&r), 0);
-        assert_true(r.outcome->dsf->llfc_stopped_ps > 0);
+        assert_true(weft_outcome_dsf(r.outcome)->llfc_stopped_ps > 0);
         run_free(&r);
     }
 }

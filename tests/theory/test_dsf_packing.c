@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 enum { HEADER = 12, PACKET = 10, CONTROL = 14, CELL = 256, CREDIT = 4096, LANES = 8 };
 
@@ -51,7 +52,7 @@ static void cells_are_filled(void **state) {
         run_assert_complete(&on);
         assert_int_equal(run_drops(&on), 0);
         assert_int_equal(on.outcome->flow[0].out_of_order, 0);
-        assert_int_equal(on.outcome->dsf->credits, off.outcome->dsf->credits);
+        assert_int_equal(weft_outcome_dsf(on.outcome)->credits, weft_outcome_dsf(off.outcome)->credits);
         run_free(&off);
         run_free(&on);
     }
@@ -61,8 +62,8 @@ static void cells_are_filled(void **state) {
 static void losses_are_counted(void **state) {
     struct run r = RUN(run_text, ZONE, ", bit_error_rate: 1e-6", "on", 256u, ", timeout: 100us");
     run_assert_complete(&r);
-    assert_true(r.outcome->dsf->cells_lost > 0);
-    assert_true(r.outcome->dsf->packets_lost > 0);
+    assert_true(weft_outcome_dsf(r.outcome)->cells_lost > 0);
+    assert_true(weft_outcome_dsf(r.outcome)->packets_lost > 0);
     run_free(&r);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 enum { RUNS = 25 };
 
@@ -121,7 +122,7 @@ static void run_one(uint64_t seed) {
             fputs(at, stderr);
             fail_msg("seed %" PRIu64 ": flow %u saw packets out of order", seed, i);
         }
-    if (whole) assert_int_equal(o->dsf->packets_lost, 0);
+    if (whole) assert_int_equal(weft_outcome_dsf(o)->packets_lost, 0);
     run_free(&r);
     free(at);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/dsf_outcome.h"
 
 #define ZONE                                                                                                           \
     "topology: {kind: dsf_l1_zone, rdsws: 4, rails: 1, fdsws: 10, virtual_devices: 4, hosts_per_rdsw: %d, "            \
@@ -61,7 +62,7 @@ static void incast_waits_at_its_sources(void **state) {
     weft_time_ps least = 483640 + 7 * n * frame, most = first + 7 * n * frame + 7 * 16 * 20 + 183640;
     if (last < least || last > most)
         fail_msg("last at %" PRIu64 ", expected %" PRIu64 " to %" PRIu64, last, least, most);
-    const struct weft_dsf_outcome *d = r.outcome->dsf;
+    const struct weft_dsf_outcome *d = weft_outcome_dsf(r.outcome);
     assert_true(d->egress_bytes_max < 128 * 1024);
     assert_true(d->seen->fabric_cells.max < 32);
     assert_true(d->voq_bytes_max > 500000);
@@ -145,14 +146,14 @@ static void lost_cells_are_lost_packets(void **state) {
                        1, "");
     const struct weft_outcome *o = r.outcome;
     run_assert_complete(&r);
-    assert_true(o->dsf->cells_lost > 10);
+    assert_true(weft_outcome_dsf(o)->cells_lost > 10);
     assert_true(o->drops[WEFT_DROP_REASSEMBLY] > 10);
-    assert_int_equal(o->drops[WEFT_DROP_REASSEMBLY], o->dsf->packets_lost);
+    assert_int_equal(o->drops[WEFT_DROP_REASSEMBLY], weft_outcome_dsf(o)->packets_lost);
     assert_true(o->drop_bytes[WEFT_DROP_LINK_DOWN] > 0);
     assert_int_equal(o->drops[WEFT_DROP_LINK_DOWN], 0); // packets are counted once, where they are missed
     assert_true(o->flow[0].packets_again > 0);
     // They are given up together, after one timeout of 100 us and not one after the other.
-    assert_true(o->dsf->packets_lost * 100 > 1000);
+    assert_true(weft_outcome_dsf(o)->packets_lost * 100 > 1000);
     assert_true(run_fct(&r, 0) < WEFT_PS_PER_MS);
     run_free(&r);
 }
@@ -166,7 +167,7 @@ static void failed_lanes_are_left(void **state) {
                        1, "");
     run_assert_complete(&r);
     assert_in_order(&r);
-    assert_int_equal(r.outcome->dsf->cells_lost, 0);
+    assert_int_equal(weft_outcome_dsf(r.outcome)->cells_lost, 0);
     assert_int_equal(run_counters(&r, "rdsw-0->fdsw-0.0", 0)->tx_bytes, 0);
     run_free(&r);
 }
@@ -191,7 +192,7 @@ static void few_lanes_leave_packets_in_voqs(void **state) {
             fail_msg("flow %u: %" PRIu64 " ps, expected %.0f", i, run_fct(&r, i), expected);
     uint64_t lane = run_counters(&r, "rdsw-0->fdsw-0.0", 0)->queue_bytes_max;
     if (lane < 250 * 268 || lane > (256 + 2 * 17) * 268) fail_msg("%" PRIu64 " bytes before a lane", lane);
-    assert_true(r.outcome->dsf->voq_bytes_max > 500000);
+    assert_true(weft_outcome_dsf(r.outcome)->voq_bytes_max > 500000);
     run_free(&r);
 }
 
@@ -206,7 +207,7 @@ static void watchdog_empties_a_voq(void **state) {
                             "host: {timeout: never}\nrun: {until: 600ms}\n",
                        1, "");
     const struct weft_outcome *o = r.outcome;
-    assert_int_equal(o->dsf->voqs_purged, 1);
+    assert_int_equal(weft_outcome_dsf(o)->voqs_purged, 1);
     assert_true(o->drops[WEFT_DROP_CREDIT_WATCHDOG] > 50);
     assert_int_equal(run_drops(&r), o->drops[WEFT_DROP_CREDIT_WATCHDOG]);
     run_fct(&r, 1);
@@ -245,7 +246,7 @@ static void cells_are_marked_at_the_depth(void **state) {
                                 "{kind: flow, src: hb, dst: hy, size: 4096B}]\n",
                            "100Gbps", "100Gbps", "100Gbps", marks[i]);
         run_assert_complete(&r);
-        const struct weft_dsf_outcome *d = r.outcome->dsf;
+        const struct weft_dsf_outcome *d = weft_outcome_dsf(r.outcome);
         assert_in_range(d->cells_marked, expected, expected + 1);
         uint64_t deep = 0; // exact below 256
         for (uint32_t k = marks[i]; k < WEFT_HISTOGRAM_BUCKETS; k++)
@@ -354,17 +355,17 @@ static struct run paused_egress(weft_bytes egress) {
 /// a packet is dropped.
 static void an_egress_buffer_is_full_when_it_is(void **state) {
     struct run r = paused_egress(4000000);
-    weft_bytes most = r.outcome->dsf->egress_bytes_max;
+    weft_bytes most = weft_outcome_dsf(r.outcome)->egress_bytes_max;
     assert_int_equal(run_drops(&r), 0);
     assert_in_range(most, 16000, 4000000);
     run_free(&r);
     r = paused_egress(most);
     assert_int_equal(run_drops(&r), 0);
-    assert_int_equal(r.outcome->dsf->egress_bytes_max, most);
+    assert_int_equal(weft_outcome_dsf(r.outcome)->egress_bytes_max, most);
     run_free(&r);
     r = paused_egress(most - 1);
     assert_true(r.outcome->drops[WEFT_DROP_EGRESS_FULL] > 0);
-    assert_true(r.outcome->dsf->egress_bytes_max < most);
+    assert_true(weft_outcome_dsf(r.outcome)->egress_bytes_max < most);
     run_free(&r);
 }
 
@@ -380,7 +381,7 @@ static void nics_are_paused_in_time(void **state) {
     for (size_t i = 0; i < (size_t)r.outcome->ports * WEFT_PRIORITIES; i++)
         pauses += r.outcome->port[i].pfc_tx_xoff;
     assert_true(pauses >= 6);
-    assert_true(r.outcome->dsf->voq_bytes_max <= 2 * 300000); // of two NICs
+    assert_true(weft_outcome_dsf(r.outcome)->voq_bytes_max <= 2 * 300000); // of two NICs
     run_free(&r);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 enum { HOST_BYTE = 160, BYTE = 320 }; ///< ps at 50G and at 25G
 
@@ -73,7 +74,7 @@ static struct run run_flood(uint32_t port, uint32_t class) {
 static void ports_and_classes_have_queues_of_their_own(void **state) {
     for (uint32_t q = 0; q < PORTS * WEFT_PRIORITIES; q++) {
         struct run r = run_flood(q / WEFT_PRIORITIES, q % WEFT_PRIORITIES);
-        assert_true(r.outcome->tin->ctd > 0);
+        assert_true(weft_outcome_tin(r.outcome)->ctd > 0);
         assert_int_equal(r.outcome->flows, 3 + PORTS * WEFT_PRIORITIES - 1);
         for (uint32_t i = 3; i < r.outcome->flows; i++)
             if (r.outcome->flow[i].end_ps == WEFT_TIME_NEVER || r.outcome->flow[i].packets_again)
@@ -96,7 +97,7 @@ static uint64_t marked_until(uint32_t us) {
             "workload: [{kind: incast, sources: \"host-1..3\", dst: host-0, size: 409600B}]\n",
             us);
     assert_int_equal(run_drops(&r), 0);
-    uint64_t marked = r.outcome->tin->marked;
+    uint64_t marked = weft_outcome_tin(r.outcome)->marked;
     run_free(&r);
     return marked;
 }

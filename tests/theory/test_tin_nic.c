@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 /// Hosts 2 i and 2 i + 1 at TiN i, TiNs joined by far more than a NIC has, room for all that waits, hardly an ACK.
 #define CLIQUE(tin)                                                                                                    \
@@ -115,7 +116,7 @@ static void without_sharing(void **state) {
                            tin[i]);
         assert_near(tin[i], rate_of(&r, 0), 1, .01);
         assert_near(tin[i], rate_of(&r, 1), 1, .01);
-        assert_int_equal(r.outcome->tin->seen->nic_wait_ns.n, 0);
+        assert_int_equal(weft_outcome_tin(r.outcome)->seen->nic_wait_ns.n, 0);
         run_free(&r);
     }
 }

@@ -168,10 +168,10 @@ static void sqlite_has_every_row(void **state) {
         struct fixture f;
         open_run(&f, scenarios[i]);
         for (uint32_t t = 0; t < weft_result_table_count(); t++) {
-            struct lines a = rows_of(&f, weft_result_tables[t]), b = rows_in_sqlite(&f, weft_result_tables[t]);
+            struct lines a = rows_of(&f, weft_result_table_at(t)), b = rows_in_sqlite(&f, weft_result_table_at(t));
             qsort(a.line, a.n, sizeof *a.line, by_text);
             qsort(b.line, b.n, sizeof *b.line, by_text);
-            if (a.n != b.n) fail_msg("%s: %u rows, %u in SQLite", weft_result_tables[t]->name, a.n, b.n);
+            if (a.n != b.n) fail_msg("%s: %u rows, %u in SQLite", weft_result_table_at(t)->name, a.n, b.n);
             for (uint32_t k = 0; k < a.n; k++)
                 assert_string_equal(a.line[k], b.line[k]);
             free_lines(&a);
@@ -328,7 +328,7 @@ static void json_has_every_row(void **state) {
         open_run(&f, scenarios[i]);
         struct weft_result_finder finder = weft_result_finder(&f.run, f.arena);
         for (uint32_t t = 0; t < weft_result_table_count(); t++) {
-            const struct weft_result_table *table = weft_result_tables[t];
+            const struct weft_result_table *table = weft_result_table_at(t);
             struct weft_result_walk walk = weft_result_walk(&f.run, table, f.arena);
             struct weft_result_cursor *row;
             uint64_t number = 0, above = UINT64_MAX, above_number = 0;
@@ -375,7 +375,7 @@ static void csv_has_every_row(void **state) {
         struct fixture f;
         open_run(&f, scenarios[i]);
         for (uint32_t t = 1; t < weft_result_table_count(); t++) {
-            const struct weft_result_table *table = weft_result_tables[t];
+            const struct weft_result_table *table = weft_result_table_at(t);
             struct weft_result_walk walk = weft_result_walk(&f.run, table, f.arena);
             bool present = weft_result_table_present(table, &f.run);
             char *text = NULL, value[LINE];
@@ -433,7 +433,7 @@ static void check_column(const struct weft_result_table *t, const struct weft_re
 
 static void rows_are_sound(void **state) {
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        const struct weft_result_table *t = weft_result_tables[i];
+        const struct weft_result_table *t = weft_result_table_at(i);
         assert_ptr_equal(weft_result_table_find(t->name), t); // no other has its name
         assert_true(!strchr(t->name, '.') || weft_result_table_above(t));
         for (uint32_t k = 0; k < t->columns; k++) {

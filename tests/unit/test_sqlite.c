@@ -17,7 +17,9 @@
 
 #include "query.h"
 #include "report_sample.h"
+#include "weft/dsf_outcome.h"
 #include "weft/result.h"
+#include "weft/tin_outcome.h"
 
 struct fixture {
     char dir[64];
@@ -80,7 +82,7 @@ static void is_sound(void **state) {
     expect_rows(f->dir, "PRAGMA user_version", "2");
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
         char name[64], query[128];
-        weft_result_flat(weft_result_tables[i]->name, name, sizeof name);
+        weft_result_flat(weft_result_table_at(i)->name, name, sizeof name);
         snprintf(query, sizeof query, "SELECT count(*) > 1 FROM pragma_table_info('%s')", name);
         expect_rows(f->dir, query, "1");
     }
@@ -145,9 +147,9 @@ static void of_a_fabric(void **state) {
     for (unsigned i = 0; i < 8; i++)
         weft_histogram_add(&seen.fabric_cells, i < 6 ? 0 : 1001); // 1000 to 1003
     weft_histogram_add(&seen.voq_ns, 7);
-    f->sample[1].outcome.dsf = &dsf;
+    f->sample[1].outcome.part[WEFT_BOX_DSF_INTERFACE] = &dsf;
     write_results(f, f->dir);
-    f->sample[1].outcome.dsf = NULL;
+    f->sample[1].outcome.part[WEFT_BOX_DSF_INTERFACE] = NULL;
     expect_rows(f->dir,
                 "SELECT run, cell_hops, cells_lost, voq_bytes_max, fabric_cells_count, fabric_cells_p50,"
                 " fabric_cells_max, voq_ns_mean, reassembly_packets__max FROM dsf",
@@ -160,17 +162,17 @@ static void of_a_fabric(void **state) {
 static void of_a_clique(void **state) {
     struct fixture *f = *state;
     static struct weft_tin_histograms seen;
-    static struct weft_tin_outcome tin = {.cell_hops = 9,
-                                          .rts_packets_max = 3,
-                                          .seen = &seen,
-                                          .cells = {2, 1, 1, 5},
-                                          .hops = {[1] = 3, [2] = 1, [15] = 4}};
+    static struct weft_clique_outcome cliques = {.sum = {.cell_hops = 9,
+                                                         .rts_packets_max = 3,
+                                                         .seen = &seen,
+                                                         .cells = {2, 1, 1, 5},
+                                                         .hops = {[1] = 3, [2] = 1, [15] = 4}}};
     memset(&seen, 0, sizeof seen);
     weft_histogram_add(&seen.clear_ns, 1000);
     weft_histogram_add(&seen.clear_ns, 1000);
-    f->sample[0].outcome.tin = &tin;
+    f->sample[0].outcome.part[WEFT_BOX_TIN] = &cliques;
     write_results(f, f->dir);
-    f->sample[0].outcome.tin = NULL;
+    f->sample[0].outcome.part[WEFT_BOX_TIN] = NULL;
     expect_rows(f->dir, "SELECT run, cell_hops, rts_packets_max, clear_ns_p99 FROM aquila", "1|9|3|1000");
     expect_rows(f->dir, "SELECT * FROM aquila_cells WHERE cells > 0", "1|ctd|1\n1|cts|1\n1|data|5\n1|rts|2");
     expect_rows(f->dir, "SELECT * FROM aquila_hops WHERE cells > 0", "1|1|3\n1|2|1\n1|15|4");
@@ -208,9 +210,11 @@ static void traced_cells(void **state) {
     struct weft_cell_path path = {
         .hops = 2, .to = 0, .suspect = 3, .end = WEFT_CELL_END_LOST, .drop = WEFT_DROP_NO_ROUTE};
     struct weft_cell_paths paths = {.cells = 1, .path = &path, .hop = hop};
-    f->sample[0].outcome.cells = &paths;
+    static struct weft_tin_histograms seen;
+    struct weft_clique_outcome cliques = {.sum = {.seen = &seen}, .cells = &paths};
+    f->sample[0].outcome.part[WEFT_BOX_TIN] = &cliques;
     write_results(f, f->dir);
-    f->sample[0].outcome.cells = NULL;
+    f->sample[0].outcome.part[WEFT_BOX_TIN] = NULL;
     expect_rows(f->dir, "SELECT * FROM cell_traces", "1|0|data|160|leaf-0|host-0|5|10|75|lost|1|no_route|leaf-0");
     expect_rows(f->dir, "SELECT * FROM cell_hops",
                 "1|0|0|leaf-0|NULL|6|10|leaf-0/2|7|30|astray\n1|0|1|host-1|host-1/0|7|70|NULL|7|75|none");

@@ -99,7 +99,7 @@ static void collect_marks(struct weft__network *net, const struct weft__in *in) 
 static void in_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     struct weft__in *in = weft__network_state(net, node);
     const struct weft_node_info *info = &net->topology->node[node];
-    weft__in_finish(in, now, net->outcome->dsf);
+    weft__in_finish(in, now, weft_outcome_dsf(net->outcome));
     collect_marks(net, in);
     for (uint32_t k = 0; k < info->ports; k++)
         if (!(in->slot[k] & WEFT__IN_ETHERNET))
@@ -139,6 +139,7 @@ static const struct weft__box interface_node_box = {
     .exit = weft__dsf_exit,
     .recorded_port = in_recorded_port,
     .shared = &weft__dsf_shared,
+    .results = &weft__dsf_results,
     .orders = true,
     .port_weight = 2,
 };
@@ -202,7 +203,7 @@ static struct weft__trace *fn_trace(const void *state) {
 static void fn_finish(struct weft__network *net, uint32_t node, weft_time_ps now) {
     struct weft__fn *fn = weft__network_state(net, node);
     uint32_t port0 = net->topology->node[node].port0;
-    weft__fn_finish(fn, now, net->outcome->dsf);
+    weft__fn_finish(fn, now, weft_outcome_dsf(net->outcome));
     for (uint32_t k = 0; k < fn->lanes.n; k++)
         weft__lane_finish(&fn->lanes, &fn->lanes.lane[k], &net->outcome->port[(size_t)(port0 + k) * WEFT_PRIORITIES]);
 }
@@ -221,6 +222,7 @@ static const struct weft__box fabric_node_box = {
     .finish = fn_finish,
     .crossing = fn_crossing,
     .shared = &weft__dsf_shared,
+    .results = &weft__dsf_results,
     .orders = true,
     .port_weight = 2,
 };

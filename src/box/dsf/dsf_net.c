@@ -75,11 +75,11 @@ struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t n
 }
 
 static void tell(struct weft__network *net, const struct weft__tally *sum) {
-    net->outcome->dsf->cell_hops = sum->count[WEFT__COUNT_CELL_HOPS];
+    weft_outcome_dsf(net->outcome)->cell_hops = sum->count[WEFT__COUNT_CELL_HOPS];
 }
 
 static void collect(struct weft__network *net) {
-    struct weft_dsf_histograms *sum = net->outcome->dsf->seen;
+    struct weft_dsf_histograms *sum = weft_outcome_dsf(net->outcome)->seen;
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         const struct weft_dsf_histograms *one = weft__dsf_of(net)->seen[w];
         if (!one) continue;

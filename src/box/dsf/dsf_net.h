@@ -7,6 +7,7 @@
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_outside.h"
 #include "weft/dsf.h"
+#include "weft/dsf_outcome.h"
 #include "weft/eligible.h"
 #include "weft/exits.h"
 
@@ -40,6 +41,9 @@ static inline const struct weft_fabric_conf *weft__fabric_conf(const struct weft
 extern const struct weft__shared weft__dsf_shared;
 /// Where the node's worker counts distributions.
 struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node);
+extern const struct weft__box_results weft__dsf_results;
+void *weft__dsf_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
+uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
 // Of interface nodes: see struct weft__box.
 bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
 uint32_t weft__dsf_exit(const struct weft__network *net, uint32_t node, const struct weft_packet *p);

@@ -4,23 +4,22 @@
 #include <math.h>
 
 #include "base/units.h"
-
-#include "weft/result.h"
+#include "box/dsf/dsf_net.h"
 
 static bool has_dsf(const struct weft_run *run) {
-    return run->outcome->dsf;
+    return weft_outcome_dsf(run->outcome);
 }
 
 /// Part 0 is the outcome, part 1 its distributions.
 static bool next_dsf(struct weft_result_cursor *c) {
-    c->part[0] = c->run->outcome->dsf;
-    c->part[1] = c->run->outcome->dsf->seen;
+    c->part[0] = weft_outcome_dsf(c->run->outcome);
+    c->part[1] = weft_outcome_dsf(c->run->outcome)->seen;
     return !c->at++;
 }
 
 static struct weft_result_value hops_rate(struct weft_result_cursor *c) {
     const struct weft_outcome *o = c->run->outcome;
-    double rate = o->cpu_s > 0 ? (double)o->dsf->cell_hops / o->cpu_s : (double)NAN;
+    double rate = o->cpu_s > 0 ? (double)weft_outcome_dsf(o)->cell_hops / o->cpu_s : (double)NAN;
     return (struct weft_result_value){.known = isfinite(rate), .real = rate};
 }
 
@@ -37,7 +36,7 @@ static const struct weft_result_column columns[] = {
 enum { TEXT = 64 };
 
 static void print_dsf(FILE *file, const struct weft_run *run) {
-    const struct weft_dsf_outcome *d = run->outcome->dsf;
+    const struct weft_dsf_outcome *d = weft_outcome_dsf(run->outcome);
     char hops[TEXT], voq[TEXT], egress[TEXT], reassembly[TEXT], p50[TEXT], p99[TEXT];
     weft_format_bytes(d->buffer_bytes_max, voq, sizeof voq);
     weft_format_bytes(d->egress_bytes_max, egress, sizeof egress);
@@ -60,7 +59,7 @@ static void print_dsf(FILE *file, const struct weft_run *run) {
             weft_histogram_quantile(&d->seen->reassembly_packets, 0.99), d->reassembly_packets_max);
 }
 
-const struct weft_result_table weft__results_dsf = {
+static const struct weft_result_table table = {
     .name = "dsf",
     .shape = WEFT_RESULT_OBJECT,
     .row = "the DSF boxes of a run: sums and the most at any one; percentiles are off by 0.4% at most",
@@ -68,4 +67,12 @@ const struct weft_result_table weft__results_dsf = {
     .next = next_dsf,
     .present = has_dsf,
     .print = print_dsf,
+};
+
+static const struct weft_result_table *const tables[] = {&table};
+const struct weft__box_results weft__dsf_results = {
+    .make = weft__dsf_outcome_new,
+    .mix = weft__dsf_outcome_mix,
+    .table = tables,
+    .tables = sizeof tables / sizeof *tables,
 };

@@ -101,12 +101,13 @@ static void tin_finish(struct weft__network *net, uint32_t node, weft_time_ps no
     struct weft_outcome *o = net->outcome;
     const struct weft__cliques *cliques = weft__cliques_of(net);
     const struct weft__clique *clique = &cliques->clique[cliques->shape->fabric_of_node[node]];
-    weft__tin_finish(tin, now, o->tin, clique->transition0);
-    o->tin_part[o->tins++] = (struct weft_tin_part){node, tin->gnet.counts};
-    o->tin_part[o->tins - 1].counts.seen = NULL; // its worker's
+    struct weft_clique_outcome *all = weft_outcome_cliques(o);
+    weft__tin_finish(tin, now, &all->sum, clique->transition0);
+    all->tin[all->tins++] = (struct weft_tin_part){node, tin->gnet.counts};
+    all->tin[all->tins - 1].counts.seen = NULL; // its worker's
     for (uint32_t k = 0; k < info->ports; k++) {
         if (tin->slot[k] & WEFT__TIN_ETHERNET) continue;
-        struct weft_gnet_port *port = &o->gnet_port[o->gnet_ports++];
+        struct weft_gnet_port *port = &all->gnet_port[all->gnet_ports++];
         *port = weft__gnet_port_counts(&tin->gnet, k);
         port->port = info->port0 + k;
         port->global = tin->gnet.tin->global >> k & 1;
@@ -165,6 +166,7 @@ static const struct weft__box tin_box = {
     .cross = weft__tin_cross,
     .cells = &weft__tin_capture,
     .shared = &weft__cliques_shared,
+    .results = &weft__clique_results,
     .has_leaves = true,
     .port_weight = 2,
 };

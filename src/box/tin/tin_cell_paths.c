@@ -47,7 +47,7 @@ static void gather(struct collector *c) {
         if (tracer->hops) memcpy(c->note + at, tracer->hop, tracer->hops * sizeof *c->note);
         at += tracer->hops;
         c->incomplete[n] = tracer->unnoted;
-        c->net->outcome->cells->unnoted += tracer->unnoted;
+        weft_outcome_cliques(c->net->outcome)->cells->unnoted += tracer->unnoted;
     }
     for (uint32_t i = 0; i < c->notes; i++)
         c->by_arrival[i] = &c->note[i];
@@ -191,7 +191,7 @@ static void find_suspect(const struct weft_topology *t, struct weft_cell_paths *
 
 void weft__cell_paths_collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
-    struct weft_cell_paths *p = o->cells;
+    struct weft_cell_paths *p = weft_outcome_cliques(o)->cells;
     struct collector c = {.net = net, .arena = weft_arena_new(WEFT_MEMORY_RESULT)};
     gather(&c);
     make_meant(&c);

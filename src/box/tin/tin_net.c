@@ -109,18 +109,18 @@ struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t n
 }
 
 static void collect_depths(struct weft__network *net) {
-    struct weft_outcome *o = net->outcome;
     if (!weft__cliques_of(net)->depths) return;
-    o->gnet_depths = weft_arena_alloc(o->arena, 1, sizeof *o->gnet_depths);
+    struct weft_gnet_depths *sum = weft_arena_alloc(net->outcome->arena, 1, sizeof *sum);
     for (uint32_t w = 0; w < net->engine.conf.workers; w++)
         for (uint32_t vc = 0; weft__cliques_of(net)->depths[w] && vc < WEFT_GNET_VCS; vc++) {
-            weft_histogram_merge(&o->gnet_depths->output[vc], &weft__cliques_of(net)->depths[w]->output[vc]);
-            weft_histogram_merge(&o->gnet_depths->fifo[vc], &weft__cliques_of(net)->depths[w]->fifo[vc]);
+            weft_histogram_merge(&sum->output[vc], &weft__cliques_of(net)->depths[w]->output[vc]);
+            weft_histogram_merge(&sum->fifo[vc], &weft__cliques_of(net)->depths[w]->fifo[vc]);
         }
+    weft_outcome_cliques(net->outcome)->depths = sum;
 }
 
 static void collect(struct weft__network *net) {
-    struct weft_tin_histograms *sum = net->outcome->tin->seen;
+    struct weft_tin_histograms *sum = weft_outcome_tin(net->outcome)->seen;
     for (uint32_t w = 0; w < net->engine.conf.workers; w++) {
         const struct weft_tin_histograms *one = weft__cliques_of(net)->seen[w];
         if (!one) continue;
@@ -139,5 +139,4 @@ const struct weft__shared weft__cliques_shared = {
     .tell = weft__cliques_tell,
     .collect = collect,
     .explain = weft__cliques_explain,
-    .round_trips = true, // what the fabric of a Clique is measured by
 };

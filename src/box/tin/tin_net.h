@@ -5,6 +5,7 @@
 
 #include "box/box.h"
 #include "box/tin/tin.h"
+#include "weft/tin_outcome.h"
 
 struct weft__cliques {
     struct weft_dragonflies *shape;
@@ -61,9 +62,12 @@ void weft__cell_paths_collect(struct weft__network *net);
 bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct weft_arena *arena,
                          struct weft__tin_rma_setup *ret_setup);
 extern const struct weft__cell_capture weft__tin_capture; ///< tin_cells.c
-// See struct weft__box.
+extern const struct weft__box_results weft__clique_results;
+// See struct weft__box and struct weft__box_results.
 bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
 enum weft_status weft__tin_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+void *weft__clique_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
+uint64_t weft__clique_outcome_mix(uint64_t digest, const void *part);
 void weft__cliques_explain(FILE *text, const struct weft__network *net);
 
 #endif

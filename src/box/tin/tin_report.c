@@ -50,7 +50,7 @@ static void print_tin_packets(FILE *file, const struct weft_tin_outcome *d) {
 
 /// Only where cells were traced.
 static void print_traced(FILE *file, const struct weft_run *run) {
-    const struct weft_cell_paths *p = run->outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(run->outcome)->cells;
     if (!p->cells) return;
     fprintf(file, "       traced %" PRIu64 " cells: %" PRIu64 " arrived, %" PRIu64 " lost, %" PRIu64 " under way",
             p->cells, p->arrived, p->lost, p->under_way);
@@ -99,8 +99,8 @@ static void print_transitions(FILE *file, const struct weft_tin_outcome *o) {
 }
 
 void weft__tin_report(FILE *file, const struct weft_run *run) {
-    print_tin(file, run->outcome->tin);
-    print_tin_packets(file, run->outcome->tin);
-    if (run->outcome->cells) print_traced(file, run);
-    print_transitions(file, run->outcome->tin);
+    print_tin(file, weft_outcome_tin(run->outcome));
+    print_tin_packets(file, weft_outcome_tin(run->outcome));
+    if (weft_outcome_cliques(run->outcome)->cells) print_traced(file, run);
+    print_transitions(file, weft_outcome_tin(run->outcome));
 }

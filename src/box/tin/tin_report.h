@@ -3,6 +3,7 @@
 #define WEFT_BOX_TIN_TIN_REPORT_H
 
 #include "weft/report.h"
+#include "weft/tin_outcome.h"
 
 /// What the table of a run for people says of its Cliques.
 void weft__tin_report(FILE *file, const struct weft_run *run);

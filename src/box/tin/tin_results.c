@@ -2,9 +2,9 @@
 // Results of Aquila Cliques: their TiNs, GNet links and traced cells.
 #include <math.h>
 
+#include "box/tin/tin_net.h"
 #include "box/tin/tin_report.h"
 #include "weft/gnet_routes.h"
-#include "weft/result.h"
 
 static struct weft_result_value text(const char *value) {
     return (struct weft_result_value){.known = value, .text = value};
@@ -16,19 +16,19 @@ static struct weft_result_value number(struct weft_result_cursor *c) {
 // --- all TiNs -----------------------------------------------------------------------------------------------------
 
 static bool has_tins(const struct weft_run *run) {
-    return run->outcome->tin;
+    return weft_outcome_cliques(run->outcome);
 }
 
 /// Part 0 is the outcome, part 1 its distributions.
 static bool next_clique(struct weft_result_cursor *c) {
-    c->part[0] = c->run->outcome->tin;
-    c->part[1] = c->run->outcome->tin->seen;
+    c->part[0] = weft_outcome_tin(c->run->outcome);
+    c->part[1] = weft_outcome_tin(c->run->outcome)->seen;
     return !c->at++;
 }
 
 static struct weft_result_value hops_rate(struct weft_result_cursor *c) {
     const struct weft_outcome *o = c->run->outcome;
-    double rate = o->cpu_s > 0 ? (double)o->tin->cell_hops / o->cpu_s : (double)NAN;
+    double rate = o->cpu_s > 0 ? (double)weft_outcome_tin(o)->cell_hops / o->cpu_s : (double)NAN;
     return (struct weft_result_value){.known = isfinite(rate), .real = rate};
 }
 
@@ -48,7 +48,7 @@ static const struct weft_result_column aquila_columns[] = {
         "times that a write of the controller left two TiNs without a way to each other; counted in Cliques of "
         "up to control.sdn.check_tins TiNs"),
 };
-const struct weft_result_table weft__results_aquila = {
+static const struct weft_result_table table_aquila = {
     .name = "aquila",
     .shape = WEFT_RESULT_OBJECT,
     .row = "the TiNs of a run: sums and the most at any one; percentiles are off by 0.4% at most",
@@ -71,7 +71,7 @@ struct whole {
 
 static bool next_cell_type(struct weft_result_cursor *c) {
     if (c->at == CELL_TYPES) return false;
-    c->part[0] = &c->run->outcome->tin->cells[c->at++];
+    c->part[0] = &weft_outcome_tin(c->run->outcome)->cells[c->at++];
     return true;
 }
 static struct weft_result_value cell_type(struct weft_result_cursor *c) {
@@ -84,7 +84,7 @@ static const struct weft_result_column cells_columns[] = {
                      .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells of this type that endpoints sent"),
 };
-const struct weft_result_table weft__results_aquila_cells = {
+static const struct weft_result_table table_cells = {
     .name = "aquila.cells",
     .shape = WEFT_RESULT_NUMBERS,
     .row = "a type of cell",
@@ -94,7 +94,7 @@ const struct weft_result_table weft__results_aquila_cells = {
 
 static bool next_hops(struct weft_result_cursor *c) {
     if (c->at == WEFT_TIN_HOPS) return false;
-    c->part[0] = &c->run->outcome->tin->hops[c->at++];
+    c->part[0] = &weft_outcome_tin(c->run->outcome)->hops[c->at++];
     return true;
 }
 
@@ -102,7 +102,7 @@ static const struct weft_result_column hops_columns[] = {
     WEFT_RESULT_CALL(number, "links", COUNT, "links that a cell crossed", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_NAMED(struct whole, value, "cells", COUNT, "cells that came to an endpoint after so many links"),
 };
-const struct weft_result_table weft__results_aquila_hops = {
+static const struct weft_result_table table_hops = {
     .name = "aquila.hops",
     .shape = WEFT_RESULT_ARRAY,
     .row = "a number of links, from 0",
@@ -121,12 +121,12 @@ struct distribution {
 };
 
 static bool has_depths(const struct weft_run *run) {
-    return run->outcome->gnet_depths;
+    return weft_outcome_cliques(run->outcome)->depths;
 }
 
 /// VCs that ever had something in a sample. Part 0 is the VC, parts 1 and 2 are its distributions.
 static bool next_depth(struct weft_result_cursor *c) {
-    const struct weft_gnet_depths *d = c->run->outcome->gnet_depths;
+    const struct weft_gnet_depths *d = weft_outcome_cliques(c->run->outcome)->depths;
     struct depth *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
     while (c->at < WEFT_GNET_VCS && !d->output[c->at].max && !d->fifo[c->at].max)
         c->at++;
@@ -152,7 +152,7 @@ static const struct weft_result_column depths_columns[] = {
     WEFT_RESULT_HISTOGRAM(2, struct distribution, of, "fifo_bytes", COUNT,
                           "bytes in the FIFO of the VC at an input, over samples and links", .unit = "bytes"),
 };
-const struct weft_result_table weft__results_aquila_vc_depths = {
+static const struct weft_result_table table_vc_depths = {
     .name = "aquila.vc_depths",
     .shape = WEFT_RESULT_LIST,
     .row = "a virtual channel in which a sample found something, with run.sample_interval",
@@ -164,8 +164,8 @@ const struct weft_result_table weft__results_aquila_vc_depths = {
 // --- failures and repairs -----------------------------------------------------------------------------------------
 
 static bool next_transition(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->tin->transitions) return false;
-    c->part[0] = &c->run->outcome->tin->transition[c->at++];
+    if (c->at == weft_outcome_tin(c->run->outcome)->transitions) return false;
+    c->part[0] = &weft_outcome_tin(c->run->outcome)->transition[c->at++];
     return true;
 }
 
@@ -183,7 +183,7 @@ static const struct weft_result_column transitions_columns[] = {
 #undef X
         SEEN(fetch_max_ps, TIME, FETCH_MAX),
 };
-const struct weft_result_table weft__results_aquila_transitions = {
+static const struct weft_result_table table_transitions = {
     .name = "aquila.transitions",
     .shape = WEFT_RESULT_LIST,
     .row = "a time from a failure or repair of links until the controller's tables follow",
@@ -216,7 +216,7 @@ static struct sum sum_of(const struct weft_tin_outcome *o, bool failures) {
 
 static bool next_sum(struct weft_result_cursor *c, bool failures) {
     struct sum *sum = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *sum);
-    *sum = sum_of(c->run->outcome->tin, failures);
+    *sum = sum_of(weft_outcome_tin(c->run->outcome), failures);
     c->part[0] = sum;
     return !c->at++;
 }
@@ -235,14 +235,14 @@ static const struct weft_result_column sum_columns[] = {
 #undef X
         WEFT_RESULT_NAMED(struct sum, all.fetch_max_ps, "fetch_max_ps", TIME, FETCH_MAX),
 };
-const struct weft_result_table weft__results_aquila_failures = {
+static const struct weft_result_table table_failures = {
     .name = "aquila.failures",
     .shape = WEFT_RESULT_OBJECT,
     .row = "the transitions in which links failed, summed up",
     WEFT_RESULT_COLUMNS(sum_columns),
     .next = next_failures,
 };
-const struct weft_result_table weft__results_aquila_repairs = {
+static const struct weft_result_table table_repairs = {
     .name = "aquila.repairs",
     .shape = WEFT_RESULT_OBJECT,
     .row = "the transitions in which links only came back, summed up",
@@ -254,8 +254,9 @@ const struct weft_result_table weft__results_aquila_repairs = {
 
 /// Part 0 is its counters, part 1 the node.
 static bool next_tin(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->tins) return false;
-    const struct weft_tin_part *tin = &c->run->outcome->tin_part[c->at++];
+    const struct weft_clique_outcome *o = weft_outcome_cliques(c->run->outcome);
+    if (!o || c->at == o->tins) return false;
+    const struct weft_tin_part *tin = &o->tin[c->at++];
     c->part[0] = &tin->counts;
     c->part[1] = &c->run->topology->node[tin->node];
     return true;
@@ -268,7 +269,7 @@ static const struct weft_result_column tins_columns[] = {
     WEFT_TIN_COUNTERS(X) WEFT_TIN_WATERMARKS(X)
 #undef X
 };
-const struct weft_result_table weft__results_tins = {
+static const struct weft_result_table table_tins = {
     .name = "tins",
     .shape = WEFT_RESULT_APART,
     .row = "a TiN, with the counters of aquila as they are at that TiN",
@@ -277,8 +278,9 @@ const struct weft_result_table weft__results_tins = {
 };
 
 static bool next_gnet_port(struct weft_result_cursor *c) {
-    if (c->at == c->run->outcome->gnet_ports) return false;
-    c->part[0] = &c->run->outcome->gnet_port[c->at++];
+    const struct weft_clique_outcome *o = weft_outcome_cliques(c->run->outcome);
+    if (!o || c->at == o->gnet_ports) return false;
+    c->part[0] = &o->gnet_port[c->at++];
     return true;
 }
 static struct weft_result_value port_class(struct weft_result_cursor *c) {
@@ -293,7 +295,7 @@ static const struct weft_result_column gnet_ports_columns[] = {
     WEFT_GNET_PORT_COUNTERS(X)
 #undef X
 };
-const struct weft_result_table weft__results_gnet_ports = {
+static const struct weft_result_table table_gnet_ports = {
     .name = "gnet_ports",
     .shape = WEFT_RESULT_APART,
     .row = "a port of a TiN with a GNet link",
@@ -304,14 +306,14 @@ const struct weft_result_table weft__results_gnet_ports = {
 // --- traced cells -------------------------------------------------------------------------------------------------
 
 static bool has_traces(const struct weft_run *run) {
-    return run->outcome->cells;
+    return has_tins(run) && weft_outcome_cliques(run->outcome)->cells;
 }
 static bool next_traced(struct weft_result_cursor *c) {
-    c->part[0] = c->run->outcome->cells;
+    c->part[0] = weft_outcome_cliques(c->run->outcome)->cells;
     return !c->at++;
 }
 static struct weft_result_value traced_suspect(struct weft_result_cursor *c) {
-    uint32_t node = c->run->outcome->cells->suspect;
+    uint32_t node = weft_outcome_cliques(c->run->outcome)->cells->suspect;
     return text(node == WEFT_NONE ? NULL : c->run->topology->node[node].name);
 }
 
@@ -330,7 +332,7 @@ static const struct weft_result_column traced_columns[] = {
                           "time of a traced cell from its head's arrival at a TiN to its departure, in ns",
                           .unit = "ns"),
 };
-const struct weft_result_table weft__results_aquila_traced = {
+static const struct weft_result_table table_traced = {
     .name = "aquila.traced",
     .shape = WEFT_RESULT_OBJECT,
     .row = "the traced cells of a run",
@@ -348,7 +350,7 @@ struct trace {
 
 static bool next_trace(struct weft_result_cursor *c) {
     const struct weft_topology *t = c->run->topology;
-    const struct weft_cell_paths *p = c->run->outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(c->run->outcome)->cells;
     struct trace *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
     if (c->at == p->cells) return false;
     const struct weft_cell_path *path = &p->path[c->at++];
@@ -385,7 +387,7 @@ static const struct weft_result_column cell_traces_columns[] = {
     OF_TRACE(reason, TEXT, "why the cell was lost"),
     OF_TRACE(suspect, TEXT, "name of the TiN that first sent the cell off its intended route"),
 };
-const struct weft_result_table weft__results_cell_traces = {
+static const struct weft_result_table table_cell_traces = {
     .name = "cell_traces",
     .shape = WEFT_RESULT_APART,
     .row = "a traced cell",
@@ -411,7 +413,7 @@ static const char *port_name(const struct weft_topology *t, uint32_t node, uint3
 
 static bool next_hop(struct weft_result_cursor *c) {
     const struct weft_topology *t = c->run->topology;
-    const struct weft_cell_paths *p = c->run->outcome->cells;
+    const struct weft_cell_paths *p = weft_outcome_cliques(c->run->outcome)->cells;
     struct hop *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
     while (c->at < p->cells && row->next == p->path[c->at].hops) {
         c->at++;
@@ -444,11 +446,22 @@ static const struct weft_result_column cell_hops_columns[] = {
     HOP(out_ps, TIME, "when the cell's first bit left, or it reached an endpoint, or was lost"),
     OF_HOP(way, TEXT, "how the cell left: minimal, nonminimal, escape, astray, home (to an endpoint) or none"),
 };
-const struct weft_result_table weft__results_cell_hops = {
+static const struct weft_result_table table_cell_hops = {
     .name = "cell_hops",
     .shape = WEFT_RESULT_APART,
     .row = "a TiN that a traced cell came to",
     WEFT_RESULT_COLUMNS(cell_hops_columns),
     .next = next_hop,
     .present = has_traces,
+};
+
+static const struct weft_result_table *const tables[] = {
+    &table_aquila,   &table_cells,   &table_hops, &table_vc_depths,  &table_traced,      &table_transitions,
+    &table_failures, &table_repairs, &table_tins, &table_gnet_ports, &table_cell_traces, &table_cell_hops,
+};
+const struct weft__box_results weft__clique_results = {
+    .make = weft__clique_outcome_new,
+    .mix = weft__clique_outcome_mix,
+    .table = tables,
+    .tables = sizeof tables / sizeof *tables,
 };

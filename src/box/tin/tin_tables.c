@@ -123,7 +123,7 @@ static void tell(struct weft_tin_outcome *o, struct weft__clique *clique, const 
 
 void weft__cliques_tell(struct weft__network *net, const struct weft__tally *sum) {
     struct weft__cliques *cliques = weft__cliques_of(net);
-    struct weft_tin_outcome *o = net->outcome->tin;
+    struct weft_tin_outcome *o = weft_outcome_tin(net->outcome);
     uint32_t transitions = 0;
     for (uint32_t f = 0; f < cliques->shape->n; f++)
         if (cliques->clique[f].timeline) transitions += cliques->clique[f].timeline->transitions;
