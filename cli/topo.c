@@ -5,7 +5,6 @@
 #include "cli.h"
 #include "topo.h"
 #include "weft/sim.h"
-#include "weft/tin.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
 
@@ -58,7 +57,7 @@ static void print_lines(const struct weft_topology_summary *s) {
     if (s->lines > LINES_MAX) printf("... and %u more sorts of links\n", s->lines - LINES_MAX);
 }
 
-static void print_figures(const struct weft_topology *t, const struct weft_topology_summary *s, bool cells) {
+static void print_figures(const struct weft_topology *t, const struct weft_topology_summary *s) {
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
         host[i] = t->node[s->half_ends[i]].name;
@@ -79,9 +78,10 @@ static void print_figures(const struct weft_topology *t, const struct weft_topol
         printf("paths      %.12g shortest between hosts of different switches\n", s->paths_max);
     printf("round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
     printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
-    if (!cells) return;
-    printf("           in a Clique: processing, and for RTS, CTS and data each processing, fall-through, bytes at the\n"
-           "           endpoint's rate, and for each GNet link fall-through, link, cable, and between pods FEC\n");
+    for (const char *line = s->cells_computed, *end; line; line = *end ? end + 1 : NULL) {
+        end = line + strcspn(line, "\n");
+        printf("           %.*s\n", (int)(end - line), line);
+    }
 }
 
 /// Machines alike, as they follow one another: "32 server (backend 8, frontend 1)".
@@ -121,9 +121,8 @@ static void print_text(const struct topo_view *v) {
         if (n->wiring) printf("wiring %s\n", n->wiring);
         print_layers(&v->summary[i]);
         print_lines(&v->summary[i]);
-        print_figures(t, &v->summary[i], v->cells);
-        topo_print_dsf(v, n);
-        topo_print_cliques(v, n);
+        print_figures(t, &v->summary[i]);
+        weft_boxes_describe(stdout, t, n);
     }
     if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
 }
@@ -134,24 +133,6 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     enum weft_status status = weft_workload_new(s->workload, s->workloads, t, s->run.seed, s->arena, &w, ret_error);
     if (!status) topo_print_paths(stdout, s, t, w);
     return status;
-}
-
-/// What GNet links and TiNs cost, or NULL if there is no TiN.
-static const struct weft_cell_costs *cell_costs(const struct weft_topology *t, const struct weft_device_conf **device,
-                                                const weft_time_ps *processing, struct weft_arena *arena) {
-    struct weft_cell_costs *costs = weft_arena_alloc(arena, 1, sizeof *costs);
-    weft_time_ps *link = weft_arena_alloc(arena, t->links, sizeof *link);
-    *costs = (struct weft_cell_costs){.tin_ps = processing, .link_ps = link};
-    for (uint32_t l = 0; l < t->links; l++) {
-        uint32_t from = t->port[t->link[l].port[0]].node, to = t->port[t->link[l].port[1]].node;
-        if (!weft_node_is_flat(&t->node[from]) || !weft_node_is_flat(&t->node[to])) continue;
-        bool global = t->node[from].cluster != t->node[to].cluster;
-        const struct weft_tin_conf *sender = device[from]->section[WEFT_BOX_TIN],
-                                   *receiver = device[to]->section[WEFT_BOX_TIN];
-        link[l] = weft_tin_link_ps(receiver, &t->link[l], global);
-        if (!costs->tables) costs->tables = &sender->gnet;
-    }
-    return costs->tables ? costs : NULL;
 }
 
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
@@ -165,12 +146,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
         topo_print_dot(stdout, t);
         return WEFT_OK;
     }
-    const struct weft_device_conf **device = weft_device_confs(s, t, s->arena);
-    weft_time_ps *processing = weft_arena_alloc(s->arena, t->switches, sizeof *processing);
-    for (uint32_t sw = 0; sw < t->switches; sw++)
-        processing[sw] = weft_box_crossing_ps(&t->node[t->switch_node[sw]], device[t->switch_node[sw]]);
-    const struct weft_cell_costs *cells = cell_costs(t, device, processing, s->arena);
-    struct topo_view view = {s, t, weft_topology_summarise(t, processing, cells, s->arena), cells};
+    struct topo_view view = {s, t, weft_boxes_summarise(s, t, s->arena)};
     if (o->json)
         topo_print_json(stdout, &view);
     else

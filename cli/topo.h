@@ -13,20 +13,11 @@ struct topo_view {
     const struct weft_scenario *scenario;
     const struct weft_topology *topology;
     const struct weft_topology_summary *summary; ///< of each network
-    const struct weft_cell_costs *cells;         ///< NULL: no TiNs
 };
 
 /// The way of every queue pair of the scenario's flows, and the links on which ways of different flows meet.
 void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const struct weft_topology *topology,
                       const struct weft_workload *workload);
-/// The disaggregated scheduled fabrics of a network; nothing if there is none.
-void topo_print_dsf(const struct topo_view *view, const struct weft_network_info *network);
-void topo_print_dsf_json(struct weft__json *j, const struct weft_topology *topology,
-                         const struct weft_network_info *network);
-/// The Cliques of a network; nothing if there is none.
-void topo_print_cliques(const struct topo_view *view, const struct weft_network_info *network);
-void topo_print_cliques_json(struct weft__json *j, const struct weft_topology *topology,
-                             const struct weft_network_info *network);
 void topo_print_json(FILE *file, const struct topo_view *view);
 /// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
 void topo_print_dot(FILE *file, const struct weft_topology *topology);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topo.h"
+#include "weft/sim.h"
 
 static void print_layers(struct weft__json *j, const struct weft_topology_summary *s) {
     weft__json_key(j, "layers");
@@ -116,8 +117,7 @@ static void print_summary(struct weft__json *j, const struct topo_view *view, ui
     print_layers(j, s);
     print_lines(j, s);
     print_figures(j, s);
-    topo_print_dsf_json(j, view->topology, &view->topology->network[network]);
-    topo_print_cliques_json(j, view->topology, &view->topology->network[network]);
+    weft_boxes_describe_json(j, view->topology, &view->topology->network[network]);
 }
 
 /// Of one network its figures, of several each one's.

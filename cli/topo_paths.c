@@ -82,9 +82,10 @@ static void print_meetings(const struct paths *p, struct weft_arena *arena) {
     }
 }
 
-static bool crosses_fabric(const struct weft_topology *t) {
-    for (uint32_t i = 0; i < t->nodes; i++)
-        if (t->node[i].box == WEFT_BOX_DSF_INTERFACE) return true;
+/// Whether it enters a fabric at one node and leaves it at another: print_way marks that.
+static bool crosses_fabric(const struct paths *p, const struct weft_path *path) {
+    for (uint32_t i = 1; i < path->hops; i++)
+        if (p->t->port[p->t->port[path->port[i - 1]].peer].node != p->t->port[path->port[i]].node) return true;
     return false;
 }
 
@@ -97,8 +98,11 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
         if ((int)strlen(workload->group[g]) > p.width) p.width = (int)strlen(workload->group[g]);
     for (uint32_t i = 0; i < workload->flows; i++)
         if (workload->flow[i].qps > 1) p.ends_width = 40;
+    bool crosses = false;
+    for (uint64_t i = 0; i < p.n && !crosses; i++)
+        crosses = crosses_fabric(&p, &p.path[i]);
     fprintf(file, "paths of %" PRIu32 " flows, seed %" PRIu64 ", all links up: the switches in order%s\n",
-            workload->flows, scenario->run.seed, crosses_fabric(topology) ? " (~: through a DSF, as cells)" : "");
+            workload->flows, scenario->run.seed, crosses ? " (~: through a fabric, as cells)" : "");
     for (uint64_t i = 0; i < p.n; i++)
         print_way(&p, &p.path[i]);
     print_meetings(&p, arena);

@@ -55,7 +55,7 @@ enum weft_control_what {
     WEFT_CONTROL_DRAIN,
     WEFT_CONTROL_UNDRAIN,
     WEFT_CONTROL_ASIC_ERROR,
-    WEFT_CONTROL_REBOOT, ///< this and what follows: of TiNs
+    WEFT_CONTROL_REBOOT,
     WEFT_CONTROL_CORRUPT,
     WEFT_CONTROL_JUMP,
 };

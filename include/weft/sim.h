@@ -3,7 +3,10 @@
 #ifndef WEFT_SIM_H
 #define WEFT_SIM_H
 
+#include <stdio.h>
+
 #include "weft/outcome.h"
+#include "weft/summary.h"
 #include "weft/weft.h"
 
 /// A variant bound, with its network and its flows.
@@ -41,8 +44,14 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
 /// Configuration of each node, in the arena: of the scenario's entries the last one that matches the node's name.
 const struct weft_device_conf **weft_device_confs(const struct weft_scenario *scenario,
                                                   const struct weft_topology *topology, struct weft_arena *arena);
-/// What a frame of 64 bytes takes at a box of this configuration that it meets alone; 0 for hosts.
-weft_time_ps weft_box_crossing_ps(const struct weft_node_info *node, const struct weft_device_conf *device);
+struct weft__json;
+/// weft_topology_summarise with what the scenario's boxes take.
+struct weft_topology_summary *weft_boxes_summarise(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                                   struct weft_arena *arena);
+/// What boxes say of the fabrics that they make up in a network: for people, and as keys of the object at hand.
+void weft_boxes_describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network);
+void weft_boxes_describe_json(struct weft__json *j, const struct weft_topology *t,
+                              const struct weft_network_info *network);
 
 /// Addresses of what is simulated, the same wherever bytes are shown. A port's MAC address: 02-00 and its number among
 /// all ports, in network order (locally administered, IEEE 802). A host's IPv4 address: 10.0.0.1 and up. The QPN of the

@@ -39,6 +39,7 @@ struct weft_topology_summary {
     uint32_t diameter_links;     ///< host to host over shortest paths
     double paths_min, paths_max; ///< shortest paths between hosts of different edge switches; 0: one edge switch
     weft_time_ps rtt_min_ps, rtt_max_ps; ///< see weft_topology_summarise
+    const char *cells_computed;          ///< as of the costs of cells; NULL: there are none
 };
 
 /// What cells of Cliques take, for the round trips of packets that cross them.
@@ -46,6 +47,7 @@ struct weft_cell_costs {
     const weft_time_ps *tin_ps;  ///< [switches] of a TiN: what a packet takes that comes and leaves there
     const weft_time_ps *link_ps; ///< [links] of a GNet link: what one more link on its way adds to that
     const struct weft_gnet_conf *tables;
+    const char *computed; ///< how, for people; one line or several
 };
 
 /// Figures of each network (t->networks of them) with all links up. `processing_ps`: fixed delay by switch index. A

@@ -18,8 +18,12 @@ const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t por
     return weft__box_of(&t->node[t->port[port].node]);
 }
 
-static const struct weft__box *box_of_kind(uint32_t kind) {
+const struct weft__box *weft__box_of_kind(uint32_t kind) {
     return weft__box_of(&(struct weft_node_info){.box = (uint8_t)kind});
+}
+
+const struct weft__box_control *weft__box_control_of(uint32_t kind) {
+    return weft__box_of_kind(kind)->control;
 }
 
 enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct weft_error *ret_error) {
@@ -28,12 +32,12 @@ enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct 
     for (uint32_t n = 0; n < t->nodes; n++)
         there[t->node[n].box] = true;
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
-        const struct weft__box *box = box_of_kind(kind);
+        const struct weft__box *box = weft__box_of_kind(kind);
         if (!there[kind] || !box->shared || net->shared[kind] || (exits && !box->exit)) continue;
         void *state = NULL;
         enum weft_status status = box->shared->make(net, &state, ret_error);
         for (uint32_t other = 0; other < WEFT_BOXES; other++)
-            if (box_of_kind(other)->shared == box->shared) net->shared[other] = state;
+            if (weft__box_of_kind(other)->shared == box->shared) net->shared[other] = state;
         if (status) return status;
     }
     return WEFT_OK;
@@ -41,14 +45,14 @@ enum weft_status weft__shared_new(struct weft__network *net, bool exits, struct 
 
 static bool is_first(uint32_t kind) {
     for (uint32_t before = 0; before < kind; before++)
-        if (box_of_kind(before)->shared == box_of_kind(kind)->shared) return false;
+        if (weft__box_of_kind(before)->shared == weft__box_of_kind(kind)->shared) return false;
     return true;
 }
 
 const struct weft__shared *weft__shared_next(const struct weft__network *net, uint32_t *kind) {
     while (*kind < WEFT_BOXES && !(net->shared[*kind] && is_first(*kind)))
         ++*kind;
-    return *kind < WEFT_BOXES ? box_of_kind(*kind)->shared : NULL;
+    return *kind < WEFT_BOXES ? weft__box_of_kind(*kind)->shared : NULL;
 }
 
 void weft__shared_free(struct weft__network *net) {

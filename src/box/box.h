@@ -7,8 +7,10 @@
 
 #include <stdio.h>
 
+#include "box/control.h"
 #include "box/network.h"
 #include "box/results.h"
+#include "box/view.h"
 
 /// How a box acts on what comes by one of its ports, from the last bit received.
 struct weft__box_reaction {
@@ -118,6 +120,8 @@ struct weft__box {
 
     const struct weft__shared *shared;         ///< NULL: nothing
     const struct weft__box_results *results;   ///< NULL: nothing
+    const struct weft__box_control *control;   ///< NULL: it has no part in a control plane
+    const struct weft__box_view *view;         ///< NULL: it says nothing of a network
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
     bool takes_routes;                         ///< of a controller
     bool has_leaves;                           ///< hosts that follow it and have a link to it alone are run with it
@@ -126,6 +130,7 @@ struct weft__box {
 };
 
 const struct weft__box *weft__box_of(const struct weft_node_info *node);
+const struct weft__box *weft__box_of_kind(uint32_t kind);
 /// The box at the port's end of its link.
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
 

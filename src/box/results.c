@@ -4,7 +4,7 @@
 #include "box/box.h"
 
 static const struct weft__box_results *results_of(uint32_t kind) {
-    return weft__box_of(&(struct weft_node_info){.box = (uint8_t)kind})->results;
+    return weft__box_of_kind(kind)->results;
 }
 
 const struct weft__box_results *weft__box_results_of(uint32_t kind) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the control plane besides links: `control: {events: [{at: 1s, do: crash, node: rdsw-3}, ...]}`.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "weft/control.h"
+#include "box/control.h"
 #include "weft/memory.h"
 #include "weft/param.h"
+
+enum { TEXT = 128 };
 
 struct event_conf {
     weft_time_ps at_ps;
@@ -30,23 +33,31 @@ static const struct weft_param_table table = WEFT_PARAM_TABLE("control.events", 
 
 #define BAD(tree, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (tree)->place, __VA_ARGS__)
 
-/// A node that has a part in a control plane.
-static bool is_party(const struct weft_topology *t, uint32_t node) {
-    return t->node[node].box == WEFT_BOX_DSF_INTERFACE || t->node[node].box == WEFT_BOX_TIN;
+/// NULL: the node has no part in a control plane.
+static const struct weft__box_control *party(const struct weft_topology *t, uint32_t node) {
+    return weft__box_control_of(t->node[node].box);
 }
 
-/// What may happen to a node of that kind.
-static bool is_fit(const struct weft_topology *t, uint32_t node, enum weft_control_what what) {
-    return (t->node[node].box == WEFT_BOX_TIN) == (what >= WEFT_CONTROL_REBOOT);
+/// "an interface node or a TiN": whatever boxes have a part in a control plane.
+static const char *parties(bool several, char *text, size_t size) {
+    size_t n = 0;
+    for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
+        const struct weft__box_control *control = weft__box_control_of(kind);
+        if (!control || n >= size) continue;
+        n += (size_t)snprintf(text + n, size - n, "%s%s", n ? " or " : "", several ? control->several : control->one);
+    }
+    return text;
 }
 
 static enum weft_status find_node(const struct weft_topology *t, const struct weft_tree *entry, const char *key,
                                   const char *name, uint32_t *ret_node, struct weft_error *ret_error) {
     const struct weft_tree *given = weft_tree_find(entry, key);
-    if (!*name) return BAD(entry, "expected '%s', the name of an interface node or a TiN", key);
+    char some[TEXT];
+    if (!*name) return BAD(entry, "expected '%s', the name of %s", key, parties(false, some, sizeof some));
     *ret_node = weft_topology_find_node(t, name);
-    if (*ret_node == WEFT_NONE || !is_party(t, *ret_node))
-        return BAD(given, "%s is not an interface node or a TiN of the topology; expected one, such as rdsw-0", name);
+    if (*ret_node == WEFT_NONE || !party(t, *ret_node))
+        return BAD(given, "%s is not %s of the topology; expected one, such as rdsw-0", name,
+                   parties(false, some, sizeof some));
     return WEFT_OK;
 }
 
@@ -56,14 +67,15 @@ static enum weft_status find_side(const struct weft_topology *t, const struct we
     uint32_t in = 0, out = 0;
     *ret_side = weft_arena_alloc(t->arena, t->nodes, sizeof **ret_side);
     for (uint32_t n = 0; n < t->nodes; n++) {
-        if (!is_party(t, n)) continue;
+        if (!party(t, n)) continue;
         (*ret_side)[n] = weft_glob_match(pattern, t->node[n].name);
         in += (*ret_side)[n];
         out += !(*ret_side)[n];
     }
     if (in && out) return WEFT_OK;
-    return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some interface nodes or TiNs, and not all",
-               pattern, in ? "all interface nodes" : "no interface node");
+    char some[TEXT];
+    return BAD(entry, "'%s' chooses %s; expected a pattern that chooses some %s, and not all", pattern,
+               in ? "all" : "none", parties(true, some, sizeof some));
 }
 
 static enum weft_status read_event(const struct weft_topology *t, const struct weft_tree *entry,
@@ -75,11 +87,9 @@ static enum weft_status read_event(const struct weft_topology *t, const struct w
     if (ret->what == WEFT_CONTROL_HEAL) return WEFT_OK;
     if (ret->what == WEFT_CONTROL_CUT) return find_side(t, entry, conf.node, &ret->side, ret_error);
     status = find_node(t, entry, "node", conf.node, &ret->node, ret_error);
-    if (!status && !is_fit(t, ret->node, ret->what))
+    if (!status && !(party(t, ret->node)->whats >> ret->what & 1))
         return BAD(weft_tree_find(entry, "do"), "'%s' does not happen to %s; expected %s",
-                   weft_control_whats[ret->what], conf.node,
-                   t->node[ret->node].box == WEFT_BOX_TIN ? "cut, heal, reboot, corrupt or jump, as it is a TiN"
-                                                          : "crash, restart, shut, cut, heal, move or a drain");
+                   weft_control_whats[ret->what], conf.node, party(t, ret->node)->expected);
     if (status || ret->what != WEFT_CONTROL_MOVE) return status;
     status = find_node(t, entry, "to", conf.to, &ret->to, ret_error);
     if (!status && ret->to == ret->node) return BAD(entry, "the host moves from %s to itself", conf.node);

@@ -142,8 +142,3 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     weft_arena_free(arena);
     return time;
 }
-
-weft_time_ps weft_box_crossing_ps(const struct weft_node_info *node, const struct weft_device_conf *device) {
-    const struct weft__box *box = weft__box_of(node);
-    return box->crossing ? box->crossing(device) : 0;
-}

@@ -21,7 +21,7 @@ static bool is_fabric(const struct choice *c, uint32_t port) {
 /// What travels there: frames; of fabrics only cells of GNet are known as bytes.
 enum kind { FRAMES, GNET, KINDS };
 static bool is_kind(const struct choice *c, uint32_t port, enum kind kind) {
-    bool gnet = is_fabric(c, port) && c->t->node[c->t->port[port].node].box == WEFT_BOX_TIN;
+    bool gnet = is_fabric(c, port) && weft_node_is_flat(&c->t->node[c->t->port[port].node]);
     return kind == GNET ? gnet : !is_fabric(c, port);
 }
 

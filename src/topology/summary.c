@@ -197,7 +197,7 @@ static void note_host(struct edge *e, weft_time_ps cost) {
 }
 
 static bool is_gnet(const struct weft_topology *t, uint32_t link) {
-    return weft_topology_link_is_fabric(t, link) && t->node[t->port[t->link[link].port[0]].node].box == WEFT_BOX_TIN;
+    return weft_topology_link_is_fabric(t, link) && weft_node_is_flat(&t->node[t->port[t->link[link].port[0]].node]);
 }
 
 static void walk_init(struct walk *w, const struct weft_topology *t, const weft_time_ps *processing_ps,
@@ -355,6 +355,8 @@ struct weft_topology_summary *weft_topology_summarise(const struct weft_topology
     if (cells) find_cliques(&w, arena);
     for (uint32_t i = 0; i < t->networks; i++)
         summarise(&s[i], &w, &t->network[i], arena);
+    for (uint32_t i = 0; cells && i < t->networks; i++)
+        s[i].cells_computed = cells->computed;
     walk_deinit(&w);
     return s;
 }

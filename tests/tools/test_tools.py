@@ -77,6 +77,8 @@ class Layers(unittest.TestCase):
             ("src/sim/x.c", "box/box.h", True), ("src/box/tin/x.c", "sim/y.h", False),
             ("src/engine/x.c", "base/bits.h", True), ("src/engine/x.c", "weft/run.h", True),
             ("src/engine/x.h", "weft/outcome.h", False), ("src/engine/x.c", "weft/topology.h", False),
+            ("src/report/x.c", "box/results.h", True), ("src/report/x.c", "box/tin/y.h", False),
+            ("src/control/x.c", "box/control.h", True), ("src/control/dsf/x.c", "box/control.h", False),
             ("src/base/x.c", "models.def", True), ("src/cc/x.c", "models.def", False),
             ("include/weft/x.h", "weft/types.h", True), ("include/weft/x.h", "base/json.h", False),
             ("cli/x.c", "cli.h", True), ("cli/x.c", "weft/sim.h", True), ("cli/x.c", "engine/engine.h", False),
@@ -91,6 +93,14 @@ class Layers(unittest.TestCase):
                 self.assertEqual(self.faults("src/engine/x.c", SPDX + line + "\n"), ["2"])
                 self.assertEqual(self.faults("src/link/x.c", SPDX + line + "\n"), [])
         self.assertEqual(self.faults("src/engine/x.c", SPDX + "// Of every kind.\nassert(n <= WEFT_PACKET_NODES);\n"), [])
+
+    def test_rooms_that_know_no_kind_of_box(self):
+        for name, allowed in [("src/report/x.c", False), ("src/sim/x.c", False), ("src/control/x.c", False),
+                              ("src/control/dsf/x.c", True), ("src/box/tin/x.c", True), ("cli/topo.c", False),
+                              ("cli/trace_control.c", True)]:
+            with self.subTest(name=name):
+                self.assertEqual(self.faults(name, SPDX + "box == WEFT_BOX_TIN\n"), [] if allowed else ["2"])
+                self.assertEqual(self.faults(name, SPDX + "kind < WEFT_BOXES\n"), [])
 
     def test_licence_size_words_and_paths(self):
         self.assertEqual(self.faults("src/cc/x.c", "int x;\n"), ["1"])

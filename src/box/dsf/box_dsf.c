@@ -120,6 +120,14 @@ static uint32_t in_recorded_port(const struct weft__network *net, uint64_t more)
     return weft__dsf_ethernet_port(net->topology, weft__dsf_of(net)->eligible->node_of_in[more >> 16], more & 0xffff);
 }
 
+static const struct weft__box_control in_control = {
+    .one = "an interface node",
+    .several = "interface nodes",
+    .whats = 1 << WEFT_CONTROL_CRASH | 1 << WEFT_CONTROL_RESTART | 1 << WEFT_CONTROL_SHUT | 1 << WEFT_CONTROL_MOVE |
+             1 << WEFT_CONTROL_DRAIN | 1 << WEFT_CONTROL_UNDRAIN | 1 << WEFT_CONTROL_ASIC_ERROR,
+    .expected = "crash, restart, shut, cut, heal, move or a drain",
+};
+
 static const struct weft__box interface_node_box = {
     .make = in_make,
     .port = in_port,
@@ -140,6 +148,8 @@ static const struct weft__box interface_node_box = {
     .recorded_port = in_recorded_port,
     .shared = &weft__dsf_shared,
     .results = &weft__dsf_results,
+    .control = &in_control,
+    .view = &weft__dsf_view,
     .orders = true,
     .port_weight = 2,
 };
@@ -223,6 +233,7 @@ static const struct weft__box fabric_node_box = {
     .crossing = fn_crossing,
     .shared = &weft__dsf_shared,
     .results = &weft__dsf_results,
+    .view = &weft__dsf_view,
     .orders = true,
     .port_weight = 2,
 };

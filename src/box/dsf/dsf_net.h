@@ -42,6 +42,7 @@ extern const struct weft__shared weft__dsf_shared;
 /// Where the node's worker counts distributions.
 struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node);
 extern const struct weft__box_results weft__dsf_results;
+extern const struct weft__box_view weft__dsf_view; ///< dsf_topo.c
 void *weft__dsf_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
 uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
 // Of interface nodes: see struct weft__box.

@@ -149,6 +149,13 @@ static void tin_host_terms(const struct weft__network *net, uint32_t port, struc
         find_downs(timeline, cliques->shape->tin_of_node[tin], net->arena_host, ret);
 }
 
+static const struct weft__box_control tin_control = {
+    .one = "a TiN",
+    .several = "TiNs",
+    .whats = 1 << WEFT_CONTROL_REBOOT | 1 << WEFT_CONTROL_CORRUPT | 1 << WEFT_CONTROL_JUMP,
+    .expected = "cut, heal, reboot, corrupt or jump, as it is a TiN",
+};
+
 static const struct weft__box tin_box = {
     .make = tin_make,
     .port = tin_port,
@@ -167,6 +174,8 @@ static const struct weft__box tin_box = {
     .cells = &weft__tin_capture,
     .shared = &weft__cliques_shared,
     .results = &weft__clique_results,
+    .control = &tin_control,
+    .view = &weft__clique_view,
     .has_leaves = true,
     .port_weight = 2,
 };

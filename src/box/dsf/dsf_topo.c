@@ -1,87 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of weft topo about disaggregated scheduled fabrics: boxes, lanes and ratios in the words of those who run
-// them.
+// What weft topo says of disaggregated scheduled fabrics: boxes, lanes and ratios in the words of those who run them.
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "topo.h"
+#include "box/dsf/dsf_net.h"
 #include "weft/plan_dsf.h"
 
 enum { TEXT = 32 };
 
-static const char *range(uint32_t min, uint32_t max, char *text, size_t size) {
-    if (min == max)
-        snprintf(text, size, "%" PRIu32, min);
-    else
-        snprintf(text, size, "%" PRIu32 " to %" PRIu32, min, max);
-    return text;
-}
-
-static void print_fabric(const struct weft_dsf_layer *l, const char *head) {
+static void print_fabric(FILE *file, const struct weft_dsf_layer *l, const char *head) {
     char down[TEXT], up[TEXT];
-    printf("%-10s %-12s %" PRIu32 " boxes", head, l->name, l->boxes);
-    if (l->nodes > l->boxes) printf(" of %.3g virtual devices", (double)l->nodes / l->boxes);
-    printf(", each %s lanes down", range(l->down_min, l->down_max, down, sizeof down));
-    if (l->up_max) printf(" and %s up", range(l->up_min, l->up_max, up, sizeof up));
+    fprintf(file, "%-10s %-12s %" PRIu32 " boxes", head, l->name, l->boxes);
+    if (l->nodes > l->boxes) fprintf(file, " of %.3g virtual devices", (double)l->nodes / l->boxes);
+    fprintf(file, ", each %s lanes down", weft__view_range(l->down_min, l->down_max, down, sizeof down));
+    if (l->up_max) fprintf(file, " and %s up", weft__view_range(l->up_min, l->up_max, up, sizeof up));
     if (l->up_min && l->up_max == l->up_min && l->down_min == l->down_max)
-        printf(": %.4g:1", (double)l->down_min / l->up_min);
-    putchar('\n');
+        fprintf(file, ": %.4g:1", (double)l->down_min / l->up_min);
+    putc('\n', file);
 }
 
 /// Interface nodes of a layer, sort by sort.
-static void print_interfaces(const struct weft_dsf_layer *l, const char *head, const struct weft_plan_dsf_sort *sort,
-                             uint32_t sorts) {
+static void print_interfaces(FILE *file, const struct weft_dsf_layer *l, const char *head,
+                             const struct weft_plan_dsf_sort *sort, uint32_t sorts) {
     for (uint32_t i = 0; i < sorts; i++) {
         if (sort[i].layer != l->name) continue;
         struct weft_plan_dsf p = weft_plan_calc_dsf(&sort[i].conf);
         char rate[TEXT], lane[TEXT];
         weft_format_rate(sort[i].conf.rate_bps, rate, sizeof rate);
         weft_format_rate(p.coded_bps / sort[i].conf.lanes, lane, sizeof lane);
-        printf("%-10s %-12s %" PRIu32 " boxes, each %" PRIu64 " ports of %s and %" PRIu64
-               " lanes of %s: %.3g times the ports, %.3g after cell headers\n",
-               head, l->name, sort[i].nodes, sort[i].conf.ports, rate, sort[i].conf.lanes, lane, p.coded_speedup,
-               p.net_speedup);
+        fprintf(file,
+                "%-10s %-12s %" PRIu32 " boxes, each %" PRIu64 " ports of %s and %" PRIu64
+                " lanes of %s: %.3g times the ports, %.3g after cell headers\n",
+                head, l->name, sort[i].nodes, sort[i].conf.ports, rate, sort[i].conf.lanes, lane, p.coded_speedup,
+                p.net_speedup);
         head = "";
     }
 }
 
-static void print_fabrics(const struct weft_dsf_summary *s) {
+static void print_fabrics(FILE *file, const struct weft_dsf_summary *s) {
     char hosts[TEXT], links[TEXT], number[TEXT] = "one fabric";
     if (s->alike < s->fabrics) {
-        printf("           %" PRIu32 " fabrics that are not alike\n", s->fabrics);
+        fprintf(file, "           %" PRIu32 " fabrics that are not alike\n", s->fabrics);
         return;
     }
     if (s->fabrics > 1) snprintf(number, sizeof number, "%" PRIu32 " fabrics, each", s->fabrics);
     weft_format_rate(s->host_bps, hosts, sizeof hosts);
     weft_format_rate(s->link_bps, links, sizeof links);
-    printf("           %s of %" PRIu32 " NIC ports, %s", number, s->hosts, hosts);
+    fprintf(file, "           %s of %" PRIu32 " NIC ports, %s", number, s->hosts, hosts);
     if (s->links && s->link_bps < s->host_bps)
-        printf("; %" PRIu32 " links out of it, %s: %.4g:1, %.3g%% of what a port can send", s->links, links,
-               (double)s->host_bps / (double)s->link_bps, 100 * (double)s->link_bps / (double)s->host_bps);
+        fprintf(file, "; %" PRIu32 " links out of it, %s: %.4g:1, %.3g%% of what a port can send", s->links, links,
+                (double)s->host_bps / (double)s->link_bps, 100 * (double)s->link_bps / (double)s->host_bps);
     else if (s->links)
-        printf("; %" PRIu32 " links out of it, %s", s->links, links);
-    putchar('\n');
+        fprintf(file, "; %" PRIu32 " links out of it, %s", s->links, links);
+    putc('\n', file);
 }
 
-void topo_print_dsf(const struct topo_view *view, const struct weft_network_info *network) {
-    struct weft_dsf_summary s = weft_topology_summarise_dsf(view->topology, network);
+static void describe(FILE *file, const struct weft_topology *t, const struct weft_network_info *network) {
+    struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
     if (!s.layers) return;
     struct weft_plan_dsf_conf base;
-    struct weft_arena *arena = view->scenario->arena;
     uint32_t sorts;
-    weft_params_load(&weft_plan_dsf_table, NULL, &base, arena, NULL); // defaults
-    struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(view->topology, &base, arena, &sorts);
+    weft_params_load(&weft_plan_dsf_table, NULL, &base, t->arena, NULL); // defaults
+    struct weft_plan_dsf_sort *sort = weft_plan_topology_dsf(t, &base, t->arena, &sorts);
     for (uint32_t i = 0; i < s.layers; i++) {
         const char *head = i ? "" : "DSF";
         if (s.layer[i].box == WEFT_BOX_DSF_FABRIC)
-            print_fabric(&s.layer[i], head);
+            print_fabric(file, &s.layer[i], head);
         else
-            print_interfaces(&s.layer[i], head, sort, sorts);
+            print_interfaces(file, &s.layer[i], head, sort, sorts);
     }
-    print_fabrics(&s);
+    print_fabrics(file, &s);
 }
 
-void topo_print_dsf_json(struct weft__json *j, const struct weft_topology *t, const struct weft_network_info *network) {
+static void describe_json(struct weft__json *j, const struct weft_topology *t,
+                          const struct weft_network_info *network) {
     struct weft_dsf_summary s = weft_topology_summarise_dsf(t, network);
     if (!s.layers) return;
     weft__json_key(j, "dsf");
@@ -114,3 +105,5 @@ void topo_print_dsf_json(struct weft__json *j, const struct weft_topology *t, co
     weft__json_end_object(j);
     weft__json_end_object(j);
 }
+
+const struct weft__box_view weft__dsf_view = {.describe = describe, .describe_json = describe_json};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What boxes say of the fabrics that they make up in a network, before anything runs on it.
+#ifndef WEFT_BOX_VIEW_H
+#define WEFT_BOX_VIEW_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "weft/scenario.h"
+#include "weft/summary.h"
+
+/// Boxes of several kinds may have the same. Nothing is written of a network that has no such fabric.
+struct weft__box_view {
+    void (*describe)(FILE *file, const struct weft_topology *t, const struct weft_network_info *network);
+    /// Likewise, as a key of the object at hand.
+    void (*describe_json)(struct weft__json *j, const struct weft_topology *t, const struct weft_network_info *network);
+    /// Optional: what packets pay that cross such a fabric as cells, in `arena`. `processing_ps`: by switch index.
+    const struct weft_cell_costs *(*costs)(const struct weft_topology *t, const struct weft_device_conf **device,
+                                           const weft_time_ps *processing_ps, struct weft_arena *arena);
+};
+
+/// "3" or "3 to 5", in `text`.
+const char *weft__view_range(uint32_t min, uint32_t max, char *text, size_t size);
+
+#endif
