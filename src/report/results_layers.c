@@ -23,6 +23,24 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
     return true;
 }
 
+/// The list that weft_report_<name> makes, and a walk over it.
+#define LIST(name, T)                                                                                                  \
+    static struct list *name##_of(struct weft_result_cursor *c) {                                                      \
+        uint32_t n;                                                                                                    \
+        const T *entry = weft_report_##name(c->run, c->arena, &n);                                                     \
+        return list_of(c, entry, n);                                                                                   \
+    }                                                                                                                  \
+    static bool next_##name(struct weft_result_cursor *c) {                                                            \
+        if (!c->state) c->state = name##_of(c);                                                                        \
+        return next_entry(c, sizeof(T));                                                                               \
+    }
+/// Likewise, of links in one direction.
+#define DIRECTED_LIST(name, T)                                                                                         \
+    LIST(name, T)                                                                                                      \
+    static struct weft_result_value name##_direction(struct weft_result_cursor *c) {                                   \
+        return WEFT__RESULT_TEXT(weft_balance_directions[((const T *)c->part[0])->direction]);                         \
+    }
+
 /// Columns that say which layers; T has key, from and to.
 #define LAYERS(T, what_from, what_to)                                                                                  \
     WEFT_RESULT_NAMED(T, key, "layers", TEXT, "both layers, such as leaf-spine; within one layer also the direction",  \
@@ -36,14 +54,7 @@ static bool next_entry(struct weft_result_cursor *c, size_t size) {
 
 // --- pauses -------------------------------------------------------------------------------------------------------
 
-static bool next_pfc_layers(struct weft_result_cursor *c) {
-    uint32_t n;
-    if (!c->state) {
-        const struct weft_pfc_layers *l = weft_report_pfc_layers(c->run, c->arena, &n);
-        c->state = list_of(c, l, n);
-    }
-    return next_entry(c, sizeof(struct weft_pfc_layers));
-}
+LIST(pfc_layers, struct weft_pfc_layers)
 
 #define PFC(field, kind, ...) WEFT_RESULT(struct weft_pfc_layers, field, kind, __VA_ARGS__)
 static const struct weft_result_column pfc_layers_columns[] = {
@@ -64,18 +75,7 @@ const struct weft_result_table weft__results_pfc_layers = {
 
 // --- balance ------------------------------------------------------------------------------------------------------
 
-static bool next_balance(struct weft_result_cursor *c) {
-    uint32_t n;
-    if (!c->state) {
-        const struct weft_balance *b = weft_report_balance(c->run, c->arena, &n);
-        c->state = list_of(c, b, n);
-    }
-    return next_entry(c, sizeof(struct weft_balance));
-}
-
-static struct weft_result_value balance_direction(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_balance *)c->part[0])->direction]);
-}
+DIRECTED_LIST(balance, struct weft_balance)
 
 #define BALANCE(field, kind, ...) WEFT_RESULT(struct weft_balance, field, kind, __VA_ARGS__)
 static const struct weft_result_column balance_columns[] = {
@@ -104,18 +104,7 @@ static bool has_flows_counted(const struct weft_run *run) {
     return run->scenario->run.count_flows;
 }
 
-static bool next_collisions(struct weft_result_cursor *c) {
-    uint32_t n;
-    if (!c->state) {
-        const struct weft_collisions *l = weft_report_collisions(c->run, c->arena, &n);
-        c->state = list_of(c, l, n);
-    }
-    return next_entry(c, sizeof(struct weft_collisions));
-}
-
-static struct weft_result_value collisions_direction(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_collisions *)c->part[0])->direction]);
-}
+DIRECTED_LIST(collisions, struct weft_collisions)
 
 #define MET(field, kind, ...) WEFT_RESULT(struct weft_collisions, field, kind, __VA_ARGS__)
 static const struct weft_result_column collisions_columns[] = {
@@ -179,20 +168,7 @@ static bool has_samples(const struct weft_run *run) {
     return run->scenario->run.sample_interval_ps > 0;
 }
 
-static const struct list *loads_of(struct weft_result_cursor *c) {
-    uint32_t n;
-    const struct weft_load *l = weft_report_load(c->run, c->arena, &n);
-    return list_of(c, l, n);
-}
-
-static bool next_load(struct weft_result_cursor *c) {
-    if (!c->state) c->state = (void *)loads_of(c);
-    return next_entry(c, sizeof(struct weft_load));
-}
-
-static struct weft_result_value load_direction(struct weft_result_cursor *c) {
-    return WEFT__RESULT_TEXT(weft_balance_directions[((const struct weft_load *)c->part[0])->direction]);
-}
+DIRECTED_LIST(load, struct weft_load)
 
 #define LOAD(field, kind, ...) WEFT_RESULT(struct weft_load, field, kind, __VA_ARGS__)
 #define USED "utilisation of a link (bytes of frames over its rate), mean of active intervals: "
@@ -231,7 +207,7 @@ static bool next_interval(struct weft_result_cursor *c) {
     struct interval *i = c->state;
     if (!i) {
         i = c->state = weft_arena_alloc(c->arena, 1, sizeof *i);
-        i->loads = loads_of(c);
+        i->loads = load_of(c);
     }
     const struct weft_load *load = i->loads->entry;
     while (i->load < i->loads->n && i->at == load[i->load].intervals) {
