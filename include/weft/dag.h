@@ -7,7 +7,7 @@
 // Edges between ranks are messages: those of a connection are received in the order in which they were sent.
 //
 // Nothing of it is stored: it is a view of the workload, and a cursor goes along a lane. Whose steps the simulator runs
-// as programs and whose as queue pairs only is in ARCHITECTURE.md.
+// as programs and whose as queue pairs only is in docs/design-notes.md.
 #ifndef WEFT_DAG_H
 #define WEFT_DAG_H
 

@@ -92,6 +92,40 @@ class Generated(unittest.TestCase):
         self.assertGreater(found, 0)
 
 
+class Links(unittest.TestCase):
+    """Links between pages lead to a file, and to a heading of it."""
+
+    @staticmethod
+    def anchors(page):
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+    def test_they_lead_somewhere(self):
+        links = 0
+        for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]:
+            text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"\w+:", target):
+                    continue
+                links += 1
+                file, _, anchor = target.partition("#")
+                to = (page.parent / file).resolve() if file else page
+                with self.subTest(page=page.name, link=target):
+                    self.assertTrue(to.exists())
+                    if anchor and to.suffix == ".md":
+                        self.assertIn(anchor, self.anchors(to))
+        self.assertGreater(links, 100)
+
+    def test_files_that_the_architecture_names(self):
+        text = (ROOT / "ARCHITECTURE.md").read_text()
+        self.assertLessEqual(len(text.splitlines()), 90)
+        files = re.findall(r"`(src/[\w/]+\.\w+)`", text)
+        self.assertGreater(len(files), 30)
+        for file in files:
+            self.assertTrue((ROOT / file).exists(), file)
+
+
 class Study(unittest.TestCase):
     def test_first_pauses(self):
         text = (ROOT / "docs/studies/incast.md").read_text()
