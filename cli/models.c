@@ -177,10 +177,24 @@ static int show_kind(const char *word, const char *name) {
     return fail_unknown("kind or section", word, names, n);
 }
 
+static int show_family(const char *family) {
+    const char *names[16];
+    uint32_t n = 0;
+    if (weft_cli_tables_markdown(family)) return WEFT_OK;
+    for (uint32_t i = 0; i < weft_result_table_count() && n < sizeof names / sizeof *names; i++) {
+        uint32_t k = 0;
+        while (k < n && strcmp(names[k], weft_result_family_at(i)))
+            k++;
+        if (k == n) names[n++] = weft_result_family_at(i);
+    }
+    return fail_unknown("family of results", family, names, n);
+}
+
 int weft_cli_models(int argc, char **argv) {
-    static bool markdown;
+    static const char *markdown;
     static const struct weft_cli_option own[] = {
-        {"markdown", NULL, "every table of results with its columns, as docs/results.md has them", NULL, &markdown},
+        {"markdown", "FAMILY", "a family of tables of results with their columns, as docs/results/FAMILY.md has them",
+         &markdown, NULL},
         {0}};
     static const struct weft_cli_command command = {
         .name = "models",
@@ -199,7 +213,7 @@ int weft_cli_models(int argc, char **argv) {
         if (options.json)
             weft_cli_schema(stdout);
         else if (markdown)
-            weft_cli_tables_markdown();
+            status = show_family(markdown);
         else if (options.operands)
             status = show_kind(options.operand[0], options.operands > 1 ? options.operand[1] : NULL);
         else

@@ -85,12 +85,16 @@ static void print_columns(const struct weft_result_table *t) {
     }
 }
 
-void weft_cli_tables_markdown(void) {
+bool weft_cli_tables_markdown(const char *family) {
+    bool any = false;
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {
         const struct weft_result_table *t = weft_result_table_at(i);
-        printf("%s### `%s` (JSON: %s): %s\n", i ? "\n" : "", t->name,
+        if (strcmp(weft_result_family_at(i), family)) continue;
+        printf("%s## `%s` (JSON: %s): %s\n", any ? "\n" : "", t->name,
                t->shape == WEFT_RESULT_APART ? "nothing" : place_of(t), t->row);
         printf("| column | unit | meaning |\n|---|---|---|\n");
         print_columns(t);
+        any = true;
     }
+    return any;
 }

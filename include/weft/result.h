@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A result is one row: name, type, unit, help and where its value is. Rows with the same subject are the columns of a
 // table, and the table says what its own rows are and how to walk them. From that come results.sqlite, the JSON, CSV,
-// docs/results.md, `weft models results` and the names that claims may use.
+// docs/results/, `weft models results` and the names that claims may use.
 //
 //   static const struct weft_result_column columns[] = {
 //       WEFT_RESULT(struct weft_te_round, demands, COUNT, "demands that were placed"),
@@ -131,6 +131,8 @@ struct weft_result_cursor {
 
 // All tables there are, weft_result_table_at(0) onwards, are in the order of the JSON; those that are part of others
 // come behind them.
+/// The family of a table: those that one page of docs/results/ shows. NULL: there is no such table.
+const char *weft_result_family_at(uint32_t index);
 /// The table that it is part of; NULL: none.
 const struct weft_result_table *weft_result_table_above(const struct weft_result_table *table);
 /// Whether the run has it at all.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results as tables: what a run measured, row by row, each value by its column's name and type. `weft models results`
-// and docs/results.md list the tables, which are those of results.sqlite.
+// and docs/results/ list the tables, which are those of results.sqlite.
 //
 //   const struct weft_result_table *flows = weft_result_table_find("flows");
 //   const struct weft_result_column *fct = weft_result_column_find(flows, "fct_ps");

@@ -12,6 +12,7 @@ struct weft__box_results {
     /// Makes the part of a run in which nothing has happened yet, in the outcome's arena: outcome->part of its kinds.
     void *(*make)(struct weft_outcome *outcome, const struct weft_topology *t);
     uint64_t (*mix)(uint64_t digest, const void *part); ///< every number of it
+    const char *family;                                 ///< of its tables: the page docs/results/<family>.md
     /// In the order of the JSON; a table comes before those that are part of it.
     const struct weft_result_table *const *table;
     uint32_t tables;

@@ -18,15 +18,19 @@ const struct weft_result_type_info weft_result_types[WEFT_RESULT_TYPES] = {
     [WEFT_RESULT_BOOL] = {"1 or 0", ""},        [WEFT_RESULT_PRIORITIES] = {"priorities", ""},
 };
 
-#define WEFT_RESULTS(name) extern const struct weft_result_table weft__results_##name;
+#define WEFT_RESULTS(name, family) extern const struct weft_result_table weft__results_##name;
 #define WEFT_RESULTS_OF_BOXES()
 #include "results.def"
 #undef WEFT_RESULTS
 #undef WEFT_RESULTS_OF_BOXES
 
-static const struct weft_result_table *const own[] = {
-#define WEFT_RESULTS(name) &weft__results_##name,
-#define WEFT_RESULTS_OF_BOXES() NULL,
+struct member {
+    const struct weft_result_table *table;
+    const char *family;
+};
+static const struct member own[] = {
+#define WEFT_RESULTS(name, of) {&weft__results_##name, of},
+#define WEFT_RESULTS_OF_BOXES() {NULL, NULL},
 #include "results.def"
 #undef WEFT_RESULTS
 #undef WEFT_RESULTS_OF_BOXES
@@ -34,25 +38,25 @@ static const struct weft_result_table *const own[] = {
 
 /// These and those of boxes, put together once: rows look their tables up.
 enum { TABLES_MAX = 128 };
-static const struct weft_result_table *all[TABLES_MAX];
+static struct member all[TABLES_MAX];
 static uint32_t count;
 
-static void add(const struct weft_result_table *table) {
+static void add(const struct weft_result_table *table, const char *family) {
     assert(count < TABLES_MAX);
-    all[count++] = table;
+    all[count++] = (struct member){table, family};
 }
 
 static void add_boxes(void) {
     for (uint32_t kind = 0; kind < WEFT_BOXES; kind++) {
         const struct weft__box_results *results = weft__box_results_of(kind);
         for (uint32_t i = 0; results && i < results->tables; i++)
-            add(results->table[i]);
+            add(results->table[i], results->family);
     }
 }
 
 static void add_all(void) {
     for (uint32_t i = 0; i < sizeof own / sizeof *own; i++)
-        own[i] ? add(own[i]) : add_boxes();
+        own[i].table ? add(own[i].table, own[i].family) : add_boxes();
 }
 
 uint32_t weft_result_table_count(void) {
@@ -62,7 +66,11 @@ uint32_t weft_result_table_count(void) {
 }
 
 const struct weft_result_table *weft_result_table_at(uint32_t index) {
-    return index < weft_result_table_count() ? all[index] : NULL;
+    return index < weft_result_table_count() ? all[index].table : NULL;
+}
+
+const char *weft_result_family_at(uint32_t index) {
+    return index < weft_result_table_count() ? all[index].family : NULL;
 }
 
 // --- names --------------------------------------------------------------------------------------------------------

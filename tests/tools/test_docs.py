@@ -126,6 +126,21 @@ class Links(unittest.TestCase):
             self.assertTrue((ROOT / file).exists(), file)
 
 
+class Results(unittest.TestCase):
+    def test_every_table_is_on_one_page(self):
+        _, listed, _ = weft(ROOT, "models", "results")
+        tables = re.findall(r"^  (\S+) ", "\n" + "  " + listed, re.MULTILINE)
+        shown = [name for page in ROOT.glob("docs/results/*.md")
+                 for name in re.findall(r"^## `(\S+)`", page.read_text(), re.MULTILINE)]
+        self.assertGreater(len(tables), 40)
+        self.assertEqual(sorted(shown), sorted(tables))
+
+    def test_no_such_family(self):
+        status, _, error = weft(ROOT, "models", "--markdown", "flow")
+        self.assertEqual(status, 2)
+        self.assertIn("flows", error)
+
+
 class Study(unittest.TestCase):
     def test_first_pauses(self):
         text = (ROOT / "docs/studies/incast.md").read_text()

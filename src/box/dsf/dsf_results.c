@@ -73,6 +73,7 @@ static const struct weft_result_table *const tables[] = {&table};
 const struct weft__box_results weft__dsf_results = {
     .make = weft__dsf_outcome_new,
     .mix = weft__dsf_outcome_mix,
+    .family = "dsf",
     .table = tables,
     .tables = sizeof tables / sizeof *tables,
 };

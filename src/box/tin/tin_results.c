@@ -462,6 +462,7 @@ static const struct weft_result_table *const tables[] = {
 const struct weft__box_results weft__clique_results = {
     .make = weft__clique_outcome_new,
     .mix = weft__clique_outcome_mix,
+    .family = "aquila",
     .table = tables,
     .tables = sizeof tables / sizeof *tables,
 };
