@@ -108,11 +108,6 @@ static void print_buffers(const struct view *v) {
 static void print_pfc(const struct view *v) {
     const struct weft_plan_dsf_conf *c = v->conf;
     const struct weft_plan_dsf *p = v->dsf;
-    if (!p->pfc_known) {
-        fprintf(v->file, "  PFC to NICs    unknown: 802.3 does not say how long ports of %s may take to pause\n",
-                RATE(c->rate_bps));
-        return;
-    }
     fprintf(v->file, "  PFC to NICs    headroom %s a port (weft plan pfc --rate %s --delay %s --processing %s)\n",
             BYTES(p->pfc.headroom_bytes), RATE(c->rate_bps), TIME(c->host_delay_ps), TIME(c->processing_ps));
     if (p->xoff_bytes_max)
@@ -126,7 +121,7 @@ static void print_distance(const struct view *v) {
     if (!p->far_ps) return;
     fprintf(v->file, "  distance       %.6g km x 5us = %s one way; a port has 2 x %s x %s / 8 = %s under way\n",
             c->distance_km, TIME(p->far_ps), TIME(p->far_ps), RATE(c->rate_bps), BYTES(p->far_bytes));
-    if (p->pfc_known) fprintf(v->file, "    PFC          headroom %s a port\n", BYTES(p->far_pfc.headroom_bytes));
+    fprintf(v->file, "    PFC          headroom %s a port\n", BYTES(p->far_pfc.headroom_bytes));
     fprintf(v->file, "    credits      if the fabric went so far: %" PRIu64 " in flight, %s\n", p->far_credits,
             BYTES(p->far_credits * c->credit_bytes));
 }
@@ -191,15 +186,13 @@ static void json_dsf(struct weft__json *j, const struct weft_plan_dsf_conf *c) {
     weft__json_key_u64(j, "buffer_ps", p.buffer_ps);
     weft__json_key_u64(j, "incast_excess_bps", p.incast_excess_bps);
     weft__json_key_u64(j, "voq_ps", p.voq_ps);
-    if (p.pfc_known) {
-        weft__json_key_u64(j, "pfc_headroom_bytes", p.pfc.headroom_bytes);
-        weft__json_key_u64(j, "pfc_xoff_bytes_max", p.xoff_bytes_max);
-    }
+    weft__json_key_u64(j, "pfc_headroom_bytes", p.pfc.headroom_bytes);
+    weft__json_key_u64(j, "pfc_xoff_bytes_max", p.xoff_bytes_max);
     if (p.far_ps) {
         weft__json_key_u64(j, "far_delay_ps", p.far_ps);
         weft__json_key_u64(j, "far_bytes", p.far_bytes);
         weft__json_key_u64(j, "far_credits", p.far_credits);
-        if (p.pfc_known) weft__json_key_u64(j, "far_pfc_headroom_bytes", p.far_pfc.headroom_bytes);
+        weft__json_key_u64(j, "far_pfc_headroom_bytes", p.far_pfc.headroom_bytes);
     }
     weft__json_key(j, "warnings");
     weft__json_begin_array(j);

@@ -54,13 +54,6 @@ static void print_threshold(const struct weft_plan_pfc_conf *c, const struct wef
                BYTES(c->buffer_bytes - c->xoff_bytes), BYTES(c->xoff_bytes - p->xoff_bytes_max));
 }
 
-/// Whether the formula has what it needs: a reaction.
-static bool applies(const struct weft_plan_pfc_conf *c, uint32_t formula) {
-    uint32_t quanta;
-    return formula == WEFT_PLAN_STUDY || c->reaction_ps != WEFT_TIME_NEVER ||
-           weft_plan_find_quanta(c->rate_bps, &quanta);
-}
-
 static struct weft_plan_pfc calc_other(const struct weft_plan_pfc_conf *c, uint32_t formula) {
     struct weft_plan_pfc_conf other = *c;
     other.formula = formula;
@@ -70,7 +63,7 @@ static struct weft_plan_pfc calc_other(const struct weft_plan_pfc_conf *c, uint3
 static void print_others(const struct weft_plan_pfc_conf *c, struct weft_arena *arena) {
     printf("  others     ");
     for (uint32_t f = 0; f < WEFT_PLAN_FORMULAS; f++)
-        if (f != c->formula && applies(c, f))
+        if (f != c->formula)
             printf(" --formula %s: %s", weft_plan_formula_names[f], BYTES(calc_other(c, f).headroom_bytes));
     putchar('\n');
 }
@@ -100,7 +93,7 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
     weft__json_key(j, "headroom_bytes_by_formula");
     weft__json_begin_object(j);
     for (uint32_t f = 0; f < WEFT_PLAN_FORMULAS; f++)
-        if (applies(c, f)) weft__json_key_u64(j, weft_plan_formula_names[f], calc_other(c, f).headroom_bytes);
+        weft__json_key_u64(j, weft_plan_formula_names[f], calc_other(c, f).headroom_bytes);
     weft__json_end_object(j);
     weft__json_key(j, "warnings");
     weft__json_begin_array(j);
@@ -143,7 +136,7 @@ static void print_line(FILE *f, const struct weft_plan_line *line, struct weft_a
                               end_name(line->to, line->to_match, arena)),
             line->links, plan_rate(arena, c->rate_bps), TIME(c->delay_ps));
     for (uint32_t formula = 0; formula < WEFT_PLAN_FORMULAS; formula++)
-        fprintf(f, " %9s", applies(c, formula) ? BYTES(calc_other(c, formula).headroom_bytes) : "-");
+        fprintf(f, " %9s", BYTES(calc_other(c, formula).headroom_bytes));
     if (!line->lossless) {
         fprintf(f, " %10s  no PFC here\n", "-");
         return;

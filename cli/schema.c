@@ -74,10 +74,16 @@ static void type_real(struct weft__json *j) {
     weft__json_key_string(j, "pattern", "^[-+0-9.eE]+(/[-+0-9.eE]+|%)?$");
 }
 
+static void type_time(struct weft__json *j, const struct weft_param *row) {
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, NUMBER "(ps|ns|us|ms|s)$|^%s$", row->choices ? row->choices[0] : "never");
+    type_pattern(j, pattern);
+}
+
 static void type_of(struct weft__json *j, const struct weft_param *row) {
     switch (row->type) {
     case WEFT_PARAM_TIME:
-        type_pattern(j, NUMBER "(ps|ns|us|ms|s)$|^never$");
+        type_time(j, row);
         return;
     case WEFT_PARAM_RATE:
         type_pattern(j, NUMBER "([kMGT]?bps)$");

@@ -10,13 +10,16 @@ struct weft_pfc_conf {
     uint8_t priorities;       ///< lossless priorities; 0 turns PFC off
     uint64_t quanta;          ///< in a pause frame; a quantum is 512 bit times of the link
     double refresh;           ///< send the pause again after this part of its duration
-    weft_time_ps reaction_ps; ///< from the last bit of a pause frame to the stop of transmission
+    weft_time_ps reaction_ps; ///< from the last bit of a pause frame to the stop; NEVER: weft_pfc_calc_reaction
     weft_time_ps watchdog_ps; ///< paused this long without a break while packets wait: a storm; never: off
     uint32_t watchdog_action; ///< enum weft_pfc_watchdog
     weft_time_ps restore_ps;  ///< no pause received for this long ends the storm
 };
 enum weft_pfc_watchdog { WEFT_PFC_WATCHDOG_ALERT, WEFT_PFC_WATCHDOG_DROP, WEFT_PFC_WATCHDOG_FORWARD };
 extern const struct weft_param_table weft_pfc_table;
+extern const char *const weft_pfc_reaction_words[]; ///< for a time that may be left to weft_pfc_calc_reaction
+/// `configured`, unless that is WEFT_TIME_NEVER: then what IEEE 802.3 allows at this rate.
+weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate);
 
 enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
 

@@ -17,15 +17,16 @@ struct weft_model;
 struct weft_param_table;
 
 enum weft_param_type {
-    WEFT_PARAM_TIME,       ///< uint64_t ps.        "150ns", "55us"; units ps ns us ms s; "never" where max is "never"
-    WEFT_PARAM_RATE,       ///< uint64_t bit/s.     "200Gbps"; units bps kbps Mbps Gbps Tbps
-    WEFT_PARAM_BYTES,      ///< uint64_t bytes.     "4096B", "200KB" (1000), "2MiB" (1024)
-    WEFT_PARAM_UINT,       ///< uint64_t.           "5"
-    WEFT_PARAM_REAL,       ///< double.             "0.00390625", "1/256", "1%"; no unit
-    WEFT_PARAM_BOOL,       ///< bool.               true | false | on | off | yes | no
-    WEFT_PARAM_CHOICE,     ///< uint32_t index into `choices`
-    WEFT_PARAM_TEXT,       ///< const char * in the arena, of one line. A YAML list of texts is joined with ","
-    WEFT_PARAM_PROSE,      ///< likewise, of several lines perhaps
+    WEFT_PARAM_TIME,   ///< uint64_t ps.        "150ns", "55us"; units ps ns us ms s; "never" where max is "never"; the
+                       ///< word of `choices`
+    WEFT_PARAM_RATE,   ///< uint64_t bit/s.     "200Gbps"; units bps kbps Mbps Gbps Tbps
+    WEFT_PARAM_BYTES,  ///< uint64_t bytes.     "4096B", "200KB" (1000), "2MiB" (1024)
+    WEFT_PARAM_UINT,   ///< uint64_t.           "5"
+    WEFT_PARAM_REAL,   ///< double.             "0.00390625", "1/256", "1%"; no unit
+    WEFT_PARAM_BOOL,   ///< bool.               true | false | on | off | yes | no
+    WEFT_PARAM_CHOICE, ///< uint32_t index into `choices`
+    WEFT_PARAM_TEXT,   ///< const char * in the arena, of one line. A YAML list of texts is joined with ","
+    WEFT_PARAM_PROSE,  ///< likewise, of several lines perhaps
     WEFT_PARAM_PRIORITIES, ///< uint8_t bit mask.   [3, 4] or "3,4" or "0-6" or all or none
     WEFT_PARAM_WEIGHTS,    ///< uint64_t[8], one a priority. [1,1,1,4,1,1,1,1]; a single number stands for all eight
     WEFT_PARAM_DSCP_MAP,   ///< uint8_t[64] -> priority. {24: 3, 48: 7}; unnamed code points get the class dscp >> 3
@@ -41,7 +42,7 @@ struct weft_param {
     const char *dflt; ///< NULL: the user must give it
     const char *min, *max;
     const char *help;                     ///< one line; says "assumed" where the number is assumed rather than known
-    const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated
+    const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated; for TIME a word for "never"
     const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
     bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
 };
@@ -70,6 +71,9 @@ struct weft_model_conf {
 #define WEFT__ROW(T, field, key, type, dflt, lo, hi, help)                                                             \
     { key, type, 0, offsetof(T, field), dflt, lo, hi, help, NULL, NULL, false }
 #define WEFT_TIME(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_TIME, dflt, lo, hi, help)
+/// A time, or a word that says where it comes from (`words`: that one, then NULL), stored as WEFT_TIME_NEVER.
+#define WEFT_TIME_OR(T, field, key, words, dflt, lo, hi, help)                                                         \
+    { key, WEFT_PARAM_TIME, 0, offsetof(T, field), dflt, lo, hi, help, words, NULL, false }
 #define WEFT_RATE(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_RATE, dflt, lo, hi, help)
 #define WEFT_BYTES(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_BYTES, dflt, lo, hi, help)
 #define WEFT_UINT(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_UINT, dflt, lo, hi, help)

@@ -21,7 +21,7 @@ struct weft_plan_pfc_conf {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;      ///< of the cable, one way
     weft_time_ps processing_ps; ///< of the receiver, from the last bit of a frame to its buffer
-    weft_time_ps reaction_ps;   ///< of the sender, from the pause frame to the stop; NEVER: what 802.3 allows
+    weft_time_ps reaction_ps;   ///< of the sender, from the pause frame to the stop; NEVER: weft_pfc_calc_reaction
     weft_time_ps phy_ps;        ///< of both PHYs of the link together, one way
     weft_bytes mtu_bytes;       ///< payload of a full packet
     weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
@@ -52,11 +52,7 @@ struct weft_plan_pfc {
     bool fits;                  ///< the headroom is no more than the buffer
     bool lossy;                 ///< `xoff_bytes` leaves too little headroom
 };
-/// `conf.reaction_ps` must be known or found by weft_plan_find_quanta.
 struct weft_plan_pfc weft_plan_calc_pfc(const struct weft_plan_pfc_conf *conf);
-/// What IEEE 802.3 annex 31B allows between pause frame and stop at this rate, in quanta of 512 bit times. False: the
-/// standard has no figure for it.
-bool weft_plan_find_quanta(weft_rate_bps rate, uint32_t *ret_quanta);
 /// bytes = rate x time / 8, rounded up; and back, rounded up or down.
 weft_bytes weft_plan_calc_bytes(weft_rate_bps rate, weft_time_ps time);
 weft_time_ps weft_plan_calc_time_up(weft_rate_bps rate, weft_bytes bytes);

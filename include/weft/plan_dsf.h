@@ -76,10 +76,9 @@ struct weft_plan_dsf {
     weft_time_ps sram_ps, buffer_ps; ///< until it is full, if nothing leaves the node
     weft_rate_bps incast_excess_bps; ///< of each of the sources of an incast
     weft_time_ps voq_ps;             ///< until a VOQ has its half of the buffer, in the incast
-    bool pfc_known;            ///< IEEE 802.3 says how long a port of this rate may take to pause; else nothing is
-    struct weft_plan_pfc pfc;  ///< towards a NIC
-    weft_bytes headroom_bytes; ///< of all ports
-    weft_bytes xoff_bytes_max; ///< of a port
+    struct weft_plan_pfc pfc;        ///< towards a NIC
+    weft_bytes headroom_bytes;       ///< of all ports
+    weft_bytes xoff_bytes_max;       ///< of a port
     // distance
     weft_time_ps far_ps;          ///< one way
     weft_bytes far_bytes;         ///< under way on one port, there and back

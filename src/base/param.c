@@ -24,7 +24,9 @@ struct parse {
 };
 
 static bool is_never(const struct weft_param *row, const char *text) {
-    return row->type == WEFT_PARAM_TIME && row->max && !strcmp(row->max, "never") && !strcmp(text, "never");
+    if (row->type != WEFT_PARAM_TIME) return false;
+    if (row->choices) return !strcmp(text, row->choices[0]);
+    return row->max && !strcmp(row->max, "never") && !strcmp(text, "never");
 }
 
 static enum weft__quantity quantity_of(enum weft_param_type type) {
@@ -94,7 +96,8 @@ static bool out_of_range(struct parse *p, const char *text) {
         return false;
     }
     if (row->min && row->max)
-        snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range %s to %s", text, row->min, row->max);
+        snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range %s to %s%s%s", text, row->min, row->max,
+                 row->choices ? ", or " : "", row->choices ? row->choices[0] : "");
     else
         snprintf(p->why, sizeof p->why, "\"%.80s\" is out of range: %s %s", text, row->min ? "at least" : "at most",
                  row->min ? row->min : row->max);
@@ -307,7 +310,8 @@ int weft_param_format(const struct weft_param *row, const void *conf, char *text
     const void *field = (const char *)conf + row->offset;
     switch (row->type) {
     case WEFT_PARAM_TIME:
-        if (*(const uint64_t *)field == WEFT_TIME_NEVER) return snprintf(text, size, "never");
+        if (*(const uint64_t *)field == WEFT_TIME_NEVER)
+            return snprintf(text, size, "%s", row->choices ? row->choices[0] : "never");
         return weft__quantity_format(WEFT__TIME, *(const uint64_t *)field, text, size);
     case WEFT_PARAM_RATE:
     case WEFT_PARAM_BYTES:

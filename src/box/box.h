@@ -155,6 +155,8 @@ struct weft__box_reaction weft__ethernet_reaction(const struct weft_device_conf 
                                                   uint32_t port);
 const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *conf);
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+/// From a pause frame at this port to the stop of what it pauses.
+weft_time_ps weft__pause_reaction(const struct weft_pfc_conf *pfc, const struct weft_topology *t, uint32_t port);
 /// What the shortest frame takes that comes by this port.
 weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port);
 

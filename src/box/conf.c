@@ -7,6 +7,7 @@
 #include "weft/device.h"
 #include "weft/packet.h"
 
+const char *const weft_pfc_reaction_words[] = {"standard", NULL};
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
 
 static const struct weft_param pfc_rows[] = {
@@ -15,9 +16,9 @@ static const struct weft_param pfc_rows[] = {
               "pause time in a pause frame, in units of 512 bit times (the longest there is; assumed)"),
     WEFT_REAL(struct weft_pfc_conf, refresh, "refresh", "0.5", "0.01", "1",
               "while congestion lasts, pause again after this part of the pause time (assumed)"),
-    WEFT_TIME(struct weft_pfc_conf, reaction_ps, "reaction", "0ns", "0ns", "1ms",
-              "from the last bit of a pause frame to the stop of transmission (assumed; 802.3 allows 905 quanta = "
-              "1.158us at 400G)"),
+    WEFT_TIME_OR(struct weft_pfc_conf, reaction_ps, "reaction", weft_pfc_reaction_words, "standard", "0ns", "1ms",
+                 "from the last bit of a pause frame to the stop of transmission; standard: what IEEE 802.3 31B.3.7 "
+                 "allows at the link's rate, 905 quanta = 1.158us at 400G"),
     WEFT_TIME(struct weft_pfc_conf, watchdog_ps, "watchdog", "never", "1us", "never",
               "paused this long without a break while packets wait is a storm (SONiC: 100ms to 5s)"),
     WEFT_CHOICE(struct weft_pfc_conf, watchdog_action, "watchdog_action", "alert", watchdog_actions,
@@ -25,6 +26,20 @@ static const struct weft_param pfc_rows[] = {
     WEFT_TIME(struct weft_pfc_conf, restore_ps, "restore", "100ms", "1us", "1000s",
               "no pause received for this long ends the storm (SONiC: 100ms to 60s)"),
 };
+
+/// Quanta of 512 bit times that a station has to stop in (IEEE 802.3 31B.3.7, to which annex 31D refers for PFC), as
+/// SONiC lists them in buffer_headroom_mellanox.lua; 67 at 10 Gbit/s is the figure with the PHY. Above 800 Gbit/s, and
+/// between listed rates, the time of the next lower one (assumed).
+weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate) {
+    static const struct {
+        uint32_t gbps, quanta;
+    } table[] = {{1, 2}, {10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905}, {800, 905}};
+    if (configured != WEFT_TIME_NEVER) return configured;
+    unsigned i = sizeof table / sizeof *table - 1;
+    while (i && rate < table[i].gbps * UINT64_C(1000000000))
+        i--;
+    return (table[i].quanta * UINT64_C(512) * 1000 + table[i].gbps - 1) / table[i].gbps;
+}
 
 /// A pause that has to be repeated before its own frame is out would leave the line to pause frames alone.
 static const char *pfc_check(const void *conf, char *text, size_t size) {

@@ -7,11 +7,16 @@ weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port) 
     return (WEFT__PREAMBLE + WEFT_FRAME_MIN) * 8 * WEFT_PS_PER_S / t->link[t->port[port].link].rate_bps;
 }
 
+weft_time_ps weft__pause_reaction(const struct weft_pfc_conf *pfc, const struct weft_topology *t, uint32_t port) {
+    const struct weft_link_info *link = &t->link[t->port[port].link];
+    return weft_pfc_calc_reaction(pfc->reaction_ps, link->rate_bps / link->members);
+}
+
 struct weft__box_reaction weft__ethernet_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,
                                                   uint32_t port) {
     return (struct weft__box_reaction){
         .processing_ps = conf->sw.processing_ps,
-        .pause_ps = conf->sw.pfc.reaction_ps,
+        .pause_ps = weft__pause_reaction(&conf->sw.pfc, t, port),
         .cut_through = conf->sw.forwarding == WEFT_CUT_THROUGH,
         .frame_least_ps = weft__frame_least_ps(t, port),
     };

@@ -33,8 +33,9 @@ static const struct weft_param dynamic_rows[] = {
               "a group may hold alpha x what is free of the shared pool, beyond its reserve"),
     WEFT_WEIGHTS(struct dynamic_conf, weight, "weights", "1", "1", "1000",
                  "a priority's alpha is so many times as large, 0 to 7"),
-    WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "100KB", "0B", "1GB",
-               "kept for each port and lossless priority, for what arrives after XOFF (assumed)"),
+    WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "140KB", "0B", "1GB",
+               "kept for each port and lossless priority, for what arrives after XOFF (enough for 800G and 30m; weft "
+               "plan pfc)"),
     WEFT_BYTES(struct dynamic_conf, xon_offset_bytes, "xon_offset", "3KB", "0B", "1GB",
                "XON when a group is so far below its threshold, or has nothing in the shared pool"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_min, "threshold_min", "0B", "0B", "1TB",

@@ -19,7 +19,7 @@ struct pool_conf {
 };
 
 static const struct weft_param pool_rows[] = {
-    WEFT_BYTES(struct pool_conf, size_bytes, "size", "800KB", "64B", "1TB", "buffer of each priority"),
+    WEFT_BYTES(struct pool_conf, size_bytes, "size", "900KB", "64B", "1TB", "buffer of each priority (assumed)"),
     WEFT_BYTES(struct pool_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
                "all ports together: pause whoever sends above this level (assumed)"),
     WEFT_BYTES(struct pool_conf, xon_bytes, "xon", "740KB", "0B", "1TB",

@@ -14,7 +14,8 @@ struct static_conf {
 };
 
 static const struct weft_param static_rows[] = {
-    WEFT_BYTES(struct static_conf, size_bytes, "size", "800KB", "64B", "1TB", "buffer of each port and priority"),
+    WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", "1TB",
+               "buffer of each port and priority (assumed)"),
     WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
                "pause the sender above this level (assumed)"),
     WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", "1TB",

@@ -138,9 +138,6 @@ static struct weft_plan_pfc headroom(const T *c, weft_time_ps delay) {
 }
 
 static void add_pfc(const T *c, struct weft_plan_dsf *p) {
-    uint32_t quanta;
-    p->pfc_known = weft_plan_find_quanta(c->rate_bps, &quanta);
-    if (!p->pfc_known) return;
     p->pfc = headroom(c, c->host_delay_ps);
     p->headroom_bytes = c->ports * p->pfc.headroom_bytes;
     if (p->headroom_bytes > c->sram_bytes)
@@ -153,7 +150,7 @@ static void add_distance(const T *c, struct weft_plan_dsf *p) {
     p->far_ps = (weft_time_ps)llround(c->distance_km * 5.0 * (double)WEFT_PS_PER_US);
     p->far_bytes = weft_plan_calc_bytes(c->rate_bps, 2 * p->far_ps);
     p->far_credits = weft_plan_calc_credits(c->rate_bps, p->rtt_ps + 2 * p->far_ps, c->credit_bytes);
-    if (p->pfc_known) p->far_pfc = headroom(c, p->far_ps);
+    p->far_pfc = headroom(c, p->far_ps);
 }
 
 struct weft_plan_dsf weft_plan_calc_dsf(const T *c) {

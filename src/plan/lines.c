@@ -12,6 +12,7 @@ struct direction {
     weft_rate_bps rate_bps;
     weft_time_ps delay_ps;
     uint32_t to_ports; ///< for Ethernet
+    uint16_t members;  ///< of a Hyperport; else 1
     bool fabric;       ///< no Ethernet, and no PFC
 };
 
@@ -28,6 +29,7 @@ static int compare(const void *a, const void *b) {
     if (!by) by = strcmp(x->from->layer, y->from->layer);
     if (!by) by = order(y->rate_bps, x->rate_bps);
     if (!by) by = order(y->delay_ps, x->delay_ps);
+    if (!by) by = order(x->members, y->members);
     if (!by) by = order((uintptr_t)x->to_conf, (uintptr_t)y->to_conf); // entries of one array
     if (!by) by = order((uintptr_t)x->from_conf, (uintptr_t)y->from_conf);
     if (!by) by = order(x->fabric, y->fabric);
@@ -44,9 +46,9 @@ static struct direction *directions(const struct weft_scenario *s, const struct 
     for (uint32_t p = 0; p < t->ports; p++) {
         uint32_t to = t->port[p].node, from = t->port[t->port[p].peer].node;
         const struct weft_link_info *link = &t->link[t->port[p].link];
-        d[p] = (struct direction){
-            &t->node[from], &t->node[to],   device[from], device[to],
-            link->rate_bps, link->delay_ps, ports[to],    weft_topology_link_is_fabric(t, t->port[p].link)};
+        d[p] = (struct direction){&t->node[from], &t->node[to],   device[from],
+                                  device[to],     link->rate_bps, link->delay_ps,
+                                  ports[to],      link->members,  weft_topology_link_is_fabric(t, t->port[p].link)};
     }
     qsort(d, t->ports, sizeof *d, compare);
     return d;
@@ -93,7 +95,8 @@ static void fill(const struct direction *d, const struct weft_plan_pfc_conf *bas
     line->pfc.rate_bps = d->rate_bps;
     line->pfc.delay_ps = d->delay_ps;
     line->pfc.mtu_bytes = mtu;
-    line->pfc.reaction_ps = from_switch ? d->from_conf->sw.pfc.reaction_ps : d->from_conf->host.pfc.reaction_ps;
+    line->pfc.reaction_ps = weft_pfc_calc_reaction(
+        from_switch ? d->from_conf->sw.pfc.reaction_ps : d->from_conf->host.pfc.reaction_ps, d->rate_bps / d->members);
     (to_switch ? fill_switch : fill_host)(d, line, arena);
 }
 

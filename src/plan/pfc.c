@@ -10,25 +10,24 @@
 //   small packets waste, rounded up to KiB. Its share of small packets by bytes is taken as it stands there: 100 x 64 /
 //   ((s x 64 + (100 - s) x MTU) / 100). Earlier releases scale by the share in packets and count the cable in units
 //   of 1024 where 1000 is meant. Not here: shared headroom pools, and the tile of later chips only as a parameter.
-// Reaction: IEEE 802.3 annex 31B.3.7, in quanta of 512 bit times; 67 at 10 Gbit/s is the figure with the PHY.
-#include <assert.h>
+// Reaction: weft_pfc_calc_reaction, as in a run.
 #include <stdio.h>
 
 #include "base/units.h"
 #include "weft/packet.h"
 #include "weft/plan.h"
 
-enum { KIB = 1024, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD, QUANTUM_BITS = 512 };
+enum { KIB = 1024, PAUSE_WIRE = WEFT_FRAME_MIN + WEFT_WIRE_OVERHEAD };
 
 const char *const weft_plan_formula_names[] = {"bound", "study", "sonic", NULL};
 
 static const struct weft_param pfc_rows[] = {
     WEFT_RATE(struct weft_plan_pfc_conf, rate_bps, "rate", NULL, "1Gbps", "3.2Tbps", "of the link"),
     WEFT_TIME(struct weft_plan_pfc_conf, delay_ps, "delay", NULL, "0ns", "100ms", "of the cable, one way"),
-    WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
-              "of the receiver, from the last bit of a frame to its buffer"),
-    WEFT_TIME(struct weft_plan_pfc_conf, reaction_ps, "reaction", "never", "0ns", "never",
-              "of the sender, pause frame to stop; never: what 802.3 allows (bound)"),
+    WEFT_TIME(struct weft_plan_pfc_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
+              "of the receiver, from the last bit of a frame to its buffer (as switch.processing)"),
+    WEFT_TIME_OR(struct weft_plan_pfc_conf, reaction_ps, "reaction", weft_pfc_reaction_words, "standard", "0ns", "1ms",
+                 "of the sender, pause frame to stop; standard: what 802.3 allows (bound)"),
     WEFT_TIME(struct weft_plan_pfc_conf, phy_ps, "phy", "0ns", "0ns", "1ms",
               "of both PHYs of the link together, one way (bound)"),
     WEFT_BYTES(struct weft_plan_pfc_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B",
@@ -58,8 +57,6 @@ static const struct weft_param pfc_rows[] = {
 
 static const char *pfc_check(const void *conf, char *text, size_t size) {
     const struct weft_plan_pfc_conf *c = conf;
-    uint32_t quanta;
-    char rate[32];
     if (c->buffer_bytes) {
         const char *wrong = weft__bytes_above("xoff", c->xoff_bytes, "buffer", c->buffer_bytes, text, size);
         if (wrong) return wrong;
@@ -67,27 +64,10 @@ static const char *pfc_check(const void *conf, char *text, size_t size) {
         snprintf(text, size, "xoff is given without buffer");
         return text;
     }
-    if (c->reaction_ps != WEFT_TIME_NEVER || c->formula == WEFT_PLAN_STUDY ||
-        weft_plan_find_quanta(c->rate_bps, &quanta))
-        return NULL;
-    weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
-    snprintf(text, size, "reaction must be given: 802.3 has no figure for %s", rate);
-    return text;
+    return NULL;
 }
 const struct weft_param_table weft_plan_pfc_table =
     WEFT_PARAM_TABLE_CHECKED("plan pfc", struct weft_plan_pfc_conf, pfc_rows, pfc_check);
-
-bool weft_plan_find_quanta(weft_rate_bps rate, uint32_t *ret_quanta) {
-    static const struct {
-        uint32_t gbps, quanta;
-    } table[] = {{1, 2}, {10, 67}, {25, 80}, {40, 118}, {50, 147}, {100, 394}, {200, 453}, {400, 905}, {800, 905}};
-    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
-        if (rate != table[i].gbps * UINT64_C(1000000000)) continue;
-        *ret_quanta = table[i].quanta;
-        return true;
-    }
-    return false;
-}
 
 weft_bytes weft_plan_calc_bytes(weft_rate_bps rate, weft_time_ps time) {
     unsigned __int128 bits = (unsigned __int128)rate * time, per_byte = 8 * WEFT_PS_PER_S;
@@ -106,14 +86,10 @@ static weft_bytes kib_up(weft_bytes bytes) {
     return (bytes + KIB - 1) / KIB * KIB;
 }
 
-/// Quanta first, as SONiC does, for `sonic`; what is given first otherwise.
+/// `sonic` has no reaction time but the standard's, `study` has none.
 static weft_time_ps reaction_of(const struct weft_plan_pfc_conf *c) {
-    uint32_t quanta;
-    bool known = weft_plan_find_quanta(c->rate_bps, &quanta);
     if (c->formula == WEFT_PLAN_STUDY) return 0;
-    if (c->reaction_ps != WEFT_TIME_NEVER && (c->formula != WEFT_PLAN_SONIC || !known)) return c->reaction_ps;
-    assert(known); // pfc_check
-    return weft_plan_calc_time_up(c->rate_bps, (weft_bytes)quanta * QUANTUM_BITS / 8);
+    return weft_pfc_calc_reaction(c->formula == WEFT_PLAN_SONIC ? WEFT_TIME_NEVER : c->reaction_ps, c->rate_bps);
 }
 
 static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {

@@ -66,7 +66,7 @@ static const struct {
     {"plan dsf --lanes 140", 0, "warning, blocking: "},
     {"plan dsf --skew 80us", 0, "warning, skew: "},
     {"plan dsf --sram 1MB", 0, "warning, lossy: "},
-    {"plan dsf --rate 106.25Gbps", 0, "unknown: 802.3 does not say"},
+    {"plan dsf --rate 106.25Gbps", 0, "PFC to NICs    headroom 46099B a port"},
     {"plan dsf" INCAST, 2, "the topology has no DSF interface nodes"},
     {"plan dsf --json", 0, "\"inflight_credits\":4,\"empty_bytes\":20480,\"balance_bytes_max\":45056"},
     // Scenarios: what is configured against what is computed, equal variants together.
@@ -88,7 +88,7 @@ static const struct {
     {"plan pfc --variant 20KB --set 'switch.buffer={kind: dynamic, headroom: 27KB}'" HEADROOM, 0,
      "27KB  headroom 27KB: 666B TOO LITTLE\n"},
     {"plan pfc --variant whole/dsf \"$WEFT_ROOT/scenarios/dsf/incast.yaml\"", 0,
-     "rdsw -> fdsw                      576  100Gbps    350ns    25166B    12500B    130KiB          -  no PFC here\n"},
+     "rdsw -> fdsw                      576  100Gbps    350ns    50382B    12500B    130KiB          -  no PFC here\n"},
     {"plan sfc --variant 2/pfc \"$WEFT_ROOT/scenarios/sfc/part5_buffer_pool.yaml\"", 0,
      "buffer         xoff 380KB of the pool of all ports, and headroom 40KB of each\n"},
     // SFC as a scenario configures it; a model that finds its own values leaves them to be chosen.
@@ -123,7 +123,9 @@ static const struct {
     {"plan pfc --rate 400Gbps --cable 5", 2, "--cable: \"5\" has no unit; expected a length such as \"40m\""},
     {"plan pfc --rate 400Gbps --cable 5yd", 2, "\"yd\" is not a unit (mm, m, km)"},
     {"plan pfc --rate 400Gbps --cable 99999999km", 2, "is out of range 0ns to 100ms"},
-    {"plan pfc --rate 106.25Gbps --delay 5ns", 2, "reaction must be given: 802.3 has no figure for 106.25Gbps"},
+    {"plan pfc --rate 400Gbps --delay 5ns --reaction never", 2, "--reaction: \"never\""},
+    {"plan pfc --rate 400Gbps --delay 5ns --reaction 2ms", 2,
+     "--reaction: \"2ms\" is out of range 0ns to 1ms, or standard"},
     {"plan pfc --rate 400Gbps --cable 5m --formula sonik", 2, "did you mean \"sonic\"?"},
     {"plan pfc --rate 400Gbps --cable 5m --xoff 5KB", 2, "xoff is given without buffer"},
     {"plan pfc --rate 400Gbps --cable 5m --xoff 5KB --buffer 4KB", 2, "xoff (5KB) is above buffer (4KB)"},

@@ -112,7 +112,8 @@ static void slots_bound_what_is_in_flight(void **state) {
 
 static const char incast[] =
     "topology: {kind: leaf_spine, leaves: 9, spines: 4, hosts_per_leaf: 1, rate: 400Gbps}\n"
-    "switch: {buffer: {kind: static, size: 1MB, xoff: %s, xon: 180KB}}\n"
+    "switch: {buffer: {kind: static, size: 1MB, xoff: %s, xon: 180KB}, pfc: {reaction: 0ns}}\n"
+    "host: {pfc: {reaction: 0ns}}\n"
     "workload: [{kind: collective, size: 72MiB, qps: 8, admission: %s, collective: {kind: gather, "
     "channels: 1, copy_rate: 200Gbps, slots: %u}}]\n";
 

@@ -241,7 +241,8 @@ static void a_proxy_leaves_pfc_alone(void **state) {
     for (unsigned i = 0; i < 3; i++) {
         uint64_t headroom = calc_loop_ps() / BYTE_PS + 2 * WIRE;
         char *buffer = text_of("size: %" PRIu64 "B, xoff: 60KB, xon: 40KB", 60000 + headroom);
-        char *sfc = text_of("sfc: {kind: fixed, threshold: 30KB, pause: %s}}\nhost: {sfc: false", pauses[i]);
+        char *sfc = text_of("sfc: {kind: fixed, threshold: 30KB, pause: %s}}\nhost: {sfc: false, pfc: {reaction: 0ns}",
+                            pauses[i]);
         char *all = settings(buffer, sfc);
         struct run r = RUN(run_once, SINGLE, 4, all, 2, 3, "1MB", "");
         run_assert_complete(&r);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the documents show is what the program does."""
+import json
 import os
 import re
 import shlex
@@ -185,6 +186,24 @@ class Stories(unittest.TestCase):
             for connection in results.values():
                 connection.close()
         self.assertGreater(rows, 40)
+
+
+class Headroom(unittest.TestCase):
+    """A scenario has the PFC headroom that `weft plan pfc` asks for, or says which time to react its source has."""
+
+    def test_scenarios_have_what_the_plan_asks_for(self):
+        checked = 0
+        for file in sorted(ROOT.glob("scenarios/*/*.yaml")):
+            printed = subprocess.run([WEFT, "plan", "pfc", file, "--json"], stdout=subprocess.PIPE, check=True).stdout
+            for plan in json.loads(printed)["variants"]:
+                for line in plan["lines"]:
+                    if not line["lossless"] or line["reaction_ps"] == 0:
+                        continue
+                    meant = file.name == "two_regions.yaml" and plan["variant"] == "none" # its claim: packets are lost
+                    with self.subTest(file=file.name, variant=plan["variant"], to=line["to"]):
+                        self.assertTrue(line["enough"] or meant)
+                    checked += 1
+        self.assertGreater(checked, 100)
 
 
 class Commands(unittest.TestCase):

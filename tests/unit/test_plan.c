@@ -184,14 +184,17 @@ static void reaction_of_802_3(void **state) {
                     {40, 118, 1510400},  {50, 147, 1505280},  {100, 394, 2017280},
                     {200, 453, 1159680}, {400, 905, 1158400}, {800, 905, 579200}};
     struct weft_plan_pfc_conf conf = {.reaction_ps = WEFT_TIME_NEVER};
-    uint32_t quanta;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        assert_true(weft_plan_find_quanta(GBPS(expected[i].gbps), &quanta));
-        assert_int_equal(quanta, expected[i].quanta);
+        assert_int_equal(weft_pfc_calc_reaction(WEFT_TIME_NEVER, GBPS(expected[i].gbps)), expected[i].ps);
+        assert_int_equal(weft_pfc_calc_reaction(70, GBPS(expected[i].gbps)), 70);
+        assert_int_equal(expected[i].quanta * UINT64_C(512000) / expected[i].gbps, expected[i].ps);
         conf.rate_bps = GBPS(expected[i].gbps);
         assert_int_equal(weft_plan_calc_pfc(&conf).reaction_ps, expected[i].ps);
     }
-    assert_false(weft_plan_find_quanta(GBPS(106), &quanta));
+    // Where it has no figure: the time of the next lower rate; 1.6T that of 800G, 10 Mbit/s that of 1G.
+    assert_int_equal(weft_pfc_calc_reaction(WEFT_TIME_NEVER, GBPS(106)), 2017280);
+    assert_int_equal(weft_pfc_calc_reaction(WEFT_TIME_NEVER, GBPS(1600)), 579200);
+    assert_int_equal(weft_pfc_calc_reaction(WEFT_TIME_NEVER, 10000000), 1024000);
 }
 
 static struct weft_plan_pfc_conf pfc_defaults(weft_rate_bps rate, weft_time_ps delay) {

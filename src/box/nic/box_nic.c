@@ -57,7 +57,7 @@ static struct weft__box_reaction nic_reaction(const struct weft_device_conf *con
                                               uint32_t port) {
     return (struct weft__box_reaction){
         .processing_ps = conf->host.processing_ps,
-        .pause_ps = conf->host.pfc.reaction_ps,
+        .pause_ps = weft__pause_reaction(&conf->host.pfc, t, port),
         .frame_least_ps = weft__frame_least_ps(t, port),
     };
 }
