@@ -13,7 +13,8 @@ struct weft_cc_fact {
     uint32_t bytes;        ///< on_sent: frame bytes on the wire, overhead included; on_ack: payload newly acknowledged
     uint32_t packet_bytes; ///< payload of a full packet
     uint32_t timeouts;     ///< on_loss: in a row, without anything acknowledged; 0: it was a NAK
-    weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; 0: it was not measured
+    weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; on_loss: age of what is lost; 0: it was not measured
+    bool local;            ///< on_ack: rtt_ps is only a wait in the sender's own hardware, and measured if 0
 };
 
 /// What it answers. The caller fills it with the answer in force before each call; the model changes what it wants.

@@ -3,13 +3,13 @@
 // Datacenters", SIGCOMM 2020. Software sees each operation complete, with its delay, and paces the next ones:
 //   completed, delay below target   cwnd += ai an operation, unless the line is full
 //   completed, delay above target   at most once an RTT: cwnd *= max(1 - beta (delay - target) / delay, 1 - max_mdf)
-//   timeout, NACK                   at most once an RTT: cwnd /= timeout_cut
+//   timeout, NACK                   at most once an RTT, and not if begun before a cut: cwnd /= timeout_cut
 //   rate                            size of an operation x cwnd / RTT
 // The window is in operations. An initiator keeps one state for each server, told the delay in the network and of
-// operations that timed out or were refused there; and one for itself, told the delay before a request is dispatched
-// and of those that never were. The lower rate is in force: so what fills one's own window slows no single server, and
-// a slow server nothing but itself.
-// Differs: where it begins, its bounds and the target are assumed.
+// operations that timed out or were refused there; and one for itself, told the wait before a request is dispatched,
+// which counts beside an idle round trip, and of those that never were. The lower rate is in force: so what fills one's
+// own window slows no single server, and a slow server nothing but itself. Differs: where it begins, its bounds and the
+// target are assumed.
 #include <stdio.h>
 
 #include "weft/cc.h"
@@ -57,10 +57,14 @@ static size_t one_rma_state_size(const void *conf) {
     return sizeof(struct one_rma_state);
 }
 
+static weft_time_ps rtt_of(const struct one_rma_state *s, const struct one_rma_conf *c) {
+    return s->rtt_ps > c->idle_rtt_ps ? s->rtt_ps : c->idle_rtt_ps;
+}
+
 static void answer(struct one_rma_state *s, const struct one_rma_conf *c, const struct weft_cc_fact *fact,
                    struct weft_cc_act *act) {
     s->cwnd = s->cwnd < c->min_cwnd ? c->min_cwnd : s->cwnd > c->max_cwnd ? c->max_cwnd : s->cwnd;
-    weft_time_ps rtt = s->rtt_ps > c->idle_rtt_ps ? s->rtt_ps : c->idle_rtt_ps;
+    weft_time_ps rtt = rtt_of(s, c);
     double rate = 8.0 * fact->packet_bytes * s->cwnd * (double)WEFT_PS_PER_S / (double)rtt;
     act->rate_bps = rate < 1 ? 1 : rate > (double)fact->line_rate_bps ? fact->line_rate_bps : (weft_rate_bps)rate;
     act->window_bytes = UINT64_MAX; // the hardware has one for all servers
@@ -74,10 +78,12 @@ static void one_rma_start(void *state, const void *conf, const struct weft_cc_fa
     answer(s, c, fact, act);
 }
 
-/// Leaves this part of the window, unless the last cut is less than an RTT ago.
-static void cut(struct one_rma_state *s, const struct one_rma_conf *c, weft_time_ps now, double part) {
-    weft_time_ps rtt = s->rtt_ps > c->idle_rtt_ps ? s->rtt_ps : c->idle_rtt_ps;
-    if (s->cut && now - s->cut_ps < rtt) return;
+/// Leaves this part of the window, unless the last cut is less than an RTT ago, or came after what has been lost was
+/// begun: that could not know of it.
+static void cut(struct one_rma_state *s, const struct one_rma_conf *c, weft_time_ps now, double part,
+                weft_time_ps age) {
+    weft_time_ps rtt = rtt_of(s, c);
+    if (s->cut && now - s->cut_ps < (age > rtt ? age : rtt)) return;
     s->cwnd *= part;
     s->cut = true;
     s->cut_ps = now;
@@ -86,20 +92,23 @@ static void cut(struct one_rma_state *s, const struct one_rma_conf *c, weft_time
 static void one_rma_ack(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     const struct one_rma_conf *c = conf;
     struct one_rma_state *s = state;
-    if (fact->rtt_ps) s->rtt_ps = fact->rtt_ps;
+    if (fact->local)
+        s->rtt_ps = c->idle_rtt_ps + fact->rtt_ps;
+    else if (fact->rtt_ps)
+        s->rtt_ps = fact->rtt_ps;
     double delay = (double)s->rtt_ps, target = (double)c->target_ps;
     if (delay < target) {
         if (act->rate_bps < fact->line_rate_bps) s->cwnd += c->ai * fact->bytes / fact->packet_bytes;
     } else {
         double part = 1 - c->beta * (delay - target) / delay;
-        cut(s, c, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part);
+        cut(s, c, fact->now_ps, part < 1 - c->max_mdf ? 1 - c->max_mdf : part, 0);
     }
     answer(s, c, fact, act);
 }
 
 static void one_rma_loss(void *state, const void *conf, const struct weft_cc_fact *fact, struct weft_cc_act *act) {
     const struct one_rma_conf *c = conf;
-    cut(state, c, fact->now_ps, 1 / c->timeout_cut);
+    cut(state, c, fact->now_ps, 1 / c->timeout_cut, fact->rtt_ps);
     answer(state, c, fact, act);
 }
 

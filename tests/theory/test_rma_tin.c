@@ -97,6 +97,27 @@ static void the_window_bounds_what_is_asked_for(void **state) {
     run_free(&r);
 }
 
+// What clients measure after a millisecond of 90% load does not hang on the window that they began with.
+static void a_steady_state_does_not_depend_on_its_start(void **state) {
+    static const char *const start[] = {"0.01", "3", "15", "64"};
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < sizeof start / sizeof *start; i++) {
+        struct run r =
+            RUN(run_once,
+                "topology: {kind: dragonfly, pods: 1, tins: 12}\n"
+                "workload: [{kind: rma, transport: 1rma, rate: 1373000, warm_up: 1ms, duration: 3ms, processor: "
+                "{submit: 0ns, complete: 0ns}, cc: {kind: 1rma, initial_cwnd: %s}}]\n",
+                start[i]);
+        double p99 = (double)outcome_of(&r)->execution.p99_ps / US;
+        print_message("initial_cwnd %s: p99 %.2f us\n", start[i], p99);
+        assert_true(outcome_of(&r)->execution.p50_ps < 6 * (weft_time_ps)US);
+        least = fmin(least, p99);
+        most = fmax(most, p99);
+        run_free(&r);
+    }
+    assert_true(most < 1.05 * least);
+}
+
 /// Reads, writes and atomics beside IP while links fail and lose cells: everything completes, once, and any number of
 /// threads finds the same.
 static void lossy_runs_complete(void **state) {
@@ -128,6 +149,7 @@ int main(void) {
         cmocka_unit_test(alone_a_request_takes_the_sum_of_its_parts),
         cmocka_unit_test(two_half_round_trips_where_ip_takes_six),
         cmocka_unit_test(the_window_bounds_what_is_asked_for),
+        cmocka_unit_test(a_steady_state_does_not_depend_on_its_start),
         cmocka_unit_test(lossy_runs_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

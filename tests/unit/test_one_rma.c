@@ -40,10 +40,15 @@ static void complete(struct initiator *s, weft_time_ps now, uint32_t operations,
     assert_null(s->ops->check(s->state, s->conf, &s->act));
 }
 
-static void time_out(struct initiator *s, weft_time_ps now) {
+static void time_out_of(struct initiator *s, weft_time_ps now, weft_time_ps age) {
     s->fact.now_ps = now;
     s->fact.timeouts = 1;
+    s->fact.rtt_ps = age;
     s->ops->on_loss(s->state, s->conf, &s->fact, &s->act);
+}
+
+static void time_out(struct initiator *s, weft_time_ps now) {
+    time_out_of(s, now, 0);
 }
 
 /// The window that the rate stands for at a round trip.
@@ -97,6 +102,30 @@ static void a_timeout_cuts_tenfold(void **state) {
     for (unsigned i = 2; i < 10; i++)
         time_out(&s, i * 5 * us);
     assert_cwnd(&s, 0.01, 5 * us); // min_cwnd
+    initiator_free(&s);
+}
+
+// What waited for the solicitation window while the first of it timed out was begun before the cut.
+static void what_was_begun_before_a_cut_does_not_cut_again(void **state) {
+    struct initiator s = initiator_new("{initial_cwnd: 20}");
+    time_out_of(&s, 10 * us, 10 * us);
+    time_out_of(&s, 16 * us, 10 * us); // begun at 6 us
+    assert_cwnd(&s, 2, 5 * us);
+    time_out_of(&s, 20 * us, 10 * us); // begun when it was cut
+    assert_cwnd(&s, 0.2, 5 * us);
+    initiator_free(&s);
+}
+
+// The target is of a round trip; the wait for the solicitation window has none in it.
+static void a_wait_stands_beside_an_idle_round_trip(void **state) {
+    struct initiator s = initiator_new("{initial_cwnd: 10}");
+    s.fact.local = true;
+    complete(&s, 10 * us, 1, 0);
+    assert_cwnd(&s, 10.25, 5 * us);
+    complete(&s, 11 * us, 1, 2 * us); // 7 us, below the target of 7.5
+    assert_cwnd(&s, 10.5, 7 * us);
+    complete(&s, 12 * us, 1, 5 * us); // 10 us: 1 - 0.8 x 2.5 / 10 = 0.8
+    assert_cwnd(&s, 8.4, 10 * us);
     initiator_free(&s);
 }
 
@@ -206,6 +235,8 @@ int main(void) {
         cmocka_unit_test(an_operation_adds_a_quarter),
         cmocka_unit_test(above_the_target_it_shrinks_once_an_rtt),
         cmocka_unit_test(a_timeout_cuts_tenfold),
+        cmocka_unit_test(what_was_begun_before_a_cut_does_not_cut_again),
+        cmocka_unit_test(a_wait_stands_beside_an_idle_round_trip),
         cmocka_unit_test(one_initiator_fills_the_line_in_eight_round_trips),
         cmocka_unit_test(an_incast_shares_the_line_in_five_round_trips),
     };

@@ -17,6 +17,7 @@
 
 enum work { SUBMIT, COMPLETE };
 enum timer { COMMANDED, WAITING, ASKED, LANDING, OF_HOSTS };
+enum client_timer { NEXT, PACE, OF_PATHS };
 enum { ACK_BYTES = 8, OPS_FIRST = 64 };
 
 // --- cells that are sent -------------------------------------------------------------------------------------------
@@ -161,6 +162,7 @@ static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client 
         .packet_bytes = (uint32_t)c->core->rma->conf->size_bytes,
         .timeouts = timeout,
         .rtt_ps = rtt,
+        .local = c->core->rma->conf->split && pace == &c->local,
     };
     struct weft_cc_act act = {.rate_bps = pace->rate_bps, .timer_ps = WEFT_TIME_NEVER, .window_bytes = UINT64_MAX};
     weft_rate_bps before = pace->rate_bps;
@@ -170,11 +172,8 @@ static void tell(const struct weft__tin_rma *rma, const struct weft__tin_client 
         pace->next_ps = now + (weft_time_ps)((unsigned __int128)(pace->next_ps - now) * before / act.rate_bps);
 }
 
-static void charge(const struct weft__tin_rma *rma, struct weft__tin_pace *pace, weft_time_ps now, uint32_t bytes) {
-    if (pace->rate_bps >= rma->conf->nic_rate_bps)
-        pace->next_ps = now;
-    else
-        pace->next_ps = now + weft_time_of_bytes(bytes, pace->rate_bps);
+static void charge(struct weft__tin_pace *pace, weft_time_ps now, uint32_t bytes) {
+    pace->next_ps = now + weft_time_of_bytes(bytes, pace->rate_bps);
 }
 
 static void add_work(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, enum work kind,
@@ -191,6 +190,11 @@ static void add_work(struct weft__node *node, struct weft__tin_rma *rma, struct 
     };
     if (!host->work.n) weft__timer_set(&node->timers, rma->key0 + OF_HOSTS + 2u * c->host, p.time_ps);
     weft__fifo_push(&host->work, rma->pool, &p);
+}
+
+/// From the command until it is at the solicitation window.
+static weft_time_ps command_time(const struct weft__tin_rma *rma) {
+    return rma->conf->command_ps + rma->conf->engine_ps;
 }
 
 /// The command for an operation goes to the hardware.
@@ -215,28 +219,52 @@ static void command(struct weft__node *node, struct weft__tin_rma *rma, struct w
         .priority = (uint8_t)entry->conf->priority,
         .bulk = entry->conf->vcs == WEFT_RMA_VCS_BULK,
     };
-    queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + rma->conf->command_ps + rma->conf->engine_ps, slot);
+    queue_slot(node, rma, &rma->commanded, COMMANDED, w->now_ps + command_time(rma), slot);
 }
 
-/// Operations of a path as far as the paces allow; a timer for the next.
-static void run_path(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
-                     uint32_t server) {
+/// A path with operations is among those that are ready, or has a timer for when its pace lets it go on.
+static void place_path(struct weft__node *node, struct weft__tin_rma *rma, const struct weft__worker *w,
+                       uint32_t client, uint32_t server) {
     struct weft__tin_client *c = &rma->client[client];
     struct weft__tin_path *path = &c->path[server];
-    uint32_t key = c->key0 + 1 + server;
-    while (path->first != WEFT_NONE) {
-        weft_time_ps at = path->remote.next_ps > c->local.next_ps ? path->remote.next_ps : c->local.next_ps;
-        if (at > w->now_ps) {
-            weft__timer_set(&node->timers, key, at);
-            return;
-        }
-        uint32_t op = path->first, bytes = weft__rma_bytes(c->core, &c->core->op[op]);
-        path->first = c->core->op[op].next;
-        if (c->core->rma->conf->split) charge(rma, &path->remote, w->now_ps, bytes);
-        charge(rma, &c->local, w->now_ps, bytes);
-        command(node, rma, w, client, op);
+    uint32_t key = c->key0 + OF_PATHS + server;
+    if (path->ready || path->first == WEFT_NONE) return;
+    if (path->remote.next_ps > w->now_ps) {
+        weft__timer_set(&node->timers, key, path->remote.next_ps);
+        return;
     }
     weft__timer_cancel(&node->timers, key);
+    path->ready = true;
+    path->after = WEFT_NONE;
+    *(c->ready_first == WEFT_NONE ? &c->ready_first : &c->path[c->ready_last].after) = server;
+    c->ready_last = server;
+}
+
+/// An operation of each ready path in turn, as far as the client's own pace allows; a timer for the next.
+static void run_client(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
+    struct weft__tin_client *c = &rma->client[client];
+    while (c->ready_first != WEFT_NONE && c->local.next_ps <= w->now_ps) {
+        uint32_t server = c->ready_first;
+        struct weft__tin_path *path = &c->path[server];
+        uint32_t op = path->first, bytes = weft__rma_bytes(c->core, &c->core->op[op]);
+        c->ready_first = path->after;
+        path->ready = false;
+        path->first = c->core->op[op].next;
+        if (c->core->rma->conf->split) charge(&path->remote, w->now_ps, bytes);
+        charge(&c->local, w->now_ps, bytes);
+        place_path(node, rma, w, client, server);
+        command(node, rma, w, client, op);
+    }
+    if (c->ready_first == WEFT_NONE)
+        weft__timer_cancel(&node->timers, c->key0 + PACE);
+    else
+        weft__timer_set(&node->timers, c->key0 + PACE, c->local.next_ps);
+}
+
+static void run_path(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
+                     uint32_t server) {
+    place_path(node, rma, w, client, server);
+    run_client(node, rma, w, client);
 }
 
 static void submit(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client,
@@ -268,7 +296,7 @@ static void on_work(struct weft__node *node, struct weft__tin_rma *rma, struct w
 static void begin(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t client) {
     struct weft__rma_client *core = rma->client[client].core;
     uint32_t op = weft__rma_begin(core, w);
-    if (!core->over) weft__timer_set(&node->timers, rma->client[client].key0, core->next_ps);
+    if (!core->over) weft__timer_set(&node->timers, rma->client[client].key0 + NEXT, core->next_ps);
     add_work(node, rma, w, SUBMIT, client, op);
 }
 
@@ -295,7 +323,7 @@ static void hand_back(struct weft__node *node, struct weft__tin_rma *rma, struct
     *(dispatched ? &c->core->stats->timeouts : &c->core->stats->dispatch_timeouts) += 1;
     c->core->stats->retries++;
     if (rma->gnet->trace) trace_timeout(rma, w->now_ps, &r, dispatched);
-    tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, 0, true);
+    tell(rma, c, pace, cc_of(c)->on_loss, w->now_ps, 0, w->now_ps - (remote ? r.dispatched_ps : r.submitted_ps), true);
     submit(node, rma, w, r.client, r.op);
 }
 
@@ -307,11 +335,11 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     uint32_t server = c->core->op[r.op].server, bytes = weft__rma_bytes(c->core, &c->core->op[r.op]);
     struct weft__tin_path *path = &c->path[server];
     bool split = c->core->rma->conf->split;
-    weft_time_ps local = (split ? r.dispatched_ps : w->now_ps) - r.submitted_ps;
+    weft_time_ps waited = r.dispatched_ps - r.submitted_ps - command_time(rma);
     if (weft__rma_counts(c->core, c->core->op[r.op].begun_ps))
         weft_histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
     if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
-    tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, local ? local : 1, false);
+    tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, split ? waited : w->now_ps - r.submitted_ps, false);
     run_path(node, rma, w, r.client, server);
     add_work(node, rma, w, COMPLETE, r.client, r.op);
 }
@@ -473,10 +501,13 @@ static void on_client_timer(struct weft__node *node, struct weft__tin_rma *rma, 
         else
             high = middle - 1;
     }
-    if (key == rma->client[low].key0)
+    uint32_t k = key - rma->client[low].key0;
+    if (k == NEXT)
         begin(node, rma, w, low);
+    else if (k == PACE)
+        run_client(node, rma, w, low);
     else
-        run_path(node, rma, w, low, key - rma->client[low].key0 - 1);
+        run_path(node, rma, w, low, k - OF_PATHS);
 }
 
 void weft__tin_rma_on_timer(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t key) {
@@ -537,13 +568,14 @@ struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup)
         c->core = setup->client[i];
         c->host = setup->client_host[i];
         c->key0 = key;
+        c->ready_first = WEFT_NONE;
         c->path = weft_arena_alloc(setup->arena, c->core->rma->servers, sizeof *c->path);
         pace_init(rma, c, &c->local, setup->arena);
         for (uint32_t s = 0; s < c->core->rma->servers; s++) {
             c->path[s].first = WEFT_NONE;
             pace_init(rma, c, &c->path[s].remote, setup->arena);
         }
-        key += 1 + c->core->rma->servers;
+        key += OF_PATHS + c->core->rma->servers;
     }
     return rma;
 }
@@ -551,14 +583,14 @@ struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup)
 uint32_t weft__tin_rma_keys(const struct weft__tin_rma *rma) {
     uint32_t keys = OF_HOSTS + 2 * rma->hosts;
     for (uint32_t i = 0; i < rma->clients; i++)
-        keys += 1 + rma->client[i].core->rma->servers;
+        keys += OF_PATHS + rma->client[i].core->rma->servers;
     return keys;
 }
 
 void weft__tin_rma_start(struct weft__node *node, struct weft__tin_rma *rma) {
     for (uint32_t i = 0; i < rma->clients; i++)
         if (!rma->client[i].core->over)
-            weft__timer_set(&node->timers, rma->client[i].key0, rma->client[i].core->next_ps);
+            weft__timer_set(&node->timers, rma->client[i].key0 + NEXT, rma->client[i].core->next_ps);
 }
 
 void weft__tin_rma_deinit(struct weft__tin_rma *rma) {

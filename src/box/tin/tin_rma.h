@@ -20,10 +20,12 @@ struct weft__tin_pace {
     weft_time_ps next_ps;
 };
 
-/// From a client to a server: operations that wait for its pace.
+/// From a client to a server: operations that wait for its pace, then, in turn with other paths, for the client's.
 struct weft__tin_path {
     struct weft__tin_pace remote;
     uint32_t first, last;
+    uint32_t after; ///< in the client's list of paths whose own pace lets them go on
+    bool ready;     ///< in that list
 };
 
 struct weft__tin_client {
@@ -31,7 +33,8 @@ struct weft__tin_client {
     uint8_t host; ///< among those of the TiN
     struct weft__tin_pace local;
     struct weft__tin_path *path; ///< [servers of the entry]
-    uint32_t key0;               ///< timers: the next operation, then of the paths
+    uint32_t ready_first, ready_last;
+    uint32_t key0; ///< timers: enum client_timer, then of the paths
 };
 
 enum weft__tin_request_state {
