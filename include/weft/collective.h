@@ -87,6 +87,9 @@ struct weft_collective_ops {
     /// Optional: the sums over all steps of a lane that sends to few ranks, without looking at each; how many ranks.
     uint32_t (*sent)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                      struct weft_sent ret_sent[WEFT_STEP_PEERS]);
+    /// Optional, for whom sends to many: every rank sends to so many others at least. Too many are refused before they
+    /// are looked for.
+    uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
     /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
 };

@@ -27,8 +27,14 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->offset = src * shape->bytes + begin + start;
 }
 
+/// As many parts are not empty as there are bytes.
+static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
+    uint64_t parts = shape->bytes < shape->ranks ? shape->bytes : shape->ranks;
+    return parts ? (uint32_t)parts - 1 : 0;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .peers_min = peers_min};
 
 const struct weft_model weft__collective_all_to_all = {
     .kind = WEFT_KIND_COLLECTIVE,

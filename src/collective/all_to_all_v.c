@@ -51,8 +51,19 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->offset = src * shape->bytes + begin_of(c, shape, dst) + start;
 }
 
-static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .part = part};
+/// No part is empty if the least of them, to the last rank, is to be of two bytes: rounding takes less than one.
+static uint32_t peers_min(const void *conf, const struct weft_collective_shape *shape) {
+    const struct conf *c = conf;
+    double least = (double)shape->bytes * 2 / (shape->ranks * (c->skew + 1));
+    return least >= 2 ? shape->ranks - 1 : 0;
+}
+
+static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_EXCHANGE,
+                                               .lanes = weft__pairs_lanes,
+                                               .steps = steps,
+                                               .step = step,
+                                               .peers_min = peers_min,
+                                               .part = part};
 
 const struct weft_model weft__collective_all_to_all_v = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -11,7 +11,6 @@
 #include "weft/outcome.h"
 
 enum { COMMUNICATORS_MAX = 256 };
-#define CONNECTIONS_MAX (UINT64_C(1) << 24)
 #define RESULTS_BYTES_MAX 4e9
 
 static const char *const cabling_names[] = {"rack", "rail", NULL};
@@ -252,30 +251,31 @@ static void order_turns(const struct weft_job *job, struct weft_job_stage *stage
     }
 }
 
-/// The connections of one source while they are found: few, and mostly the one found last.
+/// The connections of one source while they are found.
 struct found {
     struct weft_connection *list;
-    uint32_t n, capacity, last;
+    uint32_t n, capacity;
+    uint32_t *head, *next; ///< head: [ranks] the connection to that rank found last, or WEFT_NONE; next: the one before
     struct weft_arena *arena; ///< of what they keep
 };
 
 static struct weft_connection *find(struct found *f, const struct weft_job *job, uint32_t src, uint32_t dst,
                                     uint32_t communicator, uint32_t channel) {
-    for (uint32_t i = 0; i < f->n; i++) {
-        uint32_t at = (f->last + i) % f->n;
+    for (uint32_t at = f->head[dst]; at != WEFT_NONE; at = f->next[at]) {
         struct weft_connection *c = &f->list[at];
-        if (c->dst != dst || c->channel != channel || c->communicator != communicator) continue;
-        f->last = at;
-        return c;
+        if (c->channel == channel && c->communicator == communicator) return c;
     }
     if (f->n == f->capacity) {
         uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
         f->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->list, f->capacity * sizeof *f->list,
                                      capacity * sizeof *f->list);
+        f->next = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->next, f->capacity * sizeof *f->next,
+                                     capacity * sizeof *f->next);
         f->capacity = capacity;
     }
-    f->last = f->n++;
-    f->list[f->last] = (struct weft_connection){
+    f->next[f->n] = f->head[dst];
+    f->head[dst] = f->n;
+    f->list[f->n] = (struct weft_connection){
         .src = src,
         .dst = dst,
         .communicator = (uint16_t)communicator,
@@ -283,7 +283,7 @@ static struct weft_connection *find(struct found *f, const struct weft_job *job,
         .flow = WEFT_NONE,
         .messages = weft_arena_alloc(f->arena, job->communicator[communicator].volumes, sizeof(uint32_t)),
     };
-    return &f->list[f->last];
+    return &f->list[f->n++];
 }
 
 /// What the caller passes along: an operation that comes `times` times in the run.
@@ -352,11 +352,13 @@ static int by_key(const void *a, const void *b) {
 
 static void walk(struct weft_job *job, struct found *all, struct weft_arena *arena) {
     job->first = weft_arena_alloc(arena, job->ranks + 1, sizeof *job->first);
-    struct found one = {.arena = arena};
+    struct found one = {.arena = arena, .head = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *one.head)};
+    memset(one.head, 0xff, job->ranks * sizeof *one.head); // WEFT_NONE
     struct volume *volume = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *volume);
     uint32_t volumes = find_volumes(job, volume);
     for (uint32_t r = 0; r < job->ranks; r++) {
-        one.n = one.last = 0;
+        while (one.n > 0)
+            one.head[one.list[--one.n].dst] = WEFT_NONE;
         for (uint32_t v = 0; v < volumes; v++)
             walk_op(&(struct walked){job, &job->op[volume[v].op], r, volume[v].times * job->iterations, &one});
         if (one.n) qsort(one.list, one.n, sizeof *one.list, by_key);
@@ -371,7 +373,24 @@ static void walk(struct weft_job *job, struct found *all, struct weft_arena *are
         job->first[r + 1] = all->n;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, one.list, one.capacity * sizeof *one.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, one.next, one.capacity * sizeof *one.next);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, one.head, job->ranks * sizeof *one.head);
     weft_memory_free(WEFT_MEMORY_SCENARIO, volume, job->ops * sizeof *volume);
+}
+
+/// What is plain from the collectives without looking at a step: too many flows are refused at once.
+static enum weft_status reserve_flows(const struct weft__job_common *common, struct weft_place place,
+                                      const struct weft_job *job, struct weft_workload *w,
+                                      struct weft_error *ret_error) {
+    struct weft_workload_common flow = {.group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1};
+    uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which are sent to without a flow
+    for (uint32_t i = 0; i < job->ops; i++) {
+        const struct weft_job_op *op = &job->op[i];
+        uint64_t peers = op->name && op->ops->peers_min ? op->ops->peers_min(op->conf, &op->shape) : 0;
+        uint64_t flows = peers > own ? job->ranks * (peers - own) : 0;
+        if (flows > most) most = flows;
+    }
+    return weft__workload_reserve(w, &flow, place, most, ret_error);
 }
 
 /// A flow for each connection between servers. Its bytes come as messages, when the schedule says.
@@ -437,6 +456,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     make_stages(job, w->arena);
     for (uint32_t s = 0; s < job->stages; s++)
         order_turns(job, &job->stage[s], w->arena);
+    status = reserve_flows(common, place, job, w, ret_error);
+    if (status) return status;
     struct found all = {0};
     walk(job, &all, w->arena);
     job->connections = all.n;

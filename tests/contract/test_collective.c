@@ -404,6 +404,37 @@ static void sums_are_those_of_the_steps(void **state) {
     assert_true(compared > 1000);
 }
 
+/// Every rank sends to so many others as a collective says, or to more.
+static void peers_are_as_many_as_said(void **state) {
+    uint32_t compared = 0;
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        const struct weft_collective_ops *ops = model->ops;
+        for (size_t i = 0; ops->peers_min && i < 3 * sizeof shapes / sizeof *shapes; i++, compared++) {
+            const struct weft_collective_shape *shape = &shapes[i / 3];
+            void *conf = conf_of(model, parameters[i % 3]);
+            uint32_t lanes = ops->lanes(conf, shape), least = ops->peers_min(conf, shape);
+            for (uint32_t rank = 0; rank < shape->ranks; rank++) {
+                bool *sent = calloc(shape->ranks, 1);
+                for (uint32_t lane = 0; lane < lanes; lane++)
+                    for (uint64_t n = 0; n < ops->steps(conf, shape, rank, lane); n++) {
+                        struct weft_step step;
+                        ops->step(conf, shape, rank, lane, n, &step);
+                        for (uint32_t p = 0; step.bytes && p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
+                            sent[step.send[p]] = true;
+                    }
+                uint32_t peers = 0;
+                for (uint32_t d = 0; d < shape->ranks; d++)
+                    peers += sent[d];
+                assert_in_range(peers, least, shape->ranks - 1);
+                free(sent);
+            }
+            free(conf);
+        }
+    }
+    assert_true(compared > 10);
+}
+
 /// With an even number of servers, every hop of a ring between servers joins ranks of one rail.
 static void rings_keep_to_rails(void **state) {
     const struct weft_model *model = weft_model_find(WEFT_KIND_COLLECTIVE, "all_reduce_ring");
@@ -500,6 +531,7 @@ int main(void) {
         cmocka_unit_test(shares_are_even),
         cmocka_unit_test(planned_steps_are_the_steps),
         cmocka_unit_test(sums_are_those_of_the_steps),
+        cmocka_unit_test(peers_are_as_many_as_said),
         cmocka_unit_test(rings_keep_to_rails),
         cmocka_unit_test(a_server_is_inner_in_one_tree),
         cmocka_unit_test(large_ones_cost_nothing),
