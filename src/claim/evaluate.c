@@ -12,6 +12,11 @@ static double divisor(double b) {
     return fpclassify(b) == FP_ZERO ? (double)NAN : b;
 }
 
+/// What is above all numbers has no value, rather than one above all others.
+static double finite_or_none(double v) {
+    return isfinite(v) ? v : (double)NAN;
+}
+
 static double amount(const struct weft_claim_node *n, const double *value) {
     switch (n->op) {
     case WEFT__CLAIM_VALUE:
@@ -19,13 +24,13 @@ static double amount(const struct weft_claim_node *n, const double *value) {
     case WEFT__CLAIM_METRIC:
         return value[n->metric];
     case WEFT__CLAIM_ADD:
-        return amount(n->a, value) + amount(n->b, value);
+        return finite_or_none(amount(n->a, value) + amount(n->b, value));
     case WEFT__CLAIM_SUB:
-        return amount(n->a, value) - amount(n->b, value);
+        return finite_or_none(amount(n->a, value) - amount(n->b, value));
     case WEFT__CLAIM_MUL:
-        return amount(n->a, value) * amount(n->b, value);
+        return finite_or_none(amount(n->a, value) * amount(n->b, value));
     case WEFT__CLAIM_DIV:
-        return amount(n->a, value) / divisor(amount(n->b, value));
+        return finite_or_none(amount(n->a, value) / divisor(amount(n->b, value)));
     default:
         return truth(n, value); // not reached: a truth is no amount
     }
@@ -33,8 +38,8 @@ static double amount(const struct weft_claim_node *n, const double *value) {
 
 static bool near(const struct weft_claim_node *n, const double *value) {
     double a = amount(n->a, value), b = amount(n->b, value), c = amount(n->c, value);
-    return fabs(a - b) <=
-           (n->c->dimension == n->a->dimension && n->a->dimension != WEFT_CLAIM_NUMBER ? c : c * fabs(b));
+    bool absolute = n->c->dimension == n->a->dimension && n->a->dimension != WEFT_CLAIM_NUMBER;
+    return fabs(a - b) <= finite_or_none(absolute ? c : c * fabs(b));
 }
 
 static bool truth(const struct weft_claim_node *n, const double *value) {

@@ -149,6 +149,18 @@ static const struct weft_claim_node *metric(struct parse *p, const char *operand
     return n;
 }
 
+/// Values are doubles, which have 53 bits: a number that needs more would be another one.
+static bool is_exact(uint64_t whole) {
+    return !whole || whole >> __builtin_ctzll(whole) < UINT64_C(1) << 53;
+}
+
+static const struct weft_claim_node *inexact(struct parse *p, const char *operand) {
+    return fail(p,
+                "\"%.200s\" is a whole number of more than 53 bits, which would be rounded; expected a smaller or a "
+                "rounder one",
+                operand);
+}
+
 static const struct weft_claim_node *literal(struct parse *p, const char *operand) {
     static const struct {
         enum weft__quantity quantity;
@@ -157,10 +169,13 @@ static const struct weft_claim_node *literal(struct parse *p, const char *operan
     double real;
     uint64_t whole;
     char why[200];
+    if (strspn(operand, "0123456789") == strlen(operand) &&
+        (!weft__quantity_parse(WEFT__COUNT, operand, &whole, why, sizeof why) || !is_exact(whole)))
+        return inexact(p, operand);
     if (weft__real_parse(operand, &real)) return value(p, WEFT_CLAIM_NUMBER, real);
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++)
         if (weft__quantity_parse(table[i].quantity, operand, &whole, why, sizeof why))
-            return value(p, table[i].dimension, (double)whole);
+            return is_exact(whole) ? value(p, table[i].dimension, (double)whole) : inexact(p, operand);
     return NULL;
 }
 
@@ -265,6 +280,8 @@ static const struct weft_claim_node *parse_near(struct parse *p, const struct we
     struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
     *n = (struct weft_claim_node){WEFT__CLAIM_NEAR, WEFT_CLAIM_TRUTH, 0, 0, a, b, parse_sum(p)};
     if (n->c->dimension != WEFT_CLAIM_NUMBER) check_alike(p, a, n->c);
+    if (!p->status && n->c->op == WEFT__CLAIM_VALUE && n->c->value < 0)
+        return fail(p, "nothing is within less than nothing; expected 0 or more after \"within\"");
     return n;
 }
 

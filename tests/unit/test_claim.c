@@ -80,6 +80,12 @@ static void what_holds(void **state) {
         {"(pfc.counters.cnp > 5 or pfc.counters.cnp > 50) and pfc.counters.cnp > 50", false},
         {"pfc.counters.cnp ~ 11 within 10%", true},
         {"pfc.counters.cnp ~ 12 within 10%", false},
+        {"pfc.counters.cnp ~ 12 within (5 - 6)", false},
+        {"pfc.counters.cnp < 1 * 1e300 * 1e300", false}, // has no value, which nothing is less than
+        {"pfc.counters.cnp * 1e300 * 1e300 > 1", false},
+        {"pfc.counters.cnp ~ 12 within 1e300 * 1e300", false},
+        {"pfc.counters.cnp < 9007199254740992", true},
+        {"pfc.counters.cnp < 18014398509481984", true}, // 2^54
         {"pfc.victims.fct.mean ~ 12ps within 2ps", true},
         {"pfc.victims.fct.mean ~ 13ps within 2ps", false},
         {"pfc.victims.fct.mean < 1us", true},
@@ -218,6 +224,10 @@ static void mistakes(void **state) {
         {"pfc.counters.cnp < 5 or", "expected a metric"},
         {"pfc.counters.cnp ~ 5", "expected \"within\" and how much"},
         {"pfc.counters.cnp ~ 5 within", "expected a metric"},
+        {"pfc.counters.cnp ~ 5 within -10%", "expected 0 or more after \"within\""},
+        {"pfc.counters.cnp < 9007199254740993", "of more than 53 bits, which would be rounded"},
+        {"pfc.counters.cnp < 99999999999999999999", "of more than 53 bits, which would be rounded"},
+        {"pfc.victims.fct.mean < 9007199254740993ps", "of more than 53 bits, which would be rounded"},
         {"pfc.counters.cnp ~ 5 within 1us", "a number and a time do not compare or add"},
         {"1us < 2us", "names no metric"},
         {"((((((((((((((((((((((((((((((((((((((((1 < 2", "more than 32 parentheses inside each other"},
