@@ -2,6 +2,7 @@
 // weft: one subcommand a file.
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ static int run_command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); // a file that would be too large is an error of the write
     json_set_alloc_funcs(allocate, free);
     int status = run_command(argc, argv);
     if (!fflush(stdout) && !ferror(stdout)) return status;

@@ -100,12 +100,13 @@ static const char *quoted(struct weft_arena *arena, const char *text) {
 static bool can_be_folder(struct weft_arena *arena, const char *path) {
     struct stat about;
     char *part = weft_arena_text(arena, path);
-    bool can = true;
+    bool can = *path;
     for (char *at = part + (*part != 0); can; at++) { // not before a leading slash
         if (*at && *at != '/') continue;
         char was = *at;
         *at = 0;
-        can = stat(part, &about) ? lstat(part, &about) != 0 : S_ISDIR(about.st_mode); // a link to nothing is in the way
+        // What is not there can be made, but a link to nothing is in the way, and some names are too long.
+        can = stat(part, &about) ? lstat(part, &about) && errno != ENAMETOOLONG : S_ISDIR(about.st_mode);
         *at = was;
         if (!was) break;
     }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "simulation.h"
 #include "weft/place.h"
@@ -277,16 +276,6 @@ static enum weft_status try_all(struct place *p, struct weft_error *ret_error) {
     return status;
 }
 
-/// A file is replaced, which a folder, a device or a pipe must not be; nor is a link to nothing, which would be.
-static enum weft_status check_out_file(struct weft_error *ret_error) {
-    struct stat target;
-    bool there = !stat(out_file, &target), is_link = !there && !lstat(out_file, &target);
-    if (!is_link && (!there || S_ISREG(target.st_mode))) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--out"},
-                          "'%s' is %s; expected a regular file, or a name that is free", out_file,
-                          is_link ? "a symbolic link to nothing" : "no regular file");
-}
-
 /// With each strategy, until one fails or the user interrupts.
 static enum weft_status run_strategies(struct place *p, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
@@ -304,7 +293,7 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
     struct place p = {.o = o};
     struct chosen chosen;
     if (!strategy_name) strategy_name = "min_cut";
-    enum weft_status status = out_file ? check_out_file(ret_error) : WEFT_OK;
+    enum weft_status status = out_file ? weft_cli_can_replace_file(out_file, ret_error) : WEFT_OK;
     if (!status) status = weft_cli_variant(o, file, &p.variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&p.s, file, p.variant, ret_error);
     if (!status) status = find_job(&p, ret_error);

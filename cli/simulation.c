@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "progress.h"
 
 static volatile sig_atomic_t interrupted;
@@ -121,7 +123,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .capture_file = capture_file(s, options->out)};
     weft_memory_reset_max();
     enum weft_status status = WEFT_OK;
-    if (sim.capture_file && options->out) status = weft_report_folder(options->out, ret_error);
+    if (options->out) status = weft_report_folder(options->out, ret_error); // better said before the run than after it
     if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
     if (s->outcome) {
         struct weft_progress end = end_of(s->workload, s->outcome);
@@ -168,7 +170,7 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
     if (!target && errno == ENOMEM) weft_memory_fail();
     const char *name = weft_arena_text(arena, target ? target : path);
     free(target);
-    struct draft draft = {.name = weft_arena_format(arena, "%s.%ld.tmp", name, (long)getpid())};
+    struct draft draft = {.name = weft__draft_name(name, arena)};
     draft.file = weft__file_open(draft.name, "w");
     bool written = draft.file;
     if (draft.file) {
@@ -184,6 +186,28 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
             weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path, strerror(errno));
         unlink(draft.name);
     }
+    weft_arena_free(arena);
+    return status;
+}
+
+enum weft_status weft_cli_can_replace_file(const char *path, struct weft_error *ret_error) {
+    const struct weft_place place = {.file = "--out"};
+    struct stat target;
+    bool there = !stat(path, &target), is_link = !there && !lstat(path, &target);
+    if (is_link || (there && !S_ISREG(target.st_mode)))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "'%s' is %s; expected a regular file, or a name that is free", path,
+                              is_link ? "a symbolic link to nothing" : "no regular file");
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const char *draft = weft__draft_name(path, arena);
+    FILE *file = *path ? weft__file_open(draft, "w") : NULL;
+    enum weft_status status = WEFT_OK;
+    if (!file)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%s' cannot be written: %s", path,
+                                *path ? strerror(errno) : "it is no name of a file");
+    else
+        fclose(file);
+    if (file) unlink(draft);
     weft_arena_free(arena);
     return status;
 }

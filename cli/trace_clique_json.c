@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What weft trace-control has to say of a Clique, as JSON and as CSV.
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/json.h"
-#include "base/stream.h"
+#include "simulation.h"
 #include "trace_clique.h"
 
-enum { NAME = 128, PATH = 1024 };
+enum { NAME = 128 };
 
 static void json_counts(struct weft__json *j, const struct weft_sdn_counts *n) {
     weft__json_key(j, "state");
@@ -268,22 +266,31 @@ static void csv_messages(FILE *file, const struct clique_view *v) {
     }
 }
 
+/// One of the files.
+struct csv {
+    const char *name;
+    void (*write)(FILE *file, const struct clique_view *v);
+};
+struct csv_of {
+    const struct csv *csv;
+    const struct clique_view *view;
+};
+
+static void write_csv(FILE *file, const void *context) {
+    const struct csv_of *of = context;
+    of->csv->write(file, of->view);
+}
+
 enum weft_status trace_clique_write_csv(const char *dir, const struct clique_view *v, struct weft_error *ret_error) {
-    static const struct {
-        const char *name;
-        void (*write)(FILE *file, const struct clique_view *v);
-    } files[] = {{"bootstrap.csv", csv_bootstrap},
-                 {"timesync.csv", csv_timesync},
-                 {"transitions.csv", csv_transitions},
-                 {"messages.csv", csv_messages}};
-    bool made = !mkdir(dir, 0777) || errno == EEXIST;
-    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[PATH];
-        snprintf(path, sizeof path, "%s/%s", dir, files[i].name);
-        FILE *file = made ? weft__file_open(path, "w") : NULL;
-        if (file) files[i].write(file, v);
-        if (!file || fclose(file))
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: %s", path, strerror(errno));
-    }
-    return WEFT_OK;
+    static const struct csv files[] = {{"bootstrap.csv", csv_bootstrap},
+                                       {"timesync.csv", csv_timesync},
+                                       {"transitions.csv", csv_transitions},
+                                       {"messages.csv", csv_messages}};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    enum weft_status status = weft_report_folder(dir, ret_error);
+    for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
+        status = weft_cli_replace_file(weft_arena_format(arena, "%s/%s", dir, files[i].name), write_csv,
+                                       &(struct csv_of){&files[i], v}, ret_error);
+    weft_arena_free(arena);
+    return status;
 }

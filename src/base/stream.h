@@ -23,7 +23,7 @@ const char *weft__text_stream_text(struct weft__text_stream *stream);
 void weft__text_stream_clear(struct weft__text_stream *stream);
 void weft__text_stream_free(struct weft__text_stream *stream);
 
-/// fopen; NULL with errno, which is never ENOMEM.
+/// fopen; NULL with errno, which is never ENOMEM. To read: a named pipe without a writer is empty.
 FILE *weft__file_open(const char *path, const char *mode);
 
 #endif

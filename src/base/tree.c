@@ -54,6 +54,11 @@ static enum weft_status open_text(const char *path, FILE **ret_file, struct weft
     return status;
 }
 
+static bool is_pipe(FILE *file) {
+    struct stat about;
+    return !fstat(fileno(file), &about) && S_ISFIFO(about.st_mode);
+}
+
 enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
     FILE *file = NULL;
     enum weft_status status = open_text(path, &file, ret_error);
@@ -72,6 +77,9 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
     if (ferror(file))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
                                 strerror(errno));
+    if (!status && !t.size && file != stdin && is_pipe(file))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                                "is a pipe that nobody writes into; expected a file");
     weft_memory_cleanup_remove(&cleanup);
     close_file(file);
     if (!status && t.size > WEFT__TREE_BYTES_MAX) status = too_big(path, ret_error);

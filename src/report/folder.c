@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "weft/report.h"
 
@@ -19,6 +20,9 @@ enum weft_status weft_report_folder(const char *path, struct weft_error *ret_err
         *at = was;
         if (!was || status) break;
     }
+    if (!status && access(path, W_OK | X_OK))
+        status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write into the folder '%s': %s",
+                                path, strerror(errno));
     weft_arena_free(arena);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/stream.h"
 #include "database.h"
 #include "rows.h"
@@ -182,7 +183,7 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
     enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) {
         const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
-        const char *draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+        const char *draft = weft__draft_name(path, arena);
         unlink(draft);
         struct writer w = {.run = run, .runs = runs, .draft = draft};
         struct weft_memory_cleanup cleanup;

@@ -24,4 +24,15 @@ static const struct weft_param run_rows[] = {
     WEFT_UINT(struct weft_run_conf, events_max, "events", "20000", "0", "100000000",
               "for the timeline: events kept of each node, the first ones (assumed); 0: none"),
 };
-const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE("run", struct weft_run_conf, run_rows);
+
+#define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
+
+static const char *check(const void *conf, char *text, size_t size) {
+    const struct weft_run_conf *c = conf;
+    (void)text;
+    (void)size;
+    if (!c->sample_interval_ps || c->sample_interval_ps >= SAMPLE_INTERVAL_MIN_PS) return NULL;
+    return "sample_interval is below 100ns: more samples than packets; expected 0s (none) or at least 100ns";
+}
+
+const struct weft_param_table weft_run_table = WEFT_PARAM_TABLE_CHECKED("run", struct weft_run_conf, run_rows, check);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/stream.h"
 #include "box/box.h"
 #include "sim/frames.h"
@@ -21,7 +22,8 @@ enum {
 
 struct weft__capture {
     const struct weft__network *net;
-    char *path, *draft, *folder;
+    char *path, *folder;
+    const char *draft;
     FILE *file;
     const struct weft__cell_capture *cells; ///< NULL: frames
     uint32_t ports;
@@ -80,7 +82,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->net = net;
     c->arena = arena;
     c->path = weft_arena_text(arena, path);
-    c->draft = weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+    c->draft = weft__draft_name(c->path, arena);
     enum weft_status status =
         weft_topology_select_ports(t, scenario->capture.ports, scenario->capture_place, &c->port, &c->ports, ret_error);
     if (!status && c->ports && weft_topology_link_is_fabric(t, t->port[c->port[0]].link)) {

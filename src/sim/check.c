@@ -5,8 +5,6 @@
 
 #include "box/box.h"
 
-#define SAMPLE_INTERVAL_MIN_PS (100 * WEFT_PS_PER_NS)
-
 /// The largest frame that a host would send.
 static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const struct weft_topology *t) {
     uint32_t bytes = WEFT_FRAME_MIN;
@@ -100,10 +98,6 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
-    if (!status && scenario->run.sample_interval_ps && scenario->run.sample_interval_ps < SAMPLE_INTERVAL_MIN_PS)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                                "run.sample_interval is below 100ns: more samples than packets; expected 0s (none) or "
-                                "at least 100ns");
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);

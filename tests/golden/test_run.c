@@ -312,6 +312,87 @@ static void interrupted_placement(void **state) {
     assert_null(strstr(f->out, " -\n"));
 }
 
+/// What cannot be written is refused before anything runs.
+static void places_that_cannot_be_written(void **state) {
+    struct fixture *f = *state;
+    static const char *const folders[] = {"''", "/proc/x", "/proc/x/y", "$(printf '%0300d' 0)", "s.yaml"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char command[200];
+        snprintf(command, sizeof command, "run s.yaml --out %s --set workload.0.size=1TB", folders[i]);
+        int status = weft(f, command);
+        if (status != 1 && status != 2) fail_msg("--out %s: %d", folders[i], status);
+        assert_string_equal(f->out, "");
+    }
+    write_text(f, "job.yaml", job);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders - 1; i++) {
+        char command[200];
+        snprintf(command, sizeof command, "place job.yaml --simulate --out %s", folders[i]);
+        assert_int_equal(weft(f, command), 2);
+        assert_string_equal(f->out, "");
+    }
+}
+
+/// What a process that was killed has left is removed by the next that writes the same file; what others do is left
+/// alone.
+static void drafts_of_the_dead(void **state) {
+    struct fixture *f = *state;
+    char name[64];
+    pid_t dead = fork();
+    if (!dead) _exit(0);
+    waitpid(dead, NULL, 0);
+    assert_int_equal(weft(f, "run s.yaml --out r --capture host-0"), 0);
+    static const char *const files[] = {"results.sqlite", "result.json", "capture.pcapng"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "r/%s.%ld.tmp", files[i], (long)dead);
+        write_text(f, name, "half");
+        snprintf(name, sizeof name, "r/%s.%ld.tmp", files[i], (long)getpid());
+        write_text(f, name, "living");
+    }
+    write_text(f, "r/results.sqlite.old.tmp", "the user's");
+    assert_int_equal(weft(f, "run s.yaml --out r --capture host-0"), 0);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "r/%s.%ld.tmp", files[i], (long)dead);
+        assert_false(there(f, name));
+        snprintf(name, sizeof name, "r/%s.%ld.tmp", files[i], (long)getpid());
+        assert_true(there(f, name));
+    }
+    assert_true(there(f, "r/results.sqlite.old.tmp"));
+}
+
+/// A pipe without a writer is not waited for; one with a writer is read.
+static void scenario_from_a_pipe(void **state) {
+    struct fixture *f = *state;
+    char command[200];
+    snprintf(command, sizeof command, "mkfifo %s/pipe.yaml", f->dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(weft(f, "check pipe.yaml"), 2);
+    assert_non_null(strstr(f->err, "weft: pipe.yaml: is a pipe that nobody writes into; expected a file\n"));
+    snprintf(command, sizeof command, "cd %s && cat s.yaml | \"$WEFT\" check /dev/stdin >/dev/null", f->dir);
+    assert_int_equal(system(command), 0);
+}
+
+/// Four files, whole or not there: a limit on their size stands for a full disk.
+static void csv_on_a_full_disk(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "clique.yaml",
+               "topology: {kind: dragonfly, pods: 4, tins: 3}\n"
+               "events: [{at: 1s, link: \"tin-0/*\", state: down}]\n");
+    assert_int_equal(weft(f, "trace-control clique.yaml --csv whole"), 0);
+    assert_true(there(f, "whole/messages.csv"));
+    char command[200];
+    snprintf(command, sizeof command,
+             "cd %s && ulimit -f 1 && \"$WEFT\" trace-control clique.yaml --csv full >/dev/null 2>err.txt", f->dir);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    slurp(f, "err.txt", f->err, sizeof f->err);
+    assert_non_null(strstr(f->err, "cannot write 'full/"));
+    assert_true(there(f, "full/transitions.csv"));
+    assert_false(there(f, "full/messages.csv"));
+    snprintf(command, sizeof command, "test -z \"$(find %s/full -name '*.tmp')\"", f->dir);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, remove_folder)
     const struct CMUnitTest tests[] = {
@@ -327,6 +408,10 @@ int main(void) {
         T(terminate),
         T(interrupted_comparison),
         T(interrupted_placement),
+        T(places_that_cannot_be_written),
+        T(drafts_of_the_dead),
+        T(scenario_from_a_pipe),
+        T(csv_on_a_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

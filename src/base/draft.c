@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/draft.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/// The process whose draft of `name` a file is; 0: it is none.
+static pid_t writer_of(const char *file, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(file, name, length) || file[length] != '.' || !isdigit((unsigned char)file[length + 1])) return 0;
+    char *end;
+    errno = 0;
+    long id = strtol(file + length + 1, &end, 10);
+    return errno || strcmp(end, ".tmp") ? 0 : (pid_t)id;
+}
+
+static void close_folder(void *folder) {
+    closedir(folder);
+}
+
+static void remove_abandoned(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *in = !slash ? "." : weft_arena_format(arena, "%.*s", (int)(slash == path ? 1 : slash - path), path);
+    DIR *folder = opendir(in);
+    if (!folder && errno == ENOMEM) weft_memory_fail();
+    if (!folder) return; // whoever writes there will say why
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, close_folder, folder);
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        pid_t writer = writer_of(entry->d_name, name);
+        if (writer > 0 && kill(writer, 0) && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    weft_memory_cleanup_remove(&cleanup);
+    closedir(folder);
+}
+
+const char *weft__draft_name(const char *path, struct weft_arena *arena) {
+    remove_abandoned(path, arena);
+    return weft_arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file is written under another name, its draft, and then gets its own: nobody sees half of it.
+#ifndef WEFT_BASE_DRAFT_H
+#define WEFT_BASE_DRAFT_H
+
+#include "weft/memory.h"
+
+/// The name of this process's draft of `path`: "path.PID.tmp", in `arena`. Removes drafts of the same file that
+/// processes have left which are no more.
+const char *weft__draft_name(const char *path, struct weft_arena *arena);
+
+#endif
