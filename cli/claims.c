@@ -10,30 +10,65 @@
 #include "base/param.h"
 #include "weft/result.h"
 
+void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_claims *c, struct weft_arena *arena) {
+    *ret = *c;
+    ret->result = weft_arena_alloc(arena, c->n, sizeof *ret->result);
+    for (uint32_t i = 0; i < c->n; i++) {
+        ret->result[i].claim = &c->claim[i];
+        ret->result[i].value = weft_arena_alloc(arena, c->claim[i].metrics, sizeof(double));
+        for (uint32_t m = 0; m < c->claim[i].metrics; m++)
+            ret->result[i].value[m] = NAN;
+    }
+}
+
 enum weft_status weft_cli_claims_init(struct weft_cli_claims *c, const struct weft_scenario_file *file,
                                       struct weft_arena *arena, struct weft_error *ret_error) {
     enum weft_status status = weft_claims_new(file, arena, &c->claim, &c->n, ret_error);
-    c->result = weft_arena_alloc(arena, c->n, sizeof *c->result);
-    for (uint32_t i = 0; i < c->n; i++) {
-        c->result[i].claim = &c->claim[i];
-        c->result[i].value = weft_arena_alloc(arena, c->claim[i].metrics, sizeof(double));
-        for (uint32_t m = 0; m < c->claim[i].metrics; m++)
-            c->result[i].value[m] = NAN;
-    }
+    weft_cli_claims_copy(c, c, arena);
     return status;
+}
+
+/// The first entry that has a member with this text.
+static const json_t *entry_with(const json_t *array, const char *text) {
+    size_t i;
+    json_t *entry, *member;
+    const char *key;
+    json_array_foreach(array, i, entry) {
+        json_object_foreach(entry, key, member) {
+            if (json_is_string(member) && !strcmp(json_string_value(member), text)) return entry;
+        }
+    }
+    return NULL;
 }
 
 static const json_t *child(const json_t *value, const char *name) {
     if (!json_is_array(value)) return json_object_get(value, name);
     char *end;
     unsigned long index = strtoul(name, &end, 10);
-    return *end || *name < '0' || *name > '9' ? NULL : json_array_get(value, index);
+    return *end || *name < '0' || *name > '9' ? entry_with(value, name) : json_array_get(value, index);
 }
 
-static double number_at(const json_t *root, const struct weft_claim_metric *m) {
-    for (uint32_t part = 0; part < m->parts; part++)
-        root = child(root, m->part[part]);
-    return json_is_number(root) ? json_number_value(root) : (double)NAN;
+bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_metric *m, double *ret) {
+    const json_t *variants = json_object_get(root, "variants"), *at = root;
+    *ret = NAN;
+    if (json_array_size(variants) == 1) at = json_array_get(variants, 0);
+    for (uint32_t part = 0; part < m->parts; part++) {
+        if (json_is_array(at) && part + 1 == m->parts && !strcmp(m->part[part], "count")) {
+            *ret = (double)json_array_size(at);
+            return true;
+        }
+        at = child(at, m->part[part]);
+    }
+    if (json_is_boolean(at)) *ret = json_is_true(at);
+    if (json_is_number(at)) *ret = json_number_value(at);
+    return json_is_number(at) || json_is_boolean(at);
+}
+
+/// Does the claim need no more than runs?
+static bool is_of_runs(const struct weft_claim *claim) {
+    for (uint32_t m = 0; m < claim->metrics; m++)
+        if (claim->metric[m].from != WEFT_CLAIM_FROM_RUN) return false;
+    return true;
 }
 
 bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
@@ -43,33 +78,17 @@ bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v) {
     return false;
 }
 
-/// From the JSON of a run elsewhere.
-static void take(struct weft_cli_claims *c, uint32_t v, const json_t *root) {
-    for (uint32_t i = 0; i < c->n; i++)
-        for (uint32_t m = 0; m < c->claim[i].metrics; m++) {
-            const struct weft_claim_metric *metric = &c->claim[i].metric[m];
-            if (metric->variant == v) c->result[i].value[m] = number_at(root, metric);
-        }
-}
-
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_result_finder finder = weft_result_finder(run, arena);
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics; m++) {
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
-            if (metric->variant != v) continue;
+            if (metric->variant != v || metric->from != WEFT_CLAIM_FROM_RUN) continue;
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
             c->result[i].value[m] = weft_result_number(&found.value);
         }
     weft_arena_free(arena);
-}
-
-bool weft_cli_claims_take_json(struct weft_cli_claims *c, uint32_t v, const char *text, size_t size) {
-    json_t *root = json_loadb(text, size, 0, NULL);
-    if (root) take(c, v, root);
-    json_decref(root);
-    return root;
 }
 
 static enum weft_status fail(const struct weft_claim *claim, const struct weft_claim_metric *m,
@@ -100,7 +119,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
     for (uint32_t i = 0; i < c->n && !status; i++)
         for (uint32_t m = 0; m < c->claim[i].metrics && !status; m++) {
             const struct weft_claim_metric *metric = &c->claim[i].metric[m];
-            if (metric->variant != v) continue;
+            if (metric->variant != v || metric->from != WEFT_CLAIM_FROM_RUN) continue;
             struct weft_result_found found = weft_result_find(&finder, metric->part, metric->parts);
             if (!is_number(found.column)) status = fail(&c->claim[i], metric, &found, s->scenario->variant, ret_error);
         }
@@ -108,8 +127,15 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
     return status;
 }
 
-enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c) {
-    for (uint32_t i = 0; i < c->n; i++)
-        c->result[i].holds = weft_claim_holds(&c->claim[i], c->result[i].value);
-    return weft_report_claim_counts(c->result, c->n).unexpected ? WEFT_ERROR_CLAIM : WEFT_OK;
+enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c, uint32_t *ret_left_out) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (!is_of_runs(c->result[i].claim)) continue;
+        c->result[n] = c->result[i];
+        c->result[n].holds = weft_claim_holds(c->result[n].claim, c->result[n].value);
+        n++;
+    }
+    *ret_left_out = c->n - n;
+    c->n = n;
+    return weft_report_claim_counts(c->result, n).unexpected ? WEFT_ERROR_CLAIM : WEFT_OK;
 }

@@ -4,6 +4,8 @@
 #ifndef WEFT_CLI_CLAIMS_H
 #define WEFT_CLI_CLAIMS_H
 
+#include <jansson.h>
+
 #include "simulation.h"
 
 struct weft_cli_claims {
@@ -21,10 +23,15 @@ bool weft_cli_claims_name(const struct weft_cli_claims *c, uint32_t v);
 /// whatever happens.
 enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t v, const struct weft_cli_simulation *s,
                                        struct weft_error *ret_error);
-/// The values that variant `v` measured, from its run or from its JSON. False: the text is no JSON.
+/// The values that variant `v` measured.
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run);
-bool weft_cli_claims_take_json(struct weft_cli_claims *c, uint32_t v, const char *text, size_t size);
-/// After all were taken. CLAIM if one is unexpected.
-enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c);
+/// The same claims with values of their own, NAN at first.
+void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_claims *c, struct weft_arena *arena);
+/// A metric in the JSON of a run, or of the command that it names: {"variants": [one]} is that one. An entry of a list
+/// is called by its number, or by a text that it has: strategies.min_cut; `count` is how many there are. False: there
+/// is no number of that name, and *ret is NAN.
+bool weft_cli_claims_json_number(const json_t *root, const struct weft_claim_metric *metric, double *ret);
+/// After all were taken. CLAIM if one is unexpected. Those about what other commands say are left out of `result`.
+enum weft_status weft_cli_claims_judge(struct weft_cli_claims *c, uint32_t *ret_left_out);
 
 #endif

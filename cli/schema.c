@@ -324,7 +324,8 @@ static void workload(struct weft__json *j) {
 
 /// "claims": entries of texts.
 static void claims(struct weft__json *j) {
-    static const char *const keys[] = {"text", "source", "that", "reason", "cases"};
+    static const char *const keys[] = {"text", "source", "checks", "that", "reason", "toothless", "cases"};
+    static const char *const bools[] = {"expected", "control"};
     weft__json_key(j, "claims");
     weft__json_begin_object(j);
     weft__json_key_string(j, "type", "array");
@@ -335,9 +336,15 @@ static void claims(struct weft__json *j) {
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
         key_type(j, keys[i], "string");
-    weft__json_key(j, "expected");
+    for (unsigned i = 0; i < sizeof bools / sizeof *bools; i++) {
+        weft__json_key(j, bools[i]);
+        weft__json_begin_object(j);
+        type_bool(j);
+        weft__json_end_object(j);
+    }
+    key_type(j, "without", "object");
+    weft__json_key(j, "seeds"); // each, mean or {at_least: 6, reason: ...}
     weft__json_begin_object(j);
-    type_bool(j);
     weft__json_end_object(j);
     weft__json_end_object(j);
     weft__json_key(j, "required");

@@ -10,14 +10,23 @@
 //       expected: no
 //       reason: PFC is not triggered in either
 //       cases: "2.*,3"
+//     - text: "marking keeps the queue short"
+//       that: ecn.counters.queue_bytes_max < pfc.counters.queue_bytes_max * 50%
+//       without: {switch.aqm: none}
+//       seeds: {at_least: 6, reason: "two flows in three meet by hash"}
+//
+// `without` is what must break a claim: with these settings laid over every variant that it names it must not hold. A
+// claim that says `toothless` and why is exempt: arithmetic, an identity. A control is a claim about a mechanism asked
+// of a network without it: it must not hold, and that is no finding.
 //
 // An expression has comparisons (< <= > >= == !=, several in a chain; "a ~ b within 10%"), joined by `and` and `or`,
 // over sums and products (+ - * /, between blanks) of numbers, quantities with their unit and metrics; parentheses
 // group. A metric is a variant's name, a dot, and the path of a number in that run's JSON: pfc.counters.cnp. For
-// pfc.groups.victims.fct_ps.mean, pfc.victims.fct.mean will do. A part with odd characters stands in double quotes. In
-// a file without variants the name falls away. In a file with cases the variant may go without its case: the claim is
-// then made of each case (or of those that `cases` names by a shell pattern). Times compare with times only, sizes with
-// sizes, rates with rates.
+// pfc.groups.victims.fct_ps.mean, pfc.victims.fct.mean will do. pfc.topo.hosts is what `weft topo --json` says of the
+// variant; likewise plan.pfc, plan.sfc, plan.dsf, place, workload and trace-control. A part with odd characters stands
+// in double quotes. In a file without variants the name falls away. In a file with cases the variant may go without its
+// case: the claim is then made of each case (or of those that `cases` names by a shell pattern). Times compare with
+// times only, sizes with sizes, rates with rates.
 #ifndef WEFT_CLAIM_H
 #define WEFT_CLAIM_H
 
@@ -33,24 +42,48 @@ enum weft_claim_dimension {
     WEFT_CLAIM_UNKNOWN
 };
 
+/// Whose JSON a metric is in.
+enum weft_claim_from {
+    WEFT_CLAIM_FROM_RUN,
+    WEFT_CLAIM_FROM_TOPO,
+    WEFT_CLAIM_FROM_PLAN_PFC,
+    WEFT_CLAIM_FROM_PLAN_SFC,
+    WEFT_CLAIM_FROM_PLAN_DSF,
+    WEFT_CLAIM_FROM_PLACE,
+    WEFT_CLAIM_FROM_WORKLOAD,
+    WEFT_CLAIM_FROM_TRACE_CONTROL,
+    WEFT_CLAIM_FROMS
+};
+/// As it stands in a metric: "plan.pfc"; of a run "".
+extern const char *const weft_claim_from_names[WEFT_CLAIM_FROMS];
+
 /// A metric where it stands in the expression.
 struct weft_claim_metric {
-    uint32_t variant;    ///< of the file
+    uint32_t variant; ///< of the file
+    enum weft_claim_from from;
     uint32_t at, length; ///< in `that`
     enum weft_claim_dimension dimension;
-    uint32_t parts;    ///< of its path in the JSON of a run
+    uint32_t parts;    ///< of its path in that JSON
     const char **part; ///< {"groups", "victims", "fct_ps", "mean"}
 };
 
 struct weft_claim_node; ///< of an expression
-/// Some: it is known to hold with some seeds and not with others, so that either is as expected of one run.
-enum weft_claim_seeds { WEFT_CLAIM_SEEDS_ALL, WEFT_CLAIM_SEEDS_SOME };
+/// How it is judged over seeds. Each: with each of them; at least: with so many; mean: with the means of its metrics.
+enum weft_claim_seeds { WEFT_CLAIM_SEEDS_EACH, WEFT_CLAIM_SEEDS_AT_LEAST, WEFT_CLAIM_SEEDS_MEAN };
 struct weft_claim {
     const char *text, *source, *that, *reason;
-    const char *cases;       ///< pattern over cases
-    const char *case_name;   ///< the case it is made of; "": it names its variants in full
-    bool expected;           ///< false: known not to hold, for the reason given
-    uint32_t seeds;          ///< enum weft_claim_seeds
+    const char *toothless; ///< why nothing can break it; "": something can
+    const char *checks;    ///< statements of sources that it checks, by their names; "": none
+    const char *cases;     ///< pattern over cases
+    const char *case_name; ///< the case it is made of; "": it names its variants in full
+    bool expected;         ///< false: known not to hold, for the reason given
+    bool control;          ///< must not hold
+    enum weft_claim_seeds seeds;
+    uint32_t at_least, of;    ///< of WEFT_CLAIM_SEEDS_AT_LEAST: 6 of 8
+    const char *seeds_reason; ///< likewise: why not each
+    uint32_t withouts;
+    const char **without; ///< settings, "path=value", that must break it
+    struct weft_place without_place;
     struct weft_place place; ///< of `that`
     uint32_t metrics;
     struct weft_claim_metric *metric; ///< in the order in which they stand
@@ -63,6 +96,12 @@ enum weft_status weft_claims_new(const struct weft_scenario_file *file, struct w
                                  struct weft_claim **ret_claim, uint32_t *ret_n, struct weft_error *ret_error);
 /// Does it hold with these values, one for each metric, in ps, bytes or bit/s? A comparison with NAN does not.
 bool weft_claim_holds(const struct weft_claim *claim, const double *value);
+/// Is it meant to hold?
+static inline bool weft_claim_is_to_hold(const struct weft_claim *claim) {
+    return claim->expected && !claim->control;
+}
+/// With how many of so many seeds it has to turn out as expected; of WEFT_CLAIM_SEEDS_MEAN: of one judgement.
+uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds);
 /// A claim and what came of it.
 struct weft_claim_result {
     const struct weft_claim *claim;

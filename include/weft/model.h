@@ -31,6 +31,7 @@ struct weft_model {
     const char *source;  ///< paper, clause or file, and where we differ
     const struct weft_param_table *params;
     const void *ops;
+    bool draws; ///< random numbers: with another run.seed it may do otherwise
 };
 
 const char *weft_kind_name(enum weft_model_kind kind); ///< "cc"

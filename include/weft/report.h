@@ -154,11 +154,27 @@ void weft_report_json_compare(FILE *file, const struct weft_run *run, uint32_t r
 /// Claims with their numbers: how many there are of each verdict, then each; or just one.
 void weft_report_claims(FILE *file, const struct weft_claim_result *result, uint32_t n);
 void weft_report_claim(FILE *file, const struct weft_claim_result *result);
-/// {"claims": [...]}, as they stand in the JSON of compare, without a newline.
-void weft_report_json_claims(FILE *file, const struct weft_claim_result *result, uint32_t n);
-/// `findings`: known not to hold and so it is. `unexpected`: other than expected, either way.
+enum { WEFT_CLAIM_INDENT = 19 }; ///< of what stands below a verdict
+/// Its first lines: the verdict, what is claimed, and the expression; and its last, why it may be as it is.
+void weft_report_claim_head(FILE *file, const struct weft_claim *claim, const char *verdict);
+void weft_report_claim_reasons(FILE *file, const struct weft_claim *claim);
+/// A finding is known not to hold, and so it is; a control must not, and does not. The last two are unexpected.
+enum weft_claim_verdict {
+    WEFT_CLAIM_HOLDS,
+    WEFT_CLAIM_FINDING,
+    WEFT_CLAIM_CONTROL,
+    WEFT_CLAIM_FAILS,
+    WEFT_CLAIM_HOLDS_AFTER_ALL
+};
+extern const char *const weft_claim_verdict_names[];
+/// Of a claim that holds with `hold` of so many seeds; judged by means: of 1.
+enum weft_claim_verdict weft_claim_verdict(const struct weft_claim *claim, uint32_t hold, uint32_t seeds);
+struct weft__json; // base/json.h
+/// What a claim says, as members of the object at hand.
+void weft_report_json_claim(struct weft__json *j, const struct weft_claim *claim);
+/// How many claims have which verdict.
 struct weft_claim_counts {
-    uint32_t hold, findings, unexpected;
+    uint32_t hold, findings, controls, unexpected;
 };
 struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n);
 /// Makes a folder, and those above it, where they are absent.

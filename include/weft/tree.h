@@ -29,6 +29,8 @@ enum weft_status weft_tree_parse(const char *name, const char *text, size_t size
                                  struct weft_tree **ret_tree, struct weft_error *ret_error);
 /// Child of a map by key; NULL if absent or `tree` is not a map (or NULL).
 const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key);
+/// On one line, such that it parses to the same tree: JSON in which every scalar is a string.
+const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *arena);
 /// A copy of `base` (NULL: of nothing) in which every leaf of `over` replaces or adds. Keys of `over` may be dotted
 /// paths ("switch.pfc.xoff", "workload.0.size"); maps merge, everything else replaces. A text that stands where a map
 /// merges ("cc: dcqcn" over or under "cc: {kind: dcqcn, g: ..}") counts as {kind: text}; when the override names a

@@ -96,4 +96,5 @@ const struct weft_model weft__aqm_wred = {
     .source = "Floyd and Jacobson 1993; Zhu et al., SIGCOMM 2015, section 3.1 (instantaneous depth); RFC 3168",
     .params = &wred_params,
     .ops = &wred_ops,
+    .draws = true,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/stream.h"
 #include "base/tree.h"
 
@@ -23,6 +24,40 @@ const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char 
     for (uint32_t i = 0; i < tree->n; i++)
         if (!strcmp(tree->child[i]->key, key)) return tree->child[i];
     return NULL;
+}
+
+static void write_tree(struct weft__json *j, const struct weft_tree *tree) {
+    switch (tree->type) {
+    case WEFT_TREE_NULL:
+        weft__json_null(j);
+        break;
+    case WEFT_TREE_TEXT:
+        weft__json_string(j, tree->text);
+        break;
+    case WEFT_TREE_MAP:
+        weft__json_begin_object(j);
+        for (uint32_t i = 0; i < tree->n; i++) {
+            weft__json_key(j, tree->child[i]->key);
+            write_tree(j, tree->child[i]);
+        }
+        weft__json_end_object(j);
+        break;
+    case WEFT_TREE_LIST:
+        weft__json_begin_array(j);
+        for (uint32_t i = 0; i < tree->n; i++)
+            write_tree(j, tree->child[i]);
+        weft__json_end_array(j);
+        break;
+    }
+}
+
+const char *weft_tree_text(const struct weft_tree *tree, struct weft_arena *arena) {
+    struct weft__text_stream stream;
+    struct weft__json j = {.file = weft__text_stream_open(&stream)};
+    write_tree(&j, tree);
+    const char *text = weft_arena_text(arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return text;
 }
 
 static void close_file(void *file) {

@@ -124,6 +124,7 @@ struct weft__box {
     const struct weft__box_view *view;         ///< NULL: it says nothing of a network
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
     bool takes_routes;                         ///< of a controller
+    bool draws;                                ///< random numbers, whatever it is told to do
     bool has_leaves;                           ///< hosts that follow it and have a link to it alone are run with it
     bool orders; ///< a network of such boxes loses packets, or delivers them in the order in which they were sent
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers

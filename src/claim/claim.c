@@ -10,33 +10,69 @@
 
 enum { CLAIMS_MAX = 1024 };
 
-static const char *const seeds_names[] = {"all", "some", NULL};
 static const struct weft_param claim_rows[] = {
     WEFT_PROSE(struct weft_claim, text, "text", NULL,
                "what is claimed, in words; quoted from the source if it has one"),
     WEFT_PROSE(struct weft_claim, source, "source", "", "who says so, and where"),
+    WEFT_PROSE(struct weft_claim, checks, "checks", "", "statements of sources that it checks: names with commas"),
     WEFT_PROSE(struct weft_claim, that, "that", NULL,
                "the same in figures: pfc+sfc.victims.fct.mean < pfc.victims.fct.mean * 90%"),
     WEFT_BOOL(struct weft_claim, expected, "expected", "yes", "no: known not to hold; needs a reason"),
-    WEFT_CHOICE(struct weft_claim, seeds, "seeds", "all", seeds_names,
-                "with which seeds it is expected to hold, or not to; some: known to depend on that; needs a reason"),
-    WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold, or holds with some seeds"),
+    WEFT_BOOL(struct weft_claim, control, "control", "no",
+              "yes: must not hold, as its network lacks the mechanism that it is about"),
+    WEFT_PROSE(struct weft_claim, reason, "reason", "", "why it is not expected to hold"),
+    WEFT_PROSE(struct weft_claim, toothless, "toothless", "",
+               "why no setting can break it: arithmetic, an identity; instead of `without`"),
     WEFT_TEXT(struct weft_claim, cases, "cases", "*", "shell pattern over cases, for a claim that is made of each"),
 };
+static const char *const claim_lists[] = {"without", "seeds", NULL};
 
 static const char *claim_check(const void *conf, char *text, size_t size) {
     const struct weft_claim *c = conf;
-    bool some = c->seeds == WEFT_CLAIM_SEEDS_SOME;
-    if (some && !c->expected)
-        snprintf(text, size, "seeds is some, and expected is no; expected one of them");
-    else if ((some || !c->expected) && !*c->reason)
-        snprintf(text, size, "%s; a reason is missing", some ? "seeds is some" : "expected is no");
+    if (c->control && !c->expected)
+        snprintf(text, size, "control is yes, and expected is no; expected one of them");
+    else if (!c->expected && !*c->reason)
+        snprintf(text, size, "expected is no; a reason is missing");
     else
         return NULL;
     return text;
 }
 const struct weft_param_table weft__claim_table =
-    WEFT_PARAM_TABLE_CHECKED("claim", struct weft_claim, claim_rows, claim_check);
+    WEFT_PARAM_TABLE_LISTS("claim", struct weft_claim, claim_rows, claim_check, claim_lists);
+
+struct at_least {
+    uint64_t at_least, of;
+    const char *reason;
+};
+static const struct weft_param at_least_rows[] = {
+    WEFT_UINT(struct at_least, at_least, "at_least", NULL, "1", "1000", "with so many of the seeds it must hold"),
+    WEFT_UINT(struct at_least, of, "of", "8", "1", "1000", "of so many; of other numbers the same part, rounded down"),
+    WEFT_PROSE(struct at_least, reason, "reason", NULL, "why it need not hold with each"),
+};
+static const char *at_least_check(const void *conf, char *text, size_t size) {
+    const struct at_least *c = conf;
+    if (c->at_least <= c->of && *c->reason) return NULL;
+    if (!*c->reason)
+        snprintf(text, size, "a reason is missing");
+    else
+        snprintf(text, size, "at least %llu of %llu seeds", (unsigned long long)c->at_least, (unsigned long long)c->of);
+    return text;
+}
+static const struct weft_param_table at_least_table =
+    WEFT_PARAM_TABLE_CHECKED("seeds", struct at_least, at_least_rows, at_least_check);
+
+uint32_t weft_claim_seeds_needed(const struct weft_claim *claim, uint32_t seeds) {
+    switch (claim->seeds) {
+    case WEFT_CLAIM_SEEDS_EACH:
+        return seeds;
+    case WEFT_CLAIM_SEEDS_AT_LEAST:
+        return seeds * claim->at_least / claim->of;
+    case WEFT_CLAIM_SEEDS_MEAN:
+        return 1;
+    }
+    assert(0);
+    return 0;
+}
 
 /// What the functions below pass along.
 struct load {
@@ -63,11 +99,64 @@ static enum weft_status load_case(struct load *l, const struct weft_claim *claim
     return status;
 }
 
+/// seeds: each | mean | {at_least: 6, of: 8, reason: ...}
+static enum weft_status load_seeds(struct load *l, const struct weft_tree *seeds, const char *path,
+                                   struct weft_claim *claim) {
+    if (seeds->type == WEFT_TREE_TEXT && !strcmp(seeds->text, "mean")) {
+        claim->seeds = WEFT_CLAIM_SEEDS_MEAN;
+        return WEFT_OK;
+    }
+    if (seeds->type == WEFT_TREE_TEXT && !strcmp(seeds->text, "each")) return WEFT_OK;
+    if (seeds->type != WEFT_TREE_MAP)
+        return weft_error_set(l->error, WEFT_ERROR_INPUT, seeds->place,
+                              "%s: expected each, mean, or {at_least: 6, reason: ...}", path);
+    struct at_least few;
+    enum weft_status status = weft__params_load_at(&at_least_table, seeds, path, &few, l->arena, l->error);
+    if (status) return status;
+    claim->seeds = WEFT_CLAIM_SEEDS_AT_LEAST;
+    claim->at_least = (uint32_t)few.at_least;
+    claim->of = (uint32_t)few.of;
+    claim->seeds_reason = few.reason;
+    return WEFT_OK;
+}
+
+/// without: {path: value, ...}
+static enum weft_status load_without(struct load *l, const struct weft_tree *without, const char *path,
+                                     struct weft_claim *claim) {
+    if (without->type != WEFT_TREE_MAP || !without->n)
+        return weft_error_set(l->error, WEFT_ERROR_INPUT, without->place,
+                              "%s: expected a map of paths and values that break the claim, such as {host.cc: none}",
+                              path);
+    if (*claim->toothless || !weft_claim_is_to_hold(claim))
+        return weft_error_set(l->error, WEFT_ERROR_INPUT, without->place, "%s: the claim %s; expected one of the two",
+                              path, *claim->toothless ? "is toothless" : "is not to hold anyway");
+    claim->without_place = without->place;
+    claim->without = weft_arena_alloc(l->arena, without->n, sizeof *claim->without);
+    for (uint32_t i = 0; i < without->n; i++)
+        claim->without[claim->withouts++] =
+            weft_arena_format(l->arena, "%s=%s", without->child[i]->key, weft_tree_text(without->child[i], l->arena));
+    return WEFT_OK;
+}
+
+/// What the table does not describe.
+static enum weft_status load_lists(struct load *l, const struct weft_tree *entry, uint32_t i,
+                                   struct weft_claim *claim) {
+    char path[64];
+    claim->seeds_reason = "";
+    const struct weft_tree *seeds = weft_tree_find(entry, "seeds"), *without = weft_tree_find(entry, "without");
+    snprintf(path, sizeof path, "claims.%u.seeds", i);
+    enum weft_status status = seeds && seeds->type != WEFT_TREE_NULL ? load_seeds(l, seeds, path, claim) : WEFT_OK;
+    snprintf(path, sizeof path, "claims.%u.without", i);
+    if (!status && without && without->type != WEFT_TREE_NULL) status = load_without(l, without, path, claim);
+    return status;
+}
+
 static enum weft_status load_claim(struct load *l, const struct weft_tree *entry, uint32_t i) {
     char path[64];
     snprintf(path, sizeof path, "claims.%u", i);
     struct weft_claim claim = {0};
     enum weft_status status = weft__params_load_at(&weft__claim_table, entry, path, &claim, l->arena, l->error);
+    if (!status) status = load_lists(l, entry, i, &claim);
     if (status) return status;
     claim.place = weft_tree_find(entry, "that")->place;
     snprintf(path, sizeof path, "claims.%u.that", i);

@@ -125,8 +125,50 @@ static enum weft_claim_dimension dimension_of(const struct weft_result_column *c
     return WEFT_CLAIM_NUMBER;
 }
 
+const char *const weft_claim_from_names[WEFT_CLAIM_FROMS] = {[WEFT_CLAIM_FROM_RUN] = "",
+                                                             [WEFT_CLAIM_FROM_TOPO] = "topo",
+                                                             [WEFT_CLAIM_FROM_PLAN_PFC] = "plan.pfc",
+                                                             [WEFT_CLAIM_FROM_PLAN_SFC] = "plan.sfc",
+                                                             [WEFT_CLAIM_FROM_PLAN_DSF] = "plan.dsf",
+                                                             [WEFT_CLAIM_FROM_PLACE] = "place",
+                                                             [WEFT_CLAIM_FROM_WORKLOAD] = "workload",
+                                                             [WEFT_CLAIM_FROM_TRACE_CONTROL] = "trace-control"};
+
+/// How many of the first parts name a command; 0: none.
+static uint32_t find_command(const char *const *part, uint32_t parts, enum weft_claim_from *ret_from) {
+    for (enum weft_claim_from from = WEFT_CLAIM_FROM_TOPO; from < WEFT_CLAIM_FROMS; from++) {
+        const char *name = weft_claim_from_names[from], *dot = strchr(name, '.');
+        size_t length = dot ? (size_t)(dot - name) : strlen(name);
+        if (strlen(part[0]) != length || strncmp(part[0], name, length)) continue;
+        if (dot && (parts < 2 || strcmp(part[1], dot + 1))) continue;
+        *ret_from = from;
+        return dot ? 2 : 1;
+    }
+    return 0;
+}
+
+/// What commands print has its unit at the end of its name.
+static enum weft_claim_dimension dimension_by_name(const char *name) {
+    static const char *const ends[] = {
+        [WEFT_CLAIM_NUMBER] = "", [WEFT_CLAIM_TIME] = "_ps", [WEFT_CLAIM_BYTES] = "_bytes", [WEFT_CLAIM_RATE] = "_bps"};
+    size_t length = strlen(name);
+    for (enum weft_claim_dimension d = WEFT_CLAIM_TIME; d <= WEFT_CLAIM_RATE; d++) {
+        size_t end = strlen(ends[d]);
+        if (length > end && !strcmp(name + length - end, ends[d])) return d;
+    }
+    return WEFT_CLAIM_NUMBER;
+}
+
 /// The path in full, by the names of today. Whether it exists only a run can say.
 static void canonical(struct weft_claim_metric *m, const char **part, uint32_t parts, struct weft_arena *arena) {
+    uint32_t command = find_command(part, parts, &m->from);
+    if (command) {
+        m->part = weft_arena_alloc(arena, parts, sizeof *m->part);
+        for (uint32_t i = command; i < parts; i++)
+            m->part[m->parts++] = part[i];
+        m->dimension = dimension_by_name(part[parts - 1]);
+        return;
+    }
     bool group = is_of_group(part, parts);
     m->part = weft_arena_alloc(arena, parts + 1, sizeof *m->part);
     if (group) m->part[m->parts++] = "groups";

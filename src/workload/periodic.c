@@ -88,4 +88,5 @@ const struct weft_model weft__workload_periodic = {
     .source = "the frontend traffic named by Meta, SIGCOMM 2024: data ingestion, checkpointing, logging",
     .params = &periodic_params,
     .ops = &periodic_ops,
+    .draws = true,
 };

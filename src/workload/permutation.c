@@ -98,4 +98,5 @@ const struct weft_model weft__workload_permutation = {
     .source = "random derangement by rejection of shuffles (Durstenfeld, CACM Algorithm 235)",
     .params = &permutation_params,
     .ops = &permutation_ops,
+    .draws = true,
 };

@@ -141,4 +141,5 @@ const struct weft_model weft__workload_poisson = {
     .source = "the open-loop traffic of the DCTCP and HPCC papers; destinations by jump hash (arXiv 1406.2294)",
     .params = &poisson_params,
     .ops = &poisson_ops,
+    .draws = true,
 };

@@ -197,4 +197,5 @@ const struct weft_model weft__workload_rma = {
         "Gibson et al., Aquila, NSDI 2022; Singhvi et al., CliqueMap, SIGCOMM 2021; Marty et al., Snap, SOSP 2019",
     .params = &rma_params,
     .ops = &rma_ops,
+    .draws = true,
 };

@@ -28,9 +28,16 @@ static const char finding[] = "  - {text: pauses cost time, that: small.g.fct.ma
 static const char false_claim[] = "  - {text: it is quick, that: small.g.fct.max < 1us, source: a leaflet}\n";
 static const char surprise[] = "  - {text: they end, that: small.g.finished == 2, expected: no, reason: none}\n";
 
+/// Of this test alone.
+static const char *cache_folder(void) {
+    static char path[sizeof folder + 8];
+    snprintf(path, sizeof path, "%s/cache", folder);
+    return path;
+}
+
 static int set_up(void **state) {
     (void)state;
-    return mkdtemp(folder) && !chdir(folder) ? 0 : -1;
+    return mkdtemp(folder) && !chdir(folder) && !setenv("XDG_CACHE_HOME", cache_folder(), 1) ? 0 : -1;
 }
 
 static int tear_down(void **state) {
@@ -57,6 +64,13 @@ static const char *output_of(const char *arguments, int expected_status) {
     int status = pclose(pipe);
     if (status >> 8 != expected_status) fail_msg("weft %s: exit status %d: %s", arguments, status >> 8, text);
     return text;
+}
+
+static json_t *json_of(const char *arguments, int expected_status) {
+    json_error_t error;
+    json_t *root = json_loads(output_of(arguments, expected_status), JSON_REJECT_DUPLICATES, &error);
+    if (!root) fail_msg("%s", error.text);
+    return root;
 }
 
 static void assert_holds(const char *part) {
@@ -162,11 +176,11 @@ static void verify_runs_all(void **state) {
     write_scenario("many/below/b.yaml", true_claim, "");
     write_scenario("many/none.yaml", "", "");
     write_scenario("many/not-read.txt", false_claim, "");
-    const char table[] = "scenario          variants  claims    hold  findings  unexpected\n"
-                         "many/a.yaml              2       2       1         1           0\n"
-                         "many/below/b.yaml        2       1       1         0           0\n"
-                         "all                      4       3       2         1           0\n"
-                         "\n1 file without claims left out\n"
+    const char table[] = "scenario          variants  claims    hold  findings  controls  unexpected\n"
+                         "many/a.yaml              2       2       1         1         0           0\n"
+                         "many/below/b.yaml        2       1       1         0         0           0\n"
+                         "all                      4       3       2         1         0           0\n"
+                         "\n4 runs, for 4 uses of them\n1 file without claims left out\n"
                          "\nmany/a.yaml\n  finding          pauses cost time\n";
     for (unsigned jobs = 1; jobs <= 3; jobs++) {
         char command[64];
@@ -177,23 +191,42 @@ static void verify_runs_all(void **state) {
     write_scenario("many/below/b.yaml", false_claim, "");
     output_of("verify many", 5);
     assert_holds("\nmany/below/b.yaml\n  DOES NOT HOLD    it is quick (a leaflet)\n");
-    assert_holds("many/below/b.yaml        1       1       0         0           1\n"); // runs what claims name
-    json_error_t error;
-    json_t *root = json_loads(output_of("verify many --json", 5), JSON_REJECT_DUPLICATES, &error);
-    if (!root) fail_msg("%s", error.text);
+    assert_holds("many/below/b.yaml        1       1       0         0         0           1\n"); // what claims name
+    output_of("verify many --all", 5);
+    assert_holds("\nmany/a.yaml\n  holds            room avoids pauses\n");
+    json_t *root = json_of("verify many --json", 5);
     const json_t *second = json_array_get(json_object_get(root, "scenarios"), 1);
     assert_string_equal(json_string_value(json_object_get(second, "path")), "many/below/b.yaml");
     assert_int_equal(json_integer_value(json_object_get(second, "unexpected")), 1);
+    assert_true(json_is_false(json_object_get(root, "interrupted")));
     json_decref(root);
     output_of("verify many --set workload.0.size=1KB", 5); // settings reach the runs: no pauses, so nothing to avoid
-    assert_holds("many/a.yaml              2       2       0         1           1\n");
+    assert_holds("many/a.yaml              2       2       0         1         0           1\n");
+}
+
+/// Claims of a folder share runs that are the same, whatever they are called; another folder may have other files.
+static void equal_runs_are_one(void **state) {
+    (void)state;
+    assert_int_equal(system("mkdir -p same other"), 0);
+    write_scenario("same/a.yaml", true_claim, "");
+    write_scenario("same/b.yaml", true_claim, finding);
+    write_scenario("other/c.yaml", true_claim, "");
+    output_of("verify same other", 0);
+    assert_holds("\n4 runs, for 6 uses of them\n");
+    output_of("verify same --seeds 1..4", 0); // one switch, no marking: nothing to draw
+    assert_holds("\n2 runs, for 16 uses of them\n");
+    output_of("verify same --seeds 1..4 --set switch.aqm=wred", 0);
+    assert_holds("\n8 runs, for 16 uses of them\n");
 }
 
 static void verify_refuses(void **state) {
     (void)state;
     assert_int_equal(system("mkdir -p empty bad && echo 'topology: single' > empty/a.yaml && echo 'x: 1' > bad/a.yaml"),
                      0);
+    write_scenario("s.yaml", true_claim, "");
     output_of("verify empty", 2);
+    assert_holds("no scenario with claims in 'empty'");
+    output_of("verify s.yaml empty", 2); // what the user names is to have some
     assert_holds("no scenario with claims in 'empty'");
     output_of("verify bad empty", 2);
     output_of("verify nowhere", 2);
@@ -202,8 +235,75 @@ static void verify_refuses(void **state) {
     output_of("verify empty --jobs many", 2);
 }
 
+/// A claim that its mechanism is needed for breaks without it, and one that is not does not.
+static void teeth_are_tried(void **state) {
+    (void)state;
+    static const char biting[] = "  - text: small buffers pause\n"
+                                 "    that: small.counters.pfc_xoff_frames > 0\n"
+                                 "    without: {switch.buffer: {size: 2MB, xoff: 1MB, xon: 1MB}}\n";
+    static const char toothless[] = "  - text: they end\n"
+                                    "    that: small.g.finished == 2\n"
+                                    "    without: {workload.0.size: 1KB}\n";
+    static const char exempt[] = "  - {text: two are two, that: small.g.count == 2, toothless: arithmetic}\n";
+    write_scenario("s.yaml", biting, exempt);
+    output_of("verify s.yaml --teeth --all", 0);
+    assert_holds("scenario variants  claims    hold  findings  controls  unexpected  toothless  exempt\n"
+                 "s.yaml          1       2       2         0         0           0          0       1\n");
+    assert_holds("\n2 runs, for 2 uses of them\n");
+    assert_holds("broken with switch.buffer={\"size\":\"2MB\",\"xoff\":\"1MB\",\"xon\":\"1MB\"}: 0 > 0\n");
+    assert_holds("toothless: arithmetic\n");
+    write_scenario("s.yaml", biting, toothless);
+    output_of("verify s.yaml", 0); // nobody has asked
+    output_of("verify s.yaml --teeth", 5);
+    assert_holds("  HAS NO TEETH     they end\n");
+    assert_holds("TOOTHLESS: holds also with workload.0.size=\"1KB\": 2 == 2\n");
+    json_t *root = json_of("verify s.yaml --teeth --json", 5);
+    const json_t *one = json_array_get(json_object_get(root, "scenarios"), 0), *claims = json_object_get(one, "claims");
+    assert_int_equal(json_integer_value(json_object_get(one, "toothless")), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(claims, 0), "teeth")), "bites");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(claims, 1), "teeth")), "toothless");
+    json_decref(root);
+    write_scenario("s.yaml", true_claim, finding); // names nothing; a finding needs nothing
+    output_of("verify s.yaml --teeth", 5);
+    assert_holds("TOOTHLESS: nothing is named that must break it\n");
+    assert_holds("s.yaml          2       2       1         1         0           0          1       0\n");
+    write_scenario("s.yaml", "  - {text: a, that: small.g.finished == 2, without: {switch.bufer: static}}\n", "");
+    output_of("verify s.yaml --teeth", 2);
+    assert_holds("s.yaml:7:53: without: switch.bufer: unknown key");
+}
+
+static void a_control_must_not_hold(void **state) {
+    (void)state;
+    write_scenario("s.yaml", "  - {text: room pauses, that: large.counters.pfc_xoff_frames > 0, control: yes}\n", "");
+    output_of("verify s.yaml --teeth", 0);
+    assert_holds("s.yaml          1       1       0         0         1           0          0       0\n");
+    output_of("compare s.yaml --quiet", 0);
+    assert_holds("claims: 0 hold, 0 known not to (findings), 1 not to (controls), 0 unexpected\n");
+    write_scenario("s.yaml", "  - {text: it pauses, that: small.counters.pfc_xoff_frames > 0, control: yes}\n", "");
+    output_of("verify s.yaml", 5);
+    assert_holds("  HOLDS AFTER ALL  it pauses\n");
+}
+
+/// What topo, plan and the like say of a variant can be claimed as what it measures.
+static void claims_reach_other_commands(void **state) {
+    (void)state;
+    write_scenario("s.yaml",
+                   "  - {text: a, that: small.topo.hosts == 3 and small.workload.messages == 2}\n"
+                   "  - {text: b, that: small.plan.pfc.lines.switch.buffer_bytes == 120KB < "
+                   "large.plan.pfc.lines.1.buffer_bytes and small.plan.pfc.lines.count == 2}\n",
+                   finding);
+    output_of("check s.yaml", 0);
+    output_of("verify s.yaml", 0);
+    output_of("compare s.yaml", 0);
+    assert_holds("2 claims about what other commands say are left to weft verify");
+    assert_holds("claims: 0 hold, 1 known not to (findings), 0 unexpected\n");
+    write_scenario("s.yaml", "  - {text: a, that: small.plan.pfc.lines.switch.bufer == 1}\n", "");
+    output_of("verify s.yaml", 2);
+    assert_holds("s.yaml:7:21: small.plan.pfc.lines.switch.bufer: not a number in what `weft plan pfc --json s.yaml`");
+}
+
 /// Two flows over two spines: whether they meet is the hash's, and so the seed's.
-static void write_collision(const char *seeds) {
+static void write_collision(const char *rest) {
     FILE *file = fopen("seeds.yaml", "w");
     assert_non_null(file);
     fprintf(file,
@@ -213,15 +313,13 @@ static void write_collision(const char *seeds) {
             "{kind: flow, src: host-1, dst: host-3, size: 300KB, group: g}]\n"
             "claims:\n  - {text: they meet, that: g.slowdown.max > 1.5%s}\n"
             "  - {text: both end, that: g.finished == 2}\n",
-            seeds);
+            rest);
     fclose(file);
 }
 
-/// What a run with each seed says by itself is what --seeds counts.
-static void verify_counts_seeds(void **state) {
-    (void)state;
+/// With how many of the seeds 1 to 8 a run by itself says that they meet.
+static uint32_t count_meetings(void) {
     uint32_t meet = 0;
-    char row[128], list[256] = "";
     write_collision("");
     for (uint32_t seed = 1; seed <= 8; seed++) {
         char command[64];
@@ -229,36 +327,32 @@ static void verify_counts_seeds(void **state) {
         int status = system(command) >> 8;
         assert_true(status == 0 || status == 5);
         meet += !status;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "seed %u%s;", seed, status ? ", no:" : ":    ");
     }
     assert_in_range(meet, 1, 7);
-    output_of("verify seeds.yaml --seeds 1..8", 5); // nobody has said that it depends on the seed
-    assert_holds("with 8 seeds\nscenario   variants  claims hold, all  with some  with none  unexpected\n"
-                 "seeds.yaml        1       2         1          1          0           1\n");
-    snprintf(row, sizeof row, "\n  UNEXPECTED %u of 8     they meet\n", meet);
+    return meet;
+}
+
+static void verify_counts_seeds(void **state) {
+    (void)state;
+    uint32_t meet = count_meetings();
+    char row[160];
+    output_of("verify seeds.yaml --seeds 1..8", 5); // it is to hold with each
+    assert_holds("with 8 seeds\nscenario   variants  claims    hold  findings  controls  unexpected\n"
+                 "seeds.yaml        1       2       1         0         0           1\n");
+    snprintf(row, sizeof row,
+             "\n  DOES NOT HOLD    they meet\n                   g.slowdown.max > 1.5\n"
+             "                   %u of 8 seeds\n                   median: ",
+             meet);
     assert_holds(row);
-    for (char *one = strtok(list, ";"); one; one = strtok(NULL, ";"))
-        assert_holds(one);
-    write_collision(", seeds: some, reason: two ways");
+    assert_holds("                   least:  1");
+    snprintf(row, sizeof row, ", seeds: {at_least: %u, reason: two ways}", meet);
+    write_collision(row);
     output_of("verify seeds.yaml --seeds 1..7,8", 0);
-    snprintf(row, sizeof row, "\n  %u of 8                they meet\n", meet);
+    snprintf(row, sizeof row, "at least %u of 8 seeds: two ways\n", meet);
     assert_holds(row);
-    assert_holds("                        two ways\n");
-    for (uint32_t seed = 1; seed <= 3; seed++) { // either is as expected of one run; of all of them, both have to be
-        char command[64];
-        snprintf(command, sizeof command, "verify seeds.yaml --seed %u", seed);
-        output_of(command, 0);
-        snprintf(command, sizeof command, "verify seeds.yaml --seeds %u", seed);
-        output_of(command, 5);
-        assert_holds("UNEXPECTED ");
-    }
-    json_error_t error;
-    json_t *root = json_loads(output_of("verify seeds.yaml --seeds 4,1 --json", 0), JSON_REJECT_DUPLICATES, &error);
-    const json_t *second = json_array_get(json_object_get(root, "scenarios"), 1);
-    assert_int_equal(json_integer_value(json_object_get(second, "seed")), 1);
-    assert_string_equal(
-        json_string_value(json_object_get(json_array_get(json_object_get(second, "claims"), 0), "seeds")), "some");
-    json_decref(root);
+    snprintf(row, sizeof row, ", seeds: {at_least: %u, reason: two ways}", meet + 1);
+    write_collision(row);
+    output_of("verify seeds.yaml --seeds 1..8", 5);
     static const char *const bad[] = {"1..", "2..1", "1,1", "", "1-5", "1..1001", "a"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         char command[64];
@@ -266,6 +360,74 @@ static void verify_counts_seeds(void **state) {
         output_of(command, 2);
         assert_holds("is not understood; expected at most 1000 numbers");
     }
+}
+
+/// Teeth over seeds: as many must break as must hold. Two spines where one is left do not help.
+static void teeth_count_seeds(void **state) {
+    (void)state;
+    uint32_t meet = count_meetings();
+    char row[160];
+    snprintf(row, sizeof row, ", seeds: {at_least: %u, reason: two ways}, without: {topology.spines: 1}", meet);
+    write_collision(row);
+    output_of("verify seeds.yaml --seeds 1..8 --teeth", 5); // with one spine they always meet
+    snprintf(row, sizeof row, "TOOTHLESS: holds also with topology.spines=\"1\" (8 of 8): ");
+    assert_holds(row);
+    snprintf(row, sizeof row, ", seeds: {at_least: %u, reason: two ways}, without: {workload.1.start: 1ms}", meet);
+    write_collision(row);
+    output_of("verify seeds.yaml --seeds 1..8 --teeth --all", 5); // the other claim names nothing
+    assert_holds("broken with workload.1.start=\"1ms\" (8 of 8): ");
+}
+
+/// The mean over seeds lies between what the seeds say.
+static void means_are_judged_over_seeds(void **state) {
+    (void)state;
+    count_meetings();
+    json_t *root = json_of("verify seeds.yaml --seeds 1..8 --json", 5);
+    const json_t *claim =
+        json_array_get(json_object_get(json_array_get(json_object_get(root, "scenarios"), 0), "claims"), 0);
+    double mean = 0;
+    size_t k;
+    json_t *run;
+    json_array_foreach(json_object_get(claim, "runs"), k, run) {
+        assert_int_equal(json_integer_value(json_object_get(run, "seed")), k + 1);
+        mean += json_number_value(json_array_get(json_object_get(run, "values"), 0)) / 8;
+    }
+    assert_int_equal(k, 8);
+    json_decref(root);
+    for (int above = 0; above < 2; above++) {
+        FILE *file = fopen("mean.yaml", "w");
+        assert_int_equal(system("sed '/^claims/,$d' seeds.yaml > mean.head"), 0);
+        fprintf(file, "base: mean.head\nclaims:\n  - {text: mean, that: g.slowdown.max > %.9f, seeds: mean}\n",
+                mean * (above ? 1.000001 : 0.999999));
+        fclose(file);
+        output_of("verify mean.yaml --seeds 1..8", above ? 5 : 0);
+    }
+}
+
+/// Killed or interrupted, it goes on where it was: what is known is not run again.
+static void a_killed_verify_resumes(void **state) {
+    (void)state;
+    FILE *file = fopen("long.yaml", "w");
+    fprintf(file, "%s",
+            "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}\n"
+            "workload: [{kind: flow, src: host-0, dst: host-2, size: 20MB, group: g}]\n"
+            "claims: [{text: it ends, that: g.finished == 1}]\n");
+    fclose(file);
+    assert_int_equal(system("exec 2>err; \"$WEFT\" verify long.yaml --seeds 1..200 --jobs 1 >shown & pid=$!; sleep 1; "
+                            "kill -KILL $pid; wait $pid; test ! -s shown"),
+                     0);
+    assert_int_equal(system("exec 2>err; \"$WEFT\" verify long.yaml --seeds 1..200 --jobs 1 >shown & pid=$!; sleep 1; "
+                            "kill -TERM $pid; wait $pid; test $? = 130"),
+                     0);
+    assert_int_equal(system("grep -q '^weft: [1-9][0-9]* of 200 runs are known from a verify that did not end' err && "
+                            "grep -q '^interrupted: what had not run to its end by then is not judged' shown"),
+                     0);
+    output_of("verify long.yaml --seeds 1..200 --jobs 2", 0);
+    assert_holds(" of 200 runs are known from a verify that did not end\n");
+    assert_holds("long.yaml        1       1       1         0         0           0\n");
+    output_of("verify long.yaml --seeds 1..2", 0);
+    assert_null(strstr(text, "are known"));
+    assert_int_equal(system("test -z \"$(ls cache/weft)\""), 0); // what has come to its end leaves nothing behind
 }
 
 /// A run that stalls is said, and the claims are judged by what it measured.
@@ -280,7 +442,7 @@ static void verify_tells_of_a_stall(void **state) {
             "claims: [{text: it never ends, that: all.finished == 0}]\n");
     fclose(file);
     output_of("verify stall.yaml", 4);
-    assert_holds("stall.yaml        1       1       1         0           0  FAILED\n");
+    assert_holds("stall.yaml        1       1       1         0         0           0  STALLED\n");
 }
 
 int main(void) {
@@ -291,7 +453,14 @@ int main(void) {
         cmocka_unit_test(jobs_have_metrics),
         cmocka_unit_test(verify_runs_all),
         cmocka_unit_test(verify_refuses),
+        cmocka_unit_test(equal_runs_are_one),
+        cmocka_unit_test(teeth_are_tried),
+        cmocka_unit_test(a_control_must_not_hold),
+        cmocka_unit_test(claims_reach_other_commands),
         cmocka_unit_test(verify_counts_seeds),
+        cmocka_unit_test(teeth_count_seeds),
+        cmocka_unit_test(means_are_judged_over_seeds),
+        cmocka_unit_test(a_killed_verify_resumes),
         cmocka_unit_test(verify_tells_of_a_stall),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -169,6 +169,7 @@ static const struct weft__box tin_box = {
     .check = weft__tin_check,
     .patience = tin_patience,
     .crossing = tin_crossing,
+    .draws = true,
     .host_terms = tin_host_terms,
     .cross = weft__tin_cross,
     .cells = &weft__tin_capture,

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verify has measured, so that the same one goes on where it was killed: a line a task, "KEY STATUS VALUE...".
+// The file's name is a hash of this program, of every task and of every claim, so whatever is in it still holds.
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "verify.h"
+
+static uint64_t hash_program(uint64_t hash) {
+    FILE *file = fopen("/proc/self/exe", "rb");
+    char part[1 << 16];
+    size_t n;
+    while (file && (n = fread(part, 1, sizeof part, file)) > 0)
+        hash = weft__hash(hash, part, n);
+    if (file) fclose(file);
+    return hash;
+}
+
+static void hash_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
+                       double *value) {
+    (void)value;
+    uint64_t *hash = context;
+    *hash = weft__hash_text(*hash, claim->that);
+    *hash = weft__hash(*hash, &metric->at, sizeof metric->at);
+}
+
+static uint64_t hash_of(const struct verify *v) {
+    uint64_t hash = hash_program(WEFT__HASH_START);
+    for (const struct verify_task *t = v->task; t; t = t->next) {
+        hash = weft__hash(hash, &t->key, sizeof t->key);
+        verify_each_value(t, hash_value, &hash);
+    }
+    return hash;
+}
+
+/// In the user's cache (XDG Base Directory specification); NULL: he has none.
+static const char *path_of(const struct verify *v) {
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *folder = NULL;
+    if (cache && *cache == '/')
+        folder = weft_arena_format(v->o->arena, "%s/weft", cache);
+    else if (home && *home == '/')
+        folder = weft_arena_format(v->o->arena, "%s/.cache/weft", home);
+    struct weft_error ignored = {0};
+    if (!folder || weft_report_folder(folder, &ignored)) return NULL;
+    return weft_arena_format(v->o->arena, "%s/verify-%016" PRIx64, folder, hash_of(v));
+}
+
+/// A line that is being read, or written.
+struct line {
+    FILE *file;
+    const char *at; ///< NULL: it does not go on as it should
+};
+
+static void read_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
+                       double *value) {
+    (void)claim, (void)metric;
+    struct line *line = context;
+    char *end = NULL;
+    if (line->at) *value = strtod(line->at, &end);
+    line->at = end && end != line->at ? end : NULL;
+}
+
+static void write_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
+                        double *value) {
+    (void)claim, (void)metric;
+    struct line *line = context;
+    fprintf(line->file, " %.17g", *value);
+}
+
+static void read_line(struct verify *v, const char *text) {
+    char *end;
+    uint64_t key = strtoull(text, &end, 16);
+    unsigned long status = strtoul(end, &end, 10);
+    struct verify_task *t = verify_task_find(v, key);
+    if (!t || t->done || (status && status != WEFT_ERROR_STALL) || text[strlen(text) - 1] != '\n') return;
+    struct line line = {.at = end};
+    verify_each_value(t, read_value, &line);
+    if (!line.at) return;
+    t->done = true;
+    v->known++;
+    for (const struct verify_use *u = t->use; u; u = u->next)
+        if (status && !u->reading->teeth && !u->reading->of->status) u->reading->of->status = WEFT_ERROR_STALL;
+}
+
+void verify_journal_open(struct verify *v) {
+    v->journal_path = path_of(v);
+    int fd = v->journal_path ? open(v->journal_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    if (fd < 0) return;
+    if (flock(fd, LOCK_EX | LOCK_NB) || !(v->journal = fdopen(fd, "a+"))) { // the same runs at this moment
+        close(fd);
+        return;
+    }
+    rewind(v->journal);
+    char *text = NULL;
+    size_t room = 0;
+    while (getline(&text, &room, v->journal) > 0)
+        read_line(v, text);
+    free(text);
+    if (v->known && !v->o->quiet)
+        fprintf(stderr, "weft: %u of %u runs are known from a verify that did not end\n", v->known, v->tasks);
+}
+
+void verify_journal_add(struct verify *v, const struct verify_task *t, enum weft_status status) {
+    if (!v->journal) return;
+    struct line line = {.file = v->journal};
+    fprintf(v->journal, "%016" PRIx64 " %d", t->key, (int)status);
+    verify_each_value(t, write_value, &line);
+    putc('\n', v->journal);
+    fflush(v->journal);
+}
+
+void verify_journal_close(struct verify *v, bool whole) {
+    if (!v->journal) return;
+    struct stat about;
+    bool empty = !fstat(fileno(v->journal), &about) && !about.st_size;
+    if (whole || empty) unlink(v->journal_path);
+    fclose(v->journal);
+}

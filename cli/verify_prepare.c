@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be run. A task is known by everything that it depends on, so that claims, seeds and scenarios of one
+// folder share what is equal: the effective configuration, the seed if the run draws, and the folder, for the names of
+// files in it.
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "verify.h"
+#include "weft/sim.h"
+
+enum { DEPTH_MAX = 16, SEEDS_MAX = 1000 };
+
+// --- seeds --------------------------------------------------------------------------------------------------------
+
+static bool misunderstood(const char *text) {
+    fprintf(stderr, "weft: --seeds: '%s' is not understood; expected at most %d numbers, each once: 1..5, or 1,2,7\n",
+            text, SEEDS_MAX);
+    return false;
+}
+
+static bool number_read(const char **at, uint64_t *ret) {
+    char *end;
+    if (**at < '0' || **at > '9') return false;
+    errno = 0;
+    *ret = strtoull(*at, &end, 10);
+    *at = end;
+    return !errno;
+}
+
+static bool add_seed(struct verify *v, uint64_t seed) {
+    for (uint32_t i = 0; i < v->seeds; i++)
+        if (v->seed[i] == seed) return false;
+    if (v->seeds == SEEDS_MAX) return false;
+    v->seed[v->seeds++] = seed;
+    return true;
+}
+
+bool verify_seeds_parse(struct verify *v, const char *text) {
+    v->seed = weft_arena_alloc(v->o->arena, SEEDS_MAX, sizeof *v->seed);
+    v->seeded = true;
+    v->seeds = 0;
+    for (const char *at = text;; at++) {
+        uint64_t first, last;
+        if (!number_read(&at, &first)) return misunderstood(text);
+        last = first;
+        if (!strncmp(at, "..", 2)) {
+            at += 2;
+            if (!number_read(&at, &last) || last < first || last - first >= SEEDS_MAX) return misunderstood(text);
+        }
+        for (uint64_t seed = first; seed - first <= last - first; seed++)
+            if (!add_seed(v, seed)) return misunderstood(text);
+        if (!*at) return true;
+        if (*at != ',') return misunderstood(text);
+    }
+}
+
+// --- files --------------------------------------------------------------------------------------------------------
+
+static enum weft_status add_file(struct verify *v, const char *path, struct weft_error *ret_error) {
+    struct verified *s = weft_arena_alloc(v->o->arena, 1, sizeof *s);
+    s->path = weft_arena_text(v->o->arena, path);
+    enum weft_status status = weft_scenario_file_read(path, v->o->setting, v->o->settings, &s->file, ret_error);
+    if (status) return status;
+    if (!weft_scenario_claims(s->file)) {
+        weft_scenario_file_free(s->file);
+        v->claimless++;
+        return WEFT_OK;
+    }
+    *v->last = s;
+    v->last = &s->next;
+    return weft_cli_claims_init(&s->claims, s->file, v->o->arena, ret_error);
+}
+
+static int is_scenario_or_folder(const struct dirent *entry) {
+    return *entry->d_name != '.';
+}
+
+static bool is_yaml(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+}
+
+static enum weft_status add_path(struct verify *v, const char *path, uint32_t depth, struct weft_error *ret_error);
+
+static enum weft_status add_folder(struct verify *v, const char *path, uint32_t depth, struct weft_error *ret_error) {
+    struct dirent **entry;
+    int n = scandir(path, &entry, is_scenario_or_folder, alphasort);
+    if (n < 0 && errno == ENOMEM) weft_memory_fail();
+    if (n < 0)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "cannot read '%s': %s", path, strerror(errno));
+    enum weft_status status = WEFT_OK;
+    for (int i = 0; i < n; i++) {
+        size_t length = strlen(path);
+        while (length > 1 && path[length - 1] == '/')
+            length--;
+        const char *below = weft_arena_format(v->o->arena, "%.*s/%s", (int)length, path, entry[i]->d_name);
+        if (!status && depth < DEPTH_MAX) status = add_path(v, below, depth + 1, ret_error);
+        free(entry[i]);
+    }
+    free(entry);
+    return status;
+}
+
+/// What the user names himself is read whatever it is called.
+static enum weft_status add_path(struct verify *v, const char *path, uint32_t depth, struct weft_error *ret_error) {
+    struct stat info;
+    if (!stat(path, &info) && S_ISDIR(info.st_mode)) return add_folder(v, path, depth, ret_error);
+    return !depth || is_yaml(path) ? add_file(v, path, ret_error) : WEFT_OK;
+}
+
+enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error) {
+    struct verified **before = v->last;
+    enum weft_status status = add_path(v, path, 0, ret_error);
+    if (!status && v->last == before)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no scenario with claims in '%s'", path);
+    return status;
+}
+
+// --- tasks --------------------------------------------------------------------------------------------------------
+
+/// Of a task, but for its seed and the command.
+struct task_key {
+    uint64_t hash;
+    bool draws;
+    char seed[24]; ///< that the configuration has
+};
+
+static void add_value(void *context, const char *path, const char *value) {
+    struct task_key *key = context;
+    if (!strcmp(path, "name") || !strcmp(path, "about")) return;
+    if (!strcmp(path, "run.seed")) {
+        snprintf(key->seed, sizeof key->seed, "%s", value);
+        return;
+    }
+    key->hash = weft__hash_text(key->hash, path);
+    key->hash = weft__hash_text(key->hash, value);
+}
+
+static struct task_key key_of(const struct verified *s, const struct weft_cli_simulation *sim) {
+    const char *slash = strrchr(s->path, '/');
+    struct task_key key = {.draws = weft_simulation_draws(sim->scenario, sim->topology)};
+    key.hash = weft__hash(WEFT__HASH_START, s->path, slash ? (size_t)(slash - s->path) : 0);
+    weft_scenario_each(sim->scenario, add_value, &key);
+    return key;
+}
+
+struct verify_task *verify_task_find(const struct verify *v, uint64_t key) {
+    struct verify_task *t = v->bucket[key % VERIFY_BUCKETS];
+    while (t && t->key != key)
+        t = t->next_in_bucket;
+    return t;
+}
+
+/// Control planes, placements and the orders of messages draw whatever the packets of a run do.
+static uint64_t whole_key(const struct task_key *k, enum weft_claim_from from, const char *seed) {
+    uint64_t key = weft__hash_text(k->hash, weft_claim_from_names[from]);
+    bool draws = from == WEFT_CLAIM_FROM_RUN ? k->draws : from >= WEFT_CLAIM_FROM_PLACE;
+    return draws ? weft__hash_text(key, seed) : key;
+}
+
+static void add_use(struct verify *v, struct verify_reading *r, uint32_t variant, enum weft_claim_from from,
+                    const struct task_key *k, const char *seed) {
+    uint64_t key = whole_key(k, from, seed);
+    struct verify_task *t = verify_task_find(v, key);
+    if (!t) {
+        t = weft_arena_alloc(v->o->arena, 1, sizeof *t);
+        *t = (struct verify_task){.key = key,
+                                  .path = r->of->path,
+                                  .variant = weft_scenario_variant_name(r->of->file, variant),
+                                  .from = from,
+                                  .setting = r->setting,
+                                  .settings = r->settings,
+                                  .next_in_bucket = v->bucket[key % VERIFY_BUCKETS]};
+        v->bucket[key % VERIFY_BUCKETS] = t;
+        *v->last_task = t;
+        v->last_task = &t->next;
+        v->tasks++;
+    }
+    struct verify_use *use = weft_arena_alloc(v->o->arena, 1, sizeof *use);
+    *use = (struct verify_use){r, variant, t->use};
+    t->use = use;
+    v->uses++;
+}
+
+/// How many values a reading is to have of a variant from a command.
+static uint32_t count_values(const struct verify_reading *r, uint32_t variant, enum weft_claim_from from) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->claims.n; i++)
+        for (uint32_t m = 0; r->judged[i] && m < r->claims.claim[i].metrics; m++)
+            n += r->claims.claim[i].metric[m].variant == variant && r->claims.claim[i].metric[m].from == from;
+    return n;
+}
+
+/// Everything that the readings (one a seed) of a file need of a variant.
+static enum weft_status prepare_variant(struct verify *v, struct verify_reading *r,
+                                        const struct weft_scenario_file *file, uint32_t variant,
+                                        struct weft_error *ret_error) {
+    struct verified *s = r->of;
+    uint32_t values[WEFT_CLAIM_FROMS], all_values = 0;
+    for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
+        all_values += values[from] = count_values(r, variant, from);
+    if (!all_values) return WEFT_OK;
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
+    if (!status && !r->teeth) status = weft_cli_claims_check(&s->claims, variant, &sim, ret_error);
+    if (!status) {
+        if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
+        s->variants += !r->teeth;
+        struct task_key key = key_of(s, &sim);
+        for (uint32_t k = 0; k < v->seeds; k++) {
+            char seed[24];
+            snprintf(seed, sizeof seed, "%llu", v->seeded ? (unsigned long long)v->seed[k] : 0);
+            for (enum weft_claim_from from = 0; from < WEFT_CLAIM_FROMS; from++)
+                if (values[from]) add_use(v, &r[k], variant, from, &key, v->seeded ? seed : key.seed);
+        }
+    }
+    weft_cli_simulation_deinit(&sim);
+    return status;
+}
+
+// --- readings -----------------------------------------------------------------------------------------------------
+
+static struct verify_reading *new_readings(const struct verify *v, struct verified *s, const struct weft_claim *without,
+                                           const bool *judged) {
+    struct weft_arena *arena = v->o->arena;
+    struct verify_reading *r = weft_arena_alloc(arena, v->seeds, sizeof *r);
+    uint32_t withouts = without ? without->withouts : 0;
+    for (uint32_t k = 0; k < v->seeds; k++) {
+        r[k] = (struct verify_reading){.of = s, .judged = judged, .teeth = without};
+        weft_cli_claims_copy(&r[k].claims, &s->claims, arena);
+        r[k].setting = weft_arena_alloc(arena, v->o->settings + withouts + 1, sizeof *r[k].setting);
+        for (uint32_t i = 0; i < v->o->settings; i++)
+            r[k].setting[r[k].settings++] = v->o->setting[i];
+        if (v->seeded)
+            r[k].setting[r[k].settings++] = weft_arena_format(arena, "run.seed=%llu", (unsigned long long)v->seed[k]);
+        for (uint32_t i = 0; i < withouts; i++)
+            r[k].setting[r[k].settings++] = without->without[i];
+    }
+    return r;
+}
+
+static bool is_same_without(const struct weft_claim *a, const struct weft_claim *b) {
+    if (a->withouts != b->withouts) return false;
+    for (uint32_t i = 0; i < a->withouts; i++)
+        if (strcmp(a->without[i], b->without[i])) return false;
+    return true;
+}
+
+/// A mistake in `without` stands where that does.
+static enum weft_status prepare_without(struct verify *v, struct verified *s, const struct weft_claim *c,
+                                        struct verify_reading *r, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_error own = {0};
+    enum weft_status status = weft_scenario_file_read(s->path, r->setting, r->settings, &file, &own);
+    for (uint32_t i = 0; !status && i < weft_scenario_variants(s->file); i++)
+        status = prepare_variant(v, r, file, i, &own);
+    weft_scenario_file_free(file);
+    if (status) weft_error_set(ret_error, own.status, c->without_place, "without: %s", own.text + own.message_at);
+    return status;
+}
+
+/// Readings without what claim `i` and those like it name.
+static enum weft_status prepare_teeth(struct verify *v, struct verified *s, uint32_t i, struct weft_error *ret_error) {
+    const struct weft_claim *c = &s->claims.claim[i];
+    if (!c->withouts || s->bite[i]) return WEFT_OK;
+    bool *judged = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *judged);
+    struct verify_reading *r = new_readings(v, s, c, judged);
+    for (uint32_t k = i; k < s->claims.n; k++)
+        if (is_same_without(c, &s->claims.claim[k])) {
+            judged[k] = true;
+            s->bite[k] = r;
+        }
+    return prepare_without(v, s, c, r, ret_error);
+}
+
+enum weft_status verify_prepare(struct verify *v, struct verified *s, struct weft_error *ret_error) {
+    bool *judged = weft_arena_alloc(v->o->arena, s->claims.n, sizeof *judged);
+    for (uint32_t i = 0; i < s->claims.n; i++)
+        judged[i] = true;
+    s->plain = new_readings(v, s, NULL, judged);
+    s->bite = weft_arena_alloc(v->o->arena, s->claims.n, sizeof(struct verify_reading *));
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < weft_scenario_variants(s->file) && !status; i++)
+        status = prepare_variant(v, s->plain, s->file, i, ret_error);
+    for (uint32_t i = 0; v->teeth && i < s->claims.n && !status; i++)
+        status = prepare_teeth(v, s, i, ret_error);
+    return status;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What came of the claims, as text and as JSON.
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "verify.h"
+
+static void print_row(const struct verify *v, const char *name, int width, uint32_t variants, struct verify_counts c,
+                      const char *note) {
+    printf("%-*s %8u %7u %7u %9u", width, name, variants, c.claims, c.hold, c.findings);
+    printf(" %9u %11u", c.controls, c.unexpected);
+    if (v->teeth) printf(" %10u %7u", c.toothless, c.exempt);
+    printf("%s\n", note);
+}
+
+static const char *note_of(const struct verified *s) {
+    if (s->status) return s->status == WEFT_ERROR_STALL ? "  STALLED" : "  FAILED";
+    return s->ended ? "" : "  not run to its end";
+}
+
+static void print_table(const struct verify *v) {
+    int width = 8;
+    for (const struct verified *s = v->first; s; s = s->next)
+        if ((int)strlen(s->path) > width) width = (int)strlen(s->path);
+    if (v->seeded) printf("with %u seed%s\n", v->seeds, v->seeds == 1 ? "" : "s");
+    printf("%-*s %8s %7s %7s %9s %9s %11s%s\n", width, "scenario", "variants", "claims", "hold", "findings", "controls",
+           "unexpected", v->teeth ? "  toothless  exempt" : "");
+    struct verify_counts all = {0};
+    uint32_t variants = 0;
+    for (const struct verified *s = v->first; s; s = s->next) {
+        struct verify_counts c = verify_count(v, s);
+        print_row(v, s->path, width, s->variants, c, note_of(s));
+        all.claims += c.claims;
+        all.hold += c.hold;
+        all.findings += c.findings;
+        all.controls += c.controls;
+        all.unexpected += c.unexpected;
+        all.toothless += c.toothless;
+        all.exempt += c.exempt;
+        variants += s->variants;
+    }
+    print_row(v, "all", width, variants, all, "");
+    printf("\n%u runs, for %u uses of them\n", v->tasks, v->uses);
+    if (v->claimless) printf("%u file%s without claims left out\n", v->claimless, v->claimless == 1 ? "" : "s");
+    if (v->interrupted) printf("interrupted: what had not run to its end by then is not judged\n");
+}
+
+static bool is_toothless(const struct verify_judgement *j) {
+    return j->teeth == VERIFY_TOOTHLESS || j->teeth == VERIFY_UNARMED;
+}
+
+static bool is_unexpected(const struct verify_judgement *j) {
+    return j->verdict == WEFT_CLAIM_FAILS || j->verdict == WEFT_CLAIM_HOLDS_AFTER_ALL || is_toothless(j);
+}
+
+static void print_filled(const struct weft_claim *c, const char *what, const double *value, struct weft_arena *arena) {
+    printf("%*s%s%s\n", WEFT_CLAIM_INDENT, "", what, weft_claim_filled(c, value, arena));
+}
+
+static void print_teeth(const struct verify *v, const struct weft_claim *c, const struct verify_judgement *j,
+                        struct weft_arena *arena) {
+    if (j->teeth == VERIFY_UNARMED)
+        printf("%*sTOOTHLESS: nothing is named that must break it\n", WEFT_CLAIM_INDENT, "");
+    if (j->teeth == VERIFY_EXEMPT) printf("%*stoothless: %s\n", WEFT_CLAIM_INDENT, "", c->toothless);
+    if (j->teeth != VERIFY_BITES && j->teeth != VERIFY_TOOTHLESS) return;
+    printf("%*s%s with", WEFT_CLAIM_INDENT, "", j->teeth == VERIFY_BITES ? "broken" : "TOOTHLESS: holds also");
+    for (uint32_t i = 0; i < c->withouts; i++)
+        printf("%s %s", i ? "," : "", c->without[i]);
+    if (v->seeds > 1) printf(" (%u of %u)", j->teeth == VERIFY_BITES ? j->bitten : j->of - j->bitten, j->of);
+    printf(": %s\n", weft_claim_filled(c, j->without, arena));
+}
+
+static void print_claim(const struct verify *v, const struct verified *s, uint32_t i, const struct verify_judgement *j,
+                        struct weft_arena *arena) {
+    const struct weft_claim *c = &s->claims.claim[i];
+    const char *verdict = weft_claim_verdict_names[j->verdict];
+    if (is_toothless(j) && j->verdict == WEFT_CLAIM_HOLDS) verdict = "HAS NO TEETH";
+    weft_report_claim_head(stdout, c, verdict);
+    if (v->seeds == 1) {
+        print_filled(c, "", j->median, arena);
+    } else {
+        if (c->seeds == WEFT_CLAIM_SEEDS_MEAN)
+            printf("%*sthe means over %u seeds %s\n", WEFT_CLAIM_INDENT, "", v->seeds,
+                   j->hold ? "hold" : "do not hold");
+        else
+            printf("%*s%u of %u seeds\n", WEFT_CLAIM_INDENT, "", j->hold, j->of);
+        print_filled(c, "median: ", j->median, arena);
+        print_filled(c, "least:  ", j->least, arena);
+        print_filled(c, "most:   ", j->most, arena);
+    }
+    print_teeth(v, c, j, arena);
+    weft_report_claim_reasons(stdout, c);
+}
+
+/// Findings, then what is unexpected, so that the worst stands last; all others before, if they are asked for.
+enum part { PLAIN, NOTED, UNEXPECTED };
+
+static enum part part_of(const struct verify_judgement *j) {
+    if (is_unexpected(j)) return UNEXPECTED;
+    return j->verdict == WEFT_CLAIM_HOLDS && j->hold == j->of ? PLAIN : NOTED;
+}
+
+static void print_claims(const struct verify *v, enum part part) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    for (const struct verified *s = v->first; s; s = s->next) {
+        bool named = false;
+        for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++) {
+            struct verify_judgement j = verify_judge(v, s, i, arena);
+            if (part_of(&j) != part) continue;
+            if (!named) printf("\n%s\n", s->path);
+            named = true;
+            print_claim(v, s, i, &j, arena);
+        }
+    }
+    weft_arena_free(arena);
+}
+
+void verify_print(const struct verify *v) {
+    print_table(v);
+    if (v->all) print_claims(v, PLAIN);
+    print_claims(v, NOTED);
+    print_claims(v, UNEXPECTED);
+}
+
+// --- JSON ---------------------------------------------------------------------------------------------------------
+
+static void json_values(struct weft__json *j, const char *key, const double *value, uint32_t n) {
+    weft__json_key(j, key);
+    weft__json_begin_array(j);
+    for (uint32_t m = 0; m < n; m++)
+        weft__json_real(j, value[m]);
+    weft__json_end_array(j);
+}
+
+static void json_readings(struct weft__json *j, const char *key, const struct verify *v, const struct verify_reading *r,
+                          uint32_t claim) {
+    weft__json_key(j, key);
+    weft__json_begin_array(j);
+    for (uint32_t k = 0; k < v->seeds; k++) {
+        const struct weft_claim_result *one = &r[k].claims.result[claim];
+        weft__json_begin_object(j);
+        if (v->seeded) weft__json_key_u64(j, "seed", v->seed[k]);
+        weft__json_key_bool(j, "holds", weft_claim_holds(one->claim, one->value));
+        json_values(j, "values", one->value, one->claim->metrics);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void json_claim(struct weft__json *j, const struct verify *v, const struct verified *s, uint32_t i,
+                       struct weft_arena *arena) {
+    static const char *const verdicts[] = {"holds", "finding", "control", "does not hold", "holds after all"};
+    static const char *const teeth[] = {NULL, "bites", "exempt", "unarmed", "toothless"};
+    const struct weft_claim *c = &s->claims.claim[i];
+    struct verify_judgement judged = verify_judge(v, s, i, arena);
+    weft__json_begin_object(j);
+    weft_report_json_claim(j, c);
+    weft__json_key_string(j, "verdict", verdicts[judged.verdict]);
+    weft__json_key_bool(j, "holds",
+                        judged.hold >= weft_claim_seeds_needed(c, judged.of) && (judged.hold || v->seeds > 1));
+    weft__json_key_u64(j, "hold", judged.hold);
+    weft__json_key_u64(j, "judged", judged.of);
+    weft__json_key_string(j, "filled", weft_claim_filled(c, judged.median, arena));
+    json_values(j, "median", judged.median, c->metrics);
+    json_values(j, "min", judged.least, c->metrics);
+    json_values(j, "max", judged.most, c->metrics);
+    json_readings(j, "runs", v, s->plain, i);
+    if (teeth[judged.teeth]) weft__json_key_string(j, "teeth", teeth[judged.teeth]);
+    if (v->teeth && s->bite[i]) {
+        weft__json_key_u64(j, "broken", judged.bitten);
+        json_readings(j, "runs_without", v, s->bite[i], i);
+    }
+    weft__json_end_object(j);
+}
+
+static void json_scenario(struct weft__json *j, const struct verify *v, const struct verified *s) {
+    struct verify_counts c = verify_count(v, s);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "path", s->path);
+    weft__json_key_string(j, "scenario", s->name ? s->name : "");
+    weft__json_key_u64(j, "variants", s->variants);
+    weft__json_key_u64(j, "status", (uint64_t)s->status);
+    weft__json_key_bool(j, "judged", verify_is_judged(s));
+    weft__json_key_u64(j, "hold", c.hold);
+    weft__json_key_u64(j, "findings", c.findings);
+    weft__json_key_u64(j, "controls", c.controls);
+    weft__json_key_u64(j, "unexpected", c.unexpected);
+    if (v->teeth) {
+        weft__json_key_u64(j, "toothless", c.toothless);
+        weft__json_key_u64(j, "exempt", c.exempt);
+    }
+    weft__json_key(j, "claims");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < s->claims.n && verify_is_judged(s); i++)
+        json_claim(j, v, s, i, arena);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+    weft_arena_free(arena);
+}
+
+void verify_print_json(const struct verify *v) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_bool(&j, "interrupted", v->interrupted);
+    weft__json_key_u64(&j, "runs", v->tasks);
+    weft__json_key_u64(&j, "uses", v->uses);
+    weft__json_key(&j, "seeds");
+    weft__json_begin_array(&j);
+    for (uint32_t k = 0; v->seeded && k < v->seeds; k++)
+        weft__json_u64(&j, v->seed[k]);
+    weft__json_end_array(&j);
+    weft__json_key(&j, "scenarios");
+    weft__json_begin_array(&j);
+    for (const struct verified *s = v->first; s; s = s->next)
+        json_scenario(&j, v, s);
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    putchar('\n');
+}

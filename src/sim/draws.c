@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a run depends on its seed.
+#include "box/box.h"
+#include "weft/model.h"
+#include "weft/routes.h"
+#include "weft/sim.h"
+
+static bool models_draw(const struct weft_scenario *s) {
+    for (uint32_t i = 0; i < s->workloads; i++)
+        if (s->workload[i].model->draws) return true;
+    for (uint32_t i = 0; i < s->devices; i++)
+        if (s->device[i].sw.aqm.model->draws) return true;
+    return false;
+}
+
+/// Whoever has more than one port to choose from asks a hash or draws; a failure may leave several where there was one.
+static bool has_choice(const struct weft_scenario *s, const struct weft_topology *t) {
+    if (s->events_tree && t->switches > 1) return true;
+    struct weft_routes *routes = weft_routes_new(t, NULL);
+    bool choice = false;
+    for (uint32_t sw = 0; sw < t->switches && !choice; sw++)
+        for (uint32_t host = 0; host < t->hosts && !choice; host++) {
+            uint32_t n;
+            weft_routes_at(routes, sw, host, &n);
+            choice = n > 1;
+        }
+    weft_routes_free(routes);
+    return choice;
+}
+
+bool weft_simulation_draws(const struct weft_scenario *scenario, const struct weft_topology *topology) {
+    if (models_draw(scenario)) return true;
+    for (uint32_t l = 0; l < topology->links; l++)
+        if (topology->link[l].bit_error_rate > 0) return true;
+    for (uint32_t n = 0; n < topology->nodes; n++)
+        if (weft__box_of(&topology->node[n])->draws) return true;
+    return has_choice(scenario, topology);
+}
