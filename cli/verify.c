@@ -7,13 +7,15 @@
 
 #include "verify.h"
 
-static const char *jobs_text, *seeds_text;
+static const char *jobs_text, *seeds_text, *sources;
 static bool teeth, all;
 static const struct weft_cli_option own[] = {
     {"jobs", "N", "runs at a time (default: as many as there are processors)", &jobs_text, NULL},
     {"seeds", "LIST", "judge each claim over these seeds, such as 1..8", &seeds_text, NULL},
     {"teeth", NULL, "also run what must break each claim, its `without`; one that still holds is toothless", NULL,
      &teeth},
+    {"sources", "FOLDER", "run nothing: list what the sources described there say, and which claims check it", &sources,
+     NULL},
     {"all", NULL, "print every claim, not only findings and what is unexpected", NULL, &all},
     {0}};
 
@@ -66,6 +68,7 @@ static int verify(struct verify *v, struct weft_error *ret_error) {
     enum weft_status status = read_options(v);
     for (uint32_t i = 0; i < v->o->operands && !status; i++)
         status = verify_read(v, v->o->operand[i], ret_error);
+    if (!status && sources) return (int)verify_sources(v, sources, ret_error);
     for (struct verified *s = v->first; s && !status; s = s->next)
         status = verify_prepare(v, s, ret_error);
     if (!status) {

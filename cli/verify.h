@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft verify in parts: what is to be run (verify_prepare.c), running it (verify_run.c, verify_journal.c), what came of
-// it (verify_judge.c), and telling (verify_print.c).
+// it (verify_judge.c), and telling (verify_print.c); or what sources say (verify_sources.c).
 #ifndef WEFT_CLI_VERIFY_H
 #define WEFT_CLI_VERIFY_H
 
@@ -118,6 +118,9 @@ struct verify_counts {
     uint32_t claims, hold, findings, controls, unexpected, toothless, exempt;
 };
 struct verify_counts verify_count(const struct verify *v, const struct verified *s);
+
+/// Prints what each source in the folder says, with the claims of the scenarios read that check it.
+enum weft_status verify_sources(const struct verify *v, const char *folder, struct weft_error *ret_error);
 
 void verify_print(const struct verify *v);
 void verify_print_json(const struct verify *v);

@@ -302,6 +302,35 @@ static void claims_reach_other_commands(void **state) {
     assert_holds("s.yaml:7:21: small.plan.pfc.lines.switch.bufer: not a number in what `weft plan pfc --json s.yaml`");
 }
 
+/// Each statement with the claims that name it; what none checks is open, or says why.
+static void sources_have_an_index(void **state) {
+    (void)state;
+    assert_int_equal(
+        system("mkdir -p says && printf '%s\\n' 'source: {name: s, title: A leaflet}' 'statements:' "
+               "'- {id: s-1, at: section 1, says: room helps}' '- {id: s-2, says: it is blue, none: colour}' "
+               "'- {id: s-3, says: it is fast}' > says/s.yaml"),
+        0);
+    write_scenario("s.yaml",
+                   "  - {text: room avoids pauses, checks: 's-1', that: large.counters.pfc_xoff_frames == 0}\n", "");
+    output_of("verify --sources says s.yaml", 0);
+    assert_holds("s: A leaflet\n  s-1        section 1: room helps\n             s.yaml: room avoids pauses\n"
+                 "  s-2        it is blue\n             none: colour\n"
+                 "  s-3        it is fast\n             OPEN: no claim checks it\n"
+                 "\nsource     statements  checked     none     open\n"
+                 "s                   3        1        1        1\n");
+    json_t *root = json_of("verify --sources says s.yaml --json", 0);
+    const json_t *first = json_array_get(json_object_get(root, "statements"), 0);
+    assert_int_equal(json_array_size(json_object_get(first, "claims")), 1);
+    json_decref(root);
+    write_scenario("s.yaml", "  - {text: a, checks: 's-1,s-4', that: large.counters.pfc_xoff_frames == 0}\n", "");
+    output_of("verify --sources says s.yaml", 2);
+    assert_holds("s.yaml:7:40: checks: no source has a statement s-4\n");
+    output_of("verify --sources nowhere s.yaml", 2);
+    assert_int_equal(system("echo 'statements: []' > says/t.yaml"), 0);
+    output_of("verify --sources says s.yaml", 2);
+    assert_holds("says/t.yaml:1:1: expected `source` and a list of `statements`");
+}
+
 /// Two flows over two spines: whether they meet is the hash's, and so the seed's.
 static void write_collision(const char *rest) {
     FILE *file = fopen("seeds.yaml", "w");
@@ -457,6 +486,7 @@ int main(void) {
         cmocka_unit_test(teeth_are_tried),
         cmocka_unit_test(a_control_must_not_hold),
         cmocka_unit_test(claims_reach_other_commands),
+        cmocka_unit_test(sources_have_an_index),
         cmocka_unit_test(verify_counts_seeds),
         cmocka_unit_test(teeth_count_seeds),
         cmocka_unit_test(means_are_judged_over_seeds),

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft verify --sources: what the sources say, and the claims that check it. A file a source: `source: {name, title,
+// where}`, and `statements`, each with an id that claims name in `checks`.
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/param.h"
+#include "verify.h"
+
+struct source {
+    const char *name, *title, *where;
+};
+static const struct weft_param source_rows[] = {
+    WEFT_TEXT(struct source, name, "name", NULL, "with which the ids of its statements begin"),
+    WEFT_PROSE(struct source, title, "title", NULL, "as published"),
+    WEFT_PROSE(struct source, where, "where", "", "venue and year, or address"),
+};
+static const struct weft_param_table source_table = WEFT_PARAM_TABLE("source", struct source, source_rows);
+
+struct statement {
+    const char *id, *at, *says, *none;
+    const struct source *of;
+    struct checked_by {
+        const char *path;
+        const struct weft_claim *claim;
+        struct checked_by *next;
+    } * by, **last;
+};
+static const struct weft_param statement_rows[] = {
+    WEFT_TEXT(struct statement, id, "id", NULL, "that claims name"),
+    WEFT_PROSE(struct statement, at, "at", "", "section or paragraph"),
+    WEFT_PROSE(struct statement, says, "says", NULL, "in other words than the source's"),
+    WEFT_PROSE(struct statement, none, "none", "", "why no claim checks it"),
+};
+static const struct weft_param_table statement_table = WEFT_PARAM_TABLE("statement", struct statement, statement_rows);
+
+enum { SOURCES_MAX = 64, STATEMENTS_MAX = 4096 };
+struct index_of_sources {
+    struct weft_arena *arena;
+    struct source source[SOURCES_MAX];
+    struct statement *statement; ///< in the order of the files
+    uint32_t sources, statements;
+};
+
+static struct statement *find(const struct index_of_sources *x, const char *id, size_t length) {
+    for (uint32_t i = 0; i < x->statements; i++)
+        if (strlen(x->statement[i].id) == length && !strncmp(x->statement[i].id, id, length)) return &x->statement[i];
+    return NULL;
+}
+
+static enum weft_status add_statement(struct index_of_sources *x, const struct weft_tree *entry, uint32_t i,
+                                      struct weft_error *ret_error) {
+    char path[64];
+    snprintf(path, sizeof path, "statements.%u", i);
+    if (x->statements == STATEMENTS_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "more than %d statements", STATEMENTS_MAX);
+    struct statement one = {0};
+    enum weft_status status = weft__params_load_at(&statement_table, entry, path, &one, x->arena, ret_error);
+    if (status) return status;
+    if (find(x, one.id, strlen(one.id)))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, entry->place, "%s.id: %s is there already", path, one.id);
+    one.of = &x->source[x->sources];
+    struct statement *s = &x->statement[x->statements++];
+    *s = one;
+    s->last = &s->by;
+    return WEFT_OK;
+}
+
+static enum weft_status read_source(struct index_of_sources *x, const char *path, struct weft_error *ret_error) {
+    struct weft_tree *root;
+    enum weft_status status = weft_tree_read(path, x->arena, &root, ret_error);
+    if (status) return status;
+    const struct weft_tree *source = weft_tree_find(root, "source"), *list = weft_tree_find(root, "statements");
+    if (!source || !list || list->type != WEFT_TREE_LIST || x->sources == SOURCES_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
+                              "expected `source` and a list of `statements`, in %d files at most", SOURCES_MAX);
+    status = weft__params_load_at(&source_table, source, "source", &x->source[x->sources], x->arena, ret_error);
+    for (uint32_t i = 0; i < list->n && !status; i++)
+        status = add_statement(x, list->child[i], i, ret_error);
+    x->sources += !status;
+    return status;
+}
+
+static int is_yaml(const struct dirent *entry) {
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && !strcmp(dot, ".yaml");
+}
+
+static enum weft_status read_sources(struct index_of_sources *x, const char *folder, struct weft_error *ret_error) {
+    struct dirent **entry;
+    int n = scandir(folder, &entry, is_yaml, alphasort);
+    if (n < 0 && errno == ENOMEM) weft_memory_fail();
+    if (n < 0)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "cannot read '%s': %s", folder,
+                              strerror(errno));
+    enum weft_status status = WEFT_OK;
+    for (int i = 0; i < n; i++) {
+        if (!status) status = read_source(x, weft_arena_format(x->arena, "%s/%s", folder, entry[i]->d_name), ret_error);
+        free(entry[i]);
+    }
+    free(entry);
+    if (!status && !n)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no .yaml file in '%s'", folder);
+    return status;
+}
+
+/// "dsf-01, dsf-02". A claim that is made of each case counts once.
+static enum weft_status note_claim(struct index_of_sources *x, const struct verified *s, const struct weft_claim *c,
+                                   struct weft_error *ret_error) {
+    for (const char *at = c->checks; *at;) {
+        at += strspn(at, ", ");
+        size_t length = strcspn(at, ", ");
+        if (!length) break;
+        struct statement *to = find(x, at, length);
+        if (!to)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, c->place, "checks: no source has a statement %.*s",
+                                  (int)length, at);
+        bool again = false;
+        for (const struct checked_by *by = to->by; by; by = by->next)
+            again |= by->path == s->path && !strcmp(by->claim->text, c->text) && !strcmp(by->claim->that, c->that);
+        if (!again) {
+            *to->last = weft_arena_alloc(x->arena, 1, sizeof **to->last);
+            **to->last = (struct checked_by){s->path, c, NULL};
+            to->last = &(*to->last)->next;
+        }
+        at += length;
+    }
+    return WEFT_OK;
+}
+
+struct sums {
+    uint32_t statements, checked, none, open;
+};
+
+static void add(struct sums *sums, const struct statement *s) {
+    sums->statements++;
+    if (s->by)
+        sums->checked++;
+    else if (*s->none)
+        sums->none++;
+    else
+        sums->open++;
+}
+
+static void print_statement(const struct statement *s) {
+    printf("  %-10s %s%s%s\n", s->id, s->at, *s->at ? ": " : "", s->says);
+    for (const struct checked_by *by = s->by; by; by = by->next)
+        printf("%*s%s%s: %s\n", 13, "", weft_claim_is_to_hold(by->claim) ? "" : "(finding) ", by->path,
+               by->claim->text);
+    if (!s->by && *s->none) printf("%*snone: %s\n", 13, "", s->none);
+    if (!s->by && !*s->none) printf("%*sOPEN: no claim checks it\n", 13, "");
+}
+
+static void print_sums(const char *name, struct sums s) {
+    printf("%-10s %10u %8u %8u %8u\n", name, s.statements, s.checked, s.none, s.open);
+}
+
+static void print_text(const struct index_of_sources *x) {
+    struct sums sums[SOURCES_MAX] = {{0}}, all = {0};
+    for (uint32_t i = 0; i < x->statements; i++) {
+        const struct statement *s = &x->statement[i];
+        if (!i || s->of != s[-1].of)
+            printf("%s%s: %s%s%s\n", i ? "\n" : "", s->of->name, s->of->title, *s->of->where ? ", " : "", s->of->where);
+        print_statement(s);
+        add(&sums[s->of - x->source], s);
+        add(&all, s);
+    }
+    printf("\n%-10s %10s %8s %8s %8s\n", "source", "statements", "checked", "none", "open");
+    for (uint32_t i = 0; i < x->sources; i++)
+        print_sums(x->source[i].name, sums[i]);
+    print_sums("all", all);
+}
+
+static void print_json(const struct index_of_sources *x) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key(&j, "statements");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < x->statements; i++) {
+        const struct statement *s = &x->statement[i];
+        weft__json_begin_object(&j);
+        weft__json_key_string(&j, "source", s->of->name);
+        weft__json_key_string(&j, "id", s->id);
+        weft__json_key_string(&j, "at", s->at);
+        weft__json_key_string(&j, "says", s->says);
+        weft__json_key_string(&j, "none", s->none);
+        weft__json_key(&j, "claims");
+        weft__json_begin_array(&j);
+        for (const struct checked_by *by = s->by; by; by = by->next) {
+            weft__json_begin_object(&j);
+            weft__json_key_string(&j, "path", by->path);
+            weft_report_json_claim(&j, by->claim);
+            weft__json_end_object(&j);
+        }
+        weft__json_end_array(&j);
+        weft__json_end_object(&j);
+    }
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+enum weft_status verify_sources(const struct verify *v, const char *folder, struct weft_error *ret_error) {
+    struct index_of_sources *x = weft_arena_alloc(v->o->arena, 1, sizeof *x);
+    x->arena = v->o->arena;
+    x->statement = weft_arena_alloc(v->o->arena, STATEMENTS_MAX, sizeof *x->statement);
+    enum weft_status status = read_sources(x, folder, ret_error);
+    for (const struct verified *s = v->first; s && !status; s = s->next)
+        for (uint32_t i = 0; i < s->claims.n && !status; i++)
+            status = note_claim(x, s, &s->claims.claim[i], ret_error);
+    if (status) return status;
+    if (v->o->json)
+        print_json(x);
+    else
+        print_text(x);
+    return WEFT_OK;
+}
