@@ -195,6 +195,17 @@ static uint32_t count_values(const struct verify_reading *r, uint32_t variant, e
     return n;
 }
 
+/// A metric that is gone without the mechanism would break any claim: what is to be judged must be measured.
+static enum weft_status check_metrics(const struct verify_reading *r, uint32_t variant,
+                                      const struct weft_cli_simulation *sim, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < r->claims.n && !status; i++) {
+        struct weft_cli_claims one = {.claim = &r->claims.claim[i], .n = 1, .result = &r->claims.result[i]};
+        if (r->judged[i]) status = weft_cli_claims_check(&one, variant, sim, ret_error);
+    }
+    return status;
+}
+
 /// Everything that the readings (one a seed) of a file need of a variant.
 static enum weft_status prepare_variant(struct verify *v, struct verify_reading *r,
                                         const struct weft_scenario_file *file, uint32_t variant,
@@ -206,7 +217,7 @@ static enum weft_status prepare_variant(struct verify *v, struct verify_reading 
     if (!all_values) return WEFT_OK;
     struct weft_cli_simulation sim = {0};
     enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
-    if (!status && !r->teeth) status = weft_cli_claims_check(&s->claims, variant, &sim, ret_error);
+    if (!status) status = check_metrics(r, variant, &sim, ret_error);
     if (!status) {
         if (!s->name) s->name = weft_arena_text(v->o->arena, sim.scenario->name);
         s->variants += !r->teeth;
