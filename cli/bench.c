@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "simulation.h"
+#include "bench.h"
 
 static const char *runs_text = "3", *k_text, *threads_text = "1,2", *size_text;
 static const char *save_path, *compare_path;
@@ -16,7 +16,7 @@ static const char *save_path, *compare_path;
 static const struct weft_cli_option own_options[] = {
     {"k", "LIST",
      "engine: ports of a switch of the fat tree (default 16,32: 1024 and 8192 hosts); dsf: RDSWs (default 32: 1024 "
-     "hosts); aquila: pods (default 48: 1152 hosts)",
+     "hosts); aquila: pods (default 48: 1152 hosts); te: racks of 16 hosts (default 8,16,32,64,128,256)",
      &k_text, NULL},
     {"threads", "LIST", "worker threads (default 1,2)", &threads_text, NULL},
     {"runs", "N", "runs of each; the median is shown (default 3)", &runs_text, NULL},
@@ -28,14 +28,14 @@ static const struct weft_cli_option own_options[] = {
 
 static const struct weft_cli_command command = {
     .name = "bench",
-    .operands = "engine|dsf|aquila",
+    .operands = "engine|dsf|aquila|te",
     .about =
         "Measures packet-hops per CPU second: a k-ary fat tree, 200G, 150 ns links, 4096 B payload, a permutation of\n"
         "line-rate flows, ECMP, static ingress buffers with PFC, ECN, DCQCN, an ACK for every data packet. A\n"
         "packet-hop is a packet of any kind crossing one link. Or cell-hops: an L1 zone of a DSF, 32 hosts of 400G at "
         "each\nRDSW under 40 FDSWs of 4 virtual devices, all to all; or an Aquila Clique of 576 TiNs, 25G from each of "
         "two hosts to "
-        "any.",
+        "any.\nOr te: CPU seconds that the controller of traffic engineering takes to place all demands of an AI zone.",
     .accept = WEFT_CLI_SET | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
@@ -247,9 +247,8 @@ static json_t *load_saved(void) {
     return saved;
 }
 
-static int bench(const struct weft_cli_options *o, const json_t *saved) {
-    uint64_t runs, threads;
-    if (!weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) return WEFT_ERROR_INPUT;
+static int bench(const struct weft_cli_options *o, uint64_t runs, const json_t *saved) {
+    uint64_t threads;
     static struct figures measured[MEASURED_MAX];
     uint32_t n = 0;
     char ks[128], *k_rest = ks;
@@ -295,14 +294,17 @@ int weft_cli_bench(int argc, char **argv) {
     struct weft_cli_options o;
     json_t *saved = NULL;
     int status = weft_cli_parse(&command, argc, argv, &o);
+    uint64_t runs;
+    if (status == WEFT_CLI_GO && !weft_cli_number("runs", runs_text, 1, RUNS_MAX, &runs)) status = WEFT_ERROR_INPUT;
+    if (status == WEFT_CLI_GO && !strcmp(o.operand[0], "te")) status = weft_cli_bench_te(&o, k_text, runs);
     for (unsigned i = 0; status == WEFT_CLI_GO && i < BENCHMARKS; i++)
         if (!strcmp(o.operand[0], benchmarks[i].name)) benchmark = &benchmarks[i];
     if (status == WEFT_CLI_GO && !benchmark) {
-        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'dsf' and 'aquila'\n", o.operand[0]);
+        fprintf(stderr, "weft: no benchmark '%s'; there are 'engine', 'dsf', 'aquila' and 'te'\n", o.operand[0]);
         status = WEFT_ERROR_INPUT;
     }
     if (status == WEFT_CLI_GO && compare_path && !(saved = load_saved())) status = WEFT_ERROR_INPUT;
-    if (status == WEFT_CLI_GO) status = bench(&o, saved);
+    if (status == WEFT_CLI_GO) status = bench(&o, runs, saved);
     json_decref(saved);
     weft_cli_options_deinit(&o);
     return status;

@@ -126,6 +126,7 @@ struct weft_te_round {
 };
 struct weft_te_outcome {
     uint32_t rounds;
+    uint32_t phases, averaged; ///< of known demands; 0: they are measured
     struct weft_te_round *round;
     uint64_t by_entry, by_fallback; ///< packets, at each switch with a choice
 };

@@ -48,6 +48,11 @@ static void print_te(FILE *file, const struct weft_run *run) {
             "%" PRIu32 " computations, in force from %s on; the last: %" PRIu32 " demands, %" PRIu32
             " beyond a link's rate, fullest link %.1f%%; %.1f%% of packets by an entry\n",
             te->rounds, text, last->demands, last->beyond, 100 * last->utilisation_max, 100 * part_of(te));
+    if (te->phases > 1)
+        fprintf(file, "       demands of %" PRIu32 " phases of jobs, each with all links\n", te->phases);
+    if (te->averaged)
+        fprintf(file, "       demands averaged over %" PRIu32 " sorts of operations that may be under way together\n",
+                te->averaged);
 }
 
 static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {
@@ -57,6 +62,9 @@ static struct weft_result_value part_by_entry(struct weft_result_cursor *c) {
 #define OF_TE(field, kind, ...) WEFT_RESULT(struct weft_te_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column te_columns[] = {
     OF_TE(rounds, COUNT, "computations of the controller"),
+    OF_TE(phases, COUNT, "phases of jobs, for each of which known demands are placed; 0: demands are measured"),
+    OF_TE(averaged, COUNT,
+          "sorts of operations, of jobs that have several under way at once, over which known demands are averaged"),
     OF_TE(by_entry, COUNT, "packets that took an entry of the controller, at each switch with a choice"),
     OF_TE(by_fallback, COUNT, "packets that took the fallback, at each switch with a choice"),
     WEFT_RESULT_CALL(part_by_entry, "part_by_entry", REAL, "part of packets that took an entry of the controller"),

@@ -193,11 +193,43 @@ static void without_a_plan(void **state) {
     run_free(&plain);
 }
 
+/// 16 ranks, each of whose next is in the next rack: messages along a ring, then all to all. 4 flows to one rack need 4
+/// of 6 uplinks; the hash is not asked, everything has an entry.
+static struct run ring_then_all(const char *ring, const char *all, const char *overlap) {
+    return RUN(
+        run_once,
+        "topology: {kind: leaf_spine, leaves: 4, spines: 6, hosts_per_leaf: 4, rate: 100Gbps}\n"
+        "switch: {route: {kind: te, demands: known}}\nhost: {out_of_order: accept}\n"
+        "workload:\n  - kind: job\n    order: listed\n    hosts: \"host-0,host-4,host-8,host-12,host-1,host-5,host-9,"
+        "host-13,host-2,host-6,host-10,host-14,host-3,host-7,host-11,host-15\"\n    operations:\n"
+        "      - {collective: {kind: send_recv, ring: on}, size: %s, overlap: %s}\n"
+        "      - {collective: all_to_all, size: %s}\n",
+        ring, overlap, all);
+}
+
+// Operations one after another are phases: each has all links, and together they take as long as one by one. Averaged
+// over both, what goes to the racks that are not next is small, and is put on the two uplinks that the ring leaves.
+static void phases(void **state) {
+    struct run both = ring_then_all("8MB", "4MB", "off"), ring = ring_then_all("8MB", "0B", "off"),
+               all = ring_then_all("0B", "4MB", "off"), overlap = ring_then_all("8MB", "4MB", "on");
+    assert_int_equal(both.outcome->te->phases, 2);
+    assert_int_equal(both.outcome->te->averaged, 0);
+    assert_int_equal(ring.outcome->te->phases, 1);
+    assert_true((double)both.outcome->sim_time_ps <
+                1.05 * (double)(ring.outcome->sim_time_ps + all.outcome->sim_time_ps));
+    assert_int_equal(overlap.outcome->te->phases, 1);
+    assert_int_equal(overlap.outcome->te->averaged, 2);
+    run_free(&both);
+    run_free(&ring);
+    run_free(&all);
+    run_free(&overlap);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clos),           cmocka_unit_test(leaf_to_leaf), cmocka_unit_test(separates),
         cmocka_unit_test(first_entries),  cmocka_unit_test(failures),     cmocka_unit_test(on_threads),
-        cmocka_unit_test(without_a_plan),
+        cmocka_unit_test(without_a_plan), cmocka_unit_test(phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,26 @@ static void keeps_its_path(void **state) {
     fixture_free(&f);
 }
 
+// Two that are never there at the same time may share a link; a third that is there in both phases may not share with
+// either. If each counted all the time, one of the three would be beyond a link's rate.
+static void phases_share_links(void **state) {
+    static const weft_rate_bps bps[][2] = {{100 * GBPS, 0}, {0, 100 * GBPS}, {60 * GBPS, 60 * GBPS}};
+    struct fixture f = fixture_new(LEAF_SPINE, NULL);
+    struct weft_cspf_demand d[] = {demand_of(&f, "host-0", "leaf-1", 100), demand_of(&f, "host-1", "leaf-1", 100),
+                                   demand_of(&f, "host-2", "leaf-1", 60)};
+    assert_int_equal(weft_cspf_place(f.b.t, f.routes, d, 3, NULL, f.arena)->beyond, 1);
+    for (unsigned i = 0; i < 3; i++)
+        d[i].phase_bps = bps[i];
+    const struct weft_cspf_plan *plan = weft_cspf_place_phases(f.b.t, f.routes, 2, d, 3, NULL, f.arena);
+    leads_to(&f, plan, &d[0], "leaf-0->spine-0");
+    leads_to(&f, plan, &d[1], "leaf-0->spine-0");
+    leads_to(&f, plan, &d[2], "leaf-0->spine-1");
+    assert_int_equal(plan->beyond, 0);
+    assert_int_equal(load_of(&f, plan, "leaf-0->spine-0"), 100);
+    assert_true(fabs(plan->utilisation_max - 1) < 1e-12);
+    fixture_free(&f);
+}
+
 static void nothing_to_place(void **state) {
     struct fixture f = fixture_new(LEAF_SPINE, NULL);
     struct weft_cspf_demand d[] = {demand_of(&f, "host-0", "leaf-0", 50), demand_of(&f, "host-0", "leaf-1", 0)};
@@ -248,6 +268,7 @@ int main(void) {
         cmocka_unit_test(exhausted),
         cmocka_unit_test(failed_links),
         cmocka_unit_test(keeps_its_path),
+        cmocka_unit_test(phases_share_links),
         cmocka_unit_test(nothing_to_place),
         cmocka_unit_test(by_share_of_the_rate),
         cmocka_unit_test(entries_along_the_path),

@@ -17,6 +17,8 @@ struct weft__te {
     const struct weft_cspf_plan *last;
     struct weft_cspf_demand *demand; ///< gathered in this round, or known
     uint32_t demands, demands_capacity;
+    uint32_t phases, averaged;      ///< of known demands, struct weft_te_outcome
+    struct weft_arena *arena_known; ///< of what known demands are in each phase
     struct weft_te_round *round;
     uint32_t rounds, rounds_capacity;
 };
@@ -112,28 +114,116 @@ static double matrix_part(const struct matrix *m, const struct weft_routes *r, u
     return m->all[host] > 0 ? m->to[(size_t)host * r->edges + edge] / m->all[host] : 0;
 }
 
-/// Of the workload: a host sends at its line rate, to each rack in proportion to what it has for it in all; and answers
-/// in proportion to what comes from there.
-static void find_known(struct weft__te *te) {
-    const struct weft_topology *t = te->net->topology;
+/// What is under way at a time: of one job the messages that its operations of one sort pass, of all else everything.
+struct phase {
+    const struct weft_job *job; ///< NULL: of every job everything
+    uint32_t communicator, volume;
+};
+enum { PHASES_MAX = 64 };
+
+/// Whether its operations come one after another, at all ranks.
+static bool in_turn(const struct weft_job *job) {
+    bool overlap = job->stages > 1;
+    for (uint32_t i = 0; i < job->ops; i++)
+        overlap |= job->op[i].overlap;
+    return !overlap;
+}
+
+static bool over_network(const struct weft_job *job, uint32_t communicator, uint32_t volume) {
+    for (uint32_t i = 0; i < job->connections; i++) {
+        const struct weft_connection *c = &job->connection[i];
+        if (c->communicator == communicator && c->flow != WEFT_NONE && c->messages[volume]) return true;
+    }
+    return false;
+}
+
+/// Those of a job behind the n that there are.
+static uint32_t find_phases_of(const struct weft_job *job, struct phase *phase, uint32_t n) {
+    for (uint32_t c = 0; c < job->communicators; c++)
+        for (uint32_t v = 0; v < job->communicator[c].volumes && n < PHASES_MAX; v++)
+            if (over_network(job, c, v)) phase[n++] = (struct phase){job, c, v};
+    return n;
+}
+
+/// At least one.
+static void find_phases(struct weft__te *te, struct phase *phase) {
+    const struct weft_workload *w = te->net->workload;
+    for (uint32_t i = 0; i < w->jobs; i++) {
+        uint32_t n = find_phases_of(&w->job[i], phase, te->phases), own = n - te->phases;
+        if (own < 2) continue;
+        if (in_turn(&w->job[i]) && n < PHASES_MAX)
+            te->phases = n;
+        else
+            te->averaged += own;
+    }
+    if (te->phases) return;
+    phase[0] = (struct phase){NULL, 0, 0};
+    te->phases = 1;
+}
+
+struct traffic {
+    struct matrix data, answers;
+};
+
+static void traffic_add(struct traffic *t, const struct weft_routes *r, const struct weft_flow *f, weft_bytes bytes) {
+    if (r->edge_of_host[f->src] == WEFT_NONE || r->edge_of_host[f->dst] == WEFT_NONE) return;
+    matrix_add(&t->data, r, f->src, f->dst, bytes);
+    matrix_add(&t->answers, r, f->dst, f->src, bytes);
+}
+
+static struct traffic traffic_of(const struct weft__te *te, const struct phase *phase, struct weft_arena *arena) {
     const struct weft_workload *w = te->net->workload;
     const struct weft_routes *r = te->net->epoch[0].routes;
+    const struct weft_topology *t = te->net->topology;
+    struct traffic ret = {matrix_new(t, r, arena), matrix_new(t, r, arena)};
+    bool *of_job = weft_arena_alloc(arena, w->flows, sizeof *of_job);
+    for (uint32_t i = 0; phase->job && i < phase->job->connections; i++) {
+        const struct weft_connection *c = &phase->job->connection[i];
+        if (c->flow == WEFT_NONE) continue;
+        of_job[c->flow] = true;
+        if (c->communicator == phase->communicator)
+            traffic_add(&ret, r, &w->flow[c->flow], c->messages[phase->volume] * c->message_bytes_max);
+    }
+    for (uint32_t i = 0; i < w->flows; i++)
+        if (!of_job[i]) traffic_add(&ret, r, &w->flow[i], w->flow[i].bytes);
+    return ret;
+}
+
+/// A host sends at its line rate, to each rack in proportion to what it has for it; and answers in proportion to what
+/// comes from there.
+static weft_rate_bps known_rate(const struct weft__te *te, const struct traffic *traffic, uint32_t host,
+                                uint32_t edge) {
+    const struct weft_topology *t = te->net->topology;
+    const struct weft_routes *r = te->net->epoch[0].routes;
+    double part = (1 - answer_part) * matrix_part(&traffic->data, r, host, edge) +
+                  answer_part * matrix_part(&traffic->answers, r, host, edge);
+    return (weft_rate_bps)((double)t->link[weft_topology_port(t, t->host[host], 0)->link].rate_bps * part);
+}
+
+/// Of the workload: those of each phase.
+static void find_known(struct weft__te *te) {
+    const struct weft_topology *t = te->net->topology;
+    const struct weft_routes *r = te->net->epoch[0].routes;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
-    struct matrix data = matrix_new(t, r, arena), answers = matrix_new(t, r, arena);
-    for (uint32_t i = 0; i < w->flows; i++) {
-        const struct weft_flow *f = &w->flow[i];
-        if (r->edge_of_host[f->src] == WEFT_NONE || r->edge_of_host[f->dst] == WEFT_NONE) continue;
-        matrix_add(&data, r, f->src, f->dst, f->bytes);
-        matrix_add(&answers, r, f->dst, f->src, f->bytes);
+    struct phase phase[PHASES_MAX];
+    find_phases(te, phase);
+    te->arena_known = weft_arena_new(WEFT_MEMORY_SWITCH);
+    weft_rate_bps *rate = weft_arena_alloc(te->arena_known, (size_t)t->hosts * r->edges * te->phases, sizeof *rate);
+    for (uint32_t k = 0; k < te->phases; k++) {
+        struct traffic traffic = traffic_of(te, &phase[k], arena);
+        for (uint32_t h = 0; h < t->hosts; h++)
+            for (uint32_t edge = 0; edge < r->edges; edge++)
+                rate[((size_t)h * r->edges + edge) * te->phases + k] = known_rate(te, &traffic, h, edge);
     }
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_port_info *port = weft_topology_port(t, t->host[h], 0), *peer = &t->port[port->peer];
         struct weft_cspf_demand demand = {.sw = t->node[peer->node].index,
                                           .port = (uint16_t)(port->peer - t->node[peer->node].port0)};
         for (demand.edge = 0; demand.edge < r->edges; demand.edge++) {
-            double part = (1 - answer_part) * matrix_part(&data, r, h, demand.edge) +
-                          answer_part * matrix_part(&answers, r, h, demand.edge);
-            demand.rate_bps = (weft_rate_bps)((double)t->link[port->link].rate_bps * part);
+            demand.phase_bps = &rate[((size_t)h * r->edges + demand.edge) * te->phases];
+            demand.rate_bps = 0;
+            for (uint32_t k = 0; k < te->phases; k++)
+                if (demand.phase_bps[k] > demand.rate_bps) demand.rate_bps = demand.phase_bps[k];
             if (demand.rate_bps) add_demand(te, &demand);
         }
     }
@@ -173,7 +263,8 @@ static void compute(struct weft__te *te, uint64_t round, weft_time_ps now) {
     if (*arena) weft_arena_free(*arena);
     *arena = weft_arena_new(WEFT_MEMORY_SWITCH);
     te->last = te->plan[round % te->kept] =
-        weft_cspf_place(te->net->topology, routes_at(te->net, now), te->demand, te->demands, te->last, *arena);
+        weft_cspf_place_phases(te->net->topology, routes_at(te->net, now), te->schedule.known ? te->phases : 1,
+                               te->demand, te->demands, te->last, *arena);
     if (!te->schedule.known) te->demands = 0;
 }
 
@@ -238,6 +329,8 @@ static void collect(struct weft__network *net) {
     struct weft_outcome *o = net->outcome;
     struct weft_te_outcome *out = weft_arena_alloc(o->arena, 1, sizeof *out);
     out->rounds = te->rounds;
+    out->phases = te->phases;
+    out->averaged = te->averaged;
     out->round = weft_arena_alloc(o->arena, te->rounds, sizeof *out->round);
     if (te->rounds) memcpy(out->round, te->round, te->rounds * sizeof *out->round);
     for (uint32_t sw = 0; sw < te->net->topology->switches; sw++) {
@@ -258,6 +351,7 @@ static void release(void *state) {
             struct weft__te_report *report = &te->agent[sw].report[k];
             weft_memory_free(WEFT_MEMORY_SWITCH, report->key, report->capacity * sizeof *report->key);
         }
+    if (te->arena_known) weft_arena_free(te->arena_known);
     weft_memory_free(WEFT_MEMORY_SWITCH, te->demand, te->demands_capacity * sizeof *te->demand);
     weft_memory_free(WEFT_MEMORY_RESULT, te->round, te->rounds_capacity * sizeof *te->round);
 }

@@ -67,10 +67,19 @@ static void enter(struct place *p, uint32_t sw, uint32_t in, uint32_t edge, uint
     *e = (struct weft_cspf_entry){.sw = sw, .edge = edge, .in = (uint16_t)in, .out = (uint16_t)out, .used = true};
 }
 
+static weft_rate_bps rate_in(const struct weft_cspf_demand *demand, uint32_t phase) {
+    return demand->phase_bps ? demand->phase_bps[phase] : demand->rate_bps;
+}
+
 /// Of the link with the demand on it.
 static double utilisation(const struct place *p, uint32_t port) {
-    double rate = (double)p->t->link[p->t->port[port].link].rate_bps;
-    return ((double)p->plan->load[port] + (double)p->demand->rate_bps) / rate;
+    double rate = (double)p->t->link[p->t->port[port].link].rate_bps, most = 0;
+    const weft_rate_bps *load = &p->plan->load[port];
+    for (uint32_t phase = 0; phase < p->plan->phases; phase++, load += p->t->ports) {
+        double own = (double)rate_in(p->demand, phase), used = ((double)*load + own) / rate;
+        if (own > 0 && used > most) most = used;
+    }
+    return most;
 }
 
 static bool is_less(struct cost a, struct cost b) {
@@ -130,7 +139,8 @@ static void settle(struct place *p, uint32_t port) {
         uint32_t out = p->choice[port];
         if (r->set[r->set_first[node->index] + r->set_of[(size_t)node->index * r->edges + p->demand->edge]].n > 1)
             enter(p, node->index, port - node->port0, p->demand->edge, out);
-        p->plan->load[node->port0 + out] += p->demand->rate_bps;
+        for (uint32_t phase = 0; phase < p->plan->phases; phase++)
+            p->plan->load[(size_t)phase * t->ports + node->port0 + out] += rate_in(p->demand, phase);
         port = t->port[node->port0 + out].peer;
     }
 }
@@ -180,13 +190,21 @@ static void place_one(struct place *p, const struct weft_cspf_demand *demand) {
     p->plan->beyond += cost.fullest > 1;
 }
 
-struct weft_cspf_plan *weft_cspf_place(const struct weft_topology *t, const struct weft_routes *routes,
-                                       const struct weft_cspf_demand *demand, uint32_t demands,
-                                       const struct weft_cspf_plan *before, struct weft_arena *arena) {
+static void find_fullest(const struct place *p) {
+    for (size_t i = 0; i < (size_t)p->plan->phases * p->t->ports; i++) {
+        double used = (double)p->plan->load[i] / (double)p->t->link[p->t->port[i % p->t->ports].link].rate_bps;
+        if (used > p->plan->utilisation_max) p->plan->utilisation_max = used;
+    }
+}
+
+struct weft_cspf_plan *weft_cspf_place_phases(const struct weft_topology *t, const struct weft_routes *routes,
+                                              uint32_t phases, const struct weft_cspf_demand *demand, uint32_t demands,
+                                              const struct weft_cspf_plan *before, struct weft_arena *arena) {
     struct weft_cspf_plan *plan = weft_arena_alloc(arena, 1, sizeof *plan);
     plan->mask = SLOTS_MIN - 1;
     plan->slot = weft_arena_alloc(arena, SLOTS_MIN, sizeof *plan->slot);
-    plan->load = weft_arena_alloc(arena, t->ports, sizeof *plan->load);
+    plan->phases = phases;
+    plan->load = weft_arena_alloc(arena, (size_t)phases * t->ports, sizeof *plan->load);
     struct place p = {.t = t, .routes = routes, .before = before, .plan = plan, .arena = arena};
     p.seen = weft_arena_alloc(arena, t->ports, sizeof *p.seen);
     p.cost = weft_arena_alloc(arena, t->ports, sizeof *p.cost);
@@ -198,10 +216,7 @@ struct weft_cspf_plan *weft_cspf_place(const struct weft_topology *t, const stru
     }
     for (uint32_t i = 0; i < demands; i++)
         place_one(&p, &sorted[i]);
-    for (uint32_t port = 0; port < t->ports; port++) {
-        double used = (double)plan->load[port] / (double)t->link[t->port[port].link].rate_bps;
-        if (used > plan->utilisation_max) plan->utilisation_max = used;
-    }
+    find_fullest(&p);
     list_entries(&p);
     return plan;
 }
