@@ -48,10 +48,11 @@ struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
     struct weft_model_conf transport, cc, scheduler;
-    weft_bytes window_bytes;        ///< payload in flight of a queue pair at most; 0: none
-    uint64_t dscp[WEFT_PRIORITIES]; ///< that packets of each priority are sent with
-    weft_time_ps work_request_ps;   ///< that one takes
-    weft_rate_bps drain_rate_bps;   ///< of the host behind the NIC (PCIe); 0: never the bottleneck
+    weft_bytes window_bytes;         ///< payload in flight of a queue pair at most; 0: none
+    uint64_t dscp[WEFT_PRIORITIES];  ///< that packets of each priority are sent with
+    weft_time_ps work_request_ps;    ///< that one takes
+    weft_time_ps work_request_qp_ps; ///< from one of a queue pair to its next
+    weft_rate_bps drain_rate_bps;    ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
     bool ecn;             ///< data packets are sent ECN-capable
     uint32_t source_port; ///< enum weft_source_port

@@ -17,6 +17,7 @@ struct weft__carrier {
     struct weft__span now; ///< the part being sent
     uint32_t psn_end;      ///< of all that was filled
     uint32_t part_end;     ///< ACKs below it complete no part; 0: not known
+    weft_time_ps next_ps;  ///< when it may begin with another part; kept if host.work_request_qp is set
     struct weft__sending *sending;
 };
 

@@ -115,6 +115,33 @@ static void work_requests_bound_small_messages(void **state) {
     }
 }
 
+/// With a time c from one request of a queue pair to its next, m messages of b bytes take max(b, c) each if split over
+/// any number of queue pairs, each of which has a part of every message, and max(b, c / q) if they take turns.
+static void a_queue_pair_bounds_its_messages(void **state) {
+    const double cost = 2000e3, messages = 512, slice = 16384,
+                 line = slice * (4 * 4096 + 4 * 82.0 + 16) / 16384 / 50e-3;
+    static const struct {
+        const char *scaling;
+        uint32_t qps, share;
+    } form[] = {{"round_robin", 1, 1}, {"round_robin", 4, 4}, {"round_robin", 16, 16}, {"split", 4, 1}};
+    for (uint32_t i = 0; i < sizeof form / sizeof *form; i++) {
+        struct run r = RUN(run_once,
+                           "topology: {kind: single, hosts: 2, rate: 400Gbps, delay: 200ns}\n"
+                           "switch: {buffer: {kind: static, size: 8MB, xoff: 7MB, xon: 6MB}}\n"
+                           "host: {work_request_qp: 2us}\n"
+                           "workload: [{kind: collective, qps: %u, qp_scaling: %s, size: 8MiB, collective: {kind: "
+                           "send_recv, channels: 1, chunk: 16KiB, slice: 16KiB, slots: 64}}]\n",
+                           form[i].qps, form[i].scaling);
+        assert_complete(&r);
+        double turn = cost / form[i].share, expected = messages * (turn > line ? turn : line),
+               measured = time_of(&r, 0);
+        if (measured < expected * 0.99 || measured > expected * 1.04)
+            fail_msg("%s of %u: %.0f ns, expected %.0f ns", form[i].scaling, form[i].qps, measured / 1e3,
+                     expected / 1e3);
+        run_free(&r);
+    }
+}
+
 /// The ways of queue pairs are of different length and load, packets are sprayed, frames lost: every rank ends, with
 /// every byte, and on three threads as on one.
 static void order_is_kept_over_uneven_ways(void **state) {
@@ -195,6 +222,7 @@ int main(void) {
         cmocka_unit_test(a_part_costs_its_headers),
         cmocka_unit_test(an_empty_part_is_a_packet),
         cmocka_unit_test(work_requests_bound_small_messages),
+        cmocka_unit_test(a_queue_pair_bounds_its_messages),
         cmocka_unit_test(order_is_kept_over_uneven_ways),
         cmocka_unit_test(queue_pairs_take_ways_of_their_own),
         cmocka_unit_test(no_more_is_delivered_than_there_is),

@@ -26,7 +26,11 @@ static const struct weft_param host_rows[] = {
                  "and CNPs are common, the others assumed)"),
     WEFT_TIME(struct weft_host_conf, work_request_ps, "work_request", "0ns", "0ns", "1ms",
               "the NIC takes so long for each work request (a message, a part of one, a clear-to-send), one after "
-              "another (assumed)"),
+              "another (published for a ConnectX-6: 215 million messages a second, 4.65 ns)"),
+    WEFT_TIME(
+        struct weft_host_conf, work_request_qp_ps, "work_request_qp", "0ns", "0ns", "1ms",
+        "a queue pair of messages begins with one so long after the one before, at least: what a single queue pair "
+        "can do, not the whole NIC (assumed)"),
     WEFT_RATE(struct weft_host_conf, drain_rate_bps, "drain_rate", "0bps", "0bps", "100Tbps",
               "at which the host takes data from its NIC (PCIe); 0bps: never the bottleneck"),
     WEFT_BYTES(struct weft_host_conf, rx_buffer_bytes, "rx_buffer", "400KB", "0B", "1TB",

@@ -163,6 +163,14 @@ static void pace(const struct weft__nic *nic, struct weft_qp_sender *s, weft_tim
         s->next_send_ps = now + weft_time_of_bytes(wire_bytes, s->rate_bps);
 }
 
+/// The queue pair's next message, or part of one, may not go before its time.
+static void pace_messages(const struct weft__nic *nic, weft_time_ps now, const struct weft_packet *p) {
+    struct weft__carrier *carrier = &nic->end.hosts->carrier[p->qp];
+    struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
+    if (p->psn == carrier->now.psn) carrier->next_ps = now + nic->conf->work_request_qp_ps;
+    if (p->psn + 1 == carrier->now.psn_end && s->next_send_ps < carrier->next_ps) s->next_send_ps = carrier->next_ps;
+}
+
 void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t priority) {
     uint32_t qp = ready_pop(nic, priority);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
@@ -191,6 +199,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
+    if (nic->conf->work_request_qp_ps && conf->packets == WEFT_QP_MESSAGES) pace_messages(nic, w->now_ps, &p);
     schedule(node, nic, qp, nic->port.busy_until_ps);
 }
 

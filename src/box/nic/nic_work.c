@@ -5,7 +5,8 @@
 //
 // Source: Kalia, Kaminsky, Andersen, "Design guidelines for high performance RDMA systems", USENIX ATC 2016, for what a
 // request consists of. Difference: one pipeline for all queue pairs, with a request in it at a time; its time is a
-// parameter, and assumed.
+// parameter (NVIDIA, "ConnectX-6 VPI card product brief": up to 215 million messages a second, of the whole NIC). What
+// one queue pair can do is another one, work_request_qp (nic_send.c), not published, and assumed.
 #include "box/nic/nic.h"
 
 static void set_timer(struct weft__node *node, const struct weft__nic *nic, weft_time_ps from) {
