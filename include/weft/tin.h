@@ -92,6 +92,9 @@ struct weft_tin_conf {
 };
 extern const struct weft_param_table weft_tin_table;
 
+/// How long a cell of so many bytes is on a link of which FEC takes a part.
+weft_time_ps weft_tin_cell_ps(uint32_t bytes, weft_rate_bps rate, double overhead);
+
 /// What a frame of 64 bytes takes that meets no other, from its header at the TiN where it comes in to its last cell at
 /// the TiN where it leaves: processing, and three cells (RTS, CTS, data) one after the other, if it leaves where it
 /// came; and what each GNet link between adds to that.

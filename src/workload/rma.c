@@ -41,7 +41,7 @@ static const struct weft_param rma_rows[] = {
     WEFT_CHOICE(struct weft_rma_conf, transport, "transport", "software", transports,
                 "messages between the hosts' processors; or 1RMA, in hardware (hosts at TiN chips)"),
     WEFT_CHOICE(struct weft_rma_conf, verb, "verb", "read", verbs, "what an operation does"),
-    WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "64KiB", "of the value; 1RMA: at most 4 KiB"),
+    WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "16MiB", "of the value; 1RMA: at most 4 KiB"),
     WEFT_UINT(struct weft_rma_conf, reads, "reads", "1", "1", "8",
               "that a lookup takes, one after another; all but the last are of the index"),
     WEFT_BYTES(struct weft_rma_conf, index_bytes, "index", "512B", "1B", "4096B", "that is read of it (assumed)"),

@@ -100,8 +100,8 @@ static void links_are_sampled(void **state) {
             assert_int_equal(x->priority, 0);
             assert_true(x->queue_bytes <= 32 * p->output_bytes_max && x->ingress_bytes <= 32 * p->fifo_bytes_max);
             bytes += x->tx_bytes;
-            // no faster than 25G, up to a cell that had just begun
-            if (last) assert_true(x->tx_bytes <= 3125 * (x->time_ps - last) / WEFT_PS_PER_US + 160);
+            // no faster than 27.15G, up to a cell that had just begun
+            if (last) assert_true(x->tx_bytes <= 3394 * (x->time_ps - last) / WEFT_PS_PER_US + 160);
             last = x->time_ps;
             before = bytes;
         }

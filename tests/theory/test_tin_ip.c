@@ -11,7 +11,7 @@
 #include "run.h"
 #include "weft/tin_outcome.h"
 
-enum { HOST_BYTE = 160, BYTE = 320 }; ///< ps at 50G and at 25G
+enum { HOST_BYTE = 160 }; ///< ps at 50G
 
 // --- early RTSs ---------------------------------------------------------------------------------------------------
 
@@ -31,7 +31,7 @@ static weft_time_ps fct(uint32_t payload, const char *early) {
 /// the lesser of the two is saved; and nothing, if the frame is not longer than the limit.
 static void long_packets_are_announced_early(void **state) {
     enum { LIMIT = 510, BEFORE = 62 + 16, HEADER = 64 };
-    const weft_time_ps cell = 50000 + 20000 + 2000 + 20000 + 20000 + 16 * BYTE; // processing, switch, a local hop
+    const weft_time_ps cell = 50000 + 20000 + 2000 + 20000 + 20000 + 4715; // processing, switch, a hop, 16 B at 27.15G
     static const uint32_t payloads[] = {176, LIMIT - BEFORE, LIMIT - BEFORE + 4, 1400, 1500, 4096};
     for (uint32_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
         uint32_t frame = BEFORE + payloads[i];

@@ -119,8 +119,8 @@ static void round_trips_of_cells(void **state) {
     json_t *root = json_loads(output, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     json_t *round_trip = json_object_get(root, "round_trip");
-    int64_t ends = 2 * (5000 + 72 * 160) + 50000 + 3 * (50000 + 20000) + (16 + 16 + 54) * 320;
-    int64_t local = 3 * (20000 + 20000 + 2000), global = 3 * (20000 + 20000 + 100000 + 30000) + 2 * 308 + 1037;
+    int64_t ends = 2 * (5000 + 72 * 160) + 50000 + 3 * (50000 + 20000) + 2 * 4715 + 15912; // at 27.15G
+    int64_t local = 3 * (20000 + 20000 + 2000), global = 3 * (20000 + 20000 + 100000 + 30000) + 2 * 283 + 955;
     assert_int_equal(integer(round_trip, "min_ps"), 2 * (ends + local));
     assert_int_equal(integer(round_trip, "max_ps"), 2 * (ends + 2 * local + global));
     json_decref(root);

@@ -31,9 +31,10 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, train, "train", "1", "1", "8",
               "cells of an IP packet that go as one, so that large runs take less time; 1: exact; the same for all "
               "TiNs"),
-    WEFT_RATE(T, endpoint_rate_bps, "endpoint_rate", "25Gbps", "1Gbps", "1Tbps",
-              "of an endpoint's port of the cell switch (assumed: that of a link, so 8 for IP are the 200G that a TiN "
-              "injects, section 6)"),
+    WEFT_RATE(
+        T, endpoint_rate_bps, "endpoint_rate", "27.15Gbps", "1Gbps", "1Tbps",
+        "of an endpoint's port of the cell switch (assumed: that of a link, so 8 for IP carry the 200G that a TiN "
+        "injects, section 6)"),
     WEFT_UINT(T, ip_endpoints, "ip_endpoints", "8", "1", "16",
               "ports of the cell switch for IP packets; there are 18 for endpoints (section 3.1; shares assumed)"),
     WEFT_UINT(T, rma_endpoints, "rma_endpoints", "8", "1", "16", "for 1RMA (assumed)"),
@@ -124,20 +125,21 @@ static const uint32_t cells[] = {WEFT_GNET_CELL_MIN, WEFT_GNET_CELL_MIN,
                                  WEFT_FRAME_MIN - 18 + WEFT_GNET_DATA_HEAD_BYTES};
 enum { CELLS = sizeof cells / sizeof *cells };
 
-static weft_time_ps cell_ps(uint32_t bytes, weft_rate_bps rate, double overhead) {
+weft_time_ps weft_tin_cell_ps(uint32_t bytes, weft_rate_bps rate, double overhead) {
     return (weft_time_ps)ceil(8.0 * bytes * (double)WEFT_PS_PER_S / (double)rate * (1 + overhead) - 1e-6);
 }
 
 weft_time_ps weft_tin_crossing_ps(const struct weft_tin_conf *conf) {
     weft_time_ps sum = conf->processing_ps;
     for (uint32_t i = 0; i < CELLS; i++)
-        sum += conf->processing_ps + conf->fall_through_ps + cell_ps(cells[i], conf->endpoint_rate_bps, 0);
+        sum += conf->processing_ps + conf->fall_through_ps + weft_tin_cell_ps(cells[i], conf->endpoint_rate_bps, 0);
     return sum;
 }
 
 weft_time_ps weft_tin_link_ps(const struct weft_tin_conf *conf, const struct weft_link_info *link, bool global) {
     weft_time_ps sum = CELLS * (conf->link_ps + conf->fall_through_ps + link->delay_ps + (global ? conf->fec_ps : 0));
     for (uint32_t i = 0; i < CELLS && global; i++)
-        sum += cell_ps(cells[i], link->rate_bps, conf->fec_overhead) - cell_ps(cells[i], link->rate_bps, 0);
+        sum += weft_tin_cell_ps(cells[i], link->rate_bps, conf->fec_overhead) -
+               weft_tin_cell_ps(cells[i], link->rate_bps, 0);
     return sum;
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame that crosses a Clique alone, as if its cells had links to themselves.
-#include <math.h>
-
 #include "box/tin/tin_net.h"
 
 enum { HOPS_MAX = 64 };
 
 /// What FEC makes a cell of so many bytes longer on a link.
 static weft_time_ps calc_fec(const struct weft_link_info *link, double overhead, uint32_t bytes) {
-    double time = 8. * bytes * (double)WEFT_PS_PER_S / (double)link->rate_bps;
-    return (weft_time_ps)(ceil(time * (1 + overhead) - 1e-6) - time);
+    return weft_tin_cell_ps(bytes, link->rate_bps, overhead) - weft_tin_cell_ps(bytes, link->rate_bps, 0);
 }
 
 /// What the links of a way through a Clique add to cells that follow one another.
@@ -50,12 +47,12 @@ bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_fram
     uint32_t payload = f->bytes - WEFT__TIN_L2_BYTES, cells = (payload + WEFT_GNET_PAYLOAD - 1) / WEFT_GNET_PAYLOAD;
     uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_DATA_HEAD_BYTES;
     uint64_t turns = (cells + conf->ip_endpoints - 1) / conf->ip_endpoints;
-    weft_time_ps byte = 8 * WEFT_PS_PER_S / conf->endpoint_rate_bps;
+    weft_rate_bps rate = conf->endpoint_rate_bps;
     *ret = (struct weft__crossing){.node = f->node, .whole = true};
     struct way way = find_way(ways, &ret->node, f->dst, wire);
     way.time_ps += conf->processing_ps + conf->fall_through_ps;
-    weft_time_ps signals = 2 * WEFT_GNET_CELL_MIN * byte + way.signals_ps + 2 * way.time_ps;
+    weft_time_ps signals = 2 * weft_tin_cell_ps(WEFT_GNET_CELL_MIN, rate, 0) + way.signals_ps + 2 * way.time_ps;
     if (f->bytes > conf->rts_early_bytes) signals = signals > f->rest_ps ? signals - f->rest_ps : 0;
-    ret->time_ps = signals + way.time_ps + turns * wire * byte + way.data_ps;
+    ret->time_ps = signals + way.time_ps + turns * weft_tin_cell_ps(wire, rate, 0) + way.data_ps;
     return true;
 }
