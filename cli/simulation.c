@@ -104,6 +104,25 @@ static void mention_capture(const struct weft_cli_options *options, const char *
     fputc('\n', stderr);
 }
 
+/// A run in which nobody sends is over at once, unless it is to last: then neighbours may still speak (LLDP).
+static enum weft_status check_workload(const struct weft_cli_simulation *s, struct weft_error *ret_error) {
+    const struct weft_workload *w = s->workload;
+    if (w->flows || w->jobs || w->rmas) return WEFT_OK;
+    if (s->scenario->run.until_ps == WEFT_TIME_NEVER)
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->scenario->path},
+            "the workload is empty: nothing would be run; expected entries under workload, or run.until "
+            "for a network in which no host sends");
+    fprintf(stderr, "weft: %s: the workload is empty: no host sends\n", s->scenario->path);
+    return WEFT_OK;
+}
+
+/// A thread without a processor of its own only has the others wait for it.
+static uint32_t useful_threads(uint32_t wanted) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 && (uint64_t)processors < wanted ? (uint32_t)processors : wanted;
+}
+
 /// A run that a signal ended is no failure of its own, but nobody may take it for a whole one.
 static enum weft_status say_interrupted(const struct weft_outcome *o, struct weft_error *ret_error) {
     char now[WEFT_CLI_TEXT];
@@ -115,15 +134,16 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
     weft_cli_progress_init(&progress, label, options->quiet);
-    struct weft_sim_options sim = {.threads = options->threads,
+    struct weft_sim_options sim = {.threads = useful_threads(options->threads),
                                    .record = options->out != NULL,
                                    .interrupt = &interrupted,
                                    .on_progress = weft_cli_progress_on,
                                    .context = &progress,
                                    .capture_file = capture_file(s, options->out)};
     weft_memory_reset_max();
-    enum weft_status status = WEFT_OK;
-    if (options->out) status = weft_report_folder(options->out, ret_error); // better said before the run than after it
+    enum weft_status status = check_workload(s, ret_error);
+    if (options->out && !status)
+        status = weft_report_folder(options->out, ret_error); // better said before the run than after it
     if (!status) status = weft_simulate(s->scenario, s->topology, s->workload, &sim, &s->outcome, ret_error);
     if (s->outcome) {
         struct weft_progress end = end_of(s->workload, s->outcome);

@@ -45,6 +45,8 @@ struct weft_param {
     const char *const *choices;           ///< for WEFT_PARAM_CHOICE, NULL-terminated; for TIME a word for "never"
     const struct weft_param_table *table; ///< for WEFT_PARAM_SECTION
     bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
+    const char
+        *needs; ///< optional: the parameter of the same table by which it has an effect; given alone it is refused
 };
 
 struct weft_param_table {
@@ -68,31 +70,41 @@ struct weft_model_conf {
     const struct weft_tree *tree; ///< what the user wrote, for the lists that a model reads itself; NULL: nothing
 };
 
-#define WEFT__ROW(T, field, key, type, dflt, lo, hi, help)                                                             \
-    { key, type, 0, offsetof(T, field), dflt, lo, hi, help, NULL, NULL, false }
-#define WEFT_TIME(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_TIME, dflt, lo, hi, help)
+// After the help may come .needs = "key".
+#define WEFT__ROW(T, field, key, kind, ...)                                                                            \
+    { .name = key, .type = kind, .offset = offsetof(T, field), __VA_ARGS__ }
+#define WEFT__RANGE(T, field, key, kind, least, most, dflt_, ...)                                                      \
+    WEFT__ROW(T, field, key, kind, .dflt = dflt_, .min = least, .max = most, .help = __VA_ARGS__)
+#define WEFT_TIME(T, field, key, dflt, lo, hi, ...)                                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_TIME, lo, hi, dflt, __VA_ARGS__)
 /// A time, or a word that says where it comes from (`words`: that one, then NULL), stored as WEFT_TIME_NEVER.
-#define WEFT_TIME_OR(T, field, key, words, dflt, lo, hi, help)                                                         \
-    { key, WEFT_PARAM_TIME, 0, offsetof(T, field), dflt, lo, hi, help, words, NULL, false }
-#define WEFT_RATE(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_RATE, dflt, lo, hi, help)
-#define WEFT_BYTES(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_BYTES, dflt, lo, hi, help)
-#define WEFT_UINT(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_UINT, dflt, lo, hi, help)
-#define WEFT_REAL(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_REAL, dflt, lo, hi, help)
-#define WEFT_BOOL(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_BOOL, dflt, NULL, NULL, help)
-#define WEFT_TEXT(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_TEXT, dflt, NULL, NULL, help)
-#define WEFT_PROSE(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_PROSE, dflt, NULL, NULL, help)
-#define WEFT_PRIORITY_SET(T, field, key, dflt, help)                                                                   \
-    WEFT__ROW(T, field, key, WEFT_PARAM_PRIORITIES, dflt, NULL, NULL, help)
-#define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, help) WEFT__ROW(T, field, key, WEFT_PARAM_WEIGHTS, dflt, lo, hi, help)
-#define WEFT_DSCP_MAP(T, field, key, dflt, help) WEFT__ROW(T, field, key, WEFT_PARAM_DSCP_MAP, dflt, NULL, NULL, help)
-#define WEFT_CHOICE(T, field, key, dflt, names, help)                                                                  \
-    { key, WEFT_PARAM_CHOICE, 0, offsetof(T, field), dflt, NULL, NULL, help, names, NULL, false }
-#define WEFT_MODEL_PARAM(T, field, key, kind, dflt, help)                                                              \
-    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL, false }
-#define WEFT_MODEL_BESIDE(T, field, key, kind, dflt, help)                                                             \
-    { key, WEFT_PARAM_MODEL, kind, offsetof(T, field), dflt, NULL, NULL, help, NULL, NULL, true }
-#define WEFT_SECTION(T, field, key, section, help)                                                                     \
-    { key, WEFT_PARAM_SECTION, 0, offsetof(T, field), "", NULL, NULL, help, NULL, section, false }
+#define WEFT_TIME_OR(T, field, key, words, dflt, lo, hi, ...)                                                          \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_TIME, lo, hi, dflt, __VA_ARGS__, .choices = words)
+#define WEFT_RATE(T, field, key, dflt, lo, hi, ...)                                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_RATE, lo, hi, dflt, __VA_ARGS__)
+#define WEFT_BYTES(T, field, key, dflt, lo, hi, ...)                                                                   \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_BYTES, lo, hi, dflt, __VA_ARGS__)
+#define WEFT_UINT(T, field, key, dflt, lo, hi, ...)                                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_UINT, lo, hi, dflt, __VA_ARGS__)
+#define WEFT_REAL(T, field, key, dflt, lo, hi, ...)                                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_REAL, lo, hi, dflt, __VA_ARGS__)
+#define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, ...)                                                                 \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_WEIGHTS, lo, hi, dflt, __VA_ARGS__)
+#define WEFT_BOOL(T, field, key, dflt, ...) WEFT__RANGE(T, field, key, WEFT_PARAM_BOOL, NULL, NULL, dflt, __VA_ARGS__)
+#define WEFT_TEXT(T, field, key, dflt, ...) WEFT__RANGE(T, field, key, WEFT_PARAM_TEXT, NULL, NULL, dflt, __VA_ARGS__)
+#define WEFT_PROSE(T, field, key, dflt, ...) WEFT__RANGE(T, field, key, WEFT_PARAM_PROSE, NULL, NULL, dflt, __VA_ARGS__)
+#define WEFT_PRIORITY_SET(T, field, key, dflt, ...)                                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_PRIORITIES, NULL, NULL, dflt, __VA_ARGS__)
+#define WEFT_DSCP_MAP(T, field, key, dflt, ...)                                                                        \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_DSCP_MAP, NULL, NULL, dflt, __VA_ARGS__)
+#define WEFT_CHOICE(T, field, key, dflt_, names, ...)                                                                  \
+    WEFT__ROW(T, field, key, WEFT_PARAM_CHOICE, .dflt = dflt_, .choices = names, .help = __VA_ARGS__)
+#define WEFT_MODEL_PARAM(T, field, key, kind, dflt_, ...)                                                              \
+    WEFT__ROW(T, field, key, WEFT_PARAM_MODEL, .model_kind = kind, .dflt = dflt_, .help = __VA_ARGS__)
+#define WEFT_MODEL_BESIDE(T, field, key, kind, dflt_, ...)                                                             \
+    WEFT__ROW(T, field, key, WEFT_PARAM_MODEL, .model_kind = kind, .dflt = dflt_, .beside = true, .help = __VA_ARGS__)
+#define WEFT_SECTION(T, field, key, section, ...)                                                                      \
+    WEFT__ROW(T, field, key, WEFT_PARAM_SECTION, .dflt = "", .table = section, .help = __VA_ARGS__)
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
     { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \

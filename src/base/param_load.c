@@ -179,15 +179,28 @@ static enum weft_status load_row(struct load *l, const struct weft_param *row, c
     return status;
 }
 
+/// A parameter that another one switches on is of no effect where nothing is said of that: a slip, unlike one that is
+/// there for variants, in which the other is off by name.
+static enum weft_status check_needs(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
+                                    const struct weft_tree *child, const char *path) {
+    if (!row->needs || child->type == WEFT_TREE_NULL || said(tree, row->needs)) return WEFT_OK;
+    return FAIL(l, child->key_place, "%s: has no effect without %s; expected %s beside it", path, row->needs,
+                row->needs);
+}
+
 static enum weft_status check_keys(struct load *l, const struct weft_param_table *table, const struct weft_tree *tree,
                                    bool is_model, const char *path) {
     for (uint32_t i = 0; i < tree->n; i++) {
         const struct weft_tree *child = tree->child[i];
-        if (weft_param_find(table, child->key) || names_list(table, child->key)) continue;
+        char child_path[WEFT__PATH_MAX];
+        weft__path_join(child_path, sizeof child_path, path, child->key);
+        const struct weft_param *row = weft_param_find(table, child->key);
+        enum weft_status status = row ? check_needs(l, row, tree, child, child_path) : WEFT_OK;
+        if (status) return status;
+        if (row || names_list(table, child->key)) continue;
         if (is_model && !strcmp(child->key, "kind")) continue;
         if (is_beside(table, tree, child->key)) continue;
-        char child_path[WEFT__PATH_MAX];
-        return fail_unknown(l, table, tree, child, weft__path_join(child_path, sizeof child_path, path, child->key));
+        return fail_unknown(l, table, tree, child, child_path);
     }
     return WEFT_OK;
 }

@@ -50,6 +50,33 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
     return WEFT_OK;
 }
 
+/// Whether a node chooses ways of packets by switch.route: a switch, or a node of a fabric with exits.
+static bool chooses_ways(const struct weft_topology *t, uint32_t n) {
+    const struct weft_node_info *node = &t->node[n];
+    if (weft__box_of(node)->takes_routes) return true;
+    for (uint32_t p = node->port0; p < node->port0 + node->ports; p++)
+        if (node->role != WEFT_NODE_HOST && !weft_topology_link_is_fabric(t, t->port[p].link) &&
+            t->node[t->port[t->port[p].peer].node].role != WEFT_NODE_HOST)
+            return true;
+    return false;
+}
+
+/// switch.route where nobody chooses: cells of a fabric go by its own rules.
+static enum weft_status check_route(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                    struct weft_error *ret_error) {
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (chooses_ways(t, n)) return WEFT_OK;
+    for (uint32_t d = 0; d < scenario->devices; d++) {
+        const struct weft_model_conf *route = &scenario->device[d].sw.route;
+        if (route->tree)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
+                                  "switch.route: %s has no effect: no node of topology %s chooses ways by it; expected "
+                                  "it left out, or empty where a variant has this topology",
+                                  route->model->name, t->kind);
+    }
+    return WEFT_OK;
+}
+
 /// An entry of `devices` that matches no node is a slip: it would be without effect.
 static enum weft_status check_matches(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
@@ -98,6 +125,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
+    if (!status) status = check_route(scenario, topology, ret_error);
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many hosts send to one at the same time.
 #include <inttypes.h>
+#include <string.h>
 
 #include "generator.h"
 #include "weft/model.h"
@@ -11,7 +12,8 @@ struct incast_conf {
 };
 static const struct weft_param incast_rows[] = {
     WEFT_WORKLOAD_ROWS(struct incast_conf),
-    WEFT_TEXT(struct incast_conf, sources, "sources", NULL, "hosts that send; dst itself is left out"),
+    WEFT_TEXT(struct incast_conf, sources, "sources", NULL,
+              "hosts that send; of those that a pattern matches, dst is left out"),
     WEFT_TEXT(struct incast_conf, dst, "dst", NULL, "the one host that receives"),
 };
 static const struct weft_param_table incast_params = WEFT_PARAM_TABLE("incast", struct incast_conf, incast_rows);
@@ -31,6 +33,13 @@ static enum weft_status incast_expand(const void *conf, struct weft_place place,
     if (n_src == 1 && src[0] == dst[0])
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "sources '%s' is nobody but dst; expected other hosts", c->sources);
+    bool pattern = strpbrk(c->sources, "*?["); // which may match dst as well
+    for (uint32_t i = 0; i < n_src && !pattern; i++)
+        if (src[i] == dst[0])
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "sources '%s' has dst '%s' among them, which does not send to itself; expected other "
+                                  "hosts, or a pattern such as \"*\"",
+                                  c->sources, c->dst);
     status = weft__workload_reserve(w, &c->common, place, n_src, ret_error);
     for (uint32_t i = 0; i < n_src && !status; i++)
         if (src[i] != dst[0])

@@ -371,6 +371,31 @@ static void scenario_from_a_pipe(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/// With nobody to send a run has nothing to show, unless it is to last.
+static void empty_workload(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "empty.yaml", "topology: {kind: single, hosts: 2}\n");
+    assert_int_equal(weft(f, "run empty.yaml --out r"), 2);
+    assert_non_null(strstr(f->err, "weft: empty.yaml: the workload is empty: nothing would be run; expected"));
+    assert_string_equal(f->out, "");
+    assert_false(there(f, "r"));
+    assert_int_equal(weft(f, "compare empty.yaml"), 2);
+    assert_int_equal(weft(f, "run s.yaml --set workload=[]"), 2);
+    assert_int_equal(weft(f, "check empty.yaml"), 0);
+    assert_int_equal(weft(f, "run empty.yaml --set run.until=1ms"), 0);
+    assert_non_null(strstr(f->err, "weft: empty.yaml: the workload is empty: no host sends\n"));
+}
+
+/// More threads than processors would only wait for one another.
+static void no_more_threads_than_processors(void **state) {
+    struct fixture *f = *state;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    assert_int_equal(weft(f, "run s.yaml --json --threads 1024"), 0);
+    json_t *root = json(f->out);
+    assert_in_range(json_integer_value(json_object_get(root, "threads")), 1, processors);
+    json_decref(root);
+}
+
 /// Four files, whole or not there: a limit on their size stands for a full disk.
 static void csv_on_a_full_disk(void **state) {
     struct fixture *f = *state;
@@ -412,6 +437,8 @@ int main(void) {
         T(drafts_of_the_dead),
         T(scenario_from_a_pipe),
         T(csv_on_a_full_disk),
+        T(empty_workload),
+        T(no_more_threads_than_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,8 +277,10 @@ static void errors(void **state) {
         {"topology: single\n", "run.seed=\x01", "--set run.seed=?: byte 0x01 is not text"},
         {"topology: single\n", "workload.0.size=1MB", "workload.0.size=1MB: workload: expected a list"},
         {"topology: single\nvariants: {a: {}}\n", "variants.a=3", "--set variants.a=3: variants: cannot be overridden"},
-        {"topology: single\nhost: {rx_xon: 300KB}\n", NULL, "s.yaml:2:7: host: rx_xon (300KB) is above rx_xoff"},
-        {"topology: single\nhost: {rx_xoff: 500KB}\n", NULL, "host: rx_xoff (500KB) is above rx_buffer (400KB)"},
+        {"topology: single\nhost: {rx_xon: 300KB, drain_rate: 1Gbps}\n", NULL,
+         "s.yaml:2:7: host: rx_xon (300KB) is above rx_xoff"},
+        {"topology: single\nhost: {rx_xoff: 500KB, drain_rate: 1Gbps}\n", NULL,
+         "host: rx_xoff (500KB) is above rx_buffer (400KB)"},
         {"topology: single\nhost: {window: 1KB}\n", NULL, "host: window (1000B) is below mtu (4096B)"},
         {"topology: single\nswitch: {pfc: {quanta: 0}}\n", NULL, "switch.pfc.quanta: \"0\" is out of range 1 to 65535"},
     };

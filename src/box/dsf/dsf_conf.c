@@ -104,9 +104,9 @@ static const struct weft_param fabric_rows[] = {
     WEFT_BOOL(struct weft_fabric_conf, llfc, "llfc", "false",
               "link-level flow control: a FIFO that holds more than llfc_stop stops the lanes that feed it"),
     WEFT_UINT(struct weft_fabric_conf, llfc_stop_cells, "llfc_stop", "800", "1", "65535",
-              "with llfc: cells in a FIFO above which lanes are stopped (FBOSS: 800)"),
+              "with llfc: cells in a FIFO above which lanes are stopped (FBOSS: 800)", .needs = "llfc"),
     WEFT_UINT(struct weft_fabric_conf, llfc_go_cells, "llfc_go", "400", "0", "65535",
-              "with llfc: they go on when it holds so many or fewer (assumed)"),
+              "with llfc: they go on when it holds so many or fewer (assumed)", .needs = "llfc"),
 };
 
 static const char *fabric_check(const void *conf, char *text, size_t size) {
