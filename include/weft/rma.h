@@ -10,7 +10,7 @@
 /// Who carries an operation: software at both ends, as messages over queue pairs; or 1RMA in hardware.
 enum weft_rma_transport { WEFT_RMA_SOFTWARE, WEFT_RMA_1RMA };
 enum weft_rma_vcs { WEFT_RMA_VCS_OWN, WEFT_RMA_VCS_BULK };
-enum weft_rma_verb { WEFT_RMA_READ, WEFT_RMA_WRITE, WEFT_RMA_ATOMIC };
+enum weft_rma_verb { WEFT_RMA_READ, WEFT_RMA_WRITE, WEFT_RMA_ATOMIC, WEFT_RMA_SEND };
 
 /// What processors take, one operation at a time at each host. A processor that had nothing to do for `sleep_after` is
 /// in a low-power state, and what comes next waits until it is up.
@@ -21,13 +21,16 @@ struct weft_rma_processor {
 
 extern const struct weft_param_table weft_rma_processor_table;
 
+enum { WEFT_RMA_SENDS_MAX = 64 }; ///< entries that a cell can tell apart
+
 struct weft_rma_conf {
     const char *group, *clients, *servers;
     uint32_t transport, verb, vcs;
     weft_bytes size_bytes, index_bytes, header_bytes;
     uint64_t reads;
     double rate;
-    weft_time_ps start_ps, duration_ps, warm_up_ps;
+    weft_time_ps start_ps, duration_ps, warm_up_ps, slot_ps;
+    bool itself;
     uint64_t priority, under_way;
     struct weft_rma_processor processor;
     struct weft_model_conf cc;

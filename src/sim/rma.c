@@ -117,7 +117,7 @@ uint64_t weft__rma_work_count(const struct weft__network *net) {
 void weft__rma_start(struct weft__network *net) {
     if (!net->rma) return;
     const struct weft_workload *w = net->workload;
-    uint32_t workers = net->engine.conf.workers;
+    uint32_t workers = net->rma->workers = net->engine.conf.workers;
     net->rma->stats = weft_arena_alloc(net->arena_qp, (size_t)w->rmas * workers, sizeof *net->rma->stats);
     for (uint32_t e = 0; e < w->rmas; e++)
         for (uint32_t i = 0; i < w->rma[e].clients; i++) {
@@ -127,6 +127,9 @@ void weft__rma_start(struct weft__network *net) {
             if (!*stats) *stats = weft_arena_alloc(net->arena_qp, 1, sizeof **stats);
             net->rma->client[e][i]->stats = *stats;
         }
+    for (uint32_t k = 0; k < w->rmas * workers; k++) // at servers, of what nobody answers
+        if (w->rma[k / workers].conf->verb == WEFT_RMA_SEND && !net->rma->stats[k])
+            net->rma->stats[k] = weft_arena_alloc(net->arena_qp, 1, sizeof **net->rma->stats);
 }
 
 static struct weft_rma_times times_of(const struct weft_histogram *h) {

@@ -14,9 +14,16 @@ static struct weft_random stream(const struct weft_rma *rma, uint64_t seed, uint
     return random;
 }
 
+/// Slots from one that has an operation to the next: each has one with a probability of `rate` times its length.
+static double whole_slots(const struct weft_rma_conf *conf, double gap) {
+    double slot = (double)conf->slot_ps, mean = slot * conf->rate / (double)WEFT_PS_PER_S;
+    return slot * (1 + (mean < 1 ? floor(gap / slot * mean / -log1p(-mean)) : 0));
+}
+
 static void draw_next(struct weft__rma_client *c, weft_time_ps from) {
     const struct weft_rma_conf *conf = c->rma->conf;
     double gap = weft_random_exponential(&c->arrival, (double)WEFT_PS_PER_S / conf->rate);
+    if (conf->slot_ps) gap = whole_slots(conf, gap);
     weft_time_ps end = conf->start_ps + conf->duration_ps;
     c->over = gap >= (double)(end - from);
     c->next_ps = c->over ? WEFT_TIME_NEVER : from + (weft_time_ps)llround(gap);
@@ -51,6 +58,13 @@ static uint32_t take(struct weft__rma_client *c) {
     return op;
 }
 
+/// An operation is gone.
+static void give(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
+    c->op[op].next = c->free;
+    c->free = op;
+    if (--c->under_way == 0 && c->over) w->tally.finished++;
+}
+
 uint32_t weft__rma_begin(struct weft__rma_client *c, struct weft__worker *w) {
     uint32_t op = take(c), self = c->rma->self[c->index];
     uint32_t server = (uint32_t)weft_random_below(&c->choice, c->rma->servers - (self != WEFT_NONE));
@@ -70,6 +84,7 @@ uint32_t weft__rma_begin(struct weft__rma_client *c, struct weft__worker *w) {
 
 uint32_t weft__rma_bytes(const struct weft__rma_client *c, const struct weft__rma_op *op) {
     if (c->rma->conf->verb == WEFT_RMA_ATOMIC) return 8;
+    if (c->rma->conf->verb == WEFT_RMA_SEND) return 0;
     return (uint32_t)(op->left > 1 ? c->rma->conf->index_bytes : c->rma->conf->size_bytes);
 }
 
@@ -78,12 +93,22 @@ bool weft__rma_answered(struct weft__rma_client *c, struct weft__worker *w, uint
     w->tally.progress_ps = w->now_ps;
     c->stats->bytes += weft__rma_bytes(c, o);
     if (--o->left) return false;
-    if (weft__rma_counts(c, o->begun_ps)) weft_histogram_add(&c->stats->latency, w->now_ps - o->begun_ps);
+    if (weft__rma_counts(c->rma, o->begun_ps)) weft_histogram_add(&c->stats->latency, w->now_ps - o->begun_ps);
     c->stats->completed++;
-    o->next = c->free;
-    c->free = op;
-    if (--c->under_way == 0 && c->over) w->tally.finished++;
+    give(c, w, op);
     return true;
+}
+
+void weft__rma_sent(struct weft__rma_client *c, struct weft__worker *w, uint32_t op) {
+    c->stats->requests++;
+    give(c, w, op);
+}
+
+void weft__rma_came(const struct weft__rma_run *run, struct weft__worker *w, uint32_t entry, weft_time_ps begun) {
+    struct weft__rma_stats *stats = run->stats[entry * run->workers + w->id];
+    w->tally.progress_ps = w->now_ps;
+    if (weft__rma_counts(&run->all.rma[entry], begun)) weft_histogram_add(&stats->latency, w->now_ps - begun);
+    stats->completed++;
 }
 
 weft_time_ps weft__rma_work(struct weft__rma_processor *p, const struct weft_rma_processor *conf, weft_time_ps now,

@@ -24,6 +24,7 @@ struct weft__rma_op {
     uint32_t next;   ///< in a list of those that wait
 };
 
+struct weft__rma_run;
 struct weft__rma_client {
     const struct weft_rma *rma;
     uint32_t index; ///< among the entry's clients
@@ -45,10 +46,13 @@ uint32_t weft__rma_begin(struct weft__rma_client *client, struct weft__worker *w
 uint32_t weft__rma_bytes(const struct weft__rma_client *client, const struct weft__rma_op *op);
 /// A request of the operation has been answered. True: it is complete and gone. False: it has another one to make.
 bool weft__rma_answered(struct weft__rma_client *client, struct weft__worker *w, uint32_t op);
+/// The request of an operation that nobody answers has left; and it has come, begun then.
+void weft__rma_sent(struct weft__rma_client *client, struct weft__worker *w, uint32_t op);
+void weft__rma_came(const struct weft__rma_run *run, struct weft__worker *w, uint32_t entry, weft_time_ps begun);
 
 /// Whether an operation that began then is in percentiles.
-static inline bool weft__rma_counts(const struct weft__rma_client *client, weft_time_ps begun) {
-    return begun >= client->rma->conf->start_ps + client->rma->conf->warm_up_ps;
+static inline bool weft__rma_counts(const struct weft_rma *rma, weft_time_ps begun) {
+    return begun >= rma->conf->start_ps + rma->conf->warm_up_ps;
 }
 
 /// The processor of a host: one piece of work at a time.
@@ -103,7 +107,8 @@ struct weft__rma_run {
     struct weft__rmas all;
     struct weft__rma_client ***client; ///< of an entry: its clients, where they are
     struct weft__rma_host **host;      ///< of a host; NULL: neither client nor server of software
-    struct weft__rma_stats **stats;    ///< [entry * workers + worker]; NULL: no client there
+    struct weft__rma_stats **stats;    ///< [entry * workers + worker]; NULL: nobody there
+    uint32_t workers;
 };
 
 uint32_t weft__rma_host_keys(const struct weft__rma_host *host);

@@ -16,7 +16,7 @@
 
 static const char *const transports[] = {"software", "1rma", NULL};
 static const char *const vcs[] = {"own", "bulk", NULL};
-static const char *const verbs[] = {"read", "write", "atomic", NULL};
+static const char *const verbs[] = {"read", "write", "atomic", "send", NULL};
 
 static const struct weft_param processor_rows[] = {
     WEFT_TIME(
@@ -40,7 +40,10 @@ static const struct weft_param rma_rows[] = {
     WEFT_TEXT(struct weft_rma_conf, servers, "servers", "*", "hosts that are asked; no host asks itself"),
     WEFT_CHOICE(struct weft_rma_conf, transport, "transport", "software", transports,
                 "messages between the hosts' processors; or 1RMA, in hardware (hosts at TiN chips)"),
-    WEFT_CHOICE(struct weft_rma_conf, verb, "verb", "read", verbs, "what an operation does"),
+    WEFT_CHOICE(
+        struct weft_rma_conf, verb, "verb", "read", verbs,
+        "what an operation does; send: one Req cell that nobody answers, done when it has come (1RMA; a workload "
+        "of single cells)"),
     WEFT_BYTES(struct weft_rma_conf, size_bytes, "size", "4096B", "1B", "16MiB", "of the value; 1RMA: at most 4 KiB"),
     WEFT_UINT(struct weft_rma_conf, reads, "reads", "1", "1", "8",
               "that a lookup takes, one after another; all but the last are of the index"),
@@ -53,6 +56,11 @@ static const struct weft_param rma_rows[] = {
     WEFT_TIME(struct weft_rma_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "they begin operations so long"),
     WEFT_TIME(struct weft_rma_conf, warm_up_ps, "warm_up", "0s", "0s", "1000s",
               "operations that begin in this first part of it are in no percentile"),
+    WEFT_TIME(struct weft_rma_conf, slot_ps, "slot", "0ns", "0ns", "1ms",
+              "clients begin operations at multiples of it only, one at most, each with the same probability (a "
+              "Bernoulli process, as BookSim 2 has it); 0ns: at any time (a Poisson process)"),
+    WEFT_BOOL(struct weft_rma_conf, itself, "itself", "false",
+              "verb send: a host is among those that it asks (as in BookSim 2's uniform traffic)"),
     WEFT_UINT(struct weft_rma_conf, priority, "priority", "3", "0", "7", "802.1Q priority of requests and answers"),
     WEFT_UINT(struct weft_rma_conf, under_way, "under_way", "16", "1", "1024",
               "software: requests of a client to one server at most; others wait"),
@@ -73,6 +81,9 @@ static const char *rma_check(const void *conf, char *text, size_t size) {
         return "transport 1rma carries values of 4096B at most: size is larger";
     if (c->warm_up_ps >= c->duration_ps) return "warm_up is not shorter than duration";
     if (c->verb != WEFT_RMA_READ && c->reads > 1) return "reads is above 1: expected verb: read";
+    if (c->verb == WEFT_RMA_SEND && c->transport != WEFT_RMA_1RMA) return "verb send: expected transport: 1rma";
+    if (c->verb != WEFT_RMA_SEND && c->itself) return "itself: expected verb: send";
+    if (c->slot_ps && c->rate * (double)c->slot_ps > (double)WEFT_PS_PER_S) return "rate is above one operation a slot";
     return NULL;
 }
 static const struct weft_param_table rma_params =
@@ -88,7 +99,7 @@ static enum weft_status number(struct weft_rma *rma, const struct weft_topology 
     rma->self = weft_arena_alloc(arena, rma->clients, sizeof *rma->self);
     rma->first = weft_arena_alloc(arena, (size_t)rma->clients + 1, sizeof *rma->first);
     for (uint32_t i = 0; i < rma->clients; i++) {
-        uint32_t self = at[rma->client[i]];
+        uint32_t self = rma->conf->itself ? 0 : at[rma->client[i]];
         rma->self[i] = self ? self - 1 : WEFT_NONE;
         if (rma->servers - (self != 0) == 0)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, rma->place,
@@ -174,6 +185,10 @@ static enum weft_status rma_schedule(const struct weft_model_conf *entry, const 
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "group '%s' is taken: operations are in a group of their own; expected another name",
                               rma.conf->group);
+    if (rma.conf->verb == WEFT_RMA_SEND && rma.entry >= WEFT_RMA_SENDS_MAX)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "a Req cell that nobody answers is of one of the first %d workloads of kind rma",
+                              WEFT_RMA_SENDS_MAX);
     status = number(&rma, topology, w->arena, ret_error);
     if (!status)
         status = rma.conf->transport == WEFT_RMA_SOFTWARE ? connect(&rma, w, ret_error)

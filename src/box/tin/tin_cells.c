@@ -35,12 +35,14 @@ static void fill_req(struct weft_gnet_cell *c, const struct weft_packet *cell) {
         [WEFT_RMA_READ] = WEFT_GNET_READ,
         [WEFT_RMA_WRITE] = WEFT_GNET_WRITE,
         [WEFT_RMA_ATOMIC] = WEFT_GNET_FETCH_ADD,
+        [WEFT_RMA_SEND] = WEFT_GNET_FETCH_ADD, // no other form has so little to say
     };
     enum weft_rma_verb verb = weft__tin_req_verb(cell->psn);
+    bool is_atomic = operations[verb] == WEFT_GNET_FETCH_ADD;
     c->req = (struct weft_gnet_req){
         .operation = (uint8_t)operations[verb],
-        .bytes = verb == WEFT_RMA_ATOMIC ? 8 : (uint16_t)weft__tin_req_bytes(cell->psn),
-        .number = verb == WEFT_RMA_ATOMIC ? cell->qp & 0xffffffu : cell->qp,
+        .bytes = is_atomic ? 8 : (uint16_t)weft__tin_req_bytes(cell->psn),
+        .number = is_atomic ? cell->qp & 0xffffffu : cell->qp,
     };
 }
 

@@ -133,8 +133,32 @@ static void dispatch_waiting(struct weft__node *node, struct weft__tin_rma *rma,
         dispatch(node, rma, w, next_slot(node, rma, &rma->waiting, WAITING));
 }
 
+/// A Req that nobody answers: it needs no window, and its operation is the server's to count.
+static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
+    const struct weft__tin_request r = rma->request[slot];
+    struct weft__rma_client *core = rma->client[r.client].core;
+    weft_time_ps begun = core->op[r.op].begun_ps;
+    uint32_t high = (uint32_t)(begun >> 32) & ((1u << WEFT__TIN_BEGUN_BITS) - 1);
+    struct weft_packet cell = {
+        .bytes = WEFT_GNET_REQUEST_BYTES,
+        .dst = weft__gnet_pair(r.tin, rma->self),
+        .qp = (uint32_t)begun,
+        .psn = weft__tin_req_psn(high, 0, r.their_host, r.verb),
+        .priority = r.priority & 7u,
+        .dscp = core->rma->entry & (WEFT_RMA_SENDS_MAX - 1),
+        .ecn = r.bulk,
+    };
+    free_slot(rma, slot);
+    weft__rma_sent(core, w, r.op);
+    inject(node, rma, w, &cell, WEFT__GNET_REQ);
+}
+
 /// The command is at the hardware.
 static void on_command(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
+    if (rma->request[slot].verb == WEFT_RMA_SEND) {
+        send(node, rma, w, slot);
+        return;
+    }
     if (!rma->waiting.n && fits(rma, slot)) {
         dispatch(node, rma, w, slot);
         return;
@@ -336,7 +360,7 @@ static void on_landed(struct weft__node *node, struct weft__tin_rma *rma, struct
     struct weft__tin_path *path = &c->path[server];
     bool split = c->core->rma->conf->split;
     weft_time_ps waited = r.dispatched_ps - r.submitted_ps - command_time(rma);
-    if (weft__rma_counts(c->core, c->core->op[r.op].begun_ps))
+    if (weft__rma_counts(c->core->rma, c->core->op[r.op].begun_ps))
         weft_histogram_add(&c->core->stats->execution, w->now_ps - r.submitted_ps);
     if (split) tell(rma, c, &path->remote, cc_of(c)->on_ack, w->now_ps, bytes, w->now_ps - r.dispatched_ps, false);
     tell(rma, c, &c->local, cc_of(c)->on_ack, w->now_ps, bytes, split ? waited : w->now_ps - r.submitted_ps, false);
@@ -437,6 +461,9 @@ static void on_request(struct weft__node *node, struct weft__tin_rma *rma, struc
         break;
     case WEFT_RMA_ATOMIC:
         read_memory(node, rma, w, host, &answer, ACK_BYTES);
+        break;
+    case WEFT_RMA_SEND:
+        weft__rma_came(rma->run, w, cell->dscp, weft__tin_req_begun(cell));
         break;
     }
 }
@@ -549,6 +576,7 @@ struct weft__tin_rma *weft__tin_rma_new(const struct weft__tin_rma_setup *setup)
     *rma = (struct weft__tin_rma){
         .conf = setup->conf,
         .places = setup->places,
+        .run = setup->run,
         .gnet = setup->gnet,
         .pool = setup->pool,
         .self = setup->self,

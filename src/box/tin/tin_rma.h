@@ -70,6 +70,7 @@ struct weft__tin_host {
 struct weft__tin_rma {
     const struct weft_tin_rma_conf *conf;
     struct weft__tin_rma_places places;
+    const struct weft__rma_run *run;
     struct weft__gnet *gnet;
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;
@@ -85,7 +86,8 @@ struct weft__tin_rma {
 };
 
 // What cells say. A Req: qp: slot of the asking TiN; psn: its use, bytes, host, verb; dscp: host that a write comes
-// from; ecn: bulk. A Resp: qp, psn: slot and use.
+// from; ecn: bulk. A Resp: qp, psn: slot and use. A Req that nobody answers: qp, and the lower bits of psn: when its
+// operation began; dscp: of which entry it is.
 enum { WEFT__TIN_USE_BITS = 12, WEFT__TIN_BYTES_BITS = 13, WEFT__TIN_HOST_BITS = 4 };
 enum {
     WEFT__TIN_HOST_AT = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS,
@@ -107,9 +109,15 @@ static inline enum weft_rma_verb weft__tin_req_verb(uint32_t psn) {
     return (enum weft_rma_verb)(psn >> WEFT__TIN_VERB_AT);
 }
 
+enum { WEFT__TIN_BEGUN_BITS = WEFT__TIN_USE_BITS + WEFT__TIN_BYTES_BITS }; ///< in psn, above those of qp
+static inline weft_time_ps weft__tin_req_begun(const struct weft_packet *cell) {
+    return (weft_time_ps)(cell->psn & ((1u << WEFT__TIN_BEGUN_BITS) - 1)) << 32 | cell->qp;
+}
+
 struct weft__tin_rma_setup {
     const struct weft_tin_rma_conf *conf;
     struct weft__tin_rma_places places;
+    const struct weft__rma_run *run;
     struct weft__gnet *gnet;
     struct weft_packet_pool *pool;
     uint32_t self, hosts, clients, key0;

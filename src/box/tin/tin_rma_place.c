@@ -36,6 +36,7 @@ bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct 
     for (uint32_t k = 0; k < t->node[node].ports; k++)
         if (t->node[t->port[weft_topology_port(t, node, k)->peer].node].role == WEFT_NODE_HOST)
             port[hosts++] = (uint16_t)k;
+    ret_setup->run = net->rma;
     ret_setup->port_of_host = port;
     ret_setup->hosts = hosts;
     ret_setup->clients = n;
