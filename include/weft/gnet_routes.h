@@ -24,12 +24,13 @@ enum {
     WEFT_GNET_VCS = WEFT_GNET_ESCAPE_VC + WEFT_GNET_ESCAPE_VCS
 };
 
-/// The paper's four modes: which candidates a cell has, and whether it looks at queues.
+/// The paper's four modes, and one more: which candidates a cell has, and whether it looks at queues.
 enum weft_gnet_mode {
     WEFT_GNET_FULLY_ADAPTIVE,
     WEFT_GNET_MINIMAL_ADAPTIVE,
     WEFT_GNET_DETERMINISTIC, ///< one of all candidates, by a hash of what is the same for all cells of a flow
     WEFT_GNET_MINIMAL_DETERMINISTIC,
+    WEFT_GNET_UGAL, ///< not the paper's: decided where a cell begins (src/box/tin/gnet_ugal.c)
     WEFT_GNET_MODES
 };
 extern const char *const weft_gnet_mode_names[]; ///< "fully_adaptive" ..., NULL

@@ -54,10 +54,13 @@ struct weft_tin_conf {
     weft_bytes local_fifo_bytes, global_fifo_bytes; ///< of a VC at an input
     weft_bytes output_bytes;                        ///< of a VC at an output
     double speedup;                                 ///< of the crossbar over links
-    uint64_t patience; ///< an input is held for an output that has taken so many cells of others; 0: it is not
-    uint64_t train;    ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
+    weft_time_ps step_ps; ///< of allocation: VCs of outputs, then outputs; 0: both at once, as soon as may be
+    uint64_t patience;    ///< an input is held for an output that has taken so many cells of others; 0: it is not
+    uint64_t train;       ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
     weft_rate_bps endpoint_rate_bps;
     uint64_t ip_endpoints, rma_endpoints, control_endpoints;
+    bool rma_own;          ///< a host's cells of 1RMA use one endpoint, in turns of hosts
+    uint64_t endpoint_vcs; ///< FIFOs of a class at an endpoint
     // output QoS
     bool solicit_strict; ///< RTS, CTS and Req before other cells
     bool low_strict;     ///< the low-latency level before bulk

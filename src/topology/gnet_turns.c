@@ -17,8 +17,8 @@ const struct weft_gnet_turns weft_gnet_turns[WEFT_GNET_TURNS_KINDS] = {
     [WEFT_GNET_TURNS_FOGSIM] = {"fogsim", {OU | ED, OU | EU | ED, OU | EU | ED, ED}},
 };
 
-const char *const weft_gnet_mode_names[] = {"fully_adaptive", "minimal_adaptive", "deterministic",
-                                            "minimal_deterministic", NULL};
+const char *const weft_gnet_mode_names[] = {
+    "fully_adaptive", "minimal_adaptive", "deterministic", "minimal_deterministic", "ugal", NULL};
 
 static const char *const turns_names[] = {"widest", "fogsim", NULL};
 

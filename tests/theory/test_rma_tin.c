@@ -63,6 +63,74 @@ static void alone_a_request_takes_the_sum_of_its_parts(void **state) {
     }
 }
 
+// --- single cells -------------------------------------------------------------------------------------------------
+
+#define SENDS "{kind: rma, transport: 1rma, verb: send, processor: {submit: 0ns, complete: 0ns}, cc: none, "
+
+/// One Req, one way, which nobody answers: command, engine and one hop. And a host may send to itself, over no link.
+static void a_cell_that_nobody_answers_takes_one_way(void **state) {
+    struct run r =
+        RUN(run_once, ONE_POD "workload: [" SENDS "clients: host-0, servers: %s, rate: 100000, duration: 1ms}]\n",
+            "host-1");
+    const struct weft_rma_outcome *o = outcome_of(&r);
+    assert_true(o->completed > 50);
+    assert_int_equal(o->completed, o->issued);
+    assert_int_equal(o->requests, o->issued);
+    assert_true(fabs((double)o->latency.mean_ps - (250 + 100) * NS - one_hop_ps(48)) < 2);
+    run_free(&r);
+    r = RUN(run_once, ONE_POD "workload: [" SENDS "clients: host-0, servers: %s, rate: 100000, duration: 1ms}]\n",
+            "host-0, itself: true");
+    o = outcome_of(&r);
+    assert_int_equal(o->completed, o->issued);
+    assert_true(fabs((double)o->latency.p50_ps - (250 + 100 + 50 + 20) * NS - 48 * 8 / 25e9 * 1e12) < 4 * NS);
+    run_free(&r);
+}
+
+/// A Bernoulli process: one a slot at most. At full rate it is one a slot, where a Poisson process would vary; at half
+/// the rate half of them have one.
+static void operations_begin_in_slots(void **state) {
+    static const struct {
+        const char *rate;
+        uint32_t least, most;
+    } cases[] = {{"1000000", 999, 1000}, {"500000", 430, 570}};
+    for (size_t i = 0; i < 2; i++) {
+        struct run r =
+            RUN(run_once,
+                ONE_POD "workload: [" SENDS "clients: host-0, servers: host-1, slot: 1us, duration: 1ms, rate: %s}]\n",
+                cases[i].rate);
+        assert_in_range(outcome_of(&r)->issued, cases[i].least, cases[i].most);
+        run_free(&r);
+    }
+}
+
+static uint64_t completed(const char *tin) {
+    struct run r = RUN(run_once,
+                       "topology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 1}\n"
+                       "run: {until: 200us}\n"
+                       "tin: {%s, rma: {engine: 0ns, command: 0ns}}\n"
+                       "workload: [" SENDS "clients: host-0, servers: 'host-[1-3]', slot: 250ns, rate: 4000000, "
+                       "duration: 200us}]\n",
+                       tin);
+    uint64_t n = outcome_of(&r)->completed;
+    run_free(&r);
+    return n;
+}
+
+/// 48 B take 384 ns at an endpoint of 1 Gbit/s: one of its own takes 520 in 200 us, eight take all 800.
+static void a_host_has_an_endpoint_of_its_own(void **state) {
+    assert_in_range(completed("endpoint_rate: 1Gbps, rma_own: true"), 510, 522);
+    assert_in_range(completed("endpoint_rate: 1Gbps"), 780, 800);
+}
+
+/// A FIFO has a cell every second step; three share the port step by step, as far as their cells do not meet.
+static void an_endpoint_has_fifos(void **state) {
+    uint64_t one = completed("allocation_step: 500ns, rma_own: true"),
+             three = completed("allocation_step: 500ns, rma_own: true, endpoint_vcs: 3");
+    print_message("%u and %u cells\n", (unsigned)one, (unsigned)three);
+    assert_in_range(one, 196, 201);
+    assert_in_range(three, 290, 400);
+}
+
 // Section 3.4: "a UDP/IP or TCP/IP round-trip on Aquila incurs six GNet half-round-trips on its critical path (RTS,
 // CTS, data, in each direction), a 1RMA read operation incurs only two". Between pods that are 2 km of fibre apart
 // nothing else matters.
@@ -149,6 +217,10 @@ static void lossy_runs_complete(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_a_request_takes_the_sum_of_its_parts),
+        cmocka_unit_test(a_cell_that_nobody_answers_takes_one_way),
+        cmocka_unit_test(operations_begin_in_slots),
+        cmocka_unit_test(a_host_has_an_endpoint_of_its_own),
+        cmocka_unit_test(an_endpoint_has_fifos),
         cmocka_unit_test(two_half_round_trips_where_ip_takes_six),
         cmocka_unit_test(the_window_bounds_what_is_asked_for),
         cmocka_unit_test(a_steady_state_does_not_depend_on_its_start),

@@ -408,6 +408,99 @@ static void a_uniform_load_is_carried(void **state) {
     bench_free(b);
 }
 
+// --- allocation in steps ------------------------------------------------------------------------------------------
+
+/// When the second of two cells from two inputs to one output comes after the first, which come to the TiN at once.
+static weft_time_ps between(const char *yaml, uint32_t class0, uint32_t class1) {
+    struct bench *b = bench_new(yaml);
+    uint32_t first = bench_send(b, 0, 0, class0, 1, MAX), second = bench_send(b, 0, 1, class1, 1, MAX);
+    bench_go(b, WEFT_PS_PER_S);
+    weft_time_ps one = bench_time(b, first), other = bench_time(b, second);
+    bench_free(b);
+    return one < other ? other - one : one - other;
+}
+
+/// BookSim 2's default: a cell has its channel in one step and its output in the next. So a channel of an output is
+/// closed for two steps, and two channels share the output step by step. Without steps the link alone parts cells.
+static void a_channel_is_closed_for_two_steps(void **state) {
+    const char *steps = "{routing: minimal_deterministic, allocation_step: 100ns}";
+    uint32_t low = CLASS(DATA, LOW_LATENCY), bulk = CLASS(DATA, BULK);
+    assert_int_equal(between(steps, low, low), 200000);
+    assert_int_equal(between(steps, low, bulk), 100000);
+    assert_true(between("{routing: minimal_deterministic}", low, low) < 60000);
+}
+
+/// It takes its channel at the first step, and its output at the second.
+static void a_cell_alone_takes_two_steps(void **state) {
+    struct bench *b = bench_new("{routing: minimal_deterministic, allocation_step: 100ns}");
+    uint32_t id = bench_send(b, 30000, 0, CLASS(DATA, BULK), 1, 16); // at the TiN at 94 ns
+    bench_go(b, WEFT_PS_PER_S);
+    assert_in_range(bench_time(b, id) + 2 * DELAY, 200000 + DELAY, 200000 + DELAY + 16 * BYTE);
+    bench_free(b);
+}
+
+/// With an output per input and channel, all links are full: as many cells as without steps.
+static void steps_of_a_crossing_lose_nothing_that_does_not_meet(void **state) {
+    for (uint32_t with = 0; with < 2; with++) {
+        struct bench *b = bench_new(with ? "{routing: minimal_deterministic, allocation_step: 25600ps}"
+                                         : "{routing: minimal_deterministic}");
+        for (uint32_t n = 0; n < 200; n++)
+            for (uint32_t in = 0; in < 7; in++)
+                bench_send(b, 0, in, CLASS(DATA, BULK), 1 + in, MAX);
+        bench_go(b, 200 * SLOW + 4 * DELAY);
+        assert_in_range(b->cames, 7 * 196, 7 * 200);
+        bench_free(b);
+    }
+}
+
+// --- UGAL ---------------------------------------------------------------------------------------------------------
+
+/// Of 900 cells to TiN 9, of pod 1, those that are to go by another TiN.
+static uint32_t go_by_others(struct bench *b) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < 900; k++) {
+        struct weft_packet cell = {.dst = weft__gnet_pair(9, 0), .qp = k, .bytes = 48};
+        weft__gnet_ugal_begin(&b->tin->gnet, &cell);
+        n += cell.spare;
+    }
+    return n;
+}
+
+/// What an output has no credits back for, in any VC, counts; a TiN drawn in the pods at either end (2 of 9) is none.
+static void ugal_compares_what_is_used(void **state) {
+    struct bench *b = bench_new("{routing: ugal, nonminimal_weight: 2, nonminimal_bias: 960B}");
+    struct weft__gnet *g = &b->tin->gnet;
+    const struct weft_tin *tin = &b->tables.f->tin[0];
+    uint32_t direct = 0;
+    for (uint32_t k = 0; k < 8; k++)
+        if (b->tables.f->tin[tin->peer[b->in[k]]].pod == 1) direct = b->in[k];
+    assert_int_equal(go_by_others(b), 0);
+    g->out[direct].credits[3] -= 60;
+    g->out[direct].credits[30] -= 60;
+    assert_int_equal(go_by_others(b), 0); // 960 B
+    g->out[direct].credits[30] -= 1;
+    assert_in_range(go_by_others(b), 640, 760); // 7 of 9
+    for (uint32_t k = 0; k < 8; k++)
+        if (b->in[k] != direct) g->out[b->in[k]].credits[0] -= 1;
+    assert_int_equal(go_by_others(b), 0); // 968 B are no more than 2 x 8 B + 960 B
+    bench_free(b);
+}
+
+/// BookSim's channels: 0 to the TiN drawn, 1 to the link between pods, 2 on it and behind it, and within a pod.
+static void ugal_has_booksims_channels(void **state) {
+    struct bench *b = bench_new("{routing: ugal}");
+    const struct weft__gnet *g = &b->tin->gnet;
+    struct weft_packet cell = {.dst = weft__gnet_pair(9, 0), .bytes = 48, .spare = 1};
+    assert_int_equal(weft__gnet_ugal_vc(g, &cell, b->out[1]), 0);
+    cell.spare = 0;
+    assert_int_equal(weft__gnet_ugal_vc(g, &cell, b->out[1]), 1);
+    assert_int_equal(weft__gnet_ugal_vc(g, &cell, b->in[0]), 2);
+    cell.dst = weft__gnet_pair(1, 0);
+    assert_int_equal(weft__gnet_ugal_vc(g, &cell, b->out[1]), 2);
+    assert_int_equal(weft__gnet_ugal_output(g, &cell), b->out[1]);
+    bench_free(b);
+}
+
 // --- quality of service -------------------------------------------------------------------------------------------
 
 /// Cells of two VCs in 40 us at an output that four inputs of each class want all of.
@@ -556,6 +649,11 @@ int main(void) {
         cmocka_unit_test(inputs_take_turns),
         cmocka_unit_test(an_input_that_is_always_busy_is_not_starved),
         cmocka_unit_test(a_uniform_load_is_carried),
+        cmocka_unit_test(a_channel_is_closed_for_two_steps),
+        cmocka_unit_test(a_cell_alone_takes_two_steps),
+        cmocka_unit_test(steps_of_a_crossing_lose_nothing_that_does_not_meet),
+        cmocka_unit_test(ugal_compares_what_is_used),
+        cmocka_unit_test(ugal_has_booksims_channels),
         cmocka_unit_test(outputs_weigh_their_channels),
         cmocka_unit_test(no_channel_is_starved),
         cmocka_unit_test(a_full_fifo_gets_no_more),

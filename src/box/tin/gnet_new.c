@@ -119,7 +119,9 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         g->in[port].back = is_link ? setup->tin->back[port] : 0;
         g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
     }
+    if (g->conf->step_ps) g->channels = weft__gnet_channels_new(g->conf->step_ps, setup->arena);
     init_tables(g, setup);
+    if (g->conf->routing == WEFT_GNET_UGAL) g->ugal = weft__gnet_ugal_new(g, setup->arena);
     init_endpoints(g, setup->endpoint_rate);
     return true;
 }
@@ -150,6 +152,7 @@ void weft__gnet_connect(struct weft__gnet *g, uint32_t port, const struct weft__
     more->tap = link->tap;
     if (link->faults || link->tap) g->special |= bit(port);
     out->room = out->creditable = UINT32_MAX;
+    more->credits = (int32_t)(WEFT_GNET_VCS * (link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT));
     for (uint32_t vc = 0; vc < WEFT_GNET_VCS; vc++)
         out->credits[vc] = (int16_t)(link->far_fifo_bytes / WEFT_GNET_CREDIT_UNIT);
 }

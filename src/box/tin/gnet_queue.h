@@ -59,9 +59,11 @@ struct weft__gnet_queue {
     uint16_t next;       ///< in the list of its port; 0: there is none
     uint16_t units;      ///< of links, in a FIFO at an input
     uint8_t vc;
-    uint8_t out, out_vc; ///< at an input: what its first cell requests (WEFT__GNET_NO_OUT: nothing now)
+    /// At an input: the output that its first cell requests, and the VC there; with a bit beside, see below.
+    uint8_t out, out_vc;
 };
-enum { WEFT__GNET_NO_OUT = 0xff };
+/// Nothing is requested now; with allocation in steps (gnet_channel.c): the first cell has not yet taken its channel.
+enum { WEFT__GNET_NO_OUT = 0xff, WEFT__GNET_NO_CHANNEL = 0x80 };
 _Static_assert(sizeof(struct weft__gnet_queue) == 16, "four to a line");
 
 struct weft__gnet_queues {

@@ -5,7 +5,7 @@
 // ones take the same way for all cells of a flow. Links known here to have failed are left out at once; tables follow,
 // entry by entry, when the controller has seen to it. If no way is left the cell escapes, and stays with the escape
 // VCs.
-#include "box/tin/gnet_switch.h"
+#include "box/tin/tin_rma.h"
 
 static inline uint64_t bit(uint32_t i) {
     return UINT64_C(1) << i;
@@ -33,6 +33,7 @@ static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const stru
     const uint8_t *endpoint = &g->endpoint[g->first[kind]];
     uint32_t n = g->n[kind];
     if (weft__gnet_type(cell) == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
+    if (g->conf->rma_own && weft__gnet_type(cell) == WEFT__GNET_REQ) return endpoint[weft__tin_req_host(cell->psn) % n];
     uint32_t first = g->arrival_turn[kind]++;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];
@@ -48,6 +49,10 @@ static inline uint64_t next_random(struct weft__gnet *g) {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
+}
+
+uint32_t weft__gnet_entry_vc(struct weft__gnet *g, uint32_t vc) {
+    return vc + (uint32_t)((next_random(g) >> 32) * g->conf->endpoint_vcs >> 32);
 }
 
 /// Any member of a set, by 12 bits of a random number.
@@ -146,21 +151,32 @@ void weft__gnet_use_tables(struct weft__gnet *g, weft_time_ps now) {
     if (g->changed > before) forget_sets(g);
 }
 
+/// VC of a cell that has come home. Only allocation in steps tells them apart, by what they would be on a further link.
+static inline uint32_t leaving_vc(const struct weft__gnet *g, uint32_t in, const struct weft_packet *cell) {
+    uint32_t vc = weft__gnet_vc(cell);
+    if (__builtin_expect(!g->channels, 1) || vc >= WEFT_GNET_ESCAPE_VC) return vc;
+    return g->ugal ? weft__gnet_ugal_vc(g, cell, in) : weft__gnet_next_vc(g, in, vc);
+}
+
 uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
                           struct weft__gnet_known known) {
     uint32_t vc = weft__gnet_vc(cell);
-    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, now, cell), vc);
+    if (weft__gnet_to(cell) == g->self) return way_of(find_endpoint(g, now, cell), leaving_vc(g, in, cell));
     if (__builtin_expect(now >= g->change_ps, 0)) {
         weft__gnet_use_tables(g, now);
         known = weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN);
     }
     uint64_t usable = ~(g->down | g->in[in].back);
     if (__builtin_expect(vc >= WEFT_GNET_ESCAPE_VC, 0)) return escape(g, now, cell);
+    if (__builtin_expect(g->ugal != NULL, 0) && weft__gnet_type(cell) != WEFT__GNET_RTS) {
+        uint32_t out = weft__gnet_ugal_output(g, cell);
+        return out == WEFT_NONE ? escape(g, now, cell) : way_of(out, weft__gnet_ugal_vc(g, cell, out));
+    }
     if (known.set == WEFT__GNET_SET_UNKNOWN) known.set = *weft__gnet_entry(g, cell, in);
     const struct weft_gnet_set *set = &g->set[known.set];
     uint32_t mode = weft__gnet_type(cell) == WEFT__GNET_RTS ? g->conf->ordered_routing : g->conf->routing;
     uint64_t minimal = set->minimal & usable, others = set->nonminimal & usable;
-    if (mode == WEFT_GNET_MINIMAL_ADAPTIVE || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) others = minimal ? 0 : others;
+    if (mode != WEFT_GNET_FULLY_ADAPTIVE && mode != WEFT_GNET_DETERMINISTIC) others = minimal ? 0 : others;
     if (__builtin_expect(!(minimal | others), 0)) return escape(g, now, cell);
     vc = weft__gnet_next_vc(g, in, vc);
     if (mode == WEFT_GNET_DETERMINISTIC || mode == WEFT_GNET_MINIMAL_DETERMINISTIC) {

@@ -304,10 +304,16 @@ static inline void cross(struct weft__node *node, struct weft__gnet *g, struct w
 }
 
 /// The first cell of a FIFO has chosen its way.
-static inline void add_request(struct weft__gnet *g, uint32_t i, struct weft__gnet_queue *queue, uint32_t way) {
+static inline void add_request(struct weft__node *node, struct weft__gnet *g, weft_time_ps now, uint32_t i,
+                               struct weft__gnet_queue *queue, uint32_t way) {
     queue->out = (uint8_t)weft__gnet_way_out(way);
     queue->out_vc = (uint8_t)weft__gnet_way_vc(way);
     g->in[i].waiting |= 1u << queue->vc;
+    if (__builtin_expect(g->channels != NULL, 0)) {
+        queue->out |= WEFT__GNET_NO_CHANNEL;
+        weft__gnet_channel_ask(node, g, now);
+        return;
+    }
     g->out[queue->out].requests |= bit(i);
     g->wanted |= bit(queue->out);
 }
@@ -343,7 +349,8 @@ static inline uint32_t requesting(const struct weft__gnet *g, uint32_t i, uint32
 
 static void take_request_back(struct weft__gnet *g, uint32_t i, uint32_t q) {
     struct weft__gnet_queue *queue = &g->queues.queue[q];
-    uint32_t o = queue->out, fit;
+    uint32_t o = queue->out % WEFT__GNET_PORTS, fit;
+    if (g->channels && !(queue->out & WEFT__GNET_NO_CHANNEL)) weft__gnet_channel_give(g, o, queue->out_vc);
     queue->out = WEFT__GNET_NO_OUT;
     g->in[i].waiting &= ~(1u << queue->vc);
     if (!requesting(g, i, o, 0, &fit)) end_requests(g, i, o);
@@ -359,13 +366,14 @@ static inline uint32_t pop(struct weft__gnet *g, uint32_t q, uint32_t *ret_wire)
 }
 
 /// Whoever is first now in the FIFO requests.
-static inline void request_first(struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t q) {
+static inline void request_first(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i,
+                                 uint32_t q) {
     struct weft__gnet_in *in = &g->in[i];
     for (uint32_t head; (head = g->queues.queue[q].head) != 0;) {
         const struct weft_packet *first = &g->cells.slot[head];
         uint32_t way = weft__gnet_route(g, w->now_ps, i, first, weft__gnet_known_set(first->port));
         if (__builtin_expect(way != WEFT_NONE, 1)) {
-            add_request(g, i, &g->queues.queue[q], way);
+            add_request(node, g, w->now_ps, i, &g->queues.queue[q], way);
             return;
         }
         uint32_t wire, slot = pop(g, q, &wire), vc = g->queues.queue[q].vc;
@@ -433,8 +441,9 @@ static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__w
     in->waiting &= ~(1u << vc);
     note_passed(g, i, o);
     if (all == 1u << vc) end_requests(g, i, o);
+    if (__builtin_expect(g->channels != NULL, 0)) weft__gnet_channel_give(g, o, out_vc);
     uint32_t wire, slot = pop(g, q, &wire);
-    request_first(g, w, i, q);
+    request_first(node, g, w, i, q);
     cross(node, g, w, i, vc, o, out_vc, &g->cells.slot[slot], wire, slot);
 }
 
@@ -456,6 +465,7 @@ static inline uint64_t requests_of(const struct weft__gnet *g, uint32_t o) {
 /// iteration only.
 static void match(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint64_t outs) {
     uint64_t granted[WEFT__GNET_PORTS];
+    if (__builtin_expect(g->channels != NULL, 0)) return; // in the next step
     for (bool first = true;; first = false) {
         uint64_t inputs = 0;
         for (uint64_t left = outs; left; left &= left - 1) {
@@ -491,8 +501,38 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
 static uint64_t wanted_by(const struct weft__gnet *g, uint32_t i) {
     uint64_t outs = 0;
     for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next)
-        outs |= bit(g->queues.queue[q].out);
+        outs |= bit(g->queues.queue[q].out % WEFT__GNET_PORTS);
     return outs;
+}
+
+/// The output that a free input requests in a step, in turns; WEFT__GNET_PORTS: none.
+static uint32_t request_in_step(struct weft__gnet *g, weft_time_ps now, uint32_t i) {
+    uint64_t outs = 0;
+    if (weft__gnet_is_in_busy(g, now, i)) return WEFT__GNET_PORTS;
+    for (uint32_t q = g->in[i].queue; q; q = g->queues.queue[q].next) {
+        const struct weft__gnet_queue *queue = &g->queues.queue[q];
+        if (queue->out & WEFT__GNET_NO_CHANNEL || weft__gnet_is_out_busy(g, now, queue->out)) continue;
+        outs |= (uint64_t)(g->out[queue->out].room >> queue->out_vc & 1) << queue->out;
+    }
+    return outs ? next_of(outs, g->in[i].accept_at) : WEFT__GNET_PORTS;
+}
+
+void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
+    uint64_t requests[WEFT__GNET_PORTS], outs = 0;
+    for (uint64_t left = g->links | g->endpoints; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left), o = request_in_step(g, w->now_ps, i);
+        if (o == WEFT__GNET_PORTS) continue;
+        requests[o] = outs & bit(o) ? requests[o] | bit(i) : bit(i);
+        outs |= bit(o);
+    }
+    weft__gnet_channel_find(g);
+    for (; outs; outs &= outs - 1) {
+        uint32_t o = (uint32_t)__builtin_ctzll(outs), i = next_of(requests[o], g->out[o].grant_at);
+        g->out[o].grant_at = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
+        g->in[i].accept_at = (uint8_t)((o + 1) % WEFT__GNET_PORTS);
+        accept(node, g, w, i, o);
+    }
+    weft__gnet_channel_take(node, g, w->now_ps);
 }
 
 /// What was crossing from input i has crossed.
@@ -528,7 +568,7 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
         __builtin_prefetch(g->out[o].credits);
         in_busy = weft__gnet_is_in_busy(g, w->now_ps, i);
         out_busy = weft__gnet_is_out_busy(g, w->now_ps, o);
-        bool is_held = (g->insistent & bit(o)) | (g->held & bit(i));
+        bool is_held = (g->insistent & bit(o)) | (g->held & bit(i)) | (g->channels != NULL);
         if (!in_busy && !out_busy && !is_held && g->out[o].room >> weft__gnet_way_vc(way) & 1) {
             if (g->wanted & bit(o)) note_passed(g, i, o);
             cross(node, g, w, i, vc, o, weft__gnet_way_vc(way), cell, wire, 0);
@@ -546,7 +586,7 @@ static inline __attribute__((always_inline)) void enter(struct weft__node *node,
     if (queue->units > *most) *most = queue->units;
     assert(!is_link(in) || queue->units <= g->depth[WEFT__GNET_FIFO_UNITS][i]); // credits have seen to it
     if (!is_first) return;
-    add_request(g, i, queue, way);
+    add_request(node, g, w->now_ps, i, queue, way);
     if (in_busy) await_crossing(node, g, i);
     if (out_busy) await_crossing(node, g, g->crossing_from[o]);
     if (!in_busy && !out_busy) match(node, g, w, bit(o));
@@ -563,6 +603,7 @@ void weft__gnet_on_cell(struct weft__node *node, struct weft__gnet *g, struct we
             return;
         }
     }
+    if (__builtin_expect(g->ugal != NULL, 0)) weft__gnet_ugal_pass(g, cell);
     enter(node, g, w, port, vc, cell, known);
 }
 
@@ -571,12 +612,20 @@ static uint32_t come_key(const struct weft__gnet *g) {
     return WEFT__GNET_SENT + g->endpoint[0];
 }
 
-/// Cells of endpoints that have got to the switch.
+/// A cell of an endpoint has got to the switch.
+static void come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, const struct weft_packet *cell,
+                 uint32_t port) {
+    uint32_t vc = weft__gnet_vc(cell);
+    if (__builtin_expect(g->conf->endpoint_vcs > 1, 0)) vc = weft__gnet_entry_vc(g, vc);
+    enter(node, g, w, port, vc, cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+}
+
+/// Those that have now.
 static void on_come(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w) {
     struct weft__gnet_coming *c = &g->coming;
     while (c->n && c->cell[c->first].time_ps <= w->now_ps) {
         struct weft_packet cell = weft__gnet_coming_pop(c);
-        enter(node, g, w, cell.port, weft__gnet_vc(&cell), &cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+        come(node, g, w, &cell, cell.port);
     }
     if (c->n) weft__gnet_due_set(&g->due, come_key(g), c->cell[c->first].time_ps);
 }
@@ -589,9 +638,10 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
     g->counts.cells[weft__gnet_type(cell)] += weft__gnet_cells(cell);
     uint32_t port = g->endpoint[g->first[endpoint] + k % g->n[endpoint]];
     if (__builtin_expect(g->tracer != NULL, 0)) weft__gnet_trace_send(g->tracer, w->now_ps, port, cell);
+    if (g->ugal) weft__gnet_ugal_begin(g, cell);
     cell->time_ps = w->now_ps + g->lag_ps;
     if (!g->lag_ps) {
-        enter(node, g, w, port, vc, cell, weft__gnet_known_set(WEFT__GNET_SET_UNKNOWN));
+        come(node, g, w, cell, port);
         return;
     }
     cell->port = (uint16_t)port;
@@ -612,7 +662,7 @@ static bool is_down(const struct weft__port_faults *f, weft_time_ps now, weft_ti
 }
 
 /// What waits for a link that has failed is lost; what has not crossed chooses another way.
-static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
+static void turn_away(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t o) {
     struct weft__gnet_out *out = &g->out[o];
     for (uint32_t vcs = out->queued; vcs; vcs &= vcs - 1) {
         uint32_t vc = (uint32_t)__builtin_ctz(vcs), q = weft__gnet_queue_find(&g->queues, out->queue, vc);
@@ -632,9 +682,9 @@ static void turn_away(struct weft__gnet *g, struct weft__worker *w, uint32_t o) 
         for (uint32_t vcs = g->in[i].waiting; vcs; vcs &= vcs - 1) {
             uint32_t vc = (uint32_t)__builtin_ctz(vcs);
             uint32_t q = weft__gnet_queue_find(&g->queues, g->in[i].queue, vc);
-            if (g->queues.queue[q].out != o) continue;
+            if (g->queues.queue[q].out % WEFT__GNET_PORTS != o) continue;
             take_request_back(g, i, q);
-            request_first(g, w, i, q);
+            request_first(node, g, w, i, q);
         }
     }
 }
@@ -649,7 +699,7 @@ void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct w
     uint64_t newly = down & ~g->down;
     g->down = down;
     for (; newly; newly &= newly - 1)
-        turn_away(g, w, (uint32_t)__builtin_ctzll(newly));
+        turn_away(node, g, w, (uint32_t)__builtin_ctzll(newly));
     for (uint64_t left = g->links | g->endpoints; left; left &= left - 1)
         wanted |= wanted_by(g, (uint32_t)__builtin_ctzll(left));
     match(node, g, w, wanted);

@@ -76,6 +76,7 @@ struct weft__gnet_port {
     weft_time_ps starved_ps[WEFT_GNET_VCS]; ///< since when a VC's first cell has lacked credits; 0: it does not
     uint64_t stalls;                        ///< of the output: without credits
     weft_time_ps stall_ps;
+    int32_t credits; ///< units, of all VCs, when the far end is empty
     struct weft__port_faults *faults;
     const struct weft__port_tap *tap; ///< NULL: not captured
 };
@@ -164,8 +165,10 @@ struct weft__gnet {
     /// it has another. Answers the input from which a cell is crossing that on_cell is to be called for: `in`, that of
     /// this cell, or of one that it had taken; WEFT_NONE: this cell is taken. NULL: none is taken early.
     uint32_t (*on_crossing)(struct weft__node *node, const struct weft_packet *cell, uint32_t in, weft_time_ps end);
-    struct weft__gnet_tracer *tracer; ///< NULL: no cell is traced
-    uint64_t inter_pod;               ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
+    struct weft__gnet_tracer *tracer;     ///< NULL: no cell is traced
+    struct weft__gnet_ugal *ugal;         ///< NULL: cells take the ways of the tables
+    struct weft__gnet_channels *channels; ///< allocated in steps; NULL: with outputs, as soon as may be
+    uint64_t inter_pod;                   ///< inputs after which a cell has the next VC, see weft_gnet_next_vc
     uint64_t taken; ///< inputs from which a cell is crossing, or was the last to, that its endpoint has taken
     uint64_t lates, insistent; ///< outputs that keep an input in mind (`late`); that have passed over it too often
     uint64_t held;             ///< inputs that are held for such an output
@@ -224,8 +227,10 @@ void weft__gnet_on_credits(struct weft__node *node, struct weft__gnet *g, struct
                            const struct weft_packet *record, uint32_t port);
 /// A port's timer is due.
 void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t key);
-/// The timer key0: links fail, or come back.
+/// The timer key0: links fail, or come back; and the one after it: a step of allocation.
 void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
+void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
+enum { WEFT__GNET_NODE_KEYS = 2 };
 
 /// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
 /// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag
@@ -237,6 +242,8 @@ void weft__gnet_inject(struct weft__node *node, struct weft__gnet *g, struct wef
 enum { WEFT__GNET_WAY_VC = 8 };
 uint32_t weft__gnet_route(struct weft__gnet *g, weft_time_ps now, uint32_t in, const struct weft_packet *cell,
                           struct weft__gnet_known known);
+/// A FIFO of those for cells of a VC that endpoints send.
+uint32_t weft__gnet_entry_vc(struct weft__gnet *g, uint32_t vc);
 /// Draws two ways for a cell that has come, before its turn.
 void weft__gnet_draw(struct weft__gnet *g, uint32_t in, struct weft__gnet_known *known);
 static inline uint32_t weft__gnet_way_out(uint32_t way) {
@@ -286,6 +293,25 @@ static inline struct weft_tin_transition *weft__gnet_transition(struct weft__gne
 }
 /// The same for all packets of a queue pair that go the same way.
 uint32_t weft__gnet_hash(const struct weft_packet *cell);
+
+// gnet_ugal.c
+struct weft__gnet_ugal *weft__gnet_ugal_new(const struct weft__gnet *g, struct weft_arena *arena);
+/// A cell begins here: how it goes is decided. A cell has come: perhaps to the TiN that it was to go by.
+void weft__gnet_ugal_begin(struct weft__gnet *g, struct weft_packet *cell);
+void weft__gnet_ugal_pass(const struct weft__gnet *g, struct weft_packet *cell);
+/// Its output, and its VC there; WEFT_NONE: all links that lead there have failed.
+uint32_t weft__gnet_ugal_output(const struct weft__gnet *g, const struct weft_packet *cell);
+uint32_t weft__gnet_ugal_vc(const struct weft__gnet *g, const struct weft_packet *cell, uint32_t out);
+
+// gnet_channel.c
+struct weft__gnet_channels *weft__gnet_channels_new(weft_time_ps step, struct weft_arena *arena);
+/// Some cell waits: there is a step, of the timer key0 + 1.
+void weft__gnet_channel_ask(struct weft__node *node, struct weft__gnet *g, weft_time_ps now);
+/// A cell has a channel no more.
+void weft__gnet_channel_give(struct weft__gnet *g, uint32_t o, uint32_t vc);
+/// In a step: who gets the channels that are free; they have them, and request outputs in the next step.
+void weft__gnet_channel_find(struct weft__gnet *g);
+void weft__gnet_channel_take(struct weft__node *node, struct weft__gnet *g, weft_time_ps now);
 
 // gnet_new.c
 struct weft__gnet_setup {

@@ -60,7 +60,7 @@ bool weft__gnet_blocks(const struct weft__gnet *g, uint32_t port, uint32_t vc, u
     const struct weft__gnet_in *in = &g->in[port];
     if (!(in->waiting >> vc & 1)) return false;
     const struct weft__gnet_queue *queue = &g->queues.queue[weft__gnet_queue_find(&g->queues, in->queue, vc)];
-    *ret_out = queue->out;
+    *ret_out = queue->out % WEFT__GNET_PORTS;
     *ret_vc = queue->out_vc;
     return g->links >> *ret_out & 1 && !(g->out[*ret_out].room >> *ret_vc & 1);
 }

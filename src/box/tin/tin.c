@@ -153,6 +153,10 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         weft__gnet_on_fault(node, &tin->gnet, w);
         return;
     }
+    if (key == tin->gnet.key0 + 1) {
+        weft__gnet_on_step(node, &tin->gnet, w);
+        return;
+    }
     uint32_t k = key / WEFT__ETHER_KEYS_A_PORT, what = key % WEFT__ETHER_KEYS_A_PORT;
     if (k < tin->ether.ports) {
         if (what == WEFT__TIN_KEY_COMPLETE)
@@ -445,7 +449,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
     tin->gnet.counts.seen = setup->seen;
     node->ops = &weft__tin_ops;
     node->state = tin;
-    uint32_t keys = tin->gnet.key0 + 1;
+    uint32_t keys = tin->gnet.key0 + WEFT__GNET_NODE_KEYS;
     if (setup->rma) {
         struct weft__tin_rma_setup rma = *setup->rma;
         rma.conf = &setup->conf->rma;

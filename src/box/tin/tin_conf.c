@@ -17,7 +17,7 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, fec_ps, "fec", "30ns", "0ns", "1us", "of a link between pods, for its FEC (section 3.2)"),
     WEFT_REAL(T, fec_overhead, "fec_overhead", "6%", "0", "1", "bandwidth of these links that FEC takes (section 3.2)"),
     WEFT_TIME(T, credit_ps, "credit", "15ns", "0ns", "1us", "from the arrival of credits to their effect (assumed)"),
-    WEFT_REAL(T, credit_batch, "credit_batch", "25%", "1%", "90%",
+    WEFT_REAL(T, credit_batch, "credit_batch", "25%", "0.1%", "90%",
               "credits are returned when so much of a FIFO is owed (assumed), or 1880 B"),
     WEFT_BYTES(T, local_fifo_bytes, "local_fifo", "1280B", "320B", "16376B",
                "of a VC at an input from the same pod (assumed: a link's rate over the loop of its credits)"),
@@ -25,6 +25,11 @@ static const struct weft_param rows[] = {
                "and from another pod: 100 m of fibre (assumed, likewise)"),
     WEFT_BYTES(T, output_bytes, "output_queue", "1280B", "160B", "60KB", "of a VC at an output (assumed)"),
     WEFT_REAL(T, speedup, "speedup", "2", "1", "16", "of the crossbar's ports over links (assumed)"),
+    WEFT_TIME(
+        T, step_ps, "allocation_step", "0ns", "0ns", "1us",
+        "a cell is allocated the VC of its output in one step of a clock, keeps it, and is allocated the output in "
+        "a later one (VC allocation, then switch allocation: BookSim 2's default, whose step is a crossing); 0ns: "
+        "both at once, as soon as they are free (as its speculative = 1)"),
     WEFT_UINT(T, patience, "patience", "16", "0", "255",
               "an input that was busy each time that an output took a cell, so often, waits for it, so that none is "
               "starved (section 3.1; how is assumed); 0: it never does"),
@@ -38,6 +43,13 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, ip_endpoints, "ip_endpoints", "8", "1", "16",
               "ports of the cell switch for IP packets; there are 18 for endpoints (section 3.1; shares assumed)"),
     WEFT_UINT(T, rma_endpoints, "rma_endpoints", "8", "1", "16", "for 1RMA (assumed)"),
+    WEFT_BOOL(T, rma_own, "rma_own", "false",
+              "requests of 1RMA enter by the endpoint of the host that asks, and leave by that of the host that is "
+              "asked, as nodes have a port each in BookSim 2; off: by any that is idle"),
+    WEFT_UINT(
+        T, endpoint_vcs, "endpoint_vcs", "1", "1", "3",
+        "FIFOs of a class at an endpoint, of which each cell enters by any (BookSim 2: as many as a port has VCs); "
+        "1: they keep their order"),
     WEFT_UINT(T, control_endpoints, "control_endpoints", "2", "0", "16",
               "and the rest of the 18, the control processor's (assumed): ports of the cell switch with entries in its "
               "tables, by which no cell comes or goes, as that processor's packets are IP, and go by those of IP"),
@@ -46,8 +58,10 @@ static const struct weft_param rows[] = {
     WEFT_BOOL(T, low_strict, "low_strict", "false", "the low-latency level goes before bulk"),
     WEFT_UINT(T, low_weight, "low_weight", "8", "1", "127",
               "of the low-latency level, unless it is strict; bulk has 1 (assumed)"),
-    WEFT_CHOICE(T, routing, "routing", "fully_adaptive", weft_gnet_mode_names,
-                "of cells that need no order (section 3.2)"),
+    WEFT_CHOICE(
+        T, routing, "routing", "fully_adaptive", weft_gnet_mode_names,
+        "of cells that need no order (section 3.2); ugal, BookSim 2's: minimal, or by way of another TiN, decided "
+        "where the cell begins, by what two outputs have no credits back for (nonminimal_weight, _bias)"),
     WEFT_CHOICE(T, ordered_routing, "ordered_routing", "minimal_deterministic", weft_gnet_mode_names,
                 "of RTS cells, which need order: a deterministic one (which is assumed)"),
     WEFT_UINT(T, minimal_choices, "minimal_choices", "2", "1", "8", "minimal ways that are compared (section 3.2)"),
@@ -112,7 +126,7 @@ static const char *check(const void *conf, char *text, size_t size) {
                  lump);
     else if (c->train > 1 && c->trace)
         snprintf(text, size, "trace, and trains of %" PRIu64 " cells: cells are traced one by one", c->train);
-    else if (c->ordered_routing == WEFT_GNET_FULLY_ADAPTIVE || c->ordered_routing == WEFT_GNET_MINIMAL_ADAPTIVE)
+    else if (c->ordered_routing != WEFT_GNET_DETERMINISTIC && c->ordered_routing != WEFT_GNET_MINIMAL_DETERMINISTIC)
         snprintf(text, size, "ordered_routing is adaptive; expected deterministic or minimal_deterministic");
     else
         return NULL;

@@ -22,14 +22,16 @@ enum { ACK_BYTES = 8, OPS_FIRST = 64 };
 
 // --- cells that are sent -------------------------------------------------------------------------------------------
 
+/// `host`: of which it is a request; WEFT_NONE: it is none.
 static void inject(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, struct weft_packet *cell,
-                   enum weft__cell_type type) {
+                   enum weft__cell_type type, uint32_t host) {
     static const enum weft_gnet_kind kind[2][2] = {{WEFT_GNET_KIND_REQ, WEFT_GNET_KIND_RESP},
                                                    {WEFT_GNET_KIND_CTS, WEFT_GNET_KIND_DATA}};
     bool bulk = cell->ecn & 1, answers = type == WEFT__GNET_RESP;
     cell->entropy = weft__gnet_head(type, 0, false) & 0x3fffu;
     w->tally.injected_bytes += cell->bytes;
-    weft__gnet_inject(node, rma->gnet, w, cell, WEFT__GNET_RMA, WEFT_NONE, weft_gnet_class(kind[bulk][answers], bulk));
+    weft__gnet_inject(node, rma->gnet, w, cell, WEFT__GNET_RMA, rma->gnet->conf->rma_own ? host : WEFT_NONE,
+                      weft_gnet_class(kind[bulk][answers], bulk));
 }
 
 // --- requests -----------------------------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
         .ecn = r->bulk,
     };
     if (r->client != WEFT_NONE) rma->client[r->client].core->stats->requests++;
-    inject(node, rma, w, &cell, WEFT__GNET_REQ);
+    inject(node, rma, w, &cell, WEFT__GNET_REQ, r->host);
 }
 
 static bool fits(const struct weft__tin_rma *rma, uint32_t slot) {
@@ -150,7 +152,7 @@ static void send(struct weft__node *node, struct weft__tin_rma *rma, struct weft
     };
     free_slot(rma, slot);
     weft__rma_sent(core, w, r.op);
-    inject(node, rma, w, &cell, WEFT__GNET_REQ);
+    inject(node, rma, w, &cell, WEFT__GNET_REQ, r.host);
 }
 
 /// The command is at the hardware.
@@ -409,7 +411,7 @@ static void on_read(struct weft__node *node, struct weft__tin_rma *rma, struct w
         struct weft_packet next = cell;
         next.bytes = (uint16_t)(bytes < WEFT_GNET_RESP_BYTES_MAX ? bytes : WEFT_GNET_RESP_BYTES_MAX);
         bytes -= next.bytes;
-        inject(node, rma, w, &next, WEFT__GNET_RESP);
+        inject(node, rma, w, &next, WEFT__GNET_RESP, WEFT_NONE);
     }
 }
 
@@ -484,7 +486,7 @@ static void on_answer(struct weft__node *node, struct weft__tin_rma *rma, struct
         struct weft_packet answer = answer_to(rma, r->tin, r->op, r->their_use, cell);
         answer.bytes = ACK_BYTES;
         free_slot(rma, cell->qp);
-        inject(node, rma, w, &answer, WEFT__GNET_RESP);
+        inject(node, rma, w, &answer, WEFT__GNET_RESP, WEFT_NONE);
     } else {
         r->state = WEFT__TIN_LANDING;
         queue_slot(node, rma, &rma->landing, LANDING, w->now_ps + rma->conf->engine_ps + rma->conf->complete_ps,
