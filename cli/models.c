@@ -79,6 +79,12 @@ static void print_table(const struct weft_param_table *table) {
     if (!table->n && !table->lists && !table->models) printf("  no parameters\n");
     for (uint32_t i = 0; i < table->n; i++)
         print_row(&table->rows[i]);
+    for (const struct weft_param_preset *p = table->presets; p && p->name; p++) {
+        printf("  preset %s:", p->name);
+        for (const struct weft_param_value *v = p->value; v->key; v++)
+            printf("%s%s: %s", v == p->value ? " " : ", ", v->key, v->text);
+        putchar('\n');
+    }
     for (const char *const *list = table->lists; list && *list; list++)
         printf("  %s: [...]   (list)\n", *list);
     for (const char *const *key = table->models; key && *key; key++)

@@ -49,6 +49,13 @@ struct weft_param {
         *needs; ///< optional: the parameter of the same table by which it has an effect; given alone it is refused
 };
 
+/// Values that a source gives together, under a name that the user chooses by the row "preset" (a CHOICE). What the
+/// user says of a row holds before them, and they before its default.
+struct weft_param_preset {
+    const char *name;
+    const struct weft_param_value { const char *key, *text; } * value; ///< ends with a key that is NULL
+};
+
 struct weft_param_table {
     const char *name;
     const struct weft_param *rows;
@@ -60,6 +67,8 @@ struct weft_param_table {
     const char *const *lists;
     /// Optional, the same for keys with a map from names to models of the kind that this model is of itself.
     const char *const *models;
+    /// Optional, ends with a name that is NULL. The row "preset" has these names, after one for none of them.
+    const struct weft_param_preset *presets;
 };
 
 /// A model chosen by the user, with its configuration.
@@ -106,12 +115,14 @@ struct weft_model_conf {
 #define WEFT_SECTION(T, field, key, section, ...)                                                                      \
     WEFT__ROW(T, field, key, WEFT_PARAM_SECTION, .dflt = "", .table = section, .help = __VA_ARGS__)
 #define WEFT_PARAM_TABLE(name, T, rows)                                                                                \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), NULL, NULL, NULL, NULL }
 #define WEFT_PARAM_TABLE_CHECKED(name, T, rows, check)                                                                 \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, NULL }
 
 #define WEFT_PARAM_TABLE_LISTS(name, T, rows, check, lists)                                                            \
-    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL }
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, lists, NULL, NULL }
+#define WEFT_PARAM_TABLE_PRESETS(name, T, rows, check, presets)                                                        \
+    { name, rows, sizeof(rows) / sizeof((rows)[0]), sizeof(T), check, NULL, NULL, presets }
 
 /// Fills `conf` (table->conf_size bytes) with the defaults, then with what `tree` says (NULL: nothing). Unknown key,
 /// missing unit, out of range, wrong shape, unknown model: an error with place, expectation and the nearest known key.

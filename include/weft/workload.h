@@ -47,7 +47,7 @@ struct weft_workload {
 /// What every generator shares; first member of every generator's configuration.
 struct weft_workload_common {
     const char *group;
-    weft_time_ps start_ps;
+    weft_time_ps start_ps, jitter_ps;
     weft_bytes size_bytes;
     uint64_t qps;
     uint64_t priority;
@@ -59,6 +59,8 @@ struct weft_workload_common {
 #define WEFT_WORKLOAD_ROWS(T)                                                                                          \
     WEFT_TEXT(T, common.group, "group", "all", "flow group in tables and results"),                                    \
         WEFT_TIME(T, common.start_ps, "start", "0s", "0s", "1000s", "when the first flow starts"),                     \
+        WEFT_TIME(T, common.jitter_ps, "jitter", "0s", "0s", "1000s",                                                  \
+                  "a flow, or all of one time of a source, starts up to so much later, drawn by the seed"),            \
         WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB", "payload of a flow"),                           \
         WEFT_UINT(T, common.qps, "qps", "1", "1", "1024", "queue pairs a flow is spread over"),                        \
         WEFT_UINT(T, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),                       \
@@ -76,6 +78,7 @@ struct weft_workload_ops {
     enum weft_status (*expand)(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                uint64_t seed, uint32_t entry, struct weft_workload *workload,
                                struct weft_error *ret_error);
+    bool jitters; ///< `expand` draws the jitter of its flows itself
 };
 
 /// Adds one flow (and its repetitions). More than 2^24 flows, 2^26 queue pairs or 10^18 bytes in all, a start after

@@ -18,10 +18,23 @@ struct wred_conf {
     weft_bytes min_bytes, max_bytes, drop_bytes;
     double max_probability;
     bool drop_incapable;
-    uint32_t mark_at;
+    uint32_t mark_at, preset;
 };
 
+static const struct weft_param_value paper[] = {
+    {"min", "5KB"}, {"max", "200KB"}, {"max_probability", "1%"}, {"mark_at", "arrival"}, {NULL, NULL}};
+static const struct weft_param_value ns3_rdma[] = {
+    {"min", "40KB"}, {"max", "1000KB"}, {"max_probability", "100%"}, {"mark_at", "arrival"}, {NULL, NULL}};
+static const struct weft_param_value hpcc[] = {
+    {"min", "400KB"}, {"max", "1600KB"}, {"max_probability", "20%"}, {"mark_at", "departure"}, {NULL, NULL}};
+static const struct weft_param_preset presets[] = {
+    {"paper", paper}, {"ns3_rdma", ns3_rdma}, {"hpcc", hpcc}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "paper", "ns3_rdma", "hpcc", NULL};
+
 static const struct weft_param wred_rows[] = {
+    WEFT_CHOICE(struct wred_conf, preset, "preset", "none", preset_names,
+                "values of a source, over which other keys hold: the paper's and ns3-rdma's (40G), or the HPCC "
+                "simulator's at 100G"),
     WEFT_BYTES(struct wred_conf, min_bytes, "min", "5KB", "0B", "1TB", "no marks at or below this depth (Kmin)"),
     WEFT_BYTES(struct wred_conf, max_bytes, "max", "200KB", "0B", "1TB", "every packet above this depth (Kmax)"),
     WEFT_REAL(struct wred_conf, max_probability, "max_probability", "1%", "0", "1",
@@ -40,7 +53,7 @@ static const char *wred_conf_check(const void *conf, char *text, size_t size) {
     return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "drop", c->drop_bytes, text, size);
 }
 static const struct weft_param_table wred_params =
-    WEFT_PARAM_TABLE_CHECKED("wred", struct wred_conf, wred_rows, wred_conf_check);
+    WEFT_PARAM_TABLE_PRESETS("wred", struct wred_conf, wred_rows, wred_conf_check, presets);
 
 /// Probability of a mark at depth q, strictly between min and max.
 static double calc_probability(const struct wred_conf *c, weft_bytes q) {

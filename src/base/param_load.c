@@ -166,16 +166,30 @@ static enum weft_status gather_beside(struct load *l, const struct weft_param *r
     return WEFT_OK;
 }
 
-static enum weft_status load_row(struct load *l, const struct weft_param *row, const struct weft_tree *tree,
-                                 const char *path, void *conf) {
+/// The preset that the user chose; NULL: none. Whether there is one of that name is the business of its row.
+static const struct weft_param_preset *preset_of(const struct weft_param_table *table, const struct weft_tree *tree) {
+    const struct weft_tree *named = table->presets ? said(tree, "preset") : NULL;
+    if (!named || named->type != WEFT_TREE_TEXT) return NULL;
+    for (const struct weft_param_preset *p = table->presets; p->name; p++)
+        if (!strcmp(p->name, named->text)) return p;
+    return NULL;
+}
+
+static const char *default_of(const struct weft_param *row, const struct weft_param_preset *preset) {
+    for (const struct weft_param_value *v = preset ? preset->value : NULL; v && v->key; v++)
+        if (!strcmp(v->key, row->name)) return v->text;
+    return row->dflt;
+}
+
+static enum weft_status load_row(struct load *l, const struct weft_param *row, const char *dflt,
+                                 const struct weft_tree *tree, const char *path, void *conf) {
     void *field = (char *)conf + row->offset;
     if (row->type == WEFT_PARAM_SECTION) return load_table(l, row->table, tree, false, path, field);
     if (row->type == WEFT_PARAM_MODEL)
-        return weft__model_load_at((enum weft_model_kind)row->model_kind, row->dflt, tree, path, field, l->arena,
-                                   l->error);
+        return weft__model_load_at((enum weft_model_kind)row->model_kind, dflt, tree, path, field, l->arena, l->error);
     if (tree) return load_value(l, row, tree, path, conf);
-    enum weft_status status = weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, path, conf, l->arena, NULL);
-    assert(status == WEFT_OK); // the table's own default
+    enum weft_status status = weft__param_parse_at(row, dflt, WEFT_NOWHERE, path, conf, l->arena, NULL);
+    assert(status == WEFT_OK); // the table's own default or preset
     return status;
 }
 
@@ -220,6 +234,7 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
         return FAIL(l, tree->place, "%s: found %s; expected a map of parameters", path, type_name(tree->type));
     enum weft_status status =
         tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
+    const struct weft_param_preset *preset = preset_of(table, tree);
     for (uint32_t i = 0; i < table->n && !status; i++) {
         const struct weft_param *row = &table->rows[i];
         const struct weft_tree *child = said(tree, row->name);
@@ -230,7 +245,7 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
                         weft__param_expected(row));
         const char *row_path = row->beside && chosen_table(row, tree) ? path : child_path;
         if (row->beside) status = gather_beside(l, row, tree, path, &child);
-        if (!status) status = load_row(l, row, child, row_path, conf);
+        if (!status) status = load_row(l, row, default_of(row, preset), child, row_path, conf);
     }
     return status ? status : check_table(l, table, tree, path, conf);
 }

@@ -25,10 +25,38 @@ struct dcqcn_conf {
     uint64_t fast_recovery_stages;
     weft_rate_bps additive_increase_bps, hyper_increase_bps, min_rate_bps;
     bool hyper_grows, clamp_target;
-    uint32_t cnp_order;
+    uint32_t cnp_order, preset;
 };
 
+static const struct weft_param_value paper[] = {
+    {"g", "1/256"},
+    {"alpha_timer", "55us"},
+    {"increase_timer", "55us"},
+    {"byte_counter", "10MB"},
+    {"fast_recovery_stages", "5"},
+    {"additive_increase", "40Mbps"},
+    {"clamp_target", "true"},
+    {NULL, NULL},
+};
+static const struct weft_param_value ns3_rdma[] = {
+    {"g", "1/256"},
+    {"alpha_timer", "55us"},
+    {"increase_timer", "60us"},
+    {"byte_counter", "300MB"},
+    {"fast_recovery_stages", "5"},
+    {"additive_increase", "40Mbps"},
+    {"hyper_increase", "200Mbps"},
+    {"clamp_target", "true"},
+    {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {{"paper", paper}, {"ns3_rdma", ns3_rdma}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "paper", "ns3_rdma", NULL};
+
 static const struct weft_param dcqcn_rows[] = {
+    WEFT_CHOICE(
+        struct dcqcn_conf, preset, "preset", "none", preset_names,
+        "values of a source, over which other keys hold: the paper's (40G), or those that ns3-rdma is configured "
+        "with (40G)"),
     WEFT_REAL(struct dcqcn_conf, g, "g", "1/256", "1/65536", "1", "gain of the average that is alpha"),
     WEFT_REAL(struct dcqcn_conf, initial_alpha, "initial_alpha", "1", "0", "1", "alpha before the first CNP"),
     WEFT_TIME(struct dcqcn_conf, alpha_timer_ps, "alpha_timer", "55us", "1ns", "1s",
@@ -52,7 +80,8 @@ static const struct weft_param dcqcn_rows[] = {
     WEFT_CHOICE(struct dcqcn_conf, cnp_order, "cnp_order", "alpha_then_cut", order_names,
                 "whether a CNP updates alpha before it cuts or after (the paper's text)"),
 };
-static const struct weft_param_table dcqcn_params = WEFT_PARAM_TABLE("dcqcn", struct dcqcn_conf, dcqcn_rows);
+static const struct weft_param_table dcqcn_params =
+    WEFT_PARAM_TABLE_PRESETS("dcqcn", struct dcqcn_conf, dcqcn_rows, NULL, presets);
 
 struct dcqcn_state {
     weft_rate_bps rate_bps, target_bps;

@@ -23,9 +23,66 @@ struct connectx_conf {
     uint64_t gd, fast_recovery_stages;
     weft_rate_bps additive_increase_bps, hyper_increase_bps, min_rate_bps;
     bool clamp_target;
+    uint32_t preset;
 };
 
+static const struct weft_param_value hpcc[] = {
+    {"g", "1/256"},
+    {"initial_alpha", "1"},
+    {"alpha_interval", "1us"},
+    {"rate_on_first_cnp", "1"},
+    {"cut_interval", "4us"},
+    {"gd", "11"},
+    {"min_decrease_factor", "0"},
+    {"clamp_target", "false"},
+    {"increase_timer", "300us"},
+    {"fast_recovery_stages", "1"},
+    {"additive_increase", "20Mbps"},
+    {"hyper_increase", "200Mbps"},
+    {"min_rate", "1Gbps"},
+    {NULL, NULL},
+};
+static const struct weft_param_value hpcc_config[] = {
+    {"g", "1/256"},
+    {"initial_alpha", "1"},
+    {"alpha_interval", "1us"},
+    {"rate_on_first_cnp", "1"},
+    {"cut_interval", "4us"},
+    {"gd", "11"},
+    {"min_decrease_factor", "0"},
+    {"clamp_target", "false"},
+    {"increase_timer", "300us"},
+    {"fast_recovery_stages", "1"},
+    {"additive_increase", "50Mbps"},
+    {"hyper_increase", "100Mbps"},
+    {"min_rate", "100Mbps"},
+    {NULL, NULL},
+};
+static const struct weft_param_value connectx[] = {
+    {"g", "5/1024"},
+    {"initial_alpha", "1023/1024"},
+    {"alpha_interval", "1us"},
+    {"rate_on_first_cnp", "1"},
+    {"cut_interval", "4us"},
+    {"gd", "11"},
+    {"min_decrease_factor", "50%"},
+    {"clamp_target", "false"},
+    {"increase_timer", "300us"},
+    {"fast_recovery_stages", "1"},
+    {"additive_increase", "5Mbps"},
+    {"hyper_increase", "50Mbps"},
+    {"min_rate", "1Mbps"},
+    {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {
+    {"hpcc", hpcc}, {"hpcc_config", hpcc_config}, {"connectx", connectx}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "hpcc", "hpcc_config", "connectx", NULL};
+
 static const struct weft_param connectx_rows[] = {
+    WEFT_CHOICE(
+        struct connectx_conf, preset, "preset", "none", preset_names,
+        "values of a source, over which other keys hold: the HPCC simulator's runs at 100G (run.py), its example "
+        "mix/config.txt, or a ConnectX NIC as delivered"),
     WEFT_REAL(struct connectx_conf, g, "g", "1/256", "1/65536", "1",
               "gain of the average that is alpha (1 - dce_tcp_g / 1024)"),
     WEFT_REAL(struct connectx_conf, initial_alpha, "initial_alpha", "1", "0", "1",
@@ -54,7 +111,7 @@ static const struct weft_param connectx_rows[] = {
               "added to the target in hyper increase (rpg_hai_rate)"),
 };
 static const struct weft_param_table connectx_params =
-    WEFT_PARAM_TABLE("dcqcn_connectx", struct connectx_conf, connectx_rows);
+    WEFT_PARAM_TABLE_PRESETS("dcqcn_connectx", struct connectx_conf, connectx_rows, NULL, presets);
 
 struct connectx_state {
     weft_rate_bps rate_bps, target_bps;

@@ -8,32 +8,45 @@
 struct flow_conf {
     struct weft_workload_common common;
     const char *src, *dst;
+    uint64_t draw;
 };
 static const struct weft_param flow_rows[] = {
     WEFT_WORKLOAD_ROWS(struct flow_conf),
     WEFT_TEXT(struct flow_conf, src, "src", NULL, "hosts that send; a single one sends to every host of dst"),
-    WEFT_TEXT(struct flow_conf, dst, "dst", NULL, "hosts that receive, in pairs with src"),
+    WEFT_TEXT(struct flow_conf, dst, "dst", NULL,
+              "hosts that receive, in pairs with src; a single one receives from every host of src"),
+    WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "so many of the pairs, drawn by the seed; 0: all"),
 };
 static const struct weft_param_table flow_params = WEFT_PARAM_TABLE("flow", struct flow_conf, flow_rows);
 
 static enum weft_status flow_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                     uint64_t seed, uint32_t entry, struct weft_workload *w,
                                     struct weft_error *ret_error) {
-    (void)seed, (void)entry;
     const struct flow_conf *c = conf;
     uint32_t *src, *dst, n_src, n_dst;
     enum weft_status status = weft_topology_select_hosts(topology, c->src, place, &src, &n_src, ret_error);
     if (!status) status = weft_topology_select_hosts(topology, c->dst, place, &dst, &n_dst, ret_error);
     if (status) return status;
-    if (n_src != n_dst && n_src != 1)
+    if (n_src != n_dst && n_src != 1 && n_dst != 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
-                              "; expected as many, or a single src",
+                              "; expected as many, or a single src or dst",
                               c->src, n_src, c->dst, n_dst);
-    status = weft__workload_reserve(w, &c->common, place, n_dst, ret_error);
-    for (uint32_t i = 0; i < n_dst && !status; i++)
-        status = weft_workload_add(w, &c->common, place, src[n_src == 1 ? 0 : i], dst[i], c->common.size_bytes,
-                                   c->common.start_ps, ret_error);
+    uint32_t pairs = n_src > n_dst ? n_src : n_dst;
+    if (c->draw > pairs)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "draw is %" PRIu64 " of %" PRIu32 " pairs; expected no more than there are", c->draw,
+                              pairs);
+    uint64_t wanted = c->draw ? c->draw : pairs;
+    status = weft__workload_reserve(w, &c->common, place, wanted, ret_error);
+    struct weft_random random = weft__workload_stream(seed, entry, 0, WEFT_RANDOM_DRAW);
+    // A pair is taken with the chance that is left for it: wanted of those not yet seen (Knuth, algorithm S).
+    for (uint32_t i = 0; i < pairs && wanted && !status; i++) {
+        if (wanted < pairs - i && weft_random_below(&random, pairs - i) >= wanted) continue;
+        wanted--;
+        status = weft_workload_add(w, &c->common, place, src[n_src == 1 ? 0 : i], dst[n_dst == 1 ? 0 : i],
+                                   c->common.size_bytes, c->common.start_ps, ret_error);
+    }
     return status;
 }
 
@@ -43,7 +56,7 @@ const struct weft_model weft__workload_flow = {
     .kind = WEFT_KIND_WORKLOAD,
     .name = "flow",
     .summary = "flows between named hosts, pair by pair",
-    .source = "plain; nothing is drawn",
+    .source = "plain; `draw` chooses among the pairs (selection sampling; Knuth, TAOCP 3.4.2, algorithm S)",
     .params = &flow_params,
     .ops = &flow_ops,
 };

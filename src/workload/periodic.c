@@ -11,7 +11,6 @@ struct periodic_conf {
     struct weft_workload_common common;
     const char *src, *dst;
     uint32_t to;
-    weft_time_ps jitter_ps;
 };
 static const struct weft_param periodic_rows[] = {
     WEFT_WORKLOAD_ROWS(struct periodic_conf),
@@ -21,8 +20,6 @@ static const struct weft_param periodic_rows[] = {
         struct periodic_conf, to, "to", "turn", to_names,
         "turn: the i-th of src sends its r-th time to number i + r of dst, counted round; random: to one drawn; "
         "all: to each of them `size`"),
-    WEFT_TIME(struct periodic_conf, jitter_ps, "jitter", "0s", "0s", "1000s",
-              "each time of each source begins later by a time drawn from 0 to this"),
 };
 static const struct weft_param_table periodic_params =
     WEFT_PARAM_TABLE("periodic", struct periodic_conf, periodic_rows);
@@ -50,7 +47,7 @@ static enum weft_status one_time(const struct periodic_conf *c, struct weft_plac
                                  struct weft_error *ret_error) {
     struct weft_workload_common once = c->common;
     once.repeat = 1;
-    weft_time_ps start = time_of(&c->common, r) + weft_random_below(&draws->jitter, c->jitter_ps + 1);
+    weft_time_ps start = time_of(&c->common, r) + weft_random_below(&draws->jitter, c->common.jitter_ps + 1);
     uint32_t first = (uint32_t)((i + r) % s->destinations), n = c->to == TO_ALL ? s->destinations : 1;
     if (c->to == TO_RANDOM) first = (uint32_t)weft_random_below(&draws->destination, s->destinations);
     enum weft_status status = WEFT_OK;
@@ -79,7 +76,7 @@ static enum weft_status periodic_expand(const void *conf, struct weft_place plac
     return status;
 }
 
-static const struct weft_workload_ops periodic_ops = {.expand = periodic_expand};
+static const struct weft_workload_ops periodic_ops = {.expand = periodic_expand, .jitters = true};
 
 const struct weft_model weft__workload_periodic = {
     .kind = WEFT_KIND_WORKLOAD,

@@ -120,6 +120,16 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
     return WEFT_OK;
 }
 
+/// Each flow of the entry starts a little later, by a draw of its own.
+static void add_jitter(struct weft_workload *w, const struct weft_workload_common *common, uint64_t seed,
+                       uint32_t entry) {
+    uint32_t first = w->entry_flow[entry];
+    for (uint32_t f = first; common->jitter_ps && f < w->flows; f++) {
+        struct weft_random random = weft__workload_stream(seed, entry, f - first, WEFT_RANDOM_JITTER);
+        w->flow[f].start_ps += weft_random_below(&random, common->jitter_ps + 1);
+    }
+}
+
 enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
                                    const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
                                    struct weft_workload **ret_workload, struct weft_error *ret_error) {
@@ -134,6 +144,7 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                       ? ops->schedule(&entry[e], topology, w, ret_error)
                                       : ops->expand(entry[e].conf, entry[e].place, topology, seed, e, w, ret_error);
         if (status) return status;
+        if (ops->expand && !ops->jitters) add_jitter(w, entry[e].conf, seed, e);
         w->entry_flow[e + 1] = w->flows;
     }
     for (uint32_t f = 0; w->rmas && f < w->flows; f++)

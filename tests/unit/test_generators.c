@@ -106,7 +106,10 @@ static void flow(void **state) {
     assert_int_equal(w->flows, 2);
     is_flow(w, 1, 7, 1);
     bad(f, "{kind: flow, src: host-0..1, dst: host-3..5}", "2 hosts and dst 'host-3..5' is 3");
-    bad(f, "{kind: flow, src: host-0..1, dst: host-3}", "2 hosts and dst 'host-3' is 1");
+    w = good(f, "{kind: flow, src: host-0..1, dst: host-3}");
+    assert_int_equal(w->flows, 2);
+    is_flow(w, 1, 1, 3);
+    bad(f, "{kind: flow, src: host-0..1, dst: host-3, draw: 3}", "draw is 3 of 2 pairs");
     bad(f, "{kind: flow, src: host-2, dst: host-2}", "itself");
     bad(f, "{kind: flow, src: host-9, dst: host-2}", "host-9");
     bad(f, "{kind: flow, src: host-1}", "dst");
@@ -115,6 +118,38 @@ static void flow(void **state) {
     bad(f, "{kind: flow, src: host-1, dst: host-2, size: 1000000TB}", "size");
     bad(f, "{kind: flow, src: host-1, dst: host-2, repeat: 1099511627776}", "repeat");
     bad(f, "{kind: flow, src: host-0, dst: host-1, repeat: 10000, interval: 1000s}", "1000000 s");
+}
+
+/// Any two of six pairs, in order, each equally often; the seed decides.
+static void flows_are_drawn(void **state) {
+    enum { SEEDS = 600, PAIRS = 6, WANTED = 2 };
+    struct fixture *f = *state;
+    unsigned taken[PAIRS] = {0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct weft_workload *w = expand(f, "{kind: flow, src: host-0..5, dst: host-7, draw: 2}", seed);
+        assert_non_null(w);
+        assert_int_equal(w->flows, WANTED);
+        assert_true(w->flow[0].src < w->flow[1].src && w->flow[1].src < PAIRS);
+        for (uint32_t i = 0; i < WANTED; i++)
+            taken[w->flow[i].src]++;
+    }
+    for (unsigned i = 0; i < PAIRS; i++) // 200 expected, standard deviation 11.5
+        assert_in_range(taken[i], 200 - 46, 200 + 46);
+}
+
+/// Starts are spread over the jitter, each flow's its own; without it they are as said.
+static void starts_jitter(void **state) {
+    struct fixture *f = *state;
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct weft_workload *w =
+            expand(f, "{kind: incast, sources: host-1..2, dst: host-0, start: 5us, jitter: 1us}", seed);
+        assert_non_null(w);
+        assert_in_range(w->flow[0].start_ps, 5000000, 6000000);
+        assert_int_not_equal(w->flow[0].start_ps, w->flow[1].start_ps);
+        sum += (double)(w->flow[0].start_ps - 5000000);
+    }
+    assert_in_range((uint64_t)(sum / 100), 400000, 600000); // 500000 expected, standard deviation 29000
 }
 
 static void incast(void **state) {
@@ -396,6 +431,8 @@ int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(flow),
+        T(flows_are_drawn),
+        T(starts_jitter),
         T(incast),
         T(periodic_in_turn),
         T(periodic_draws),
