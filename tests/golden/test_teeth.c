@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every claim of the book holds with every seed, and breaks without what it is about.
+// A part of the book, claims with the runs that must break them; the long tests try all of it.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,14 +7,22 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-static void the_book_has_teeth(void **state) {
+static const char *const part[] = {"dsf/control_loop.yaml", "dsf/incast.yaml", "dsf/input_balance_load.yaml",
+                                   "dsf/mixed_nics.yaml", "dsf/region.yaml"};
+
+static void a_part_of_the_book_has_teeth(void **state) {
     (void)state;
-    assert_int_equal(system("\"$WEFT\" verify \"$WEFT_ROOT/scenarios\" --teeth --seeds 1..8 --jobs 2 --quiet"), 0);
+    char command[4096];
+    int n = snprintf(command, sizeof command, "\"$WEFT\" verify --teeth --quiet");
+    for (unsigned i = 0; i < sizeof part / sizeof *part; i++)
+        n += snprintf(command + n, sizeof command - (size_t)n, " \"$WEFT_ROOT/scenarios/%s\"", part[i]);
+    assert_int_equal(system(command), 0);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_book_has_teeth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_of_the_book_has_teeth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
