@@ -80,8 +80,12 @@ static void every_model_of_a_switch(void **state) {
     static const struct {
         enum weft_model_kind kind;
         const char *key;
-    } kinds[] = {{WEFT_KIND_AQM, "aqm"},           {WEFT_KIND_ROUTE, "route"},     {WEFT_KIND_BUFFER, "buffer"},
-                 {WEFT_KIND_QUEUEING, "queueing"}, {WEFT_KIND_ARBITER, "arbiter"}, {WEFT_KIND_SCHEDULER, "scheduler"}};
+    } kinds[] = {{WEFT_KIND_AQM, "aqm"},
+                 {WEFT_KIND_ROUTE, "route"},
+                 {WEFT_KIND_BUFFER, "buffer"},
+                 {WEFT_KIND_QUEUEING, "queueing"},
+                 {WEFT_KIND_ARBITER, "queueing: voq, arbiter"},
+                 {WEFT_KIND_SCHEDULER, "scheduler"}};
     uint32_t yes = 0, no = 0;
     for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (uint32_t i = 0; i < weft_model_count(kinds[k].kind); i++) {
