@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks that are no runs of the simulator.
+// Benchmarks that do not run the simulator.
 #ifndef WEFT_CLI_BENCH_H
 #define WEFT_CLI_BENCH_H
 

@@ -25,7 +25,7 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
                                        struct weft_error *ret_error);
 /// The values that variant `v` measured.
 void weft_cli_claims_take(struct weft_cli_claims *c, uint32_t v, const struct weft_run *run);
-/// The same claims with values of their own, NAN at first.
+/// Copies the claims; the copy has its own values, NAN at first.
 void weft_cli_claims_copy(struct weft_cli_claims *ret, const struct weft_cli_claims *c, struct weft_arena *arena);
 /// A metric in the JSON of a run, or of the command that it names: {"variants": [one]} is that one. An entry of a list
 /// is called by its number, or by a text that it has: strategies.min_cut; `count` is how many there are. False: there

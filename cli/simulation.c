@@ -117,13 +117,13 @@ static enum weft_status check_workload(const struct weft_cli_simulation *s, stru
     return WEFT_OK;
 }
 
-/// A thread without a processor of its own only has the others wait for it.
+/// Threads beyond the number of processors only make the others wait.
 static uint32_t useful_threads(uint32_t wanted) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors > 0 && (uint64_t)processors < wanted ? (uint32_t)processors : wanted;
 }
 
-/// A run that a signal ended is no failure of its own, but nobody may take it for a whole one.
+/// A run that a signal ended has not failed, but no script may take it for a complete one.
 static enum weft_status say_interrupted(const struct weft_outcome *o, struct weft_error *ret_error) {
     char now[WEFT_CLI_TEXT];
     weft_format_time(o->sim_time_ps, now, sizeof now);

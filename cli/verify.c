@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft verify: the claims of many scenarios. What they are about runs in processes of its own, several at a time; the
-// claims are judged here.
+// weft verify: the claims of many scenarios. Each run is a process, several run at a time, and the claims are judged
+// here.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 /// The claims of a file in one setting: with one seed, as it stands or with what must break some of them.
 struct verify_reading {
     struct verified *of;
-    struct weft_cli_claims claims; ///< those of the file; values of its own
+    struct weft_cli_claims claims; ///< the file's claims with this reading's values
     const bool *judged;            ///< [claims]: those that this setting is for
     bool teeth;                    ///< it is what must break them
     const char **setting;          ///< of its runs

@@ -100,7 +100,7 @@ static void command_of(enum weft_claim_from from, char text[32]) {
 
 struct taking {
     const json_t *root;
-    const struct weft_claim_metric *missing; ///< the first that is not there
+    const struct weft_claim_metric *missing; ///< the first metric that the JSON lacks
     const struct weft_claim *claim;
 };
 
