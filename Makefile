@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_OPTIONS ?=
 DEMO_SCENARIO ?= scenarios/foundation/incast.yaml
 DEMO_ARGS ?=
-DEMO_LARGE := $(foreach i,0 1 2 3,--set workload.$(i).size=80MB)
+DEMO_LARGE := $(foreach i,0 1 2 3 4 5,--set workload.$(i).size=80MB)
 FUZZ_SECONDS ?= 20
 PREFIX ?= /usr/local
 DESTDIR ?=

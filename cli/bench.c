@@ -46,9 +46,11 @@ static const struct weft_cli_command command = {
 static const char engine_text[] = "name: bench-engine\n"
                                   "topology: {kind: fat_tree, rate: 200Gbps, delay: 150ns}\n"
                                   "switch:\n"
+                                  "  pfc: {reaction: 0ns}\n"
                                   "  buffer: {kind: static, size: 800KB, xoff: 780KB, xon: 760KB}\n"
                                   "  aqm: {kind: wred, min: 800KB, max: 3200KB, max_probability: 20%}\n"
                                   "host:\n"
+                                  "  pfc: {reaction: 0ns}\n"
                                   "  cc: {kind: dcqcn, additive_increase: 400Mbps, hyper_increase: 800Mbps}\n"
                                   "workload: [{kind: permutation}]\n";
 static const char dsf_text[] = "name: bench-dsf\n"

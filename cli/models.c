@@ -59,6 +59,7 @@ static void print_type(const struct weft_param *row) {
     if (!row->min && row->max) printf(", at most %s", row->max);
     if (row->type == WEFT_PARAM_MODEL)
         printf(": weft models %s", weft_kind_name((enum weft_model_kind)row->model_kind));
+    if (row->needs) printf("; only beside %s", row->needs);
     if (row->beside) printf("; its parameters may stand here as well");
     if (row->type == WEFT_PARAM_SECTION) printf(": weft models %s", row->table->name);
 }

@@ -128,7 +128,8 @@ static void describe(struct weft__json *j, const struct weft_param *row) {
     int n = snprintf(text, sizeof text, "%s", row->help);
     if (row->dflt && *row->dflt) n += snprintf(text + n, sizeof text - (size_t)n, "; default %s", row->dflt);
     if (row->min) n += snprintf(text + n, sizeof text - (size_t)n, "; at least %s", row->min);
-    if (row->max) snprintf(text + n, sizeof text - (size_t)n, "; at most %s", row->max);
+    if (row->max) n += snprintf(text + n, sizeof text - (size_t)n, "; at most %s", row->max);
+    if (row->needs) snprintf(text + n, sizeof text - (size_t)n, "; only beside %s", row->needs);
     weft__json_key_string(j, "description", text);
 }
 

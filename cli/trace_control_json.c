@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_control.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { NAME = 128 };
 
 static void port(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f, uint32_t device,
@@ -40,6 +43,68 @@ static void print_step(struct weft__json *j, const struct trace_view *v, const s
     weft__json_end_object(j);
 }
 
+/// By device, and each device's as they happened.
+static int compare_steps(const void *a, const void *b) {
+    const struct weft_control_step *const *x = a, *const *y = b;
+    if ((*x)->fabric != (*y)->fabric) return (*x)->fabric < (*y)->fabric ? -1 : 1;
+    if ((*x)->device != (*y)->device) return (*x)->device < (*y)->device ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/// What a device withdrew in `n` steps. `seen`: of its fabric's destinations, all false, and again so afterwards.
+static void print_withdrawal(struct weft__json *j, const struct trace_view *v, const struct weft_fabric *f,
+                             uint32_t device, const struct weft_control_step *const *step, uint32_t n, bool *seen) {
+    uint64_t links[WEFT_REACH_WORDS] = {0}, count = 0, towards = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < WEFT_REACH_WORDS; k++)
+            links[k] |= step[i]->links[k];
+        for (uint32_t d = 0; d < step[i]->dests; d++) {
+            bool *is_known = &seen[v->trace->dest[step[i]->dest0 + d]];
+            towards += !*is_known;
+            *is_known = true;
+        }
+    }
+    for (uint32_t k = 0; k < WEFT_REACH_WORDS; k++)
+        count += (uint64_t)__builtin_popcountll(links[k]);
+    memset(seen, 0, f->dests * sizeof *seen);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "device", f->device[device].name);
+    weft__json_key_u64(j, "links", count);
+    weft__json_key_u64(j, "towards", towards);
+    if (n) {
+        weft__json_key_u64(j, "input", step[0]->in);
+        weft__json_key_u64(j, "output", step[n - 1]->out);
+        weft__json_key_u64(j, "input_after", step[n - 1]->in_after);
+    }
+    weft__json_end_object(j);
+}
+
+/// How many links each device withdrew towards how many destinations, and its capacities before the first and after
+/// the last.
+static void print_withdrawals(struct weft__json *j, const struct trace_view *v, const struct weft_control_burst *b) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    const struct weft_control_step **step = weft_arena_alloc(arena, b->steps, sizeof *step);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->steps; i++) {
+        const struct weft_control_step *s = &v->trace->step[b->step0 + i];
+        if (s->deed == WEFT_REACH_WITHDREW) step[n++] = s;
+    }
+    if (n) qsort(step, n, sizeof *step, compare_steps);
+    weft__json_begin_array(j);
+    for (uint32_t k = 0, i = 0; k < v->trace->fabrics; k++) {
+        const struct weft_fabric *f = v->trace->fabric[k];
+        bool *seen = weft_arena_alloc(arena, f->dests, sizeof *seen);
+        for (uint32_t d = 0; d < f->devices; d++) {
+            uint32_t first = i;
+            while (i < n && step[i]->fabric == k && step[i]->device == d)
+                i++;
+            print_withdrawal(j, v, f, d, &step[first], i - first, seen);
+        }
+    }
+    weft__json_end_array(j);
+    weft_arena_free(arena);
+}
+
 static void print_burst(struct weft__json *j, const struct trace_view *v, const struct weft_control_burst *b) {
     weft__json_begin_object(j);
     weft__json_key_u64(j, "time_ps", b->time_ps);
@@ -53,6 +118,8 @@ static void print_burst(struct weft__json *j, const struct trace_view *v, const 
     weft__json_key_u64(j, "withdrawn", b->stats.withdrawn);
     weft__json_key_u64(j, "opened", b->stats.opened);
     weft__json_key_u64(j, "changes", b->stats.changes);
+    weft__json_key(j, "withdrawals");
+    print_withdrawals(j, v, b);
     weft__json_key(j, "steps");
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < b->steps; i++)

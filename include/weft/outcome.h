@@ -81,7 +81,7 @@ extern const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS]; ///< in
 struct weft_flow_outcome {
     weft_time_ps end_ps;   ///< last byte at the receiver; WEFT_TIME_NEVER: not finished
     weft_time_ps acked_ps; ///< last acknowledgement at the sender; WEFT_TIME_NEVER: none
-    weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network
+    weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network, with credit at hand
     weft_bytes delivered_bytes;
     uint64_t cnps;                ///< received by the sender
     uint64_t packets_again;       ///< sent more than once

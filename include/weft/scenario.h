@@ -53,7 +53,8 @@ struct weft_device_conf {
     struct weft_host_conf host;
     struct weft_dcbx_conf dcbx;
     void *section[WEFT_BOXES]; ///< of a kind of node: the section of its box, as that box's model defines it
-    struct weft_place place;   ///< of the entry
+    const struct weft_place *said[WEFT_BOXES]; ///< of that section in the file; NULL: none, or empty
+    struct weft_place place;                   ///< of the entry
 };
 
 struct weft_scenario {

@@ -59,8 +59,9 @@ struct weft_tin_conf {
     uint64_t train;       ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
     weft_rate_bps endpoint_rate_bps;
     uint64_t ip_endpoints, rma_endpoints, control_endpoints;
-    bool rma_own;          ///< a host's cells of 1RMA use one endpoint, in turns of hosts
-    uint64_t endpoint_vcs; ///< FIFOs of a class at an endpoint
+    uint64_t nic_endpoints; ///< by which cells of hosts' packets leave; by the others of IP all others; 0: by all, all
+    bool rma_own;           ///< a host's cells of 1RMA use one endpoint, in turns of hosts
+    uint64_t endpoint_vcs;  ///< FIFOs of a class at an endpoint
     // output QoS
     bool solicit_strict; ///< RTS, CTS and Req before other cells
     bool low_strict;     ///< the low-latency level before bulk

@@ -78,7 +78,8 @@ struct weft_workload_ops {
     enum weft_status (*expand)(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                uint64_t seed, uint32_t entry, struct weft_workload *workload,
                                struct weft_error *ret_error);
-    bool jitters; ///< `expand` draws the jitter of its flows itself
+    bool jitters;                    ///< `expand` draws the jitter of its flows itself
+    bool (*draws)(const void *conf); ///< whether this entry draws more than jitter; optional
 };
 
 /// Adds one flow (and its repetitions). More than 2^24 flows, 2^26 queue pairs or 10^18 bytes in all, a start after

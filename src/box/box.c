@@ -6,12 +6,22 @@
 #define WEFT_BOX(kind, name, box) extern const struct weft_model weft__box_##box;
 #include "weft/boxes.def"
 
-const struct weft__box *weft__box_of(const struct weft_node_info *node) {
-    static const struct weft_model *const box[WEFT_BOXES] = {
+static const struct weft_model *const model[WEFT_BOXES] = {
 #define WEFT_BOX(kind, name, box) [WEFT_BOX_##kind] = &weft__box_##box,
 #include "weft/boxes.def"
-    };
-    return box[node->box]->ops;
+};
+
+const struct weft__box *weft__box_of(const struct weft_node_info *node) {
+    return model[node->box]->ops;
+}
+
+const char *weft__box_name(uint32_t kind) {
+    return model[kind]->name;
+}
+
+bool weft__box_reads(const struct weft_node_info *node, uint32_t kind) {
+    if (model[node->box] == model[kind]) return true;
+    return kind == WEFT_BOX_ETHERNET_SWITCH && weft__box_of(node)->pfc == weft__ethernet_pfc;
 }
 
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port) {

@@ -31,7 +31,7 @@ struct weft__plan {
 
 /// A frame that has come to a box, alone in the empty network.
 struct weft__lone_frame {
-    uint32_t node, src, dst; ///< hosts: src, dst
+    uint32_t node, dst; ///< dst: a host
     uint32_t bytes;
     weft_time_ps rest_ps; ///< from its header to its last bit, on the link that it came by
     bool crossed;         ///< it has just crossed a fabric, to here
@@ -132,6 +132,10 @@ struct weft__box {
 
 const struct weft__box *weft__box_of(const struct weft_node_info *node);
 const struct weft__box *weft__box_of_kind(uint32_t kind);
+/// The box's name, which is that of its section in a scenario.
+const char *weft__box_name(uint32_t kind);
+/// Whether the node is told something by the section of boxes of that kind.
+bool weft__box_reads(const struct weft_node_info *node, uint32_t kind);
 /// The box at the port's end of its link.
 const struct weft__box *weft__box_at(const struct weft_topology *t, uint32_t port);
 

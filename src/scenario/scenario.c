@@ -128,6 +128,18 @@ static enum weft_status over_default(struct bind *b, const struct weft_tree *ent
     return status;
 }
 
+/// Which sections `own` has, an entry of `devices` or the scenario itself. Settings beside the file are laid over all
+/// variants, also over those in which they have no effect.
+static void note_sections(struct weft_device_conf *device, const struct weft_tree *own) {
+    const struct weft_place *said[WEFT__SECTION_DCBX];
+    for (uint32_t k = 0; k < WEFT__SECTION_DCBX; k++) {
+        const struct weft_tree *tree = section(own, weft__device_sections[k]);
+        said[k] = tree && tree->n && tree->place.line ? &tree->place : NULL;
+    }
+#define WEFT_BOX(kind, name, box) device->said[WEFT_BOX_##kind] = said[WEFT__SECTION_##box];
+#include "weft/boxes.def"
+}
+
 static enum weft_status load_device_entry(struct bind *b, const struct weft_tree *entry, uint32_t i,
                                           struct weft_device_conf *device) {
     char path[WEFT__PATH_MAX];
@@ -138,6 +150,7 @@ static enum weft_status load_device_entry(struct bind *b, const struct weft_tree
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS && !status; k++)
         status = over_default(b, entry, weft__device_sections[k], &tree[k]);
     if (!status) status = load_device(b, device, tree, path);
+    note_sections(device, entry);
     device->match = status ? NULL : head.match;
     device->place = entry->place;
     return status;
@@ -166,6 +179,7 @@ static enum weft_status load_devices(struct bind *b) {
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++)
         tree[k] = section(b->root, weft__device_sections[k]);
     status = load_device(b, &device[0], tree, "");
+    note_sections(&device[0], b->root);
     for (uint32_t i = 0; i < n && !status; i++)
         status = load_device_entry(b, list->child[i], i, &device[i + 1]);
     return status;

@@ -68,11 +68,33 @@ static enum weft_status check_route(const struct weft_scenario *scenario, const 
         if (chooses_ways(t, n)) return WEFT_OK;
     for (uint32_t d = 0; d < scenario->devices; d++) {
         const struct weft_model_conf *route = &scenario->device[d].sw.route;
-        if (route->tree)
+        if (route->tree && route->place.line) // a setting is laid over all variants
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, route->place,
                                   "switch.route: %s has no effect: no node of topology %s chooses ways by it; expected "
                                   "it left out, or empty where a variant has this topology",
                                   route->model->name, t->kind);
+    }
+    return WEFT_OK;
+}
+
+/// Whether one of the nodes that the entry is about reads the section of boxes of that kind.
+static bool is_read(const struct weft_topology *t, const char *match, uint32_t kind) {
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (weft__box_reads(&t->node[n], kind) && (!match || weft_glob_match(match, t->node[n].name))) return true;
+    return false;
+}
+
+/// A section that no node reads is a slip: it would be without effect.
+static enum weft_status check_sections(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                       struct weft_error *ret_error) {
+    for (uint32_t d = 0; d < scenario->devices; d++) {
+        const struct weft_device_conf *device = &scenario->device[d];
+        for (uint32_t kind = 0; kind < WEFT_BOXES; kind++)
+            if (device->said[kind] && !is_read(t, d ? device->match : NULL, kind))
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, *device->said[kind],
+                                      "%s: has no effect on any node of %s; expected it left out, or empty where a "
+                                      "variant has this topology",
+                                      weft__box_name(kind), d ? device->match : t->kind);
     }
     return WEFT_OK;
 }
@@ -125,6 +147,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
                                        struct weft_error *ret_error) {
     enum weft_status status = check_matches(scenario, topology, ret_error);
     if (!status) status = check_controller(scenario, topology, ret_error);
+    if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
     uint32_t n;
     struct weft_control_event *event;

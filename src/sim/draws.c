@@ -4,10 +4,18 @@
 #include "weft/model.h"
 #include "weft/routes.h"
 #include "weft/sim.h"
+#include "weft/workload.h"
+
+static bool workload_draws(const struct weft_model_conf *entry) {
+    const struct weft_workload_ops *ops = entry->model->ops;
+    if (entry->model->draws) return true;
+    if (!ops->expand) return false;
+    return ((const struct weft_workload_common *)entry->conf)->jitter_ps || (ops->draws && ops->draws(entry->conf));
+}
 
 static bool models_draw(const struct weft_scenario *s) {
     for (uint32_t i = 0; i < s->workloads; i++)
-        if (s->workload[i].model->draws) return true;
+        if (workload_draws(&s->workload[i])) return true;
     for (uint32_t i = 0; i < s->devices; i++)
         if (s->device[i].sw.aqm.model->draws) return true;
     return false;

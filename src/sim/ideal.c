@@ -36,7 +36,7 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
     while (node != t->host[dst]) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
         struct hop *in = hops ? &hop[hops - 1] : NULL;
-        struct weft__lone_frame frame = {.node = node, .src = src, .dst = dst, .bytes = bytes, .crossed = crossed};
+        struct weft__lone_frame frame = {.node = node, .dst = dst, .bytes = bytes, .crossed = crossed};
         frame.rest_ps = in && bytes > WEFT__HEADER ? occupancy(in, bytes - WEFT__HEADER) : 0;
         struct weft__crossing crossing;
         crossed = box->cross && box->cross(ways, &frame, &crossing);

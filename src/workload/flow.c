@@ -50,7 +50,11 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
     return status;
 }
 
-static const struct weft_workload_ops flow_ops = {.expand = flow_expand};
+static bool flow_draws(const void *conf) {
+    return ((const struct flow_conf *)conf)->draw > 0;
+}
+
+static const struct weft_workload_ops flow_ops = {.expand = flow_expand, .draws = flow_draws};
 
 const struct weft_model weft__workload_flow = {
     .kind = WEFT_KIND_WORKLOAD,

@@ -97,6 +97,21 @@ static void every_model_of_a_switch(void **state) {
     assert_true(no > 10);
 }
 
+static void settings_of_a_workload_that_draw(void **state) {
+    (void)state;
+    static const char *const drawn[] = {
+        "kind: flow, src: 'host-0,host-1,host-2', dst: host-4, draw: 2, size: 200KB",
+        "kind: flow, src: 'host-0,host-1', dst: host-4, jitter: 1us, size: 200KB",
+        "kind: incast, sources: host-1..4, dst: host-0, size: 200KB, jitter: 1us",
+        "kind: all_to_all, hosts: host-0..5, size: 20KB, jitter: 1us",
+    };
+    for (uint32_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        bool draws;
+        assert_true(digests(form, single, drawn[i], "", &draws) > 1);
+        assert_true(draws);
+    }
+}
+
 static void bit_errors_are_drawn(void **state) {
     (void)state;
     bool draws;
@@ -106,9 +121,8 @@ static void bit_errors_are_drawn(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_workload),
-        cmocka_unit_test(every_registered_workload),
-        cmocka_unit_test(every_model_of_a_switch),
+        cmocka_unit_test(every_workload),          cmocka_unit_test(every_registered_workload),
+        cmocka_unit_test(every_model_of_a_switch), cmocka_unit_test(settings_of_a_workload_that_draw),
         cmocka_unit_test(bit_errors_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,7 +195,7 @@ static void say_workload(struct text *t, uint64_t hosts) {
         fprintf(t->file,
                 "devices: [{match: \"%s\", switch: {forwarding: cut_through, processing: 50ns}, host: {mtu: 512B, "
                 "processing: 1us}}]\n",
-                ONE_OF(t, "*1", "*[02]", "host-*"));
+                ONE_OF(t, "*0", "*[02]", "*"));
     fprintf(t->file, "workload:\n");
     for (uint64_t n = 1 + draw(t, 3); n; n--) {
         const char *verb = ONE_OF(t, "write", "send", "read"), *priority = ONE_OF(t, "3", "3", "4", "0");

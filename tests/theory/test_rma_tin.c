@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "weft/tin_outcome.h"
 
 static const double NS = 1e3, US = 1e6; // ps
 
@@ -167,6 +168,33 @@ static void the_window_bounds_what_is_asked_for(void **state) {
     run_free(&r);
 }
 
+/// Of atomic operations, which ask for 8 B by a Req of 48 B, and of writes the Req counts: as the window is full of
+/// what has been asked for and not come, it has room for 1333 Reqs of a TiN in 64 KB, and no more are sent than answers
+/// come.
+static void requests_are_no_more_than_the_window(void **state) {
+    static const char *const verbs[] = {"atomic", "write, size: 8B"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        uint64_t done[2];
+        for (unsigned strict = 0; strict <= 1; strict++) {
+            struct run r = RUN(run_once,
+                               "topology: {kind: dragonfly, pods: 1, tins: 4, hosts_per_tin: 1}\n"
+                               "run: {until: 30us}\n"
+                               "tin: {solicit_strict: %s, rma: {engine: 0ns, command: 0ns, read: 0ns, complete: 0ns, "
+                               "timeout: 1ms, dispatch_timeout: 1ms}}\n"
+                               "workload: [{kind: rma, transport: 1rma, verb: %s, rate: 800000000, duration: 30us, "
+                               "processor: {submit: 0ns, complete: 0ns}, cc: none}]\n",
+                               strict ? "on" : "off", verbs[i]);
+            const struct weft_rma_outcome *o = outcome_of(&r);
+            done[strict] = o->completed;
+            assert_in_range(weft_outcome_tin(r.outcome)->rma_window_bytes_max, 64000 - 48, 64000);
+            if (!i) assert_in_range(o->requests - o->completed, 1, 4 * (64000 / 48));
+            run_free(&r);
+        }
+        print_message("%s: %u, strict %u\n", verbs[i], (unsigned)done[0], (unsigned)done[1]);
+        assert_true((double)done[1] > 0.8 * (double)done[0]);
+    }
+}
+
 // What clients measure after a millisecond of 90% load does not hang on the window that they began with.
 static void a_steady_state_does_not_depend_on_its_start(void **state) {
     static const char *const start[] = {"0.01", "3", "15", "64"};
@@ -223,6 +251,7 @@ int main(void) {
         cmocka_unit_test(an_endpoint_has_fifos),
         cmocka_unit_test(two_half_round_trips_where_ip_takes_six),
         cmocka_unit_test(the_window_bounds_what_is_asked_for),
+        cmocka_unit_test(requests_are_no_more_than_the_window),
         cmocka_unit_test(a_steady_state_does_not_depend_on_its_start),
         cmocka_unit_test(lossy_runs_complete),
     };

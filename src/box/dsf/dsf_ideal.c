@@ -32,16 +32,15 @@ static weft_time_ps cross_fabric(const struct weft__ways *ways, uint32_t node, u
     return time;
 }
 
-/// From one interface node to the one by which it leaves the fabric: request, credit, and its cells side by side.
+/// From one interface node to the one by which it leaves the fabric: its cells side by side. Credit may be left over
+/// from frames before it, so the time to ask for it is not part of what a frame takes at least.
 bool weft__dsf_cross(const struct weft__ways *ways, const struct weft__lone_frame *f, struct weft__crossing *ret) {
     if (!crosses_fabric(ways, f->node, f->dst)) return false;
-    uint32_t back, lanes;
+    uint32_t lanes;
     uint32_t payload = f->bytes + WEFT_CELL_PACKET, cells = (payload + WEFT_CELL_PAYLOAD - 1) / WEFT_CELL_PAYLOAD;
     weft_routes_at(ways->routes, ways->t->node[f->node].index, f->dst, &lanes);
     uint32_t wire = (cells > 1 ? WEFT_CELL_PAYLOAD : payload) + WEFT_CELL_HEADER;
-    weft_time_ps request = cross_fabric(ways, f->node, f->dst, WEFT_CELL_CONTROL, 1, &ret->node);
-    ret->time_ps = request + cross_fabric(ways, ret->node, f->src, WEFT_CELL_CONTROL, 1, &back) +
-                   cross_fabric(ways, f->node, f->dst, wire, (cells + lanes - 1) / lanes, &ret->node);
+    ret->time_ps = cross_fabric(ways, f->node, f->dst, wire, (cells + lanes - 1) / lanes, &ret->node);
     ret->whole = false;
     return true;
 }

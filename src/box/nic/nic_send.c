@@ -66,14 +66,14 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
 /// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
 /// after a timeout that was too early, those whose packets to be sent again were acknowledged while they waited.
 static void skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now, uint32_t priority) {
-    while (nic->ready_mask >> priority & 1) {
+    do {
         uint32_t qp = nic->backlog[priority].ready;
         const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
         bool held = __builtin_expect(nic->hold_until_ps > now, 0) && nic->end.hosts->hold[qp].until_ps > now;
         if (!held && may_send(&nic->end.hosts->qp[qp], s)) return;
         ready_pop(nic, priority);
         if (held) schedule(node, nic, qp, now);
-    }
+    } while (nic->ready_mask >> priority & 1);
 }
 
 void weft__nic_skip_idle(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {

@@ -7,6 +7,13 @@ static bool is_gnet(const struct weft_topology *t, uint32_t port) {
     return weft_topology_link_is_fabric(t, t->port[port].link);
 }
 
+static const bool *find_hosts_ports(const struct weft_topology *t, uint32_t node, struct weft_arena *arena) {
+    bool *is = weft_arena_alloc(arena, t->node[node].ports, sizeof *is);
+    for (uint32_t k = 0; k < t->node[node].ports; k++)
+        is[k] = t->node[t->port[weft_topology_port(t, node, k)->peer].node].box == WEFT_BOX_HOST;
+    return is;
+}
+
 static void tin_make(struct weft__network *net, uint32_t node) {
     const struct weft_node_info *info = &net->topology->node[node];
     struct weft__cliques *cliques = weft__cliques_of(net);
@@ -28,6 +35,7 @@ static void tin_make(struct weft__network *net, uint32_t node) {
         .self = self,
         .who = info->index,
         .node_ports = info->ports,
+        .hosts_port = find_hosts_ports(net->topology, node, net->arena_switch),
         .sampled = weft__network_sampled(net, node, net->arena_switch),
         .sample_interval_ps = net->scenario->run.sample_interval_ps,
         .seed = net->scenario->run.seed,

@@ -29,10 +29,11 @@ static uint32_t count_ports(const struct weft__gnet *g) {
 
 static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
     const uint64_t wanted[] = {g->conf->ip_endpoints, g->conf->rma_endpoints, g->conf->control_endpoints};
+    enum { CONTROL = 2 }; // no cell uses those
     uint32_t port = 0, n = 0;
-    for (uint32_t kind = 0; kind < 3; kind++) {
-        g->first[kind] = (uint8_t)n;
-        g->n[kind] = (uint8_t)wanted[kind];
+    for (uint32_t kind = 0; kind <= CONTROL; kind++) {
+        if (kind < CONTROL) g->first[kind] = (uint8_t)n;
+        if (kind < CONTROL) g->n[kind] = (uint8_t)wanted[kind];
         for (uint32_t k = 0; k < wanted[kind]; k++, port++) {
             while (g->links >> port & 1)
                 port++;
@@ -43,6 +44,10 @@ static void init_endpoints(struct weft__gnet *g, uint8_t rate) {
             g->out[port].room = UINT32_MAX;
         }
     }
+    uint8_t nic = (uint8_t)g->conf->nic_endpoints, ip = g->n[WEFT__GNET_IP];
+    g->first[WEFT__GNET_ETHERNET] = nic;
+    g->n[WEFT__GNET_NIC] = nic ? nic : ip;
+    g->n[WEFT__GNET_ETHERNET] = (uint8_t)(ip - nic);
 }
 
 static const uint16_t *find_columns(const struct weft_dragonfly *f, const uint16_t *column_of,

@@ -27,19 +27,31 @@ uint32_t weft__gnet_hash(const struct weft_packet *cell) {
     return (uint32_t)(x >> 33);
 }
 
-/// The port of the endpoint that the cell is for: an idle one, but for cells that need order.
+/// How soon an endpoint that is not idle can take one more: by who waits for it, then by what crosses to it.
+static uint64_t calc_wait(const struct weft__gnet *g, uint32_t o) {
+    uint64_t waiting = (uint64_t)__builtin_popcountll(g->out[o].requests);
+    return waiting << 57 | g->in[g->crossing_from[o]].busy_until_ps;
+}
+
+/// The port of the endpoint that the cell is for: an idle one, or that which takes it soonest; but for cells that need
+/// order.
 static uint32_t find_endpoint(struct weft__gnet *g, weft_time_ps now, const struct weft_packet *cell) {
-    enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(cell);
+    enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(g, cell);
     const uint8_t *endpoint = &g->endpoint[g->first[kind]];
     uint32_t n = g->n[kind];
     if (weft__gnet_type(cell) == WEFT__GNET_RTS) return endpoint[weft__gnet_hash(cell) % n];
     if (g->conf->rma_own && weft__gnet_type(cell) == WEFT__GNET_REQ) return endpoint[weft__tin_req_host(cell->psn) % n];
-    uint32_t first = g->arrival_turn[kind]++;
+    uint32_t first = g->arrival_turn[kind]++, best = 0;
+    uint64_t least = UINT64_MAX;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t o = endpoint[(first + k) % n];
         if (!(g->wanted & bit(o)) && !weft__gnet_is_out_busy(g, now, o)) return o;
+        uint64_t wait = calc_wait(g, o);
+        if (wait >= least) continue;
+        least = wait;
+        best = o;
     }
-    return endpoint[first % n];
+    return best;
 }
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014) from a number of the

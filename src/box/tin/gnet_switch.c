@@ -432,7 +432,8 @@ static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g,
 }
 
 /// Input i and output o are matched.
-static void accept(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w, uint32_t i, uint32_t o) {
+static inline __attribute__((always_inline)) void accept(struct weft__node *node, struct weft__gnet *g,
+                                                         struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
     uint32_t vc = next_of(fit, in->vc_at), q = weft__gnet_queue_find(&g->queues, in->queue, vc);

@@ -133,6 +133,17 @@ void weft__gnet_find_columns(struct weft__gnet_tables *tables, struct weft_arena
 /// Rows of weft__gnet.depth: of outputs the most bytes that a VC had, of inputs the most units, and those of a FIFO.
 enum { WEFT__GNET_MOST_BYTES = WEFT_GNET_VCS, WEFT__GNET_MOST_UNITS, WEFT__GNET_FIFO_UNITS, WEFT__GNET_DEPTHS };
 
+/// Kinds of endpoints that cells use. Those of IP are the NIC's and the Ethernet port's, which the control processor
+/// shares.
+enum weft__gnet_endpoint {
+    WEFT__GNET_IP,
+    WEFT__GNET_RMA,
+    WEFT__GNET_NIC,
+    WEFT__GNET_ETHERNET,
+    WEFT__GNET_ENDPOINTS,
+};
+enum { WEFT__GNET_FETCH_BITS = 12 }; ///< of a slot of the egress buffer
+
 enum { WEFT__GNET_HEAD_LINES = 12, WEFT__GNET_RATES = 16, WEFT__GNET_NO_LINK = WEFT__GNET_RATES - 1 };
 
 struct weft__gnet {
@@ -158,7 +169,8 @@ struct weft__gnet {
     uint64_t random;        ///< of ways
 
     uint16_t columns, self;
-    bool draws; ///< most cells go by ways that are drawn
+    bool draws;       ///< most cells go by ways that are drawn
+    bool has_outward; ///< some packets leave by the Ethernet port
     /// A cell has come for an endpoint of this TiN.
     void (*on_cell)(struct weft__node *node, struct weft__worker *w, struct weft_packet *cell, uint32_t port);
     /// A cell begins to cross to an endpoint, until `end`. The endpoint may take it at once, if nothing happens until
@@ -176,12 +188,13 @@ struct weft__gnet {
 
     weft_time_ps lag_ps;                    ///< of cells that endpoints inject
     uint64_t ways_minimal, ways_nonminimal; ///< chosen by adaptive routing
-    uint32_t turn[3], arrival_turn[3];      ///< of endpoints that send, and receive: IP, 1RMA, control
-    uint16_t lump;                          ///< bytes of the longest cell, or train of them
-    uint8_t first[3], n[3];                 ///< of each kind, in `endpoint`
-    weft_time_ps *credit_delay_ps;          ///< [ports] of links
-    uint8_t endpoint[WEFT__GNET_PORTS];     ///< ports
-    uint8_t row0[WEFT__GNET_PORTS];         ///< first row of the table for cells that come by a port
+    /// By kind of endpoint: of those that send, and that receive.
+    uint16_t turn[WEFT__GNET_ENDPOINTS], arrival_turn[WEFT__GNET_ENDPOINTS];
+    uint16_t lump;                                                ///< bytes of the longest cell, or train of them
+    uint8_t first[WEFT__GNET_ENDPOINTS], n[WEFT__GNET_ENDPOINTS]; ///< of each kind, in `endpoint`
+    weft_time_ps *credit_delay_ps;                                ///< [ports] of links
+    uint8_t endpoint[WEFT__GNET_PORTS];                           ///< ports
+    uint8_t row0[WEFT__GNET_PORTS]; ///< first row of the table for cells that come by a port
     /// By key of a timer: the output of the cell that is crossing from an input, or was the last to, or the output
     /// that sends.
     uint8_t crossing_to[WEFT__GNET_DUES];
@@ -201,19 +214,23 @@ struct weft__gnet {
     const struct weft_tin *tin;
     /// Of outputs: an input that was busy when the output was free, and how many others it has taken since.
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
-    uint8_t held_for[WEFT__GNET_PORTS]; ///< the output that an input is held for
-    struct weft__gnet_port *port;       ///< [ports]
-    struct weft__trace *trace;          ///< NULL: not recorded
+    uint8_t held_for[WEFT__GNET_PORTS];                  ///< the output that an input is held for
+    struct weft__gnet_port *port;                        ///< [ports]
+    uint64_t outward[(1 << WEFT__GNET_FETCH_BITS) / 64]; ///< slots of the egress buffer, of packets that leave so
+    struct weft__trace *trace;                           ///< NULL: not recorded
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");
 _Static_assert(offsetof(struct weft__gnet, due.word[10]) < WEFT__GNET_HEAD_LINES * 64, "most of a visit's timers");
 
-enum weft__gnet_endpoint { WEFT__GNET_IP, WEFT__GNET_RMA, WEFT__GNET_CONTROL };
-/// The kind of endpoint that a cell is for.
-static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft_packet *cell) {
+/// The kind of endpoint that a cell is for. Data are for that of the port which their packet leaves by.
+static inline enum weft__gnet_endpoint weft__gnet_endpoint_of(const struct weft__gnet *g,
+                                                              const struct weft_packet *cell) {
     enum weft__cell_type type = weft__gnet_type(cell);
-    return type == WEFT__GNET_REQ || type == WEFT__GNET_RESP ? WEFT__GNET_RMA : WEFT__GNET_IP;
+    if (type == WEFT__GNET_REQ || type == WEFT__GNET_RESP) return WEFT__GNET_RMA;
+    if (type != WEFT__GNET_DATA) return WEFT__GNET_IP;
+    uint32_t slot = weft__gnet_from(cell) & ((1u << WEFT__GNET_FETCH_BITS) - 1);
+    return g->has_outward && g->outward[slot / 64] >> slot % 64 & 1 ? WEFT__GNET_ETHERNET : WEFT__GNET_NIC;
 }
 
 /// Keys of ports' timers.
@@ -231,6 +248,13 @@ void weft__gnet_on_due(struct weft__node *node, struct weft__gnet *g, struct wef
 void weft__gnet_on_fault(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
 void weft__gnet_on_step(struct weft__node *node, struct weft__gnet *g, struct weft__worker *w);
 enum { WEFT__GNET_NODE_KEYS = 2 };
+
+/// The slot of the egress buffer awaits a packet that leaves by the Ethernet port, or one for a host.
+static inline void weft__gnet_note_slot(struct weft__gnet *g, uint32_t slot, bool outward) {
+    uint64_t own = UINT64_C(1) << slot % 64;
+    g->has_outward |= outward;
+    g->outward[slot / 64] = (g->outward[slot / 64] & ~own) | (outward ? own : 0);
+}
 
 /// A cell of `class` is sent by an endpoint of its kind: by hash, or, if that is WEFT_NONE, the next in turn. The
 /// caller sets all but the VC and the time: dst is a weft__gnet_pair, entropy a weft__gnet_head. It leaves a lag

@@ -15,6 +15,8 @@
 // its bytes.
 #include "box/tin/tin.h"
 
+#include <string.h>
+
 #include "link/lldp.h"
 #include "weft/memory.h"
 
@@ -236,7 +238,8 @@ static inline void fetch_home(const struct weft__tin *tin, const struct weft_pac
 /// come home, as far as they are taken in turn.
 static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arrival, uint32_t n) {
     struct weft__gnet *g = &tin->gnet;
-    uint32_t turn[2] = {g->arrival_turn[WEFT__GNET_IP], g->arrival_turn[WEFT__GNET_RMA]};
+    uint16_t turn[WEFT__GNET_ENDPOINTS];
+    memcpy(turn, g->arrival_turn, sizeof turn);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_packet *p = arrival[i].packet;
         if (!(arrival[i].word & IS_CELL)) continue;
@@ -244,7 +247,7 @@ static inline void follow_cells(struct weft__tin *tin, struct weft__arrival *arr
         bool is_owed = in->owed[weft__gnet_vc(p)] + WEFT_GNET_CELL_MAX / WEFT_GNET_CREDIT_UNIT >= in->batch_units;
         __builtin_prefetch(is_owed ? (const void *)&g->credit_delay_ps[p->port] : in);
         if (arrival[i].word & IS_HOME) {
-            enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(p);
+            enum weft__gnet_endpoint kind = weft__gnet_endpoint_of(g, p);
             fetch_home(tin, p);
             fetch_out(g, g->endpoint[g->first[kind] + turn[kind]++ % g->n[kind]]);
         } else if (g->draws) {
@@ -363,6 +366,14 @@ static void on_pauses(struct weft__node *node, struct weft__worker *w, uint32_t 
 
 static const struct weft__ether_ops ether_ops = {.on_left = on_left, .on_pauses = on_pauses};
 
+/// Hosts' packets use the NIC's endpoints.
+static void find_endpoints(struct weft__tin *tin, const struct weft__tin_setup *setup) {
+    for (uint32_t k = 0; k < setup->node_ports; k++)
+        if (tin->slot[k] & WEFT__TIN_ETHERNET)
+            tin->port[tin->slot[k] & ~(uint32_t)WEFT__TIN_ETHERNET].endpoint =
+                !setup->hosts_port || setup->hosts_port[k] ? WEFT__GNET_NIC : WEFT__GNET_ETHERNET;
+}
+
 static uint32_t number_ports(struct weft__tin *tin, const struct weft__tin_setup *setup) {
     uint16_t *slot = weft_arena_alloc(setup->arena, setup->node_ports, sizeof *slot);
     uint32_t ports = 0;
@@ -424,6 +435,7 @@ struct weft__tin *weft__tin_new(const struct weft__tin_setup *setup, struct weft
         for (uint32_t f = 0; f < WEFT__TIN_FLOWS; f++)
             tin->port[k].head[f] = tin->port[k].tail[f] = WEFT_NONE;
     }
+    find_endpoints(tin, setup);
     struct weft__gnet_setup gnet = {
         .conf = setup->conf,
         .tin = setup->topology,

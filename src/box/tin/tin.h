@@ -36,7 +36,7 @@ struct weft__tin_packet {
 };
 
 /// How cells name a packet that is fetched: slot, and how often that has been used.
-enum { WEFT__TIN_FETCH_BITS = 12, WEFT__TIN_FETCH_USES = 1 << (16 - WEFT__TIN_FETCH_BITS) };
+enum { WEFT__TIN_FETCH_BITS = WEFT__GNET_FETCH_BITS, WEFT__TIN_FETCH_USES = 1 << (16 - WEFT__TIN_FETCH_BITS) };
 static inline uint32_t weft__tin_fetch_slot(const struct weft_packet *cell) {
     return weft__gnet_from(cell) & ((1u << WEFT__TIN_FETCH_BITS) - 1);
 }
@@ -64,6 +64,7 @@ struct weft__tin_port {
     struct weft__fifo rts[WEFT_PRIORITIES];
     weft_bytes rts_bytes[WEFT_PRIORITIES];
     uint8_t ready;                         ///< priorities with RTSs
+    enum weft__gnet_endpoint endpoint;     ///< kind of those by which cells of its packets leave
     weft_bytes fetching_bytes;             ///< asked for and not whole
     weft_bytes egress_bytes;               ///< asked for and not sent
     struct weft_scheduler_state scheduler; ///< of CTSs
@@ -150,7 +151,8 @@ struct weft__tin_setup {
     const struct weft__gnet_times *const *times; ///< [WEFT__GNET_RATES]
     uint8_t endpoint_rate;
     uint32_t self, who, node_ports;
-    bool traces; ///< cells are traced in its Clique
+    bool traces;            ///< cells are traced in its Clique
+    const bool *hosts_port; ///< [node_ports] leads to a host; NULL: all that are not of GNet do
     const bool *sampled;
     struct weft_gnet_depths *depths;
     struct weft_tin_histograms *seen; ///< of its worker

@@ -42,6 +42,11 @@ static const struct weft_param rows[] = {
         "injects, section 6)"),
     WEFT_UINT(T, ip_endpoints, "ip_endpoints", "8", "1", "16",
               "ports of the cell switch for IP packets; there are 18 for endpoints (section 3.1; shares assumed)"),
+    WEFT_UINT(T, nic_endpoints, "nic_endpoints", "4", "0", "15",
+              "of these, those by which data of packets for hosts leave the cell switch, so that they carry the 100G "
+              "of a NIC "
+              "as cells; packets for the Ethernet port and the control processor leave by the others (an address names "
+              "an endpoint, section 3.2; shares assumed, by rates); 0: all leave by any"),
     WEFT_UINT(T, rma_endpoints, "rma_endpoints", "8", "1", "16", "for 1RMA (assumed)"),
     WEFT_BOOL(T, rma_own, "rma_own", "false",
               "requests of 1RMA enter by the endpoint of the host that asks, and leave by that of the host that is "
@@ -53,8 +58,9 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, control_endpoints, "control_endpoints", "2", "0", "16",
               "and the rest of the 18, the control processor's (assumed): ports of the cell switch with entries in its "
               "tables, by which no cell comes or goes, as that processor's packets are IP, and go by those of IP"),
-    WEFT_BOOL(T, solicit_strict, "solicit_strict", "true",
-              "RTS, CTS and Req go before other cells of their level (section 3.3: at high priority)"),
+    WEFT_BOOL(
+        T, solicit_strict, "solicit_strict", "true",
+        "RTS, CTS and Req go before other cells of their level (section 3.3 says so of RTS; of the others assumed)"),
     WEFT_BOOL(T, low_strict, "low_strict", "false", "the low-latency level goes before bulk"),
     WEFT_UINT(T, low_weight, "low_weight", "8", "1", "127",
               "of the low-latency level, unless it is strict; bulk has 1 (assumed)"),
@@ -121,6 +127,11 @@ static const char *check(const void *conf, char *text, size_t size) {
                  "credit_batch of a FIFO of %" PRIu64 "B leaves less than a %s (%" PRIu64
                  "B): it could wait without end",
                  least, what, lump);
+    else if (c->nic_endpoints >= c->ip_endpoints)
+        snprintf(text, size,
+                 "nic_endpoints %" PRIu64 " of %" PRIu64
+                 " ip_endpoints: none is left for the Ethernet port; expected fewer, or 0: they share all",
+                 c->nic_endpoints, c->ip_endpoints);
     else if (c->output_bytes < lump)
         snprintf(text, size, "output_queue of %" PRIu64 "B holds less than a %s (%" PRIu64 "B)", c->output_bytes, what,
                  lump);

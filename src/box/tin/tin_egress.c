@@ -119,6 +119,7 @@ static void fetch(struct weft__node *node, struct weft__tin *tin, struct weft__w
         .use = f->use,
     };
     append(tin, &tin->fetching, slot);
+    weft__gnet_note_slot(&tin->gnet, slot, port->endpoint == WEFT__GNET_ETHERNET);
     uint32_t key = weft__tin_key(tin, WEFT__TIN_KEY_FETCHING);
     if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key, w->now_ps + tin->conf->reassembly_timeout_ps);

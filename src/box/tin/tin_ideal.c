@@ -46,7 +46,9 @@ bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_fram
     const struct weft_tin_conf *conf = weft__tin_conf(ways->device[f->node]);
     uint32_t payload = f->bytes - WEFT__TIN_L2_BYTES, cells = (payload + WEFT_GNET_PAYLOAD - 1) / WEFT_GNET_PAYLOAD;
     uint32_t wire = cells > 1 ? (uint32_t)WEFT_GNET_CELL_MAX : payload + WEFT_GNET_DATA_HEAD_BYTES;
-    uint64_t turns = (cells + conf->ip_endpoints - 1) / conf->ip_endpoints;
+    uint64_t others = conf->ip_endpoints - conf->nic_endpoints; // the Ethernet port's, or all
+    uint64_t endpoints = others > conf->nic_endpoints ? others : conf->nic_endpoints;
+    uint64_t turns = (cells + endpoints - 1) / endpoints;
     weft_rate_bps rate = conf->endpoint_rate_bps;
     *ret = (struct weft__crossing){.node = f->node, .whole = true};
     struct way way = find_way(ways, &ret->node, f->dst, wire);

@@ -58,6 +58,17 @@ static void free_slot(struct weft__tin_rma *rma, uint32_t slot) {
     rma->free = slot;
 }
 
+/// What an answer to it brings.
+static uint32_t answer_bytes(const struct weft__tin_request *r) {
+    return r->verb == WEFT_RMA_READ ? r->bytes : ACK_BYTES;
+}
+
+/// What it takes of the window: what is asked for, or its Req if that is longer. So Reqs are no more than the window.
+static uint32_t window_bytes(const struct weft__tin_request *r) {
+    uint32_t bytes = answer_bytes(r);
+    return bytes > WEFT_GNET_REQUEST_BYTES ? bytes : WEFT_GNET_REQUEST_BYTES;
+}
+
 static void note_asked(struct weft__tin_rma *rma, uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
     r->before = rma->asked_last;
@@ -73,7 +84,7 @@ static void forget_asked(struct weft__tin_rma *rma, uint32_t slot) {
     const struct weft__tin_request *r = &rma->request[slot];
     *(r->before == WEFT_NONE ? &rma->asked_first : &rma->request[r->before].after) = r->after;
     *(r->after == WEFT_NONE ? &rma->asked_last : &rma->request[r->after].before) = r->before;
-    rma->solicited_bytes -= r->bytes;
+    rma->solicited_bytes -= window_bytes(r);
 }
 
 /// Slots that go on after a constant time, in the order in which they came. The timer is that of the first.
@@ -95,19 +106,14 @@ static uint32_t next_slot(struct weft__node *node, struct weft__tin_rma *rma, st
     return p.qp;
 }
 
-/// What an answer to it brings.
-static uint32_t answer_bytes(const struct weft__tin_request *r) {
-    return r->verb == WEFT_RMA_READ ? r->bytes : ACK_BYTES;
-}
-
 static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w, uint32_t slot) {
     struct weft__tin_request *r = &rma->request[slot];
     uint32_t value = r->bytes;
-    if (r->verb != WEFT_RMA_READ) r->bytes = ACK_BYTES; // all that the window has to hold here
+    if (r->verb != WEFT_RMA_READ) r->bytes = ACK_BYTES; // all that is asked for here
     r->state = WEFT__TIN_ASKED;
     r->left = (uint16_t)answer_bytes(r);
     r->dispatched_ps = w->now_ps;
-    rma->solicited_bytes += r->bytes;
+    rma->solicited_bytes += window_bytes(r);
     if (rma->solicited_bytes > rma->solicited_bytes_max) rma->solicited_bytes_max = rma->solicited_bytes;
     if (rma->asked_first == WEFT_NONE)
         weft__timer_set(&node->timers, rma->key0 + ASKED, w->now_ps + rma->conf->timeout_ps);
@@ -127,7 +133,7 @@ static void dispatch(struct weft__node *node, struct weft__tin_rma *rma, struct 
 
 static bool fits(const struct weft__tin_rma *rma, uint32_t slot) {
     const struct weft__tin_request *r = &rma->request[slot];
-    return rma->solicited_bytes + answer_bytes(r) <= rma->conf->window_bytes;
+    return rma->solicited_bytes + window_bytes(r) <= rma->conf->window_bytes;
 }
 
 static void dispatch_waiting(struct weft__node *node, struct weft__tin_rma *rma, struct weft__worker *w) {
