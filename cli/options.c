@@ -118,6 +118,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
     switch (which) {
     case SET:
         o->setting[o->settings++] = value;
+        o->set = true;
         return true;
     case SEED:
         o->setting[o->settings++] = weft_arena_format(o->arena, "run.seed=%s", value);
