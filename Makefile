@@ -2,9 +2,8 @@
 # The front door. Meson does the work; `make help` lists what there is.
 BUILD ?= build
 MESON_OPTIONS ?=
-DEMO_SCENARIO ?= scenarios/foundation/incast.yaml
+DEMO_SCENARIO ?= scenarios/foundation/demo.yaml
 DEMO_ARGS ?=
-DEMO_LARGE := $(foreach i,0 1 2 3 4 5,--set workload.$(i).size=80MB)
 FUZZ_SECONDS ?= 20
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -55,12 +54,9 @@ install: build ## install program, library, headers and schema below PREFIX (/us
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F '|' '{ printf "make %-18s%s\n", $$1, $$2 }'
 
-demo: build ## run the incast study of a 1024-GPU fabric and show its result
+demo: build ## an incast among 1024 GPUs under PFC, DCQCN and source flow control
 	@test -f $(DEMO_SCENARIO) || { echo "demo: there is no $(DEMO_SCENARIO)" >&2; exit 2; }
-	@echo "== 5 MB a flow =="
 	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_ARGS)
-	@echo && echo "== the same with 80 MB a flow: time for DCQCN to settle =="
-	$(WEFT) compare $(DEMO_SCENARIO) $(DEMO_LARGE) $(DEMO_ARGS)
 
 # The build folder of `make` may have been made without what only tests need.
 build-tests: build

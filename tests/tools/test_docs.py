@@ -36,12 +36,6 @@ class Readme(unittest.TestCase):
                 self.assertEqual(weft(folder, "run", "first.yaml"), (2, "", error))
 
 
-    def test_demo(self):
-        shown = re.search(r"```\n(incast: .*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1).strip()
-        scenario = ROOT / "scenarios/foundation/incast.yaml"
-        self.assertEqual(weft(ROOT, "compare", scenario, "--quiet"), (0, shown, ""))
-
-
 class ExitStatus(unittest.TestCase):
     """docs/cli.md: 1 if the machine failed."""
 
