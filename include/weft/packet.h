@@ -36,10 +36,11 @@ enum weft_packet_flag {
     WEFT_PACKET_LAST = 4,
 };
 
-/// Bits of fields. Six are left, and one kind.
+/// Bits of fields. One is left, and one kind.
 enum {
     WEFT_PACKET_NODE_BITS = 24,
-    WEFT_PACKET_SPARE_BITS = 6,
+    WEFT_PACKET_HOPS_BITS = 5,
+    WEFT_PACKET_SPARE_BITS = 1,
     WEFT_PACKET_ENTROPY_BITS = 14,
     WEFT_PACKET_KIND_BITS = 4,
     WEFT_PACKET_PRIORITY_BITS = 3,
@@ -53,6 +54,7 @@ struct weft_packet {
     uint32_t late : 1;    ///< arrives after what comes to the same port at the same time and is not late
     uint32_t side : 1;    ///< has a record beside it: psn is its number (src/engine/side.h)
     uint32_t spare : WEFT_PACKET_SPARE_BITS;
+    uint32_t hops : WEFT_PACKET_HOPS_BITS; ///< routers that it has come to, at most all that fit; for captures
     uint32_t node : WEFT_PACKET_NODE_BITS; ///< the node it arrives at; written at each hop, so in the upper bits
     uint16_t port;                         ///< that node's port, from 0
     uint16_t bytes;                        ///< frame from destination MAC to FCS; the wire adds WEFT_WIRE_OVERHEAD
@@ -68,7 +70,8 @@ struct weft_packet {
     uint32_t dscp : WEFT_PACKET_DSCP_BITS;
 };
 _Static_assert(sizeof(struct weft_packet) == 32, "packets are copied by value; two to a cache line");
-_Static_assert(WEFT_PACKET_NODE_BITS + 1 + 1 + WEFT_PACKET_SPARE_BITS == 32, "a word of bits, all named");
+_Static_assert(WEFT_PACKET_NODE_BITS + 1 + 1 + WEFT_PACKET_SPARE_BITS + WEFT_PACKET_HOPS_BITS == 32,
+               "a word of bits, all named");
 _Static_assert(WEFT_PACKET_ENTROPY_BITS + WEFT_PACKET_KIND_BITS + WEFT_PACKET_PRIORITY_BITS + WEFT_PACKET_ECN_BITS +
                        WEFT_PACKET_FLAG_BITS + WEFT_PACKET_DSCP_BITS ==
                    32,
@@ -82,6 +85,12 @@ _Static_assert(2 * WEFT_PACKET_LAST - 1 < 1 << WEFT_PACKET_FLAG_BITS, "a packet 
 /// Says to which node it goes, or what else a box keeps there while it has the packet.
 static inline void weft_packet_set_node(struct weft_packet *p, uint32_t node) {
     p->node = node & (WEFT_PACKET_NODES - 1);
+}
+
+/// A switch or a fabric has it from outside: its priority by their map from DSCP, and a hop more.
+static inline void weft_packet_enter(struct weft_packet *p, const uint8_t *dscp_map) {
+    p->priority = dscp_map[p->dscp] & 7u;
+    if (p->hops < (1u << WEFT_PACKET_HOPS_BITS) - 1) p->hops++;
 }
 
 #define WEFT_WIRE_OVERHEAD 20u ///< preamble 8 and inter-packet gap 12

@@ -40,10 +40,12 @@ struct weft_capture_conf {
     const char *file;
     uint32_t content;  ///< enum weft_capture_content
     uint32_t cnp_mark; ///< enum weft_cnp_mark
+    uint32_t switches; ///< enum weft_capture_switches
     weft_bytes limit_bytes;
     weft_time_ps from_ps, until_ps;
 };
 enum weft_capture_content { WEFT_CAPTURE_HEADERS, WEFT_CAPTURE_FULL };
+enum weft_capture_switches { WEFT_CAPTURE_ROUTERS, WEFT_CAPTURE_BRIDGES };
 extern const struct weft_param_table weft_capture_table;
 
 /// Configuration of some devices: those whose node name matches, or all (match == NULL; always the first).

@@ -4,8 +4,9 @@
 
 #include "weft/scenario.h"
 
-static const char *const contents[] = {"headers", "full", NULL}; // enum weft_capture_content
-static const char *const marks[] = {"becn", "fecn", NULL};       // enum weft_cnp_mark
+static const char *const contents[] = {"headers", "full", NULL};    // enum weft_capture_content
+static const char *const marks[] = {"becn", "fecn", NULL};          // enum weft_cnp_mark
+static const char *const switches[] = {"routers", "bridges", NULL}; // enum weft_capture_switches
 
 static const struct weft_param rows[] = {
     WEFT_TEXT(struct weft_capture_conf, ports, "ports", "",
@@ -20,6 +21,9 @@ static const struct weft_param rows[] = {
     WEFT_TIME(struct weft_capture_conf, until_ps, "until", "never", "1ps", "never", "frames complete before this time"),
     WEFT_CHOICE(struct weft_capture_conf, cnp_mark, "cnp", "becn", marks,
                 "bit of the BTH by which a CNP speaks of congestion"),
+    WEFT_CHOICE(struct weft_capture_conf, switches, "switches", "routers", switches,
+                "a router writes its own and the next MAC address into a frame and takes 1 off the TTL, as RFC 1812 "
+                "asks; a bridge leaves both alone. A DSF and a Clique are one router"),
 };
 
 static const char *check(const void *conf, char *text, size_t size) {

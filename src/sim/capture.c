@@ -126,6 +126,7 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.qp_numbers = net->hosts.qp_numbers;
     c->frames.lldp = net->lldp;
     c->frames.cnp_mark = scenario->capture.cnp_mark;
+    c->frames.routed = scenario->capture.switches == WEFT_CAPTURE_ROUTERS;
     c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;
     *ret_capture = c;
     return WEFT_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a packet of 32 bytes does not carry is derived, so that the same run gives the same frames: addresses and queue
 // pair numbers from indices, opcodes from verb and PSN, the payload from its place in the message (octet k is k mod
-// 256). The fabric is drawn as a bridged one: MAC addresses are those of the hosts, and nothing counts down the TTL.
+// 256). Switches are drawn as routers (RFC 1812 section 5.3.1: each takes 1 off the TTL) or as bridges.
 //
 // Sources: as in weft/wire.h. ACK: PSN of the last packet it acknowledges; NAK: of the packet expected. MSN: messages
 // completed, and of a READ one more as soon as its request is being answered (IBTA vol. 1, C9-148).
@@ -69,20 +69,26 @@ static void fill_ack(struct weft_frame *f, const struct weft_qp_conf *qp, const 
                                  .msn = p->psn == qp->packets};
 }
 
+/// From one end of the link to the other, or, past bridges, from host to host.
+static void fill_macs(struct weft_frame *f, const struct weft__frames *frames, uint32_t src, uint32_t dst,
+                      uint32_t sender) {
+    const struct weft_topology *t = frames->topology;
+    weft_address_mac(frames->routed ? sender : t->node[t->host[src]].port0, f->ethernet.src);
+    weft_address_mac(frames->routed ? t->port[sender].peer : t->node[t->host[dst]].port0, f->ethernet.dst);
+}
+
 /// Between the two hosts of its queue pair. Returns the queue pair.
 static const struct weft_qp_conf *fill_ip(struct weft_frame *f, const struct weft__frames *frames,
-                                          const struct weft_packet *p) {
+                                          const struct weft_packet *p, uint32_t sender) {
     const struct weft_qp_conf *qp = &frames->qp[p->qp];
-    const struct weft_topology *t = frames->topology;
     uint32_t src = p->dst == qp->dst ? qp->src : qp->dst;
-    weft_address_mac(t->node[t->host[src]].port0, f->ethernet.src);
-    weft_address_mac(t->node[t->host[p->dst]].port0, f->ethernet.dst);
+    fill_macs(f, frames, src, p->dst, sender);
     f->ipv4 = (struct weft_ipv4){
         .dscp = p->dscp,
         .ecn = p->ecn,
         .identification = (uint16_t)p->psn,
         .dont_fragment = true,
-        .ttl = TTL,
+        .ttl = (uint8_t)(TTL - (frames->routed ? p->hops : 0u)),
         .src = weft_address_ipv4(src),
         .dst = weft_address_ipv4(p->dst),
     };
@@ -91,8 +97,9 @@ static const struct weft_qp_conf *fill_ip(struct weft_frame *f, const struct wef
     return qp;
 }
 
-static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
-    const struct weft_qp_conf *qp = fill_ip(f, frames, p);
+static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
+                      uint32_t sender) {
+    const struct weft_qp_conf *qp = fill_ip(f, frames, p, sender);
     f->bth = (struct weft_bth){
         .migration = true,
         .pkey = 0xffff,
@@ -128,8 +135,8 @@ static void fill_roce(struct weft_frame *f, const struct weft__frames *frames, c
 
 /// `message`: room for it.
 static void fill_sfcm(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p,
-                      uint8_t *message) {
-    const struct weft_qp_conf *qp = fill_ip(f, frames, p);
+                      uint32_t sender, uint8_t *message) {
+    const struct weft_qp_conf *qp = fill_ip(f, frames, p, sender);
     const struct weft_sfcm m = {
         .version = WEFT_SFCM_VERSION,
         .priority = qp->priority,
@@ -169,9 +176,9 @@ size_t weft__frames_build(const struct weft__frames *frames, const struct weft_p
     if (p->kind == WEFT_PACKET_PFC)
         fill_pfc(&f, p, sender);
     else if (p->kind == WEFT_PACKET_SFCM)
-        fill_sfcm(&f, frames, p, message);
+        fill_sfcm(&f, frames, p, sender, message);
     else
-        fill_roce(&f, frames, p);
+        fill_roce(&f, frames, p, sender);
     size_t written;
     if (frames->headers && p->kind == WEFT_PACKET_DATA) {
         weft_frame_complete(&f);

@@ -20,6 +20,7 @@ struct weft__frames {
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     enum weft_cnp_mark cnp_mark;
     bool headers; ///< of data, only the headers
+    bool routed;  ///< switches are routers
     uint8_t payload[WEFT__PAYLOAD_PERIOD + WEFT__FRAME_BYTES_MAX];
 };
 

@@ -223,6 +223,29 @@ static void what_and_when(void **state) {
     assert_true(some.last_ns > 5000 && some.last_ns < 6000);
 }
 
+/// Values of an octet of the frames of a capture, as a set.
+static uint64_t octets_at(const char *name, size_t offset) {
+    struct bytes b = slurp(name);
+    uint64_t seen = 0;
+    for (size_t at = 0; at < b.size; at += word(b.at + at + 4))
+        if (word(b.at + at) == 6 && b.at[at + 28 + 12] == 8 && !b.at[at + 28 + 13]) // IPv4
+            seen |= UINT64_C(1) << (b.at[at + 28 + offset] & 63u);
+    free(b.at);
+    return seen;
+}
+
+/// RFC 1812 section 5.3.1: each of the three routers takes 1 off the TTL of 64. A bridge does not.
+static void routers_count_down(void **state) {
+    (void)state;
+    const size_t ttl = 14 + 8;
+    succeed("run s.yaml --capture host-4 --quiet");
+    assert_int_equal(octets_at("capture.pcapng", ttl), UINT64_C(1) << (64 & 63) | UINT64_C(1) << 61);
+    succeed("run s.yaml --capture 'spine-*' --quiet");
+    assert_int_equal(octets_at("capture.pcapng", ttl), UINT64_C(1) << 63 | UINT64_C(1) << 62);
+    succeed("run s.yaml --capture host-4 --quiet --set capture.switches=bridges");
+    assert_int_equal(octets_at("capture.pcapng", ttl), UINT64_C(1) << (64 & 63));
+}
+
 static void variants(void **state) {
     (void)state;
     succeed("compare s.yaml --set capture.ports=host-4 --set capture.file=c.pcapng --out r");
@@ -305,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(nothing_else_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(libpcap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_and_when, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(routers_count_down, set_up, tear_down),
         cmocka_unit_test_setup_teardown(variants, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_file_is_written_twice, set_up, tear_down),
     };

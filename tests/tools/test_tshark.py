@@ -298,6 +298,68 @@ class Stories(Captured):
         self.assertEqual({quanta for _, quanta in first.values()}, {"65535"})
 
 
+class Hops(Captured):
+    """RFC 1812, section 5.3.1: a router takes 1 off the TTL. Section 3.3: a frame goes from one end of a link to the other."""
+    LEAF_SPINE = """
+topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 2}
+workload: [{kind: permutation, size: 20KB}, {kind: flow, src: host-0, dst: host-1, size: 20KB}]
+"""
+    # From a host of one rack past two spines into a Clique, through it to another TiN, and back.
+    CLIQUE = """
+topology: {kind: dragonfly, pods: 3, tins: 4, hosts_per_tin: 1, local_parallel: 1, gateways: 1, spines: 2, tors: 2,
+           hosts_per_tor: 2}
+workload: [{kind: flow, src: host-12, dst: host-6, size: 20KB}, {kind: flow, src: host-0, dst: host-6, size: 20KB}]
+"""
+    DSF = """
+topology: {kind: dsf_l1_zone, rdsws: 4, hosts_per_rdsw: 2, rails: 2, fdsws: 4}
+workload: [{kind: flow, src: host-0, dst: host-7, size: 20KB}]
+"""
+
+    def ttl_of(self, *arguments):
+        """Of RoCE frames: TTL at each port and direction."""
+        self.begin(*arguments, "--set", "capture.content=headers")
+        self.assert_sound()
+        number = dict(self.database.execute("select name, port from ports"))
+        mac = {name: "02:00:" + ":".join(f"{port >> shift & 255:02x}" for shift in (24, 16, 8, 0))
+               for name, port in number.items()}
+        seen = defaultdict(set)
+        self.hosts, self.links = set(), set()
+        for port, description, direction, ttl, src, dst, ip_src, ip_dst in self.fields(
+                "infiniband", "frame.interface_name", "frame.interface_description", "frame.packet_flags_direction",
+                "ip.ttl", "eth.src", "eth.dst", "ip.src", "ip.dst"):
+            peer = description.removeprefix("to ").split(", ")[0]
+            out = int(direction, 16) == 2
+            seen[port.rsplit("-", 1)[0], "out" if out else "in"].add(int(ttl))
+            self.links.add((src, dst) == ((mac[port], mac[peer]) if out else (mac[peer], mac[port])))
+            self.hosts.add((ip_src, src, ip_dst, dst))
+        return dict(seen)
+
+    def test_routers(self):
+        seen = self.ttl_of(self.LEAF_SPINE)
+        self.assertEqual(seen, {("host", "out"): {64}, ("leaf", "in"): {64, 62}, ("leaf", "out"): {63, 61},
+                                ("spine", "in"): {63}, ("spine", "out"): {62}, ("host", "in"): {63, 61}})
+        self.assertEqual(self.links, {True})
+
+    def test_bridges(self):
+        seen = self.ttl_of(self.LEAF_SPINE, "--set", "capture.switches=bridges")
+        self.assertEqual({ttl for ttls in seen.values() for ttl in ttls}, {64})
+        self.assertEqual(len({mac for _, src, _, dst in self.hosts for mac in (src, dst)}), 4)
+        self.assertEqual(len({(ip, mac) for source, src, target, dst in self.hosts
+                              for ip, mac in ((source, src), (target, dst))}), 4)
+
+    def test_a_clique_is_one_router(self):
+        seen = self.ttl_of(self.CLIQUE, "--capture", "host-*,tor-*,spine-*,tin-*")
+        self.assertEqual(seen["host", "out"], {64})
+        self.assertEqual(seen["host", "in"], {63, 61})  # of a neighbour; past a rack's switch, a spine and the Clique
+        self.assertEqual(seen["tin", "out"], {63, 61})
+        self.assertEqual(self.links, {True})
+
+    def test_a_dsf_is_one_router(self):
+        seen = self.ttl_of(self.DSF, "--capture", "host-*")
+        self.assertEqual(seen, {("host", "out"): {64}, ("host", "in"): {63}})
+        self.assertEqual(self.links, {True})
+
+
 class FourHundred(Captured):
     """IEEE 802.1Qbb: a quantum is 512 bit times, 1.28 ns at 400 Gb/s; 65535 quanta are 83.8848 us."""
     RATE = 400e9

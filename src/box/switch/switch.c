@@ -541,7 +541,7 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
 /// waited for when it is copied.)
 static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
-    p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+    weft_packet_enter(p, sw->conf->dscp_map);
     uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
@@ -566,7 +566,7 @@ static __attribute__((cold, noinline)) void prepare_unrouted(struct weft__switch
     for (uint32_t i = 0; i < n; i++) {
         struct weft_packet *p = arrival[i].packet;
         arrival[i].word = WEFT_NONE;
-        if (!weft_packet_is_local(p)) p->priority = sw->conf->dscp_map[p->dscp] & 7u;
+        if (!weft_packet_is_local(p)) weft_packet_enter(p, sw->conf->dscp_map);
     }
 }
 
