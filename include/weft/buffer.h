@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffer accounting of a switch, seen from the ingress side (per input port and priority, the "priority group"),
-// because that is where PFC looks. Egress depth, where ECN looks, is counted by the switch itself.
+// because that is whom PFC pauses. Egress depth, where ECN looks, is counted by the switch itself.
 #ifndef WEFT_BUFFER_H
 #define WEFT_BUFFER_H
 
@@ -9,7 +9,7 @@
 enum weft_buffer_answer {
     WEFT_BUFFER_OK,   ///< accepted (on admit), or nothing to say (on release)
     WEFT_BUFFER_XOFF, ///< accepted, and the priority group is above its XOFF threshold
-    WEFT_BUFFER_XON,  ///< on release or review: at or below the resume threshold
+    WEFT_BUFFER_XON,  ///< on release or review: at or below the resume threshold, or nothing of it is in the way
     WEFT_BUFFER_DROP, ///< not accepted: no room (for a lossless group: headroom exhausted)
 };
 
@@ -23,6 +23,8 @@ struct weft_buffer_plan {
 };
 
 struct weft_buffer_ops {
+    bool
+        by_output; ///< it counts at outputs too, so only a switch that knows a packet's output when it comes can use it
     /// Required. Does the configuration fit a switch with so many ports, and can frames of `frame_bytes` be admitted at
     /// all? NULL, or why not (in `text`): bad input.
     const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
@@ -31,10 +33,13 @@ struct weft_buffer_ops {
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
-    /// Required, hot. A packet of `bytes` wants in at (port, priority).
-    enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
+    /// Required, hot. A packet of `bytes` for the port `out` wants in at (port, priority). `out` is WEFT_NONE
+    /// where `by_output` is false and the box has none.
+    enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority,
+                                     uint32_t bytes);
     /// Required, hot. It left. XON is answered whenever the level is at or below the resume threshold.
-    enum weft_buffer_answer (*release)(void *state, const void *conf, uint32_t port, uint32_t priority, uint32_t bytes);
+    enum weft_buffer_answer (*release)(void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority,
+                                       uint32_t bytes);
     /// Optional, hot. (port, priority) will be asked about soon: bring it into the cache.
     void (*prefetch)(const void *state, uint32_t port, uint32_t priority);
     /// Required. How it stands now: XOFF above the XOFF threshold, XON at or below the resume threshold, OK between.
@@ -42,8 +47,8 @@ struct weft_buffer_ops {
     /// Required. From now on so many priorities are lossless at the port; what is held stays, in headroom too.
     void (*set_lossless)(void *state, const void *conf, uint32_t port, uint8_t lossless_mask);
     weft_bytes (*level)(const void *state, const void *conf, uint32_t port, uint32_t priority); ///< required
-    /// Required: what a packet may have at most to be admitted without XOFF.
-    weft_bytes (*room)(const void *state, const void *conf, uint32_t port, uint32_t priority);
+    /// Required: what a packet for `out` may have at most to be admitted without XOFF.
+    weft_bytes (*room)(const void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority);
     /// Required: the highest level (port, priority) has had.
     weft_bytes (*level_max)(const void *state, const void *conf, uint32_t port, uint32_t priority);
     /// Required. NULL, or which invariant is broken (sum of groups = pool used, ...).

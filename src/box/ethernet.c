@@ -35,6 +35,11 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
     for (uint32_t k = 0; k < t->node[node].ports; k++)
         ports += !weft_topology_link_is_fabric(t, weft_topology_port(t, node, k)->link);
     if (!ports) return WEFT_OK; // cells only
+    if (buffer->by_output && t->node[node].box != WEFT_BOX_ETHERNET_SWITCH)
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, conf->buffer.place,
+            "switch.buffer of %s: %s counts at the queues of outputs, and these ports have only inputs",
+            t->node[node].name, conf->buffer.model->name);
     const char *wrong =
         buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, plan->frame_bytes, text, sizeof text);
     if (!wrong) return WEFT_OK;

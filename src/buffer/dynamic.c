@@ -176,8 +176,8 @@ static enum weft_buffer_answer dynamic_review(const void *state, const void *con
     return review_group(conf, s, group_of(s, port, priority), priority);
 }
 
-static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t priority,
-                                             uint32_t bytes) {
+static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint32_t port, uint32_t out,
+                                             uint32_t priority, uint32_t bytes) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
@@ -195,8 +195,8 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
     return lossless && review_group(c, s, g, priority) == WEFT_BUFFER_XOFF ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
 }
 
-static enum weft_buffer_answer dynamic_release(void *state, const void *conf, uint32_t port, uint32_t priority,
-                                               uint32_t bytes) {
+static enum weft_buffer_answer dynamic_release(void *state, const void *conf, uint32_t port, uint32_t out,
+                                               uint32_t priority, uint32_t bytes) {
     const struct dynamic_conf *c = conf;
     struct dynamic_state *s = state;
     struct dynamic_group *g = group_at(s, port, priority);
@@ -236,7 +236,7 @@ static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, c
 }
 
 /// The larger the packet, the more it has and the less the threshold: so by halving.
-static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+static weft_bytes dynamic_room(const void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority) {
     const struct dynamic_conf *c = conf;
     const struct dynamic_state *s = state;
     const struct dynamic_group *g = group_of(s, port, priority);

@@ -85,8 +85,8 @@ static enum weft_buffer_answer static_review(const void *state, const void *conf
     return level > c->xoff_bytes ? WEFT_BUFFER_XOFF : level <= c->xon_bytes ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 
-static enum weft_buffer_answer static_admit(void *state, const void *conf, uint32_t port, uint32_t priority,
-                                            uint32_t bytes) {
+static enum weft_buffer_answer static_admit(void *state, const void *conf, uint32_t port, uint32_t out,
+                                            uint32_t priority, uint32_t bytes) {
     const struct static_conf *c = conf;
     struct static_state *s = state;
     struct static_group *g = group_at(s, port, priority);
@@ -98,8 +98,8 @@ static enum weft_buffer_answer static_admit(void *state, const void *conf, uint3
                                                                                        : WEFT_BUFFER_OK;
 }
 
-static enum weft_buffer_answer static_release(void *state, const void *conf, uint32_t port, uint32_t priority,
-                                              uint32_t bytes) {
+static enum weft_buffer_answer static_release(void *state, const void *conf, uint32_t port, uint32_t out,
+                                              uint32_t priority, uint32_t bytes) {
     const struct static_conf *c = conf;
     struct static_state *s = state;
     struct static_group *g = group_at(s, port, priority);
@@ -122,7 +122,7 @@ static weft_bytes static_level(const void *state, const void *conf, uint32_t por
     return group_of(state, port, priority)->level;
 }
 
-static weft_bytes static_room(const void *state, const void *conf, uint32_t port, uint32_t priority) {
+static weft_bytes static_room(const void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority) {
     const struct static_state *s = state;
     const struct static_conf *c = conf;
     weft_bytes level = group_of(s, port, priority)->level;

@@ -259,7 +259,7 @@ bool weft__ether_judge(struct weft__ether *e, struct weft__worker *w, const stru
 
 bool weft__ether_enter(struct weft__ether *e, struct weft__worker *w, const struct weft_packet *p, bool *ret_xoff) {
     enum weft_buffer_answer answer =
-        e->buffer->admit(e->buffer_state, e->conf->buffer.conf, p->port, p->priority, p->bytes);
+        e->buffer->admit(e->buffer_state, e->conf->buffer.conf, p->port, WEFT_NONE, p->priority, p->bytes);
     if (answer == WEFT_BUFFER_DROP) {
         weft__ether_drop_full(e, w, p);
         return false;

@@ -136,7 +136,8 @@ void weft__ether_has_room(struct weft__ether *e, struct weft__node *node, struct
 /// A packet leaves the ingress buffer: its neighbour may be let resume.
 static inline void weft__ether_release(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
                                        const struct weft_packet *p) {
-    if (e->buffer->release(e->buffer_state, e->conf->buffer.conf, p->port, p->priority, p->bytes) == WEFT_BUFFER_XON &&
+    if (e->buffer->release(e->buffer_state, e->conf->buffer.conf, p->port, WEFT_NONE, p->priority, p->bytes) ==
+            WEFT_BUFFER_XON &&
         e->xoffs[p->priority] && !e->full)
         weft__ether_want_pause(e, node, w, p->port, p->priority, WEFT_NONE, false);
 }

@@ -11,7 +11,7 @@
 enum { PORTS = 6, LOSSLESS = 0x18, HELD_MAX = 40000, FRAME_MAX = 9216 };
 
 struct packet {
-    uint32_t port, priority, bytes;
+    uint32_t port, out, priority, bytes;
 };
 
 struct bench {
@@ -30,10 +30,10 @@ static bool lossless(const struct bench *b, uint32_t port, uint32_t priority) {
 }
 
 static void admit(struct bench *b, struct packet p) {
-    weft_bytes room = b->ops->room(b->state, b->conf, p.port, p.priority);
+    weft_bytes room = b->ops->room(b->state, b->conf, p.port, p.out, p.priority);
     weft_bytes *level = &b->level[p.port][p.priority], *level_max = &b->level_max[p.port][p.priority];
     enum weft_buffer_answer before = b->ops->review(b->state, b->conf, p.port, p.priority);
-    enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.priority, p.bytes);
+    enum weft_buffer_answer answer = b->ops->admit(b->state, b->conf, p.port, p.out, p.priority, p.bytes);
     b->in += p.bytes;
     assert_int_equal(answer == WEFT_BUFFER_OK, p.bytes <= room);
     if (answer == WEFT_BUFFER_DROP) {
@@ -53,7 +53,7 @@ static void admit(struct bench *b, struct packet p) {
 static void release(struct bench *b, uint32_t i) {
     struct packet p = b->held[i];
     b->held[i] = b->held[--b->n];
-    enum weft_buffer_answer answer = b->ops->release(b->state, b->conf, p.port, p.priority, p.bytes);
+    enum weft_buffer_answer answer = b->ops->release(b->state, b->conf, p.port, p.out, p.priority, p.bytes);
     b->out += p.bytes;
     b->level[p.port][p.priority] -= p.bytes;
     enum weft_buffer_answer after = b->ops->review(b->state, b->conf, p.port, p.priority);
@@ -77,7 +77,9 @@ static void assert_conserved(const struct bench *b) {
 static struct packet draw_packet(struct weft_random *random, uint32_t hot) {
     static const uint32_t sizes[] = {64, 78, 1082, 4158, FRAME_MAX};
     uint32_t who = weft_random_below(random, 2) ? hot : (uint32_t)weft_random_below(random, PORTS * WEFT_PRIORITIES);
-    return (struct packet){who / WEFT_PRIORITIES, who % WEFT_PRIORITIES, sizes[weft_random_below(random, 5)]};
+    uint32_t port = who / WEFT_PRIORITIES,
+             out = weft_random_below(random, 4) ? hot % PORTS : port; // many for one output
+    return (struct packet){port, out, who % WEFT_PRIORITIES, sizes[weft_random_below(random, 5)]};
 }
 
 /// Fills and drains in phases, so that every threshold is crossed both ways.
@@ -133,7 +135,7 @@ static weft_bytes fill(const struct weft_buffer_ops *ops, const void *conf, void
                        uint32_t priority, uint32_t bytes, enum weft_buffer_answer until) {
     weft_bytes level = ops->level(state, conf, port, priority);
     for (;;) {
-        enum weft_buffer_answer answer = ops->admit(state, conf, port, priority, bytes);
+        enum weft_buffer_answer answer = ops->admit(state, conf, port, port, priority, bytes);
         if (answer == until || answer == WEFT_BUFFER_DROP) break;
     }
     return ops->level(state, conf, port, priority) - level;

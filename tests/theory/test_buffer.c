@@ -28,11 +28,11 @@ static void buffer_free(struct buffer *b) {
 }
 
 static enum weft_buffer_answer admit(struct buffer *b, uint32_t port, uint32_t priority, uint32_t bytes) {
-    return b->ops->admit(b->state, b->conf, port, priority, bytes);
+    return b->ops->admit(b->state, b->conf, port, 0, priority, bytes);
 }
 
 static enum weft_buffer_answer release(struct buffer *b, uint32_t port, uint32_t priority, uint32_t bytes) {
-    return b->ops->release(b->state, b->conf, port, priority, bytes);
+    return b->ops->release(b->state, b->conf, port, 0, priority, bytes);
 }
 
 static weft_bytes level(struct buffer *b, uint32_t port, uint32_t priority) {
@@ -171,12 +171,12 @@ static void a_pool_too_small_does_not_fit(void **state) {
 // a pause of that port alone.
 static void ports_share_one_pool(void **state) {
     struct buffer b = buffer_new("pool", "{size: 10000B, xoff: 8000B, xon: 6000B}", 3);
-    assert_int_equal(b.ops->room(b.state, b.conf, 2, 3), 8000);
+    assert_int_equal(b.ops->room(b.state, b.conf, 2, 0, 3), 8000);
     assert_int_equal(admit(&b, 0, 3, 5000), WEFT_BUFFER_OK);
     assert_int_equal(admit(&b, 1, 3, 3000), WEFT_BUFFER_OK); // full
-    assert_int_equal(b.ops->room(b.state, b.conf, 2, 3), 0);
+    assert_int_equal(b.ops->room(b.state, b.conf, 2, 0, 3), 0);
     assert_int_equal(admit(&b, 1, 3, 1500), WEFT_BUFFER_XOFF);
-    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_OK); // sent nothing since
+    assert_int_equal(b.ops->review(b.state, b.conf, 0, 3), WEFT_BUFFER_XON); // sent nothing since
     assert_int_equal(admit(&b, 1, 3, 501), WEFT_BUFFER_DROP);
     assert_int_equal(admit(&b, 0, 3, 2000), WEFT_BUFFER_XOFF); // headroom of its own
     assert_int_equal(admit(&b, 2, 2, 10000), WEFT_BUFFER_OK);  // another priority, lossy: another pool
@@ -201,6 +201,28 @@ static void who_holds_nothing_goes_on(void **state) {
     buffer_free(&b);
 }
 
+// Queues of 8000 B at two outputs. Queue 1 pauses both inputs that send to it above XOFF; queue 0, half full, pauses
+// nobody. Input 0 goes on when queue 1 is at XON, input 1 when nothing of its own is left in it.
+static void a_queue_pauses_all_that_feed_it(void **state) {
+    struct buffer b = buffer_new("egress", "{size: 10000B, xoff: 8000B, xon: 6000B}", 3);
+    const struct weft_buffer_ops *ops = b.ops;
+    assert_int_equal(ops->admit(b.state, b.conf, 0, 1, 3, 6000), WEFT_BUFFER_OK);
+    assert_int_equal(ops->admit(b.state, b.conf, 0, 0, 3, 4000), WEFT_BUFFER_OK); // another queue
+    assert_int_equal(ops->admit(b.state, b.conf, 1, 1, 3, 1000), WEFT_BUFFER_OK); // queue 1 has 7000
+    assert_int_equal(ops->room(b.state, b.conf, 2, 1, 3), 1000);
+    assert_int_equal(ops->room(b.state, b.conf, 2, 0, 3), 4000);
+    assert_int_equal(ops->admit(b.state, b.conf, 1, 1, 3, 1500), WEFT_BUFFER_XOFF); // to its headroom
+    assert_int_equal(ops->admit(b.state, b.conf, 0, 1, 3, 2000), WEFT_BUFFER_XOFF); // to its own
+    assert_int_equal(ops->admit(b.state, b.conf, 0, 1, 3, 1001), WEFT_BUFFER_DROP);
+    assert_int_equal(ops->review(b.state, b.conf, 2, 3), WEFT_BUFFER_XON);
+    assert_int_equal(level(&b, 0, 3), 12000);
+    assert_int_equal(ops->release(b.state, b.conf, 0, 0, 3, 4000), WEFT_BUFFER_OK);  // not what it is paused for
+    assert_int_equal(ops->release(b.state, b.conf, 1, 1, 3, 1500), WEFT_BUFFER_OK);  // 7000, and 1000 of it its own
+    assert_int_equal(ops->release(b.state, b.conf, 1, 1, 3, 1000), WEFT_BUFFER_XON); // nothing left
+    assert_int_equal(ops->release(b.state, b.conf, 0, 1, 3, 2000), WEFT_BUFFER_XON); // 6000
+    buffer_free(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(static_thresholds),
@@ -212,6 +234,7 @@ int main(void) {
         cmocka_unit_test(a_pool_too_small_does_not_fit),
         cmocka_unit_test(ports_share_one_pool),
         cmocka_unit_test(who_holds_nothing_goes_on),
+        cmocka_unit_test(a_queue_pauses_all_that_feed_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void leave_buffer(struct weft__node
                                                                uint32_t out) {
     sw->port[out].queue[p->priority].bytes -= p->bytes;
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
-    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, p->priority, p->bytes) ==
+    if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
         sw->ether.xoffs[p->priority])
         weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
@@ -420,7 +420,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
         drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
         return false;
     }
-    switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, priority, p->bytes)) {
+    switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, out, priority, p->bytes)) {
     case WEFT_BUFFER_DROP:
         drop(sw, w, p, p->port, out,
              sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);

@@ -32,7 +32,7 @@ static void describe(struct weft__switch *sw, const struct weft__sfc_packet *pac
     fact->drain_rate_bps = fact->output_rate_bps / contenders(sw, out, packet->priority);
     weft__sfc_count(&sw->sfc, packet, fact);
     fact->input_rate_bps = packet->in_rate_bps;
-    fact->room_bytes = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, packet->priority);
+    fact->room_bytes = sw->buffer->room(sw->buffer_state, sw->conf->buffer.conf, packet->in, out, packet->priority);
 }
 
 static void send_message(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
