@@ -147,14 +147,15 @@ static uint32_t find_command(const char *const *part, uint32_t parts, enum weft_
     return 0;
 }
 
-/// What commands print has its unit at the end of its name.
+/// What commands print has its unit at the end of its name, before "_min" or "_max".
 static enum weft_claim_dimension dimension_by_name(const char *name) {
     static const char *const ends[] = {
         [WEFT_CLAIM_NUMBER] = "", [WEFT_CLAIM_TIME] = "_ps", [WEFT_CLAIM_BYTES] = "_bytes", [WEFT_CLAIM_RATE] = "_bps"};
     size_t length = strlen(name);
+    if (length > 4 && (!strcmp(name + length - 4, "_min") || !strcmp(name + length - 4, "_max"))) length -= 4;
     for (enum weft_claim_dimension d = WEFT_CLAIM_TIME; d <= WEFT_CLAIM_RATE; d++) {
         size_t end = strlen(ends[d]);
-        if (length > end && !strcmp(name + length - end, ends[d])) return d;
+        if (length > end && !strncmp(name + length - end, ends[d], end)) return d;
     }
     return WEFT_CLAIM_NUMBER;
 }
