@@ -44,6 +44,10 @@ enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 /// From how many UDP source ports a NIC sends to another host: one a queue pair, or one for all.
 enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR };
 
+/// What host h of several equal networks is: a NIC in each, or a port of one NIC in each, which its queue pairs take in
+/// turn.
+enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR };
+
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
@@ -57,8 +61,10 @@ struct weft_host_conf {
     bool ecn;             ///< data packets are sent ECN-capable
     uint32_t source_port; ///< enum weft_source_port
     struct weft_pfc_conf pfc;
-    bool sfc;           ///< understands source flow control messages
-    uint32_t sfc_scope; ///< enum weft_sfc_scope
+    bool sfc;                ///< understands source flow control messages
+    uint32_t sfc_scope;      ///< enum weft_sfc_scope
+    uint32_t planes;         ///< enum weft_planes
+    uint64_t plane_timeouts; ///< in a row, after which a queue pair goes on by the next plane
 };
 extern const struct weft_param_table weft_host_table;
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "box/box.h"
 
+uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device) {
+    return t->hosts && device[t->host[0]]->host.planes == WEFT_PLANES_QUEUE_PAIR ? t->networks : 1;
+}
+
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port) {
     const struct weft_topology *t = net->topology;
     const struct weft_node_info *node = &t->node[t->port[port].node];
@@ -52,10 +56,16 @@ struct weft__port_peer weft__network_peer(const struct weft__network *net, uint3
     const struct weft_topology *t = net->topology;
     uint32_t peer = t->port[port].peer, node = t->port[peer].node;
     struct weft__box_reaction reaction = weft__box_at(t, peer)->reaction(net->device[node], t, peer);
+    uint32_t k = peer - t->node[node].port0, hosts = t->network[0].hosts;
+    bool is_plane = t->node[node].role == WEFT_NODE_HOST && t->node[node].index >= hosts;
+    if (is_plane && weft__planes(t, net->device) > 1) { // the NIC acts, as which it is a port
+        k = UINT16_MAX - t->node[node].index / hosts;
+        node = t->host[t->node[node].index % hosts];
+    }
     return (struct weft__port_peer){
         .node = node,
         .inbox = weft__engine_inbox_of(&net->engine, node),
-        .port = (uint16_t)(peer - t->node[node].port0),
+        .port = (uint16_t)k,
         .cut_through = reaction.cut_through,
         .processing_ps = reaction.processing_ps,
         .pause_reaction_ps = reaction.pause_ps,

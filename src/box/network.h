@@ -46,6 +46,8 @@ struct weft__port_setup {
     struct weft__port_tap *tap;       ///< NULL: not captured
 };
 
+/// Networks whose k-th hosts are ports of one NIC; 1: every host is a NIC.
+uint32_t weft__planes(const struct weft_topology *t, const struct weft_device_conf *const *device);
 /// The port structure of a port of the topology; NULL: it is no Ethernet port. See box.h.
 struct weft__port *weft__network_port(const struct weft__network *net, uint32_t port);
 /// What is at the far end of a port's link, and how it acts on what comes.

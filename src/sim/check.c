@@ -179,6 +179,28 @@ static enum weft_status check_flows(const struct weft_scenario *scenario, const 
     return WEFT_OK;
 }
 
+/// Where hosts of several networks are ports of one NIC, queue pairs are those of the first network's hosts.
+static enum weft_status check_planes(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                     const struct weft_workload *workload, struct weft_error *ret_error) {
+    const struct weft_network_info *first = &t->network[0];
+    if (!t->hosts || weft_scenario_device(scenario, t->node[t->host[0]].name)->host.planes == WEFT_PLANES_SEPARATE)
+        return WEFT_OK;
+    for (uint32_t e = 0; e < workload->entries; e++)
+        for (uint32_t i = workload->entry_flow[e]; i < workload->entry_flow[e + 1]; i++) {
+            const struct weft_flow *f = &workload->flow[i];
+            uint32_t far = f->src >= first->hosts ? f->src : f->dst;
+            if (f->rma)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
+                                      "remote memory access, and host.planes: queue_pair; expected separate");
+            if (far >= first->hosts)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->workload[e].place,
+                                      "%s is a port of the NIC of %s (host.planes); expected hosts of %s",
+                                      t->node[t->host[far]].name, t->node[t->host[far % first->hosts]].name,
+                                      first->name);
+        }
+    return WEFT_OK;
+}
+
 static const struct weft_model *transport_of(const struct weft_scenario *scenario, const struct weft_topology *t,
                                              uint32_t host) {
     return weft_scenario_device(scenario, t->node[t->host[host]].name)->host.transport.model;
@@ -237,6 +259,7 @@ enum weft_status weft_simulation_check_workload(const struct weft_scenario *scen
                                                 const struct weft_topology *topology,
                                                 const struct weft_workload *workload, struct weft_error *ret_error) {
     enum weft_status status = check_flows(scenario, topology, workload, ret_error);
+    if (!status) status = check_planes(scenario, topology, workload, ret_error);
     if (!status) status = check_transports(scenario, topology, workload, ret_error);
     return status ? status : check_jobs(scenario, workload, ret_error);
 }

@@ -76,8 +76,22 @@ static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t byt
     return start;
 }
 
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t qp,
-                                  uint16_t entropy) {
+/// What the first of `planes` carries of a flow, whose queue pairs take them in turn: no other has more.
+static struct weft_flow part_of(const struct weft_flow *flow, uint32_t planes) {
+    struct weft_flow part = *flow;
+    if (planes == 1) return part;
+    part.bytes = 0;
+    part.qps = 0;
+    for (uint32_t q = 0; q < flow->qps && q < flow->bytes; q += planes) {
+        part.bytes += flow->bytes / flow->qps + (q < flow->bytes % flow->qps);
+        part.qps++;
+    }
+    return part;
+}
+
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *whole, uint32_t planes,
+                                  uint32_t qp, uint16_t entropy) {
+    const struct weft_flow part = part_of(whole, planes), *flow = &part;
     struct hop hop[HOPS_MAX];
     const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
@@ -137,7 +151,7 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     ways.qp_numbers = &first;
     uint16_t entropy =
         weft__qp_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow->src, 0);
-    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, 0, entropy);
+    weft_time_ps time = weft__calc_ideal_fct(&ways, flow, weft__planes(topology, ways.device), 0, entropy);
     weft_routes_free(routes);
     weft_arena_free(arena);
     return time;

@@ -30,11 +30,12 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
 }
 
 static void trace(const struct weft__ways *ways, const struct weft__network *net, const struct weft_flow *f,
-                  uint32_t qp, uint16_t entropy, struct weft_arena *arena, struct weft_path *path) {
+                  uint32_t plane, uint32_t qp, uint16_t entropy, struct weft_arena *arena, struct weft_path *path) {
     const struct weft_topology *t = ways->t;
-    struct weft_packet packet = {.dst = f->dst, .qp = qp, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
-    uint32_t port[HOPS_MAX], node = t->host[f->src];
-    while (node != t->host[f->dst] && path->hops < HOPS_MAX) {
+    uint32_t src = f->src + plane * t->network[0].hosts, dst = f->dst + plane * t->network[0].hosts;
+    struct weft_packet packet = {.dst = dst, .qp = qp, .entropy = entropy & 0x3fffu, .priority = f->priority & 7u};
+    uint32_t port[HOPS_MAX], node = t->host[src];
+    while (node != t->host[dst] && path->hops < HOPS_MAX) {
         const struct weft__box *box = weft__box_of(&t->node[node]);
         uint32_t k = box->exit ? box->exit(net, node, &packet) : weft__ways_port(ways, node, &packet);
         if (k == WEFT_NONE) break;
@@ -95,6 +96,8 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
     struct weft__network net = find_exits(scenario, &ways, arena);
     const uint64_t *before = weft__qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);
+    uint32_t planes = weft__planes(topology, ways.device);
+    uint32_t *at_src = weft_arena_alloc(arena, topology->hosts, sizeof *at_src);
     *ret_paths = 0;
     for (uint32_t i = 0; i < w->flows; i++) {
         const struct weft_flow *f = &w->flow[i];
@@ -102,7 +105,7 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
             uint16_t entropy = weft__qp_entropy(conf, scenario->run.seed, f->src, before[i] + q);
-            trace(&ways, &net, f, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
+            trace(&ways, &net, f, at_src[f->src]++ % planes, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
             ++*ret_paths;
         }
     }

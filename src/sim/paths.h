@@ -19,8 +19,9 @@ uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_are
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
                                                struct weft_arena *arena);
 
-/// See weft_calc_ideal_fct; for many flows of one network. `qp`, `entropy`: of the flow's first queue pair.
-weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t qp,
-                                  uint16_t entropy);
+/// See weft_calc_ideal_fct; for many flows of one network. `planes`: see weft__planes. `qp`, `entropy`: of the flow's
+/// first queue pair.
+weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct weft_flow *flow, uint32_t planes,
+                                  uint32_t qp, uint16_t entropy);
 
 #endif

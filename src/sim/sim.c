@@ -459,17 +459,19 @@ static void calc_ideals(const struct weft__network *net) {
     struct weft__ways ways =
         weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
     ways.qp_numbers = net->hosts.qp_numbers;
-    uint32_t flow = WEFT_NONE;
+    uint32_t flow = WEFT_NONE, planes = weft__planes(net->topology, net->device);
     for (uint32_t q = 0; q < net->qps; q++) {
         if (net->qp[q].flow == flow || net->workload->flow[net->qp[q].flow].rma) continue; // not its first
         flow = net->qp[q].flow;
         net->outcome->flow[flow].ideal_ps =
-            weft__calc_ideal_fct(&ways, &net->workload->flow[flow], q, net->qp[q].entropy);
+            weft__calc_ideal_fct(&ways, &net->workload->flow[flow], planes, q, net->qp[q].entropy);
     }
 }
 
 /// All boxes keep packets in order.
-static bool is_ordered(const struct weft_topology *t) {
+static bool is_ordered(const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    if (weft__planes(t, net->device) > 1) return false; // a queue pair may come back to its plane
     for (uint32_t n = 0; n < t->nodes; n++)
         if (!weft__box_of(&t->node[n])->orders) return false;
     return true;
@@ -506,6 +508,10 @@ enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenar
     run->begun_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
     enum weft_status status = weft_simulation_check(scenario, topology, ret_error);
     if (!status) status = weft_simulation_check_workload(scenario, topology, workload, ret_error);
+    if (!status && driver && topology->hosts &&
+        weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host.planes != WEFT_PLANES_SEPARATE)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "host.planes: queue_pair, and a program drives the hosts; expected separate");
     if (status) return status;
     run->net = (struct weft__network){
         .scenario = scenario,
@@ -543,14 +549,13 @@ static void measure(struct weft__run *run) {
 }
 
 /// Whether weft itself has done right.
-static enum weft_status check_outcome(const struct weft_outcome *o, const struct weft_topology *topology,
-                                      struct weft_error *ret_error) {
+static enum weft_status check_outcome(const struct weft_outcome *o, bool ordered, struct weft_error *ret_error) {
     if (!weft_outcome_conserves(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: %llu bytes injected, but %llu delivered + %llu dropped + %llu held",
                               (unsigned long long)o->injected_bytes, (unsigned long long)o->delivered_bytes,
                               (unsigned long long)o->dropped_bytes, (unsigned long long)o->held_bytes);
-    if (is_ordered(topology) && !weft_outcome_in_order(o))
+    if (ordered && !weft_outcome_in_order(o))
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: packets came out of order through boxes that keep them in order, and "
                               "none was lost");
@@ -569,6 +574,7 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
         o->peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024;
     }
     uint64_t forgotten = net->engine.end == WEFT_END_DONE ? weft__engine_sides_kept(&net->engine) : 0;
+    bool ordered = ret_outcome && is_ordered(net);
     network_free(net);
     stop_engine(net);
     if (!ret_outcome) {
@@ -580,7 +586,7 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
         return weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
                               "a bug of weft: %llu packets ended without giving back what they carried beside them",
                               (unsigned long long)forgotten);
-    enum weft_status wrong = check_outcome(o, net->topology, ret_error);
+    enum weft_status wrong = check_outcome(o, ordered, ret_error);
     if (wrong || status) return wrong ? wrong : status;
     return o->end == WEFT_END_STALL || o->end == WEFT_END_TIME ? WEFT_ERROR_STALL : WEFT_OK;
 }

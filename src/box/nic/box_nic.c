@@ -13,14 +13,37 @@ static struct weft__host_terms find_terms(const struct weft__network *net, uint3
     return terms;
 }
 
+/// When the port's link is known to be down.
+static uint32_t find_downs(struct weft__network *net, uint32_t port, struct weft__down **ret_down) {
+    struct weft__port_faults *faults = weft__network_faults(net, port, net->arena_host);
+    uint32_t n = faults ? faults->downs : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        faults->down[i].from_ps = weft_time_plus(faults->down[i].from_ps, net->scenario->run.detection_ps);
+        faults->down[i].to_ps = weft_time_plus(faults->down[i].to_ps, net->scenario->run.detection_ps);
+    }
+    *ret_down = n ? faults->down : NULL;
+    return n;
+}
+
 static void nic_make(struct weft__network *net, uint32_t node) {
     const struct weft_topology *t = net->topology;
     const struct weft_node_info *info = &t->node[node];
     const struct weft__qp_lists *qps = &net->qp_lists;
-    uint32_t h = info->index;
-    const struct weft__host_terms terms = find_terms(net, t->port[info->port0].peer);
+    uint32_t planes = weft__planes(t, net->device), hosts = planes > 1 ? t->network[0].hosts : t->hosts;
+    uint32_t h = info->index % hosts, first = t->host[h];
+    struct weft__host_terms terms = find_terms(net, t->port[info->port0].peer);
+    struct weft__down *down;
+    if (planes > 1) {
+        terms.downs = find_downs(net, info->port0, &down);
+        terms.down = down;
+    }
     const bool *sampled = weft__network_sampled(net, node, net->arena_host);
     struct weft__nic_setup setup = {
+        .planes = planes,
+        .plane = info->index / hosts,
+        .plane_hosts = hosts,
+        .first = node == first ? NULL : weft__network_state(net, first),
+        .first_node = &net->engine.node[first],
         .conf = &net->device[node]->host,
         .hosts = &net->hosts,
         .host = h,
@@ -30,11 +53,11 @@ static void nic_make(struct weft__network *net, uint32_t node) {
         .receives = qps->receive_first[h + 1] - qps->receive_first[h],
         .send_qp = &qps->send[qps->send_first[h]],
         .receive_qp = &qps->receive[qps->receive_first[h]],
-        .pool = weft__network_pool(net, node),
+        .pool = weft__network_pool(net, first),
         .gpu = net->gpu ? net->gpu[h] : NULL,
         .rma = net->rma ? net->rma->host[h] : NULL,
         .driven = net->driver ? &net->driver->host[h] : NULL,
-        .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, node)] : NULL,
+        .round_trips = net->round_trips ? net->round_trips[weft__engine_worker_of(&net->engine, first)] : NULL,
         .lldp = net->device[node]->dcbx.enabled,
         .down = terms.down,
         .downs = terms.downs,
@@ -84,11 +107,37 @@ static weft_time_ps nic_patience(const struct weft_device_conf *conf) {
     return transport->patience(conf->host.transport.conf);
 }
 
+/// Hosts that are ports of one NIC: in equal networks, all of them, and with nothing that is of one port alone.
+static enum weft_status nic_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
+    const struct weft_topology *t = plan->topology;
+    const struct weft_device_conf *device = plan->device[node], *other = plan->device[t->host[0]];
+    struct weft_place place = device->said[WEFT_BOX_HOST] ? *device->said[WEFT_BOX_HOST] : device->place;
+    if (device->host.planes != other->host.planes)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "host.planes of %s and %s differ; expected the same for all hosts", t->node[node].name,
+                              t->node[t->host[0]].name);
+    if (device->host.planes == WEFT_PLANES_SEPARATE) return WEFT_OK;
+    bool equal = t->networks > 1 && t->networks <= WEFT__NIC_PLANES_MAX && !weft_node_is_processor(&t->node[node]);
+    for (uint32_t i = 1; i < t->networks; i++)
+        equal &= t->network[i].hosts == t->network[0].hosts;
+    if (!equal)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "host.planes: queue_pair, and topology %s is no 2 to %d networks of as many hosts; "
+                              "expected some, as of topology.planes",
+                              t->kind, WEFT__NIC_PLANES_MAX);
+    if (device->host.drain_rate_bps || device->dcbx.enabled)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "host.planes: queue_pair, and %s of %s; expected it off",
+                              device->dcbx.enabled ? "dcbx" : "host.drain_rate", t->node[node].name);
+    return WEFT_OK;
+}
+
 static const struct weft__box nic_box = {
     .make = nic_make,
     .port = nic_port,
     .reaction = nic_reaction,
     .pfc = nic_pfc,
+    .check = nic_check,
     .is_quiet = nic_is_quiet,
     .trace = nic_trace,
     .held = weft__nic_held,

@@ -37,12 +37,12 @@ static void serve(struct weft__node *node, struct weft__nic *nic, struct weft__w
 static void kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     if (nic->port.busy_until_ps <= w->now_ps) {
         if (nic->port.pending)
-            weft__ether_send_local(&nic->port, &nic->conf->pfc, nic->end.host, node, w, 0);
+            weft__ether_send_local(&nic->port, &nic->conf->pfc, nic->end.host, node, w, nic->port_number);
         else
             serve(node, nic, w);
     }
     if (!weft__nic_is_held(nic) || nic->port.pending)
-        weft__ether_arm(&nic->port, node, w->now_ps, 0, weft__nic_backlog(nic));
+        weft__ether_arm(&nic->port, node, w->now_ps, nic->port_number, weft__nic_backlog(nic));
 }
 
 void weft__nic_kick(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
@@ -61,10 +61,11 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,   [WEFT_PACKET_NAK] = WEFT_FRAME_ACK, [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
         [WEFT_PACKET_READ] = WEFT_FRAME_READ, [WEFT_PACKET_CTS] = WEFT_FRAME_CTS,
     };
+    if (__builtin_expect(nic->planes != NULL, 0)) nic = weft__nic_plane_up(nic);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_packet p = {
         .bytes = bytes[reply->kind],
-        .dst = conf->src, // control packets go against the data
+        .dst = conf->src + nic->peer_offset, // control packets go against the data
         .qp = qp,
         .psn = reply->psn,
         .entropy = conf->entropy & 0x3fffu,
@@ -83,7 +84,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
 
 static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     uint8_t ended;
-    weft__ether_watch(&nic->port, &nic->conf->pfc, node, w, 0, weft__nic_backlog(nic), &ended);
+    weft__ether_watch(&nic->port, &nic->conf->pfc, node, w, nic->port_number, weft__nic_backlog(nic), &ended);
     kick(node, nic, w);
 }
 
@@ -130,10 +131,12 @@ void weft__nic_take(struct weft__node *node, struct weft__nic *nic, struct weft_
 
 static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *p, uint64_t word) {
     struct weft__nic *nic = node->state;
+    if (__builtin_expect(nic->planes != NULL, 0) && p->port >= WEFT__NIC_PORT_MIN)
+        nic = nic->planes->nic[UINT16_MAX - p->port];
     if (__builtin_expect(p->side, 0)) weft__side_detach(w, p);
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
-    } else if (__builtin_expect(nic->is_down, 0)) {
+    } else if (__builtin_expect(nic->is_down, 0) && !nic->planes) {
         weft__nic_discard(nic, w, p, nic->down_drop);
     } else if (nic->conf->drain_rate_bps) {
         weft__nic_receive_slowly(node, nic, w, p);
@@ -164,6 +167,11 @@ static void on_qp_timer(struct weft__node *node, struct weft__nic *nic, struct w
 
 static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__nic *nic = node->state;
+    if (__builtin_expect(nic->planes != NULL, 0) && key >= nic->planes->key0) {
+        uint32_t k = key - nic->planes->key0;
+        nic = nic->planes->nic[1 + k / WEFT__ETHER_KEYS_A_PORT];
+        key = k % WEFT__ETHER_KEYS_A_PORT;
+    }
     switch (key) {
     case WEFT__ETHER_KEY_TX:
         kick(node, nic, w);
@@ -177,7 +185,7 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         break;
     case WEFT__KEY_SAMPLE:
         weft__port_sample(&nic->port, w, nic->received_bytes);
-        weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, w->now_ps + nic->sample_interval_ps);
+        weft__timer_set(&node->timers, weft__nic_key(nic, WEFT__KEY_SAMPLE), w->now_ps + nic->sample_interval_ps);
         break;
     case WEFT__ETHER_KEY_WATCHDOG:
         on_watchdog(node, nic, w);
@@ -190,7 +198,10 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         break;
     case WEFT__KEY_DOWN:
         weft__nic_on_down(node, nic, w->now_ps);
-        kick(node, nic, w);
+        if (nic->planes)
+            weft__nic_plane_changed(node, nic, w);
+        else
+            kick(node, nic, w);
         break;
     default:
         on_qp_timer(node, nic, w, key);

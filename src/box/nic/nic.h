@@ -9,6 +9,17 @@
 #include "weft/device.h"
 #include "weft/histogram.h"
 
+struct weft__nic;
+
+/// A NIC with ports in several networks; shared by its ports. See nic_planes.c.
+struct weft__nic_planes {
+    uint32_t n;
+    uint32_t key0;      ///< timers: of its ports from the second on
+    uint8_t *sending;   ///< of a queue pair that it sends, the plane
+    uint8_t *answering; ///< of one that it receives, the plane by which data came last
+    struct weft__nic *nic[];
+};
+
 struct weft__nic {
     // lines 1 and 2
     struct weft__endpoint end; ///< first: the NIC is one
@@ -28,11 +39,14 @@ struct weft__nic {
     } backlog[WEFT_PRIORITIES];
     struct weft__port port;
     // less often
+    struct weft__nic_planes *planes; ///< NULL: its only port
+    uint32_t plane;
     struct weft_histogram *round_trips; ///< [priorities] of its worker; NULL: not measured
     struct weft__trace *trace;          ///< NULL: not recorded
     uint32_t sends, receives;           ///< queue pairs
     const uint32_t *send_qp, *receive_qp;
-    uint32_t key_read0; ///< timers: of the first that it receives
+    uint32_t key_read0;                ///< timers: of the first that it receives
+    uint32_t port_number, peer_offset; ///< for keys of its port; from a host of the first network to that of its plane
     // a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];
@@ -54,6 +68,9 @@ enum {
     WEFT__KEY_QPS = WEFT__ETHER_KEYS_A_PORT
 };
 _Static_assert(WEFT__KEY_DOWN < WEFT__KEY_QPS, "keys of the NIC's one port");
+
+/// Packets that come to a port in another plane than the first: from UINT16_MAX, the first, down.
+enum { WEFT__NIC_PLANES_MAX = 16, WEFT__NIC_PORT_MIN = UINT16_MAX - WEFT__NIC_PLANES_MAX };
 
 /// The timers of a queue pair, by its number among those that the NIC sends, or receives.
 enum { WEFT__SENDER_KEYS = 3 };
@@ -82,6 +99,9 @@ static inline uint8_t weft__nic_backlog(const struct weft__nic *nic) {
 }
 
 struct weft__nic_setup {
+    uint32_t planes, plane, plane_hosts;
+    struct weft__nic *first;       ///< the NIC whose port in another plane it is; NULL: none
+    struct weft__node *first_node; ///< likewise; its own
     const struct weft_host_conf *conf;
     const struct weft__hosts *hosts;
     uint32_t host;
@@ -122,6 +142,31 @@ static inline void weft__nic_put(struct weft__nic *nic, struct weft__worker *w, 
     w->tally.injected_bytes += p->bytes;
     if (weft__port_send(&nic->port, w, p)) nic->room_bytes -= p->bytes;
 }
+/// Key of a timer of its port.
+static inline uint32_t weft__nic_key(const struct weft__nic *nic, uint32_t what) {
+    return weft__ether_key(what, nic->port_number);
+}
+
+/// Ports in several networks; nic_planes.c. Makes the first one ready, and adds timers to *keys; makes another one of
+/// its ports.
+void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena);
+void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint32_t plane, uint32_t hosts);
+/// The port by which a queue pair's data goes; this port, or another one while its link is down; that by which a
+/// clear-to-send goes.
+struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp);
+struct weft__nic *weft__nic_plane_up(const struct weft__nic *nic);
+struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t qp, bool again);
+static inline struct weft__nic *weft__nic_of_sender(struct weft__nic *nic, uint32_t qp) {
+    return __builtin_expect(nic->planes != NULL, 0) ? weft__nic_plane_of(nic, qp) : nic;
+}
+/// A queue pair has had a timeout: it may go on by another plane. The port by which it goes now.
+struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp);
+/// The link of this port is down, or up again.
+void weft__nic_plane_changed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w);
+/// Takes a queue pair out of the lists of those that may send; lets all choose their port again (nic_send.c).
+void weft__nic_unready(struct weft__nic *nic, uint32_t qp);
+void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+
 /// Its sender is done: no timer of it is left.
 void weft__nic_stop_sender(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp);
 /// Of a driven host: a timer that it has because of that; nic_driven.c.

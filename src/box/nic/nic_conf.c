@@ -8,6 +8,7 @@
 #include "weft/packet.h"
 
 static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
+static const char *const planes[] = {"separate", "queue_pair", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 
 static const struct weft_param host_rows[] = {
@@ -47,6 +48,14 @@ static const struct weft_param host_rows[] = {
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
                 "what such a message pauses: the queue pair, all that send to the same host, all of its priority"),
+    WEFT_CHOICE(
+        struct weft_host_conf, planes, "planes", "separate", planes,
+        "in a topology of equal networks (planes): host h of each is a NIC of its own, or they are the ports of "
+        "one NIC, and its queue pairs take the planes in turn (NCCL: devices of a merged NIC)"),
+    WEFT_UINT(
+        struct weft_host_conf, plane_timeouts, "plane_timeouts", "1", "1", "100",
+        "with planes: queue_pair: after so many timeouts in a row a queue pair goes on by the next plane (assumed; "
+        "as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
 };
 
 static const char *host_check(const void *conf, char *text, size_t size) {

@@ -23,7 +23,7 @@ void weft__nic_on_down(struct weft__node *node, struct weft__nic *nic, weft_time
         if (at->from_ps > now && at->from_ps < next) next = at->from_ps;
         if (at->to_ps > now && at->to_ps < next) next = at->to_ps;
     }
-    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, WEFT__KEY_DOWN, next);
+    if (next != WEFT_TIME_NEVER) weft__timer_set(&node->timers, weft__nic_key(nic, WEFT__KEY_DOWN), next);
 }
 
 struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft__node *node) {
@@ -42,6 +42,9 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->key_read0 = weft__key_pace(nic->sends);
     nic->receive_qp = setup->receive_qp;
     nic->end.pool = setup->pool;
+    nic->down = setup->down;
+    nic->downs = setup->downs;
+    nic->down_drop = setup->down_drop;
     nic->sampled = setup->sampled;
     nic->sample_interval_ps = setup->sample_interval_ps;
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
@@ -54,6 +57,13 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 
     node->ops = &weft__nic_ops;
     node->state = nic;
+    if (setup->first) {
+        weft__timers_init(&node->timers, 1);
+        weft__nic_planes_join(nic, setup->first, setup->plane, setup->plane_hosts);
+        if (nic->sampled) weft__timer_set(&setup->first_node->timers, weft__nic_key(nic, WEFT__KEY_SAMPLE), 0);
+        if (nic->downs) weft__nic_on_down(setup->first_node, nic, 0);
+        return nic;
+    }
     nic->end.gpu = setup->gpu;
     if (nic->end.gpu) nic->end.gpu->key0 = weft__key_read(nic, nic->receives);
     nic->end.rma = setup->rma;
@@ -69,13 +79,11 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
         nic->end.driven->at_src0 = (keys - WEFT__KEY_QPS + WEFT__SENDER_KEYS - 1) / WEFT__SENDER_KEYS;
         nic->end.driven->sends0 = nic->sends;
     }
+    if (setup->planes > 1) weft__nic_planes_init(nic, setup->planes, &keys, setup->arena);
     weft__timers_init(&node->timers, keys);
     if (nic->end.gpu) weft__gpu_start(node, &nic->end);
     if (nic->end.rma) weft__rma_host_start(node, &nic->end);
     if (nic->sampled) weft__timer_set(&node->timers, WEFT__KEY_SAMPLE, 0);
-    nic->down = setup->down;
-    nic->downs = setup->downs;
-    nic->down_drop = setup->down_drop;
     if (nic->downs) weft__nic_on_down(node, nic, 0);
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
@@ -94,7 +102,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
 
 void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     weft__port_finish(&nic->port, now);
-    for (uint32_t k = 0; k < nic->receives; k++) {
+    for (uint32_t k = 0; k < nic->receives && !nic->plane; k++) {
         const struct weft__hosts *hosts = nic->end.hosts;
         uint32_t qp = nic->receive_qp[k], f = hosts->qp[qp].flow;
         hosts->outcome[f].delivered_bytes += hosts->receiver[qp].delivered_bytes;
@@ -102,7 +110,7 @@ void weft__nic_finish(struct weft__nic *nic, weft_time_ps now) {
     }
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         nic->port.counters[p].ingress_bytes_max = nic->received_bytes_max[p];
-    weft__nic_finish_holds(nic, now);
+    if (!nic->plane) weft__nic_finish_holds(nic, now);
 }
 
 weft_bytes weft__nic_held(const void *state) {

@@ -84,6 +84,8 @@ static void reply(struct weft__node *node, struct weft__nic *nic, struct weft__w
 
 void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                        const struct weft_packet *p) {
+    if (__builtin_expect(nic->planes != NULL, 0))
+        nic->planes->answering[nic->end.hosts->qp[p->qp].at_dst] = (uint8_t)nic->plane;
     struct weft_qp_receiver *r = &nic->end.hosts->receiver[p->qp];
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
     struct weft_transport_receipt receipt = {.messages = 0};
@@ -104,6 +106,7 @@ void weft__nic_on_receiver_timer(struct weft__node *node, struct weft__nic *nic,
         return;
     }
     struct weft_qp_receiver *r = &nic->end.hosts->receiver[qp];
+    if (nic->planes) nic = weft__nic_plane_granting(nic, qp, r->progress_ps != WEFT_TIME_NEVER);
     if (r->progress_ps == WEFT_TIME_NEVER) {
         w->tally.started++;
         if (__builtin_expect(nic->trace != NULL, 0)) weft__nic_trace_start(nic, w->now_ps, qp);
@@ -136,6 +139,7 @@ static void on_consumed(struct weft__node *node, struct weft__endpoint *end, str
 static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                      uint32_t granted, uint32_t priority, uint32_t doublings) {
     struct weft__nic *nic = nic_of(end);
+    if (nic->planes && granted) nic = weft__nic_plane_granting(nic, qp, doublings > 0);
     uint32_t key = weft__key_read(nic, end->hosts->qp[qp].at_dst);
     struct weft_packet cts = {.kind = WEFT_PACKET_CTS, .qp = qp, .psn = granted, .priority = priority & 7u};
     weft_time_ps patience = nic->transport->patience(nic->conf->transport.conf);

@@ -44,6 +44,21 @@ static uint32_t ready_pop(struct weft__nic *nic, uint32_t priority) {
     return qp;
 }
 
+void weft__nic_unready(struct weft__nic *nic, uint32_t qp) {
+    struct weft_qp_sender *sender = nic->end.hosts->sender;
+    uint32_t priority = nic->end.hosts->qp[qp].priority;
+    for (uint32_t k = 0; sender[qp].ready && k < nic->planes->n; k++) {
+        struct weft__nic *at = nic->planes->nic[k];
+        uint32_t first = WEFT_NONE; // of those that stay: once round the list
+        while (at->backlog[priority].ready != WEFT_NONE && at->backlog[priority].ready != first) {
+            uint32_t next = ready_pop(at, priority);
+            if (next == qp) continue;
+            if (first == WEFT_NONE) first = next;
+            ready_push(at, next);
+        }
+    }
+}
+
 static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sender *s) {
     if (s->done || s->next >= s->posted) return false;
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
@@ -54,6 +69,7 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (s->ready || !s->started || !may_send(conf, s)) return;
+    nic = weft__nic_of_sender(nic, qp);
     weft_time_ps at = s->next_send_ps;
     if (__builtin_expect(nic->hold_until_ps > free_ps, 0) && nic->end.hosts->hold[qp].until_ps > at)
         at = nic->end.hosts->hold[qp].until_ps;
@@ -61,6 +77,11 @@ static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp
         ready_push(nic, qp);
     else
         weft__timer_set(&node->timers, weft__key_pace(conf->at_src), at);
+}
+
+void weft__nic_reschedule(struct weft__node *node, struct weft__nic *nic, weft_time_ps now) {
+    while (nic->ready_mask)
+        schedule(node, nic, ready_pop(nic, (uint32_t)__builtin_ctz(nic->ready_mask)), now);
 }
 
 /// Queue pairs that may not send any more leave the lists when it is their turn: those that were told to pause, and
@@ -180,7 +201,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     nic->transport->on_turn(s, &fact, &turn);
     struct weft_packet p = {
         .bytes = (uint16_t)weft__qp_frame_bytes(conf, turn.psn),
-        .dst = conf->dst,
+        .dst = conf->dst + nic->peer_offset,
         .qp = qp,
         .psn = turn.psn,
         .entropy = turn.entropy & 0x3fffu,
@@ -270,6 +291,9 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
 
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                           const struct weft_packet *p) {
+    if (__builtin_expect(nic->planes != NULL, 0) && p->kind == WEFT_PACKET_READ)
+        nic->planes->sending[nic->end.hosts->qp[p->qp].at_src] = (uint8_t)nic->plane; // responses follow requests
+    nic = weft__nic_of_sender(nic, p->qp);
     struct weft_qp_sender *s = &nic->end.hosts->sender[p->qp];
     w->tally.delivered_bytes += p->bytes;
     if (p->kind == WEFT_PACKET_CNP) {
@@ -291,6 +315,7 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
 /// The k-th timer of a queue pair: its pace, its transport's, its congestion control's.
 void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
                                uint32_t k) {
+    nic = weft__nic_of_sender(nic, qp);
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     if (k == 0) {
         if (!s->started) start_sender(node, nic, w, qp);
@@ -300,6 +325,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
         struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
         struct weft_transport_news news = {.acked = 0};
         nic->transport->on_sender_timer(s, &fact, &news);
+        if (__builtin_expect(nic->planes != NULL, 0) && news.lost) nic = weft__nic_plane_migrate(nic, qp);
         act_on(node, nic, w, qp, &news);
     } else {
         tell_cc(node, nic, w, qp, nic->cc->on_timer, 0, 0);
@@ -310,6 +336,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
 
 /// There is data up to psn.
 static void take_up(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp, uint32_t psn) {
+    nic = weft__nic_of_sender(nic, qp);
     nic->end.hosts->sender[qp].posted = psn;
     schedule(node, nic, qp, w->now_ps > nic->port.busy_until_ps ? w->now_ps : nic->port.busy_until_ps);
     weft__nic_kick(node, nic, w);
@@ -324,6 +351,7 @@ void weft__nic_post(struct weft__node *node, struct weft__nic *nic, struct weft_
 
 void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
     struct weft_packet p = weft__nic_work_done(node, nic, w->now_ps);
+    if (nic->planes && p.kind == WEFT_PACKET_CTS) nic = weft__nic_plane_granting(nic, p.qp, false);
     if (p.kind == WEFT_PACKET_DATA)
         take_up(node, nic, w, p.qp, p.psn);
     else

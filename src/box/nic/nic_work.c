@@ -15,6 +15,7 @@ static void set_timer(struct weft__node *node, const struct weft__nic *nic, weft
 
 void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                         const struct weft_packet *request) {
+    if (nic->planes) nic = nic->planes->nic[0];
     weft__fifo_push(&nic->work, nic->end.pool, request);
     if (nic->work.n == 1) set_timer(node, nic, w->now_ps);
 }

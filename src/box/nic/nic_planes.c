@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// One NIC with a port in each of several equal networks (planes): host h of every network is a port of the NIC that is
+// host h of the first one. Queue pairs belong to hosts of the first network. Each takes one plane, the queue pairs of a
+// NIC in turn; the receiver answers by the plane by which data came. Each port has queues and pauses of its own
+// (struct weft__nic); the node, timers, programs and queue pairs are those of the first port.
+//
+// Sources: NCCL's net_ib.cc for queue pairs that alternate between the devices of a merged NIC; the affinity of queue
+// pairs to ports of a bonded mlx5, which go by another port while theirs is down. Assumed: a NIC notices its own link
+// after run.detection; where the loss is further away, a queue pair goes on by the next plane after host.plane_timeouts
+// timeouts in a row, as in InfiniBand's automatic path migration (which RoCE NICs do not have), and stays there; a
+// clear-to-send that is repeated goes by the next plane.
+#include "box/nic/nic.h"
+
+void weft__nic_planes_init(struct weft__nic *nic, uint32_t planes, uint32_t *keys, struct weft_arena *arena) {
+    struct weft__nic_planes *p = weft_arena_alloc(arena, 1, sizeof *p + planes * sizeof(struct weft__nic *));
+    uint32_t ports = (*keys + WEFT__ETHER_KEYS_A_PORT - 1) / WEFT__ETHER_KEYS_A_PORT; // a multiple, for key and port
+    *p = (struct weft__nic_planes){.n = planes, .key0 = ports * WEFT__ETHER_KEYS_A_PORT};
+    *keys = p->key0 + (planes - 1) * WEFT__ETHER_KEYS_A_PORT;
+    p->sending = weft_arena_alloc(arena, nic->sends + 1, sizeof *p->sending);
+    p->answering = weft_arena_alloc(arena, nic->receives + 1, sizeof *p->answering);
+    for (uint32_t k = 0; k < nic->sends; k++)
+        p->sending[k] = (uint8_t)(k % planes);
+    for (uint32_t k = 0; k < nic->receives; k++)
+        p->answering[k] = (uint8_t)(nic->end.hosts->qp[nic->receive_qp[k]].at_src % planes);
+    p->nic[0] = nic;
+    nic->planes = p;
+}
+
+void weft__nic_planes_join(struct weft__nic *nic, struct weft__nic *first, uint32_t plane, uint32_t hosts) {
+    nic->planes = first->planes;
+    nic->planes->nic[plane] = nic;
+    nic->plane = plane;
+    nic->peer_offset = plane * hosts;
+    nic->port_number = nic->planes->key0 / WEFT__ETHER_KEYS_A_PORT + plane - 1;
+    nic->key_read0 = first->key_read0;
+    nic->end = first->end;
+}
+
+/// From a plane on, the first whose link is up; if none is, the plane itself.
+static struct weft__nic *first_up(const struct weft__nic_planes *p, uint32_t plane) {
+    for (uint32_t k = 0; k < p->n; k++) {
+        struct weft__nic *nic = p->nic[(plane + k) % p->n];
+        if (!nic->is_down) return nic;
+    }
+    return p->nic[plane];
+}
+
+struct weft__nic *weft__nic_plane_of(const struct weft__nic *nic, uint32_t qp) {
+    return first_up(nic->planes, nic->planes->sending[nic->end.hosts->qp[qp].at_src]);
+}
+
+struct weft__nic *weft__nic_plane_up(const struct weft__nic *nic) {
+    return first_up(nic->planes, nic->plane);
+}
+
+struct weft__nic *weft__nic_plane_granting(const struct weft__nic *nic, uint32_t qp, bool again) {
+    struct weft__nic_planes *p = nic->planes;
+    uint8_t *plane = &p->answering[nic->end.hosts->qp[qp].at_dst];
+    if (again) *plane = (uint8_t)((*plane + 1u) % p->n);
+    return first_up(p, *plane);
+}
+
+struct weft__nic *weft__nic_plane_migrate(struct weft__nic *nic, uint32_t qp) {
+    struct weft__nic_planes *p = nic->planes;
+    const struct weft__hosts *hosts = nic->end.hosts;
+    uint8_t *plane = &p->sending[hosts->qp[qp].at_src];
+    if (p->nic[*plane]->is_down || hosts->sender[qp].timeouts % nic->conf->plane_timeouts) return nic;
+    *plane = (uint8_t)((*plane + 1u) % p->n);
+    weft__nic_unready(nic, qp);
+    return first_up(p, *plane);
+}
+
+/// What waits at a port whose link is down goes by others.
+static void leave(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    struct weft__nic *to = weft__nic_plane_up(nic);
+    if (to == nic) return;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        struct weft_packet packet;
+        for (; nic->backlog[p].control.n; to->control_mask |= (uint8_t)(1u << p)) {
+            weft__fifo_pop(&nic->backlog[p].control, nic->end.pool, &packet);
+            packet.dst += to->peer_offset - nic->peer_offset;
+            weft__fifo_push(&to->backlog[p].control, to->end.pool, &packet);
+        }
+    }
+    nic->control_mask = 0;
+    weft__nic_reschedule(node, nic, w->now_ps);
+    for (uint32_t k = 0; k < nic->planes->n; k++)
+        weft__nic_kick(node, nic->planes->nic[k], w);
+}
+
+void weft__nic_plane_changed(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w) {
+    if (nic->is_down)
+        leave(node, nic, w);
+    else
+        weft__nic_kick(node, nic, w);
+}

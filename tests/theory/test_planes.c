@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A NIC with ports in several equal networks (host.planes). Planes that all work are the sum of their networks: a flow
+// with a queue pair in each ends when its half would end alone in one of them. What happens when planes are lost and
+// come back, with READ and messages too; and what is refused.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static const char *const zone =
+    "{kind: dsf_l1_zone, rdsws: 2, rails: 1, fdsws: 2, virtual_devices: 2, hosts_per_rdsw: 2";
+static const char *const single = "{kind: networks, networks: {a: &s {kind: single, hosts: 4}, b: *s, c: *s}}";
+
+static void planes_add_up(void **state) {
+    struct run one = RUN(
+        run_once, "topology: %s\nworkload:\n  - {kind: flow, src: 'a-host-0', dst: 'a-host-3', size: 1MB}\n", single);
+    struct run three = RUN(run_text,
+                           "topology: %s\nhost: {planes: queue_pair}\nworkload:\n"
+                           "  - {kind: flow, src: 'a-host-0', dst: 'a-host-3', size: 3MB, qps: 3}\n",
+                           single);
+    run_assert_complete(&one);
+    run_assert_complete(&three);
+    assert_int_equal(three.outcome->flow[0].end_ps, one.outcome->flow[0].end_ps);
+    assert_int_equal(three.outcome->flow[0].ideal_ps, one.outcome->flow[0].ideal_ps);
+    run_free(&one);
+    run_free(&three);
+}
+
+/// All of a plane's links between its boxes, or of its NIC ports, for good or for a while; and both planes, one after
+/// the other. `run_text` runs with one thread and with several.
+static void losses_are_survived(void **state) {
+    static const char *const events[] = {
+        "{at: 20us, link: 'plane-1-fdsw-*/*', state: down}",
+        "{at: 20us, link: 'plane-0-fdsw-*/*', state: down}",
+        "{at: 20us, link: 'plane-1-host-*/0', state: down}",
+        "{at: 20us, link: 'plane-0-host-2/0', state: down}, {at: 90us, link: 'plane-0-host-2/0', state: up}",
+        "{at: 20us, link: 'plane-0-host-*/0', state: down}, {at: 150us, link: 'plane-0-host-*/0', state: up}, "
+        "{at: 300us, link: 'plane-1-fdsw-*/*', state: down}",
+    };
+    for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
+        struct run r =
+            RUN(run_text,
+                "topology: %s, planes: 2}\n"
+                "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\n"
+                "host: {planes: queue_pair, timeout: 50us, work_request: 10ns}\n"
+                "run: {detection: 15us}\n"
+                "control: {reachability: {watchdog: 20us, cycle: 10us}}\n"
+                "events: [%s]\n"
+                "workload:\n"
+                "  - {kind: permutation, hosts: 'plane-0-host-*', mode: shift, shift: 2, size: 6MB, qps: 3}\n"
+                "  - {kind: flow, src: 'plane-0-host-1', dst: 'plane-0-host-2', size: 1MB, verb: read}\n"
+                "  - {kind: collective, hosts: 'plane-0-host-*', size: 2MB, repeat: 4, qps: 2, qp_scaling: "
+                "split}\n",
+                zone, events[i]);
+        run_assert_complete(&r);
+        run_free(&r);
+    }
+}
+
+static void refused(const char *yaml, const char *why) {
+    struct run r = {0};
+    assert_int_equal(weft_scenario_file_parse("t.yaml", yaml, strlen(yaml), NULL, 0, &r.file, &r.error), WEFT_OK);
+    enum weft_status status = run_bind(&r, 0);
+    if (!status) status = weft_simulation_check(r.scenario, r.topology, &r.error);
+    if (!status) status = weft_simulation_check_workload(r.scenario, r.topology, r.workload, &r.error);
+    assert_int_equal(status, WEFT_ERROR_INPUT);
+    if (!strstr(r.error.text, "t.yaml:") || !strstr(r.error.text, why)) fail_msg("%s", r.error.text);
+    run_free(&r);
+}
+
+static void what_cannot_be(void **state) {
+    refused("topology: {kind: single, hosts: 2}\nhost: {planes: queue_pair}\nworkload: [{kind: flow, src: host-0, dst: "
+            "host-1}]\n",
+            "is no 2 to 16 networks of as many hosts");
+    refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 3}}}\n"
+            "host: {planes: queue_pair}\nworkload: [{kind: flow, src: a-host-0, dst: a-host-1}]\n",
+            "is no 2 to 16 networks of as many hosts");
+    refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 2}}}\n"
+            "host: {planes: queue_pair}\nworkload: [{kind: flow, src: b-host-0, dst: b-host-1}]\n",
+            "b-host-0 is a port of the NIC of a-host-0");
+    refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 2}}}\n"
+            "host: {planes: queue_pair, drain_rate: 10Gbps}\nworkload: [{kind: flow, src: a-host-0, dst: a-host-1}]\n",
+            "host.drain_rate");
+    refused("topology: {kind: networks, networks: {a: {kind: single, hosts: 2}, b: {kind: single, hosts: 2}}}\n"
+            "host: {planes: queue_pair}\ndevices: [{match: b-host-1, host: {planes: separate}}]\n"
+            "workload: [{kind: flow, src: a-host-0, dst: a-host-1}]\n",
+            "expected the same for all hosts");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_add_up),
+        cmocka_unit_test(losses_are_survived),
+        cmocka_unit_test(what_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
