@@ -104,6 +104,20 @@ struct weft_load {
 /// One entry a pair of layers with sampled links, upwards first; in `arena`. None without run.sample_interval.
 struct weft_load *weft_report_load(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
 
+/// Bursts of the NICs of a layer: samples (run.sample_interval, run.sample_ports) in which a NIC sends, one after
+/// another. It sends if it uses WEFT_BURST_LEAST of its link.
+#define WEFT_BURST_LEAST 0.1
+struct weft_bursts {
+    const char *layer;
+    uint32_t nics; ///< sampled
+    uint64_t bursts;
+    double on;               ///< part of the time that a NIC sends, mean over NICs
+    double burst_ps, gap_ps; ///< means over bursts, and over gaps between two bursts; NAN without any
+    double used, most;       ///< utilisation of the link in a burst: mean (NAN without any), and of one sample at most
+};
+/// One entry a layer of hosts; in `arena`. None without run.sample_interval.
+struct weft_bursts *weft_report_bursts(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+
 /// Pauses that nodes of one layer sent to those of another, over all priorities.
 struct weft_pfc_layers {
     const char *key;                       ///< "spine-leaf": spines paused leaves

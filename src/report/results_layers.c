@@ -196,6 +196,30 @@ const struct weft_result_table weft__results_load = {
     .present = has_samples,
 };
 
+// --- bursts -------------------------------------------------------------------------------------------------------
+
+LIST(bursts, struct weft_bursts)
+
+#define BURST(field, kind, ...) WEFT_RESULT(struct weft_bursts, field, kind, __VA_ARGS__)
+static const struct weft_result_column bursts_columns[] = {
+    BURST(layer, TEXT, "layer of hosts", .flags = WEFT_RESULT_KEY),
+    BURST(nics, COUNT, "sampled ports of hosts"),
+    BURST(bursts, COUNT, "runs of samples in which a NIC used a tenth of its link at least, over all NICs"),
+    BURST(on, REAL, "part of the time in bursts, mean over NICs"),
+    BURST(burst_ps, TIME, "length of a burst, mean"),
+    BURST(gap_ps, TIME, "from one burst of a NIC to its next, mean"),
+    BURST(used, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in bursts, mean over samples"),
+    BURST(most, REAL, "utilisation of a NIC's link (bytes of frames over its rate) in a sample, greatest of any"),
+};
+const struct weft_result_table weft__results_bursts = {
+    .name = "bursts",
+    .shape = WEFT_RESULT_MAP,
+    .row = "a layer of hosts, with run.sample_interval: when its NICs sent and when they did not",
+    WEFT_RESULT_COLUMNS(bursts_columns),
+    .next = next_bursts,
+    .present = has_samples,
+};
+
 /// Part 0 is the interval, part 1 what is worked out.
 struct interval {
     const struct list *loads;

@@ -155,12 +155,45 @@ static void over_time(void **state) {
     run_free(&r);
 }
 
+// NICs of 100 Gbit/s, intervals of 10 us: 125 KB is all of a link. host-0 sends in the first two (100%, 20%), pauses
+// for two, the second with 12 KB, which is less than a tenth, and sends once more (50%): two bursts of 15 us in the
+// mean and a gap of 20. host-1 is silent.
+static void bursts_and_gaps(void **state) {
+    struct run r = run_once("topology: {kind: single, hosts: 3, rate: 100Gbps}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 1KB}]\n"
+                            "run: {sample_interval: 10us, sample_ports: 'host-[01]/*'}\n");
+    uint32_t a = port_of(&r, "host-0->switch-0"), other = port_of(&r, "host-2->switch-0");
+    struct weft_sample sample[] = {
+        {.time_ps = 10 * WEFT_PS_PER_US, .port = a, .priority = 3, .tx_bytes = 100000},
+        {.time_ps = 10 * WEFT_PS_PER_US, .port = a, .priority = 4, .tx_bytes = 25000},
+        {.time_ps = 20 * WEFT_PS_PER_US, .port = a, .priority = 3, .tx_bytes = 25000},
+        {.time_ps = 20 * WEFT_PS_PER_US, .port = other, .priority = 3, .tx_bytes = 125000}, // not asked for
+        {.time_ps = 40 * WEFT_PS_PER_US, .port = a, .priority = 3, .tx_bytes = 12000},
+        {.time_ps = 50 * WEFT_PS_PER_US, .port = a, .priority = 3, .tx_bytes = 62500},
+    };
+    r.outcome->sample = sample;
+    r.outcome->samples = sizeof sample / sizeof *sample;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_run run = run_of(&r);
+    uint32_t n;
+    const struct weft_bursts *b = weft_report_bursts(&run, arena, &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(b[0].layer, "host");
+    assert_int_equal(b[0].nics, 2);
+    assert_int_equal(b[0].bursts, 2);
+    near(b[0].on, .3); // 3 of 5 intervals of one of two
+    near(b[0].burst_ps, 15e6);
+    near(b[0].gap_ps, 20e6);
+    near(b[0].used, (1 + .2 + .5) / 3);
+    near(b[0].most, 1);
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_leaves),
-        cmocka_unit_test(counts_queue_pairs),
-        cmocka_unit_test(counts_many),
-        cmocka_unit_test(over_time),
+        cmocka_unit_test(three_leaves), cmocka_unit_test(counts_queue_pairs), cmocka_unit_test(counts_many),
+        cmocka_unit_test(over_time),    cmocka_unit_test(bursts_and_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
