@@ -201,6 +201,21 @@ static uint32_t next_in_ring(struct weft__in *in, weft_time_ps now, struct weft_
     return WEFT_NONE;
 }
 
+/// The priority whose turn it is, and its VOQ in *ret_flow. Where only slow VOQs ask that let it pass, another priority
+/// has the turn; if all do, nobody (WEFT_NONE).
+static uint32_t pick(struct weft__in *in, weft_time_ps now, struct weft__in_port *port, uint8_t mask,
+                     uint32_t *ret_flow) {
+    uint32_t first = WEFT_PRIORITIES;
+    for (; mask; mask &= port->ring_mask) {
+        uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
+        *ret_flow = next_in_ring(in, now, port, priority);
+        if (*ret_flow != WEFT_NONE) return priority;
+        if (first == WEFT_PRIORITIES) first = priority;
+        mask &= (uint8_t) ~(1u << priority);
+    }
+    return first;
+}
+
 void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t k) {
     struct weft__in_port *port = &in->port[k];
     if (in->conf->rci) look_at_fabric(in, w->now_ps);
@@ -210,8 +225,7 @@ void weft__in_grant(struct weft__node *node, struct weft__in *in, struct weft__w
     }
     uint8_t mask = grantable(in, w->now_ps, k);
     if (mask) {
-        uint32_t priority = in->ether.scheduler->pick(&port->scheduler, in->ether.conf->scheduler.conf, mask);
-        uint32_t f = next_in_ring(in, w->now_ps, port, priority);
+        uint32_t f, priority = pick(in, w->now_ps, port, mask, &f);
         bool slow = in->ether.port[k].queue[priority].bytes > in->conf->egress_slow_bytes;
         port->next_credit_ps = w->now_ps + (slow ? port->slow_credit_ps : port->credit_ps);
         if (in->throttle_ps) in->throttled_until_ps = w->now_ps + in->throttle_ps;
