@@ -139,6 +139,15 @@ static void print_capacity(struct weft__json *j, const struct trace_view *v, con
     weft__json_key_u64(j, "least_wired", c->least_wired);
     weft__json_key_u64(j, "cut_off", c->cut_off);
     weft__json_key_u64(j, "last_resort", c->resorting);
+    weft__json_key(j, "from");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < c->entrances; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "node", f->device[c->entrance[i].device].name);
+        weft__json_key_u64(j, "links", c->entrance[i].links);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
     weft__json_end_object(j);
 }
 

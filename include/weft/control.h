@@ -20,6 +20,7 @@ struct weft_reach_conf {
     uint64_t min_join, min_remain; ///< links up of an interface node
     uint64_t table;                ///< devices that a cycle of cells has room for
     uint32_t detection;            ///< enum weft_reach_detection
+    const char *picks;             ///< ports of fabric nodes whose links are withdrawn before others
 };
 enum weft_reach_detection { WEFT_REACH_BY_WATCHDOG, WEFT_REACH_BY_SIGNAL };
 extern const struct weft_param_table weft_reach_table;
@@ -243,6 +244,10 @@ struct weft_control_capacity {
     uint32_t least, least_wired; ///< of the one with least
     uint32_t resorting;          ///< use a link that is held back, there being no other
     uint32_t cut_off;            ///< have none
+    uint32_t entrances;          ///< each of them
+    struct weft_control_entrance {
+        uint32_t device, links;
+    } * entrance;
 };
 /// Groups of inputs at the end with more links in than lead on: what input balanced mode is there to prevent. Only
 /// those of which no more inputs than outputs are wired.

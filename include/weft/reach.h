@@ -36,6 +36,8 @@ struct weft_reach_setup {
     const struct weft_reach_link *link; ///< [links], borrowed
     const uint32_t *dest_cluster;       ///< [dests], borrowed
     bool balance;                       ///< input balanced mode
+    const uint16_t *pick;               ///< [picks] links that it withdraws before others, in this order; borrowed
+    uint32_t picks;
     bool last_resort; ///< where balancing would leave no link at all towards a destination that has a path, one is used
 };
 

@@ -19,6 +19,7 @@
 // - Where more inputs than outputs are wired (four links from level 2 above one to each interface node in figure 4),
 // the
 //   share of inputs is kept no larger than the share of outputs. Where as many or fewer are wired, it is the count.
+// - A scenario may make choices itself (control.reachability.picks), to follow the text's own.
 // - Independent random choices can withdraw every link of an interface node, as in figure 17, where RDSW0 of cluster X
 // is
 //   left without a way to RDSW0 of cluster X-1. `last_resort` (ours) lets a device to which every way is held back use
@@ -232,7 +233,20 @@ static struct weft_random random_in(const struct weft_reach_agent *a, uint64_t s
     return random;
 }
 
-/// `n` members of `from`, those of `first` before others.
+/// Moves those of `pool` into `ret` that the scenario picks, `n` at most. How many.
+static uint32_t take_picks(const struct weft_reach_agent *a, uint64_t *pool, uint32_t n, uint64_t *ret) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < a->setup.picks && taken < n; i++) {
+        uint32_t link = a->setup.pick[i];
+        if (!weft__bits_has(pool, link)) continue;
+        pool[link / 64] &= ~(UINT64_C(1) << (link % 64));
+        weft__bits_set(ret, link);
+        taken++;
+    }
+    return taken;
+}
+
+/// `n` members of `from`, those of `first` before others, and among others those that are picked.
 static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64_t *from, const uint64_t *first,
                    uint32_t n, uint64_t *ret) {
     uint64_t pool[WEFT_REACH_WORDS];
@@ -244,7 +258,8 @@ static void choose(const struct weft_reach_agent *a, uint32_t dest, const uint64
     if (n <= preferred) return;
     for (uint32_t w = 0; w < a->words; w++)
         pool[w] = from[w] & ~first[w];
-    draw(a, &random, pool, n - preferred, ret);
+    n -= preferred;
+    draw(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
 }
 
 /// The inputs that failed links of our own are balanced with, the same for all destinations that are reached alike.
@@ -259,7 +274,8 @@ static void choose_common(const struct weft_reach_agent *a, const uint64_t *in_u
     both(a, at(a, a->set, a->way[b->dest]), a->up, way_up);
     memcpy(pool, in_up, a->words * sizeof *pool);
     struct weft_random random = random_in(a, mix(mix(0, a, in_up), a, way_up));
-    draw(a, &random, pool, b->up_in - most, ret);
+    uint32_t n = b->up_in - most;
+    draw(a, &random, pool, n - take_picks(a, pool, n, ret), ret);
 }
 
 static void say(const struct weft_reach_agent *a, const uint64_t *links, uint32_t dest,
@@ -278,6 +294,8 @@ static void balance(struct weft_reach_agent *a, uint32_t dest, uint32_t set, con
     uint64_t *open = at(a, a->open, dest), from[WEFT_REACH_WORDS], first[WEFT_REACH_WORDS], chosen[WEFT_REACH_WORDS];
     both(a, at(a, a->set, set), a->up, from);
     choose_common(a, from, &b, first); // withdrawn before others, and opened after them
+    for (uint32_t i = 0; opened && i < a->setup.picks; i++)
+        weft__bits_set(first, a->setup.pick[i]);
     for (uint32_t w = 0; w < a->words; w++) {
         from[w] &= opened ? ~open[w] : open[w];
         if (opened) first[w] = ~first[w];

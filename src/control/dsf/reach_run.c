@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "control/agenda.h"
+#include "control/dsf/picks.h"
 #include "weft/memory.h"
 #include "weft/param.h"
 
@@ -35,6 +36,9 @@ static const struct weft_param rows[] = {
               "an interface node with fewer links up drains itself; assumed"),
     WEFT_CHOICE(T, detection, "detection", "watchdog", detections,
                 "a failed link is noticed by the watchdog, or by its signal at once"),
+    WEFT_TEXT(T, picks, "picks", "",
+              "input links that devices withdraw before others, in this order, as ports of fabric nodes: "
+              "\"fdsw-1/2,sdsw-0/3\"; the rest is drawn. For choices that a text makes"),
     WEFT_TIME(T, processing_ps, "processing", "1us", "0s", "10ms",
               "from a cell's arrival to what a device does about it; assumed"),
 };
@@ -183,6 +187,7 @@ static void init_agents(struct weft__reach_run *run) {
             .balance = run->conf.balance,
             .last_resort = run->conf.last_resort,
         };
+        setup.pick = weft__picks_of(f, i, run->conf.picks, &setup.picks, run->arena);
         void *memory = weft_arena_alloc(run->arena, weft_reach_agent_size(&setup), 1);
         run->agent[i] = weft_reach_agent_init(memory, &setup);
     }

@@ -189,6 +189,20 @@ static struct weft_control_capacity capacity_of(const struct weft__reach_run *ru
     return c;
 }
 
+/// Interface nodes of the cluster, and how many links each has open towards the destination.
+static void list_entrances(struct weft_control_capacity *c, const struct weft__reach_run *run,
+                           const struct weft_fabric *f, struct weft_arena *arena) {
+    c->entrance = weft_arena_alloc(arena, f->dests, sizeof *c->entrance);
+    for (uint32_t s = 0; s < f->dests; s++) {
+        uint32_t device = f->dest_device[s], links = 0;
+        if (f->dest_cluster[s] != c->cluster || s == c->dest) continue;
+        const struct weft_reach_agent *a = weft__reach_run_agent(run, device);
+        for (uint32_t k = 0; k < f->device[device].links && !weft_reach_resorts(a, c->dest); k++)
+            links += weft_reach_usable(a, k, c->dest);
+        c->entrance[c->entrances++] = (struct weft_control_entrance){device, links};
+    }
+}
+
 static void add_capacities(struct weft_control_trace *trace, const struct weft__reach_run *run, uint32_t fabric,
                            struct weft_arena *arena) {
     const struct weft_fabric *f = trace->fabric[fabric];
@@ -207,7 +221,9 @@ static void add_capacities(struct weft_control_trace *trace, const struct weft__
         for (uint32_t k = 0; k < clusters; k++) {
             struct weft_control_capacity c = capacity_of(run, f, d, cluster[k]);
             c.fabric = fabric;
-            if (c.links < c.wired) all[trace->capacities++] = c;
+            if (c.links == c.wired) continue;
+            list_entrances(&c, run, f, arena);
+            all[trace->capacities++] = c;
         }
 }
 
