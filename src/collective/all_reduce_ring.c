@@ -30,7 +30,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     struct weft__loop_step at = weft__loops_at(&ring.loops, per_loop(shape), index);
     weft__step_clear(ret_step, lane);
     ret_step->offset = ring.start;
-    weft__loops_piece(&ring.loops, &at, (uint32_t)((ring.position + 2 * (uint64_t)n - 1 - at.j) % n), ret_step);
+    weft__loop_piece(&at, (uint32_t)((ring.position + 2 * (uint64_t)n - 1 - at.j) % n), ret_step);
     if (at.j > 0) ret_step->recv[0] = ring.previous;
     if (at.j + 1 < per_loop(shape)) ret_step->send[0] = ring.next;
     ret_step->own = at.j < n;
@@ -47,11 +47,11 @@ static uint32_t sent(const void *conf, const struct weft_collective_shape *shape
     *ret_sent = (struct weft_sent){
         .peer = ring.next,
         .channel = lane,
-        .bytes = 2 * ring.loops.bytes - weft__loops_blocks(&ring.loops, ring.position, 1) -
-                 weft__loops_blocks(&ring.loops, (ring.position + 1) % n, 1),
-        .message_bytes_max = weft__loops_slice_max(&ring.loops, 0, n),
-        .messages = 2 * weft__loops_slices(&ring.loops, 0, n) - weft__loops_slices(&ring.loops, ring.position, 1) -
-                    weft__loops_slices(&ring.loops, (ring.position + 1) % n, 1),
+        .bytes = 2 * ring.loops.bytes - weft__loops_bytes(&ring.loops, ring.position, n) -
+                 weft__loops_bytes(&ring.loops, (ring.position + 1) % n, n),
+        .message_bytes_max = weft__loops_slice_max(&ring.loops, 0, 1),
+        .messages = 2 * weft__loops_slices(&ring.loops, 0, 1) - weft__loops_slices(&ring.loops, ring.position, n) -
+                    weft__loops_slices(&ring.loops, (ring.position + 1) % n, n),
     };
     return 1;
 }

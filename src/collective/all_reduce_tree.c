@@ -101,7 +101,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     weft__step_clear(ret_step, lane / 2);
     loops = loops_of(conf, shape, lane / 2, &ret_step->offset);
     struct weft__loop_step at = weft__loops_at(&loops, 1, index);
-    weft__loops_piece(&loops, &at, 0, ret_step);
+    weft__loop_piece(&at, 0, ret_step);
     struct place place = place_of(conf, shape, rank, lane / 2);
     bool root = place.up == WEFT_NONE;
     for (uint32_t k = 0; k < WEFT_STEP_PEERS; k++) {

@@ -23,7 +23,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     struct weft__loop_step at = weft__loops_at(&ring.loops, 1, index);
     weft__step_clear(ret_step, lane);
     ret_step->offset = ring.start;
-    weft__loops_piece(&ring.loops, &at, 0, ret_step);
+    weft__loop_piece(&at, 0, ret_step);
     if (rank != shape->root) ret_step->recv[0] = ring.previous;
     if (ring.next != shape->root) ret_step->send[0] = ring.next;
     ret_step->own = rank == shape->root;

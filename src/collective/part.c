@@ -37,20 +37,34 @@ static weft_bytes last_bytes(const struct weft__loops *loops) {
     return loops->bytes - (loops->loops - 1) * loops->loop_bytes;
 }
 
+static void slice(struct weft__loops *loops) {
+    if (!loops->loops) return;
+    loops->last_slices = slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
+    if (loops->loops > 1) loops->full_slices = slices_of(loops, divide_up(loops->loop_bytes, loops->full_blocks));
+}
+
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks) {
-    weft_bytes slice = common->slice_bytes < common->chunk_bytes ? common->slice_bytes : common->chunk_bytes;
+    weft_bytes slice_bytes = common->slice_bytes < common->chunk_bytes ? common->slice_bytes : common->chunk_bytes;
     struct weft__loops loops = {
         .bytes = bytes,
         .loop_bytes = blocks * common->chunk_bytes,
-        .blocks = blocks,
-        .slices_max = (uint32_t)divide_up(common->chunk_bytes, slice),
-        .slice_min = slice / SLICE_SHRINKS + 1,
+        .slices_max = (uint32_t)divide_up(common->chunk_bytes, slice_bytes),
+        .slice_min = slice_bytes / SLICE_SHRINKS + 1,
+        .full_blocks = blocks,
+        .last_blocks = blocks,
     };
     loops.loops = divide_up(bytes, loops.loop_bytes);
-    if (!loops.loops) return loops;
-    loops.last_slices = slices_of(&loops, divide_up(last_bytes(&loops), blocks));
-    if (loops.loops > 1) loops.full_slices = slices_of(&loops, common->chunk_bytes);
+    slice(&loops);
     return loops;
+}
+
+struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint32_t parts) {
+    struct weft__loops whole = *loops;
+    if (!loops->loops) return whole;
+    weft_bytes chunk = loops->loop_bytes / loops->full_blocks, part = divide_up(last_bytes(loops), parts);
+    whole.last_blocks = parts * (uint32_t)divide_up(part, chunk);
+    slice(&whole);
+    return whole;
 }
 
 uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop) {
@@ -58,58 +72,62 @@ uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop) {
     return per_loop * ((loops->loops - 1) * loops->full_slices + loops->last_slices);
 }
 
-struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
-    uint32_t slices = loops->full_slices;
-    uint64_t loop = slices ? index / (per_loop * slices) : 0;
-    if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
+struct weft__loop weft__loops_loop(const struct weft__loops *loops, uint64_t loop) {
     bool last = loop + 1 == loops->loops;
-    index -= loop * per_loop * slices;
     weft_bytes start = loop * loops->loop_bytes;
-    if (last) slices = loops->last_slices;
-    uint64_t j = index / slices;
-    return (struct weft__loop_step){
+    return (struct weft__loop){
         .start = start,
         .bytes = last ? loops->bytes - start : loops->loop_bytes,
-        .j = j,
-        .slice = (uint32_t)(index - j * slices),
-        .slices = slices,
+        .blocks = last ? loops->last_blocks : loops->full_blocks,
+        .slices = last ? loops->last_slices : loops->full_slices,
     };
 }
 
-void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
-                       struct weft_step *ret_step) {
-    weft_bytes begin = weft__part(at->bytes, block, loops->blocks);
-    weft_bytes bytes = weft__part(at->bytes, block + UINT64_C(1), loops->blocks) - begin;
-    weft_bytes from = weft__part(bytes, at->slice, at->slices);
-    ret_step->offset += at->start + begin + from;
-    ret_step->bytes = weft__part(bytes, at->slice + UINT64_C(1), at->slices) - from;
+struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index) {
+    uint64_t full = per_loop * loops->full_slices, loop = full ? index / full : 0;
+    if (loop >= loops->loops) loop = loops->loops - 1; // it has fewer slices
+    index -= loop * full;
+    struct weft__loop_step at = {.loop = weft__loops_loop(loops, loop)};
+    at.j = index / at.loop.slices;
+    at.slice = (uint32_t)(index - at.j * at.loop.slices);
+    return at;
+}
+
+void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct weft_step *ret_step) {
+    const struct weft__loop *loop = &at->loop;
+    weft_bytes begin = weft__part(loop->bytes, block, loop->blocks);
+    weft_bytes bytes = weft__part(loop->bytes, block + UINT64_C(1), loop->blocks) - begin;
+    weft_bytes from = weft__part(bytes, at->slice, loop->slices);
+    ret_step->offset += loop->start + begin + from;
+    ret_step->bytes = weft__part(bytes, at->slice + UINT64_C(1), loop->slices) - from;
 }
 
 /// In the last loop.
-static weft_bytes last_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+static weft_bytes last_part(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     weft_bytes last = last_bytes(loops);
-    return weft__part(last, block + (uint64_t)n, loops->blocks) - weft__part(last, block, loops->blocks);
+    return weft__part(last, part + UINT64_C(1), parts) - weft__part(last, part, parts);
 }
 
-weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+weft_bytes weft__loops_bytes(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     if (!loops->loops) return 0;
-    weft_bytes full = loops->loop_bytes / loops->blocks;
-    return (loops->loops - 1) * full * n + last_blocks(loops, block, n);
+    return (loops->loops - 1) * (loops->loop_bytes / parts) + last_part(loops, part, parts);
 }
 
-uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     if (!loops->loops) return 0;
     // Blocks of the last loop may be empty, but not where the largest has two slices.
-    uint64_t filled = last_bytes(loops) < loops->blocks ? last_blocks(loops, block, n) : n;
-    return (loops->loops - 1) * loops->full_slices * n + filled * loops->last_slices;
+    uint64_t filled =
+        last_bytes(loops) < loops->last_blocks ? last_part(loops, part, parts) : loops->last_blocks / parts;
+    return (loops->loops - 1) * loops->full_slices * (loops->full_blocks / parts) + filled * loops->last_slices;
 }
 
-weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n) {
+weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part, uint32_t parts) {
     if (!loops->loops) return 0;
-    weft_bytes largest = divide_up(last_blocks(loops, block, n), n); // blocks differ by a byte at most
+    // blocks differ by a byte at most
+    weft_bytes largest = divide_up(last_part(loops, part, parts), loops->last_blocks / parts);
     weft_bytes last = divide_up(largest, loops->last_slices);
     if (loops->loops == 1) return last;
-    weft_bytes full = divide_up(loops->loop_bytes / loops->blocks, loops->full_slices);
+    weft_bytes full = divide_up(loops->loop_bytes / loops->full_blocks, loops->full_slices);
     return full > last ? full : last;
 }
 

@@ -14,34 +14,43 @@ static inline weft_bytes weft__part(weft_bytes bytes, uint64_t k, uint64_t n) {
     return (weft_bytes)((unsigned __int128)bytes * k / n);
 }
 
-/// NCCL's way: a channel's bytes are done in loops; in each, the array is `blocks` blocks of a chunk (in the last loop,
+/// NCCL's way: a channel's bytes are done in loops; in each, the array is so many blocks of a chunk (in the last loop,
 /// of what is left), and each step works on a block, slice by slice.
 struct weft__loops {
     weft_bytes bytes, loop_bytes;
     uint64_t loops;
-    uint32_t blocks, slices_max;
+    uint32_t slices_max;
     weft_bytes slice_min;
-    uint32_t full_slices, last_slices; ///< of a block: in loops before the last, in the last
+    uint32_t full_blocks, last_blocks; ///< in loops before the last, in the last
+    uint32_t full_slices, last_slices; ///< of a block of these
 };
-/// One step: number `j` of its loop, and the slice.
+/// Where a loop lies, and the blocks and slices that it has.
+struct weft__loop {
+    weft_bytes start, bytes;
+    uint32_t blocks, slices;
+};
+/// A step: number `j` of its loop, and the slice.
 struct weft__loop_step {
-    weft_bytes start, bytes; ///< of the loop
+    struct weft__loop loop;
     uint64_t j;
-    uint32_t slice, slices;
+    uint32_t slice;
 };
 
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks);
+/// The same loops, each divided into `parts`, and the last loop's parts into no more blocks of a chunk than they need.
+/// `parts` divides the blocks of `loops`.
+struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint32_t parts);
 /// Steps (slices counted) if a loop has `per_loop` of them.
 uint64_t weft__loops_steps(const struct weft__loops *loops, uint64_t per_loop);
 struct weft__loop_step weft__loops_at(const struct weft__loops *loops, uint64_t per_loop, uint64_t index);
-/// Bytes of n blocks from `block` on in all loops together, and of their largest slice.
-weft_bytes weft__loops_blocks(const struct weft__loops *loops, uint32_t block, uint32_t n);
-weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t block, uint32_t n);
-/// Slices of them that are not empty.
-uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t block, uint32_t n);
+struct weft__loop weft__loops_loop(const struct weft__loops *loops, uint64_t loop);
+/// Bytes in part `part` of `parts` of all loops together, its slices that are not empty, and the largest of them.
+/// `parts` divides the blocks.
+weft_bytes weft__loops_bytes(const struct weft__loops *loops, uint32_t part, uint32_t parts);
+uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t part, uint32_t parts);
+weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part, uint32_t parts);
 /// The slice of block `block`: adds where it begins to ret_step->offset, and sets its bytes.
-void weft__loops_piece(const struct weft__loops *loops, const struct weft__loop_step *at, uint32_t block,
-                       struct weft_step *ret_step);
+void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct weft_step *ret_step);
 
 /// The largest of the parts of `ranks`: loops are the same for all.
 static inline weft_bytes weft__part_max(const struct weft_collective_shape *shape) {

@@ -43,7 +43,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     weft__step_clear(ret_step, lane / 2);
     struct weft__loops loops = loops_of(conf, shape, lane / 2, &ret_step->offset);
     struct weft__loop_step at = weft__loops_at(&loops, 1, index);
-    weft__loops_piece(&loops, &at, 0, ret_step);
+    weft__loop_piece(&at, 0, ret_step);
     ret_step->offset += (sends ? rank : previous) * shape->bytes;
     if (sends)
         ret_step->send[0] = (rank + 1) % n;

@@ -173,6 +173,32 @@ static void hierarchy_is_the_sum_of_its_stages(void **state) {
     }
 }
 
+/// What is small crosses each link of a server once in either stage, G - 1 of them in turn, and its rail twice, M - 1
+/// hops in turn: messages do not become more where there are more servers.
+static void a_small_hierarchy_is_its_hops(void **state) {
+    static const uint32_t shape[][2] = {{8, 2}, {8, 8}, {4, 16}};
+    for (size_t k = 0; k < sizeof shape / sizeof *shape; k++) {
+        uint32_t g = shape[k][0], m = shape[k][1];
+        double time[2], latency[2] = {1e-6, 21e-6};
+        for (uint32_t i = 0; i < 2; i++) {
+            char *what =
+                text_of("collective: all_reduce_hierarchical, server: {gpus: %u, cabling: rack, latency: %.0fus}", g,
+                        latency[i] * 1e6);
+            time[i] = measure(g * m, KIB, what);
+            free(what);
+        }
+        double inside = 2 * (g - 1) * (latency[1] - latency[0]), rail = time[0] - 2 * (g - 1) * latency[0];
+        if (fabs((time[1] - time[0]) / inside - 1) > 0.01)
+            fail_msg("%u servers of %u: 20 us more a hop cost %.2f us, expected %.2f us", m, g,
+                     (time[1] - time[0]) * 1e6, inside * 1e6);
+        // 16 B a message and 62 and 20 of headers and gaps; clear-to-sends of the rail come while the server is busy
+        double small = 2 * 200e-9 + 300e-9 + 2 * (16 + 62 + 20) / rate;
+        if (fabs(rail / (2 * (m - 1) * small) - 1) > 0.05)
+            fail_msg("%u servers of %u: the rail takes %.2f us, expected %.2f us", m, g, rail * 1e6,
+                     2 * (m - 1) * small * 1e6);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rank_sends_its_share),
@@ -180,6 +206,7 @@ int main(void) {
         cmocka_unit_test(broadcast_is_a_pipeline),
         cmocka_unit_test(trees_are_pipelines_up_and_down),
         cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
+        cmocka_unit_test(a_small_hierarchy_is_its_hops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
