@@ -27,7 +27,7 @@ struct weft_step {
 enum weft_collective_goal {
     WEFT_GOAL_ALL_REDUCE,     ///< each rank's array: its own -> the sum of all ranks'
     WEFT_GOAL_REDUCE_SCATTER, ///< each rank's array: its own -> in part r of rank r, the sum of all ranks'
-    WEFT_GOAL_ALL_GATHER,     ///< part r of rank r -> all parts at every rank
+    WEFT_GOAL_ALL_GATHER,     ///< part r of rank r (or as `owner` says) -> all parts at every rank
     WEFT_GOAL_BROADCAST,      ///< the root's array -> at every rank
     WEFT_GOAL_EXCHANGE,       ///< part (s, d), which is part s * ranks + d, at s -> at d
     WEFT_GOAL_NEXT,           ///< the array of rank r -> at rank r + 1, offset by its sender times size
@@ -66,8 +66,8 @@ struct weft_collective_common {
 /// What a lane of a rank sends in all its steps to one rank.
 struct weft_sent {
     uint32_t peer, channel;
-    weft_bytes bytes; ///< 0: nothing
-    weft_bytes message_bytes_max;
+    weft_bytes bytes;             ///< 0: nothing
+    weft_bytes message_bytes_max; ///< or a byte more, where parts that are not sent are a byte larger
     uint64_t messages;
 };
 
@@ -92,6 +92,9 @@ struct weft_collective_ops {
     uint32_t (*peers_min)(const void *conf, const struct weft_collective_shape *shape);
     /// For WEFT_GOAL_EXCHANGE: bytes of part (s, d). NULL: size / ranks.
     weft_bytes (*part)(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst);
+    /// For WEFT_GOAL_ALL_GATHER: whose bytes lie at `offset`, and where they end. NULL: part r is of rank r.
+    uint32_t (*owner)(const void *conf, const struct weft_collective_shape *shape, weft_bytes offset,
+                      weft_bytes *ret_end);
 };
 
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests defines it (PERFORMANCE.md there): what makes the figure of
