@@ -104,7 +104,7 @@ static void json_pfc(struct weft__json *j, const struct weft_plan_pfc_conf *c) {
 static enum weft_status by_values(const struct plan *plan, const struct weft_cli_options *o, struct weft__json *j,
                                   struct weft_error *ret_error) {
     struct weft_arena *arena = o->arena;
-    struct weft_plan_pfc_conf c;
+    struct weft_plan_pfc_conf c = {0};
     enum weft_status status = plan_load(plan, true, &c, arena, ret_error);
     if (status) return status;
     if (j) {

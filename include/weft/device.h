@@ -4,6 +4,7 @@
 #define WEFT_DEVICE_H
 
 #include "weft/model.h"
+#include "weft/packet.h"
 
 /// Priority-based flow control, IEEE 802.1Q clause 36 and 802.1Qbb; the same at switches and NICs.
 struct weft_pfc_conf {
@@ -23,6 +24,9 @@ weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate)
 
 enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
 
+/// By what a switch tells a frame's priority.
+enum weft_trust { WEFT_TRUST_DSCP, WEFT_TRUST_PCP };
+
 struct weft_switch_conf {
     weft_time_ps processing_ps; ///< fixed delay from the last bit received to the buffer
     uint32_t forwarding;        ///< enum weft_forwarding
@@ -30,12 +34,21 @@ struct weft_switch_conf {
     double fabric_speedup;      ///< how much faster than its line an input feeds the crossbar (IQ, VOQ)
     struct weft_model_conf queueing, arbiter, scheduler, buffer, aqm, route;
     uint8_t aqm_priorities; ///< priorities under AQM
+    uint32_t trust;         ///< enum weft_trust
     uint8_t dscp_map[64];
+    uint64_t pcp_map[WEFT_PRIORITIES];
     struct weft_pfc_conf pfc;
     struct weft_model_conf sfc;
     bool sfc_proxy; ///< turns source flow control messages to hosts that do not understand them into pause frames
 };
 extern const struct weft_param_table weft_switch_table;
+
+/// The priority of a frame that comes: by its code point, or by its tag, which has that of its last hop.
+static inline uint32_t weft_switch_priority(const struct weft_switch_conf *c, const struct weft_packet *p) {
+    return (__builtin_expect(c->trust == WEFT_TRUST_PCP, 0) ? (uint32_t)c->pcp_map[p->priority]
+                                                            : c->dscp_map[p->dscp]) &
+           7u;
+}
 
 /// What a source flow control message makes its receiver pause: the queue pair, all to the same host, all of its
 /// priority.
@@ -48,6 +61,9 @@ enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR 
 /// turn.
 enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR };
 
+/// RDMA in UDP over IPv4, or behind a global route header in Ethernet.
+enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
+
 struct weft_host_conf {
     uint64_t mtu_bytes;         ///< payload of a full packet
     weft_time_ps processing_ps; ///< from the last bit received to the NIC's reaction
@@ -58,6 +74,8 @@ struct weft_host_conf {
     weft_time_ps work_request_qp_ps; ///< from one of a queue pair to its next
     weft_rate_bps drain_rate_bps;    ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
+    uint32_t roce;        ///< enum weft_roce
+    uint64_t vlan;        ///< that frames are tagged with; 0: none
     bool ecn;             ///< data packets are sent ECN-capable
     uint32_t source_port; ///< enum weft_source_port
     struct weft_pfc_conf pfc;
@@ -67,6 +85,11 @@ struct weft_host_conf {
     uint64_t plane_timeouts; ///< in a row, after which a queue pair goes on by the next plane
 };
 extern const struct weft_param_table weft_host_table;
+
+/// What the host's frames have more than those of untagged RoCEv2, whose sizes are in packet.h.
+static inline uint32_t weft_host_framing_bytes(const struct weft_host_conf *c) {
+    return (c->roce == WEFT_ROCE_V1 ? WEFT_FRAME_GRH : 0u) + (c->vlan ? WEFT_FRAME_TAG : 0u);
+}
 
 /// LLDP with DCBX, IEEE 802.1AB and 802.1Q clause 38; the same at switches and NICs. What is said of PFC is
 /// pfc.priorities, what is said of bandwidth follows from the scheduler.

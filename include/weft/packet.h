@@ -64,7 +64,8 @@ struct weft_packet {
     /// Of the UDP source port, 0xC000 to 0xFFFF: with `dst` the input of every ECMP hash.
     uint32_t entropy : WEFT_PACKET_ENTROPY_BITS;
     uint32_t kind : WEFT_PACKET_KIND_BITS;         ///< enum weft_packet_kind
-    uint32_t priority : WEFT_PACKET_PRIORITY_BITS; ///< where it is now: a switch sets it from dscp by its own map
+    uint32_t priority : WEFT_PACKET_PRIORITY_BITS; ///< where it is now: a switch sets it from dscp, or from what it
+                                                   ///< was, by its own map
     uint32_t ecn : WEFT_PACKET_ECN_BITS;           ///< enum weft_ecn
     uint32_t flags : WEFT_PACKET_FLAG_BITS;        ///< enum weft_packet_flag
     uint32_t dscp : WEFT_PACKET_DSCP_BITS;
@@ -87,9 +88,9 @@ static inline void weft_packet_set_node(struct weft_packet *p, uint32_t node) {
     p->node = node & (WEFT_PACKET_NODES - 1);
 }
 
-/// A switch or a fabric has it from outside: its priority by their map from DSCP, and a hop more.
-static inline void weft_packet_enter(struct weft_packet *p, const uint8_t *dscp_map) {
-    p->priority = dscp_map[p->dscp] & 7u;
+/// A switch or a fabric has it from outside, with this priority: a hop more.
+static inline void weft_packet_enter(struct weft_packet *p, uint32_t priority) {
+    p->priority = priority & 7u;
     if (p->hops < (1u << WEFT_PACKET_HOPS_BITS) - 1) p->hops++;
 }
 
@@ -102,6 +103,8 @@ static inline void weft_packet_enter(struct weft_packet *p, const uint8_t *dscp_
 #define WEFT_FRAME_READ 78u
 #define WEFT_FRAME_CTS 142u ///< an RDMA WRITE of 64 B, the entry of NCCL's FIFO
 #define WEFT_FRAME_CNP 78u  ///< 16 reserved octets after the BTH
+#define WEFT_FRAME_TAG 4u   ///< more on any with an 802.1Q tag
+#define WEFT_FRAME_GRH 12u  ///< more on any of RoCEv1: GRH 40 in place of IPv4 20 and UDP 8
 #define WEFT_FRAME_SFCM 64u ///< our own format: Ethernet 14, IPv4 20, UDP 8, message 18, FCS 4
 
 /// A queue pair has a number on each of the two NICs, which number their own: where its data comes from, and where it

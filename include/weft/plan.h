@@ -24,6 +24,7 @@ struct weft_plan_pfc_conf {
     weft_time_ps reaction_ps;   ///< of the sender, from the pause frame to the stop; NEVER: weft_pfc_calc_reaction
     weft_time_ps phy_ps;        ///< of both PHYs of the link together, one way
     weft_bytes mtu_bytes;       ///< payload of a full packet
+    weft_bytes framing_bytes;   ///< of a scenario: weft_host_framing_bytes
     weft_bytes buffer_bytes;    ///< of the port and priority at the receiver; 0: not asked about
     weft_bytes xoff_bytes;      ///< threshold to be judged; 0: none
     uint32_t formula;           ///< enum weft_plan_formula

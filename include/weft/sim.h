@@ -61,6 +61,7 @@ void weft_boxes_describe_json(struct weft__json *j, const struct weft_topology *
 /// NIC's queue pair with that number, from 0: 2 to 0xfffffe.
 void weft_address_mac(uint32_t port, uint8_t *ret_mac);
 uint32_t weft_address_ipv4(uint32_t host);
+void weft_address_gid(const uint8_t *mac, uint8_t *ret_gid); ///< link-local, by EUI-64 (RFC 4291)
 uint32_t weft_address_qp(uint32_t number);
 
 /// The way of a queue pair's data: the ports (among all) that it leaves by, its host's first.

@@ -24,6 +24,7 @@ enum weft_wire_status {
 enum weft_ethertype {
     WEFT_ETHERTYPE_IPV4 = 0x0800,
     WEFT_ETHERTYPE_VLAN = 0x8100,
+    WEFT_ETHERTYPE_ROCE_V1 = 0x8915,
     WEFT_ETHERTYPE_IPV6 = 0x86dd,
     WEFT_ETHERTYPE_MAC_CONTROL = 0x8808,
     WEFT_ETHERTYPE_LLDP = 0x88cc,
@@ -98,6 +99,12 @@ struct weft_ipv6 {
     uint8_t next_header, hop_limit;
     uint8_t src[16], dst[16];
 };
+
+/// The global route header of RoCEv1, behind Ethernet's type 0x8915: laid out as an IPv6 header, addresses are GIDs.
+#define WEFT_GRH_BYTES WEFT_IPV6_BYTES
+#define WEFT_GRH_NEXT_BTH 0x1bu
+size_t weft_grh_encode(const struct weft_ipv6 *, uint8_t *ret, size_t size);
+enum weft_wire_status weft_grh_decode(const uint8_t *bytes, size_t size, struct weft_ipv6 *ret);
 
 #define WEFT_UDP_BYTES 8u
 #define WEFT_UDP_PORT_ROCE 4791u
@@ -276,16 +283,17 @@ enum weft_frame_layer {
     WEFT_LAYER_PFC = 1 << 2,
     WEFT_LAYER_IPV4 = 1 << 3,
     WEFT_LAYER_IPV6 = 1 << 4,
-    WEFT_LAYER_UDP = 1 << 5,
-    WEFT_LAYER_BTH = 1 << 6,
-    WEFT_LAYER_RETH = 1 << 7,
-    WEFT_LAYER_AETH = 1 << 8,
-    WEFT_LAYER_ATOMIC_ETH = 1 << 9,
-    WEFT_LAYER_ATOMIC_ACK_ETH = 1 << 10,
-    WEFT_LAYER_IMMDT = 1 << 11,
-    WEFT_LAYER_IETH = 1 << 12,
-    WEFT_LAYER_ICRC = 1 << 13, ///< the octets of `pad`, bth.pad_count of them, and the ICRC
-    WEFT_LAYER_FCS = 1 << 14,
+    WEFT_LAYER_GRH = 1 << 5,
+    WEFT_LAYER_UDP = 1 << 6,
+    WEFT_LAYER_BTH = 1 << 7,
+    WEFT_LAYER_RETH = 1 << 8,
+    WEFT_LAYER_AETH = 1 << 9,
+    WEFT_LAYER_ATOMIC_ETH = 1 << 10,
+    WEFT_LAYER_ATOMIC_ACK_ETH = 1 << 11,
+    WEFT_LAYER_IMMDT = 1 << 12,
+    WEFT_LAYER_IETH = 1 << 13,
+    WEFT_LAYER_ICRC = 1 << 14, ///< the octets of `pad`, bth.pad_count of them, and the ICRC
+    WEFT_LAYER_FCS = 1 << 15,
 };
 
 /// Bytes: Ethernet and the headers in `layers`, payload, pad and ICRC, padding, FCS. A struct whose layer is not set
@@ -297,7 +305,7 @@ struct weft_frame {
     struct weft_pause pause;
     struct weft_pfc pfc;
     struct weft_ipv4 ipv4;
-    struct weft_ipv6 ipv6;
+    struct weft_ipv6 ipv6, grh;
     struct weft_udp udp;
     struct weft_bth bth;
     struct weft_reth reth;
@@ -325,7 +333,7 @@ struct weft_frame {
 enum weft_wire_status weft_frame_decode(const uint8_t *bytes, size_t size, bool has_fcs, struct weft_frame *ret);
 
 /// The frame as it stands, with its lengths and check sums as they stand. 0: see above, or `layers` is no order of
-/// headers that exists (UDP without IP, BTH without UDP, two kinds of IP, ...).
+/// headers that exists (UDP without IP, BTH without UDP or GRH, two kinds of IP, ...).
 size_t weft_frame_encode(const struct weft_frame *, uint8_t *ret, size_t size);
 
 /// The headers only, up to where the payload begins: what a capture of headers keeps.

@@ -109,10 +109,14 @@ struct weft_plan_line *weft_plan_scenario_lines(const struct weft_scenario *scen
     for (uint32_t p = 0; p < topology->ports; p++)
         n += !p || compare(&d[p - 1], &d[p]);
     struct weft_plan_line *line = weft_arena_alloc(arena, n, sizeof *line);
-    weft_bytes mtu = mtu_of(scenario, topology);
+    weft_bytes mtu = mtu_of(scenario, topology), framing = 0;
+    if (topology->hosts) // all are alike
+        framing =
+            weft_host_framing_bytes(&weft_scenario_device(scenario, topology->node[topology->host[0]].name)->host);
     *ret_lines = 0;
     for (uint32_t p = 0; p < topology->ports; p++) {
         if (!p || compare(&d[p - 1], &d[p])) fill(&d[p], base, mtu, &line[(*ret_lines)++], arena);
+        line[*ret_lines - 1].pfc.framing_bytes = framing;
         line[*ret_lines - 1].links++;
     }
     return line;

@@ -95,7 +95,7 @@ static weft_time_ps reaction_of(const struct weft_plan_pfc_conf *c) {
 static void add_bound(const struct weft_plan_pfc_conf *c, struct weft_plan_pfc *p) {
     p->in_flight_bytes =
         weft_plan_calc_bytes(c->rate_bps, 2 * (c->delay_ps + c->phy_ps) + c->processing_ps + p->reaction_ps);
-    p->frame_bytes = c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + WEFT_WIRE_OVERHEAD;
+    p->frame_bytes = c->mtu_bytes + c->framing_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + WEFT_WIRE_OVERHEAD;
     p->frames = 3;
     p->pause_bytes = PAUSE_WIRE;
     p->headroom_bytes = p->in_flight_bytes + p->frames * p->frame_bytes + p->pause_bytes;

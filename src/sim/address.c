@@ -16,3 +16,13 @@ uint32_t weft_address_ipv4(uint32_t host) {
 uint32_t weft_address_qp(uint32_t number) {
     return 2 + number % 0xfffffdu; // 0 and 1 are for management, 0xffffff is multicast
 }
+
+void weft_address_gid(const uint8_t *mac, uint8_t *ret_gid) {
+    static const uint8_t link_local[8] = {0xfe, 0x80};
+    memcpy(ret_gid, link_local, sizeof link_local);
+    memcpy(ret_gid + 8, mac, 3);
+    ret_gid[8] ^= 2;
+    ret_gid[11] = 0xff;
+    ret_gid[12] = 0xfe;
+    memcpy(ret_gid + 13, mac + 3, 3);
+}

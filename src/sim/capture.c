@@ -127,6 +127,11 @@ enum weft_status weft__capture_new(const struct weft__network *net, const char *
     c->frames.lldp = net->lldp;
     c->frames.cnp_mark = scenario->capture.cnp_mark;
     c->frames.routed = scenario->capture.switches == WEFT_CAPTURE_ROUTERS;
+    const struct weft_host_conf *host =
+        &weft_scenario_device(scenario, t->node[t->host[0]].name)->host; // all are alike
+    c->frames.framing_bytes = net->hosts.framing_bytes;
+    c->frames.roce = host->roce;
+    c->frames.vlan = (uint16_t)host->vlan;
     c->frames.headers = scenario->capture.content == WEFT_CAPTURE_HEADERS;
     *ret_capture = c;
     return WEFT_OK;

@@ -10,7 +10,8 @@ static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const str
     uint32_t bytes = WEFT_FRAME_MIN;
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_host_conf *conf = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
-        uint32_t own = WEFT_FRAME_DATA + WEFT_FRAME_RETH + (((uint32_t)conf->mtu_bytes + 3) & ~3u);
+        uint32_t own =
+            WEFT_FRAME_DATA + WEFT_FRAME_RETH + (((uint32_t)conf->mtu_bytes + 3) & ~3u) + weft_host_framing_bytes(conf);
         if (own > bytes) bytes = own;
     }
     return bytes;
@@ -124,6 +125,66 @@ static enum weft_status check_capture(const struct weft_scenario *scenario, cons
     return weft__box_at(t, port[0])->cells->check(t, scenario->capture_place, ret_error);
 }
 
+/// All hosts speak one RoCE, tagged alike: what comes must be what the other end can read.
+static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                          struct weft_error *ret_error) {
+    const struct weft_host_conf *first = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
+    for (uint32_t h = 1; h < t->hosts; h++) {
+        const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[t->host[h]].name);
+        if (device->host.roce == first->roce && device->host.vlan == first->vlan) continue;
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                              "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
+                              t->node[t->host[h]].name, t->node[t->host[0]].name);
+    }
+    return WEFT_OK;
+}
+
+/// RoCEv1 is Ethernet: frames have no code point, and no switch routes them.
+static enum weft_status check_roce_v1(const struct weft_scenario *scenario, const struct weft_topology *t, uint32_t n,
+                                      struct weft_error *ret_error) {
+    const struct weft_node_info *node = &t->node[n];
+    const struct weft_device_conf *device = weft_scenario_device(scenario, node->name);
+    for (uint32_t k = 0; k < node->ports; k++) {
+        const struct weft_node_info *peer = &t->node[t->port[t->port[node->port0 + k].peer].node];
+        if (peer->role == WEFT_NODE_SWITCH)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                                  "host.roce: v1 is not routable, and %s routes to %s; expected one switch between "
+                                  "hosts, or v2",
+                                  node->name, peer->name);
+    }
+    if (device->sw.trust != WEFT_TRUST_PCP)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                              "host.roce: v1 has no DSCP, by which %s tells priorities; expected switch.trust: pcp and "
+                              "a host.vlan",
+                              node->name);
+    if (strcmp(device->sw.sfc.model->name, "none") != 0)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->sw.sfc.place,
+                              "switch.sfc of %s: its messages are UDP, and host.roce is v1; expected none, or v2",
+                              node->name);
+    return WEFT_OK;
+}
+
+/// What frames say of themselves, and who reads it.
+static enum weft_status check_framing(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                      struct weft_error *ret_error) {
+    if (!t->hosts) return WEFT_OK;
+    const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
+    enum weft_status status = check_hosts_alike(scenario, t, ret_error);
+    for (uint32_t i = 0; i < t->switches && !status; i++) {
+        uint32_t n = t->switch_node[i];
+        const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);
+        if (host->roce == WEFT_ROCE_V1) status = check_roce_v1(scenario, t, n, ret_error);
+        if (status || device->sw.trust != WEFT_TRUST_PCP) continue;
+        if (!weft__box_of(&t->node[n])->takes_routes)
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                                    "switch.trust: pcp, and %s is no Ethernet switch; expected dscp", t->node[n].name);
+        else if (!host->vlan)
+            status = weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                                    "switch.trust: pcp, and hosts send frames without a tag; expected a host.vlan");
+    }
+    return status;
+}
+
 static enum weft_status check_boxes(const struct weft_scenario *scenario, const struct weft_topology *t,
                                     struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -149,6 +210,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = check_controller(scenario, topology, ret_error);
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
+    if (!status) status = check_framing(scenario, topology, ret_error);
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);

@@ -57,7 +57,7 @@ static void fill_data(struct weft_frame *f, const struct weft__frames *frames, c
     f->aeth = (struct weft_aeth){.value = WEFT_AETH_NO_CREDITS, .msn = 1};
     f->payload = &frames->payload[(weft_bytes)p->psn * qp->mtu % WEFT__PAYLOAD_PERIOD];
     f->payload_bytes = weft__qp_payload(qp, p->psn);
-    if (qp->packets == WEFT_QP_MESSAGES) f->payload_bytes = weft__message_payload(p);
+    if (qp->packets == WEFT_QP_MESSAGES) f->payload_bytes = weft__message_payload(p, frames->framing_bytes);
 }
 
 static void fill_ack(struct weft_frame *f, const struct weft_qp_conf *qp, const struct weft_packet *p) {
@@ -73,8 +73,22 @@ static void fill_ack(struct weft_frame *f, const struct weft_qp_conf *qp, const 
 static void fill_macs(struct weft_frame *f, const struct weft__frames *frames, uint32_t src, uint32_t dst,
                       uint32_t sender) {
     const struct weft_topology *t = frames->topology;
-    weft_address_mac(frames->routed ? sender : t->node[t->host[src]].port0, f->ethernet.src);
-    weft_address_mac(frames->routed ? t->port[sender].peer : t->node[t->host[dst]].port0, f->ethernet.dst);
+    bool routed = frames->routed && frames->roce == WEFT_ROCE_V2;
+    weft_address_mac(routed ? sender : t->node[t->host[src]].port0, f->ethernet.src);
+    weft_address_mac(routed ? t->port[sender].peer : t->node[t->host[dst]].port0, f->ethernet.dst);
+}
+
+/// GIDs are link-local, of the hosts' MAC addresses: the first of any RoCE NIC.
+static void fill_grh(struct weft_frame *f) {
+    f->grh = (struct weft_ipv6){.hop_limit = TTL};
+    weft_address_gid(f->ethernet.src, f->grh.src);
+    weft_address_gid(f->ethernet.dst, f->grh.dst);
+    f->layers = WEFT_LAYER_GRH;
+}
+
+static void fill_tag(struct weft_frame *f, const struct weft__frames *frames, const struct weft_packet *p) {
+    f->vlan = (struct weft_vlan){.priority = p->priority, .id = frames->vlan};
+    f->layers |= WEFT_LAYER_VLAN;
 }
 
 /// Between the two hosts of its queue pair. Returns the queue pair.
@@ -94,6 +108,8 @@ static const struct weft_qp_conf *fill_ip(struct weft_frame *f, const struct wef
     };
     f->udp.src_port = (uint16_t)(PORT_FIRST | p->entropy);
     f->layers = WEFT_LAYER_IPV4 | WEFT_LAYER_UDP;
+    if (frames->roce == WEFT_ROCE_V1) fill_grh(f);
+    if (frames->vlan) fill_tag(f, frames, p);
     return qp;
 }
 

@@ -19,8 +19,11 @@ struct weft__frames {
     const struct weft_qp_numbers *qp_numbers;
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     enum weft_cnp_mark cnp_mark;
-    bool headers; ///< of data, only the headers
-    bool routed;  ///< switches are routers
+    uint32_t framing_bytes; ///< weft_host_framing_bytes of all hosts
+    uint32_t roce;          ///< enum weft_roce
+    uint16_t vlan;          ///< 0: no tag
+    bool headers;           ///< of data, only the headers
+    bool routed;            ///< switches are routers
     uint8_t payload[WEFT__PAYLOAD_PERIOD + WEFT__FRAME_BYTES_MAX];
 };
 

@@ -95,10 +95,11 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     struct hop hop[HOPS_MAX];
     const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
+    uint32_t framing = weft_host_framing_bytes(conf);
     if (flow->verb == WEFT_VERB_READ) {
-        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, WEFT_FRAME_READ, hop);
+        uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, WEFT_FRAME_READ + framing, hop);
         if (!hops) return WEFT_TIME_NEVER;
-        request = one_frame(hop, hops, WEFT_FRAME_READ);
+        request = one_frame(hop, hops, WEFT_FRAME_READ + framing);
     }
     // Frames of all queue pairs, served in turn: the first, the last, and the sum of those between.
     struct weft_qp_conf big = {.mtu = (uint16_t)conf->mtu_bytes, .verb = flow->verb};
@@ -111,7 +112,7 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
         if (!one.bytes) continue;
         one.packets = (uint32_t)((one.bytes + one.mtu - 1) / one.mtu);
         frames += one.packets;
-        sum += weft__qp_frame_bytes(&one, 0);
+        sum += (uint64_t)one.packets * framing + weft__qp_frame_bytes(&one, 0);
         if (one.packets > 1) sum += weft__qp_frame_bytes(&one, one.packets - 1);
         if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1);
     }
@@ -120,8 +121,9 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     end.bytes = flow->bytes < flow->qps ? 1 : flow->bytes / flow->qps;
     end.packets = (uint32_t)((end.bytes + end.mtu - 1) / end.mtu);
     if (end.packets < big.packets) end = big;
-    uint32_t first = weft__qp_frame_bytes(&big, 0), last = weft__qp_frame_bytes(&end, end.packets - 1);
-    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) : first;
+    uint32_t first = weft__qp_frame_bytes(&big, 0) + framing;
+    uint32_t last = weft__qp_frame_bytes(&end, end.packets - 1) + framing;
+    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) + framing : first;
     uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, first, hop);
     if (!hops) return WEFT_TIME_NEVER;
     if (frames == 1) return request + one_frame(hop, hops, first);

@@ -214,6 +214,7 @@ static void make_queue_pairs(struct weft__network *net) {
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
+        .framing_bytes = t->hosts ? weft_host_framing_bytes(&net->device[t->host[0]]->host) : 0,
         .sender = sender,
         .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft_qp_sample)),
         .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft_qp_receiver)),

@@ -16,6 +16,7 @@ struct weft__qp_hold {
 struct weft__hosts {
     const struct weft_qp_conf *qp;
     const struct weft_qp_numbers *qp_numbers;
+    uint32_t framing_bytes; ///< weft_host_framing_bytes of all
     struct weft_qp_sender *sender;
     struct weft_qp_sample *sample;
     struct weft_qp_receiver *receiver;
@@ -35,8 +36,8 @@ static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t 
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
 /// Of a packet of a message: to the word, for a packet does not say how much of its last one is padding.
-static inline uint32_t weft__message_payload(const struct weft_packet *p) {
-    return p->bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
+static inline uint32_t weft__message_payload(const struct weft_packet *p, uint32_t framing_bytes) {
+    return p->bytes - framing_bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
 }
 uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn);
 

@@ -2,7 +2,8 @@
 // The sum of RFC 1071 that IPv4 and UDP use, and the two 32-bit CRCs of a RoCEv2 frame. Both CRCs are the CRC-32 of
 // IEEE 802.3 (reflected, preset and inverted), which is zlib's crc32, and both leave with their lowest octet first.
 // FCS: IEEE 802.3 clause 3.2.9. ICRC: IBTA vol. 1 clause 7.8.1 with annex A17: it is computed as if a local route
-// header of eight octets of ones stood in front of IP.
+// header of eight octets of ones stood in front of IP. Of RoCEv1 likewise, in front of its global route header (annex
+// A16; assumed, for no implementation was at hand to compare with).
 #include <assert.h>
 #include <string.h>
 #include <zlib.h>
@@ -28,23 +29,34 @@ static size_t ip_header(const uint8_t *ip, size_t size, size_t behind, enum weft
     return ip[0] >> 4 == 6 && ip[6] == WEFT_IP_UDP ? bytes : 0;
 }
 
+/// `header_bytes`: in front of the BTH, of which the last eight are UDP, but for RoCEv1.
 static void mask(uint8_t *ip, size_t header_bytes) {
+    if (ip[0] >> 4 == 4 || ip[6] == WEFT_IP_UDP) ip[header_bytes - 2] = ip[header_bytes - 1] = 0xff;
     if (ip[0] >> 4 == 4) {
         ip[1] = ip[8] = ip[10] = ip[11] = 0xff; // TOS, TTL, checksum
     } else {
         ip[0] = 0x6f; // traffic class and flow label
         ip[1] = ip[2] = ip[3] = ip[7] = 0xff;
     }
-    uint8_t *udp = ip + header_bytes, *bth = udp + WEFT_UDP_BYTES;
-    udp[6] = udp[7] = bth[4] = 0xff;
+    ip[header_bytes + 4] = 0xff; // of the BTH
+}
+
+/// The bytes in front of the BTH, or 0: what is wrong is in `ret_status`.
+static size_t before_bth(const uint8_t *ip, size_t size, enum weft_wire_status *ret_status) {
+    if (size >= WEFT_GRH_BYTES && ip[0] >> 4 == 6 && ip[6] == WEFT_GRH_NEXT_BTH) {
+        *ret_status = WEFT_WIRE_TRUNCATED;
+        return size < WEFT_GRH_BYTES + WEFT_BTH_BYTES ? 0 : WEFT_GRH_BYTES;
+    }
+    size_t header_bytes = ip_header(ip, size, WEFT_BTH_BYTES, ret_status);
+    return header_bytes ? header_bytes + WEFT_UDP_BYTES : 0;
 }
 
 enum weft_wire_status weft_icrc_calc(const uint8_t *ip, size_t size, uint32_t *ret_icrc) {
     enum weft_wire_status status;
-    size_t header_bytes = ip_header(ip, size, WEFT_BTH_BYTES, &status);
+    size_t header_bytes = before_bth(ip, size, &status);
     if (!header_bytes) return status;
     uint8_t head[HEAD_MAX];
-    size_t head_bytes = header_bytes + WEFT_UDP_BYTES + WEFT_BTH_BYTES;
+    size_t head_bytes = header_bytes + WEFT_BTH_BYTES;
     assert(LRH + head_bytes <= sizeof head);
     memset(head, 0xff, LRH);
     memcpy(head + LRH, ip, head_bytes);

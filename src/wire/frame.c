@@ -14,10 +14,10 @@ enum {
 };
 
 static bool layers_make_sense(uint32_t layers) {
-    uint32_t network = layers & (MAC_CONTROL | IP);
+    uint32_t network = layers & (MAC_CONTROL | IP | WEFT_LAYER_GRH);
     if (layers & ~(uint32_t)KNOWN || network & (network - 1)) return false;
     if ((layers & WEFT_LAYER_UDP) && !(layers & IP)) return false;
-    if ((layers & WEFT_LAYER_BTH) && !(layers & WEFT_LAYER_UDP)) return false;
+    if ((layers & WEFT_LAYER_BTH) && !(layers & (WEFT_LAYER_UDP | WEFT_LAYER_GRH))) return false;
     return !(layers & (EXTENDED | WEFT_LAYER_ICRC)) || (layers & WEFT_LAYER_BTH);
 }
 
@@ -30,6 +30,7 @@ size_t weft_frame_header_bytes(const struct weft_frame *f) {
         {WEFT_LAYER_PFC, WEFT_PFC_BYTES},
         {WEFT_LAYER_IPV4, WEFT_IPV4_BYTES},
         {WEFT_LAYER_IPV6, WEFT_IPV6_BYTES},
+        {WEFT_LAYER_GRH, WEFT_GRH_BYTES},
         {WEFT_LAYER_UDP, WEFT_UDP_BYTES},
         {WEFT_LAYER_BTH, WEFT_BTH_BYTES},
         {WEFT_LAYER_RETH, WEFT_RETH_BYTES},
@@ -75,6 +76,7 @@ size_t weft_frame_encode_headers(const struct weft_frame *f, uint8_t *ret, size_
     PUT(WEFT_LAYER_PFC, pfc)
     PUT(WEFT_LAYER_IPV4, ipv4)
     PUT(WEFT_LAYER_IPV6, ipv6)
+    PUT(WEFT_LAYER_GRH, grh)
     PUT(WEFT_LAYER_UDP, udp)
     PUT(WEFT_LAYER_BTH, bth)
     PUT(WEFT_LAYER_RETH, reth)
@@ -124,6 +126,7 @@ static void complete_ethertype(struct weft_frame *f) {
     if (f->layers & MAC_CONTROL) *inner = WEFT_ETHERTYPE_MAC_CONTROL;
     if (f->layers & WEFT_LAYER_IPV4) *inner = WEFT_ETHERTYPE_IPV4;
     if (f->layers & WEFT_LAYER_IPV6) *inner = WEFT_ETHERTYPE_IPV6;
+    if (f->layers & WEFT_LAYER_GRH) *inner = WEFT_ETHERTYPE_ROCE_V1;
 }
 
 void weft_frame_complete(struct weft_frame *f) {
@@ -137,14 +140,15 @@ void weft_frame_complete(struct weft_frame *f) {
     f->padding = NULL;
     f->padding_bytes = bytes < WEFT_FRAME_MIN_NO_FCS ? WEFT_FRAME_MIN_NO_FCS - bytes : 0;
     size_t packet = bytes - ethernet_bytes(f); // from the IP header on
-    if (f->layers & WEFT_LAYER_IPV6) packet -= WEFT_IPV6_BYTES;
+    if (f->layers & (WEFT_LAYER_IPV6 | WEFT_LAYER_GRH)) packet -= WEFT_IPV6_BYTES;
     size_t datagram = f->layers & WEFT_LAYER_IPV4 ? packet - WEFT_IPV4_BYTES - f->ipv4.options_bytes : packet;
     if (f->layers & WEFT_LAYER_UDP) {
         f->udp.length = length16(datagram);
         f->udp.checksum = 0;
         f->ipv4.protocol = f->ipv6.next_header = WEFT_IP_UDP;
     }
-    f->ipv6.payload_length = length16(datagram);
+    f->ipv6.payload_length = f->grh.payload_length = length16(datagram);
+    f->grh.next_header = WEFT_GRH_NEXT_BTH;
     f->ipv4.total_length = length16(packet);
     f->ipv4.checksum = weft_ipv4_calc_checksum(&f->ipv4);
 }

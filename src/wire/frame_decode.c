@@ -95,6 +95,13 @@ static enum weft_wire_status decode_ipv6(struct weft_frame *f, struct rest *r) {
     return r->missing ? WEFT_WIRE_TRUNCATED : WEFT_WIRE_OK;
 }
 
+static enum weft_wire_status decode_roce_v1(struct weft_frame *f, struct rest *r) {
+    TAKE(WEFT_LAYER_GRH, grh, WEFT_GRH_BYTES);
+    bound(f, r, f->grh.payload_length);
+    if (f->grh.next_header == WEFT_GRH_NEXT_BTH) return decode_roce(f, r);
+    return r->missing ? WEFT_WIRE_TRUNCATED : WEFT_WIRE_OK;
+}
+
 static enum weft_wire_status decode_mac_control(struct weft_frame *f, struct rest *r) {
     if (rest_bytes(r) < 2) return WEFT_WIRE_TRUNCATED;
     uint16_t opcode = weft__get16(r->bytes + r->at);
@@ -110,6 +117,8 @@ static enum weft_wire_status decode_network(struct weft_frame *f, struct rest *r
         return decode_ipv4(f, r);
     case WEFT_ETHERTYPE_IPV6:
         return decode_ipv6(f, r);
+    case WEFT_ETHERTYPE_ROCE_V1:
+        return decode_roce_v1(f, r);
     case WEFT_ETHERTYPE_MAC_CONTROL:
         return decode_mac_control(f, r);
     default:

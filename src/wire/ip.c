@@ -103,3 +103,11 @@ enum weft_wire_status weft_udp_decode(const uint8_t *bytes, size_t size, struct 
     ret->checksum = weft__get16(bytes + 6);
     return WEFT_WIRE_OK;
 }
+
+size_t weft_grh_encode(const struct weft_ipv6 *grh, uint8_t *ret, size_t size) {
+    return weft_ipv6_encode(grh, ret, size);
+}
+
+enum weft_wire_status weft_grh_decode(const uint8_t *bytes, size_t size, struct weft_ipv6 *ret) {
+    return weft_ipv6_decode(bytes, size, ret);
+}

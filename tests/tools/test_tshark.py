@@ -360,6 +360,27 @@ workload: [{kind: flow, src: host-0, dst: host-7, size: 20KB}]
         self.assertEqual(self.links, {True})
 
 
+class Version1(Captured):
+    """RoCEv1: Ethertype 0x8915 behind a tag, a global route header, from host to host; priorities by the tag."""
+    SCENARIO = """
+topology: {kind: single, hosts: 3, rate: 100Gbps}
+host: {roce: v1, vlan: 100}
+switch: {trust: pcp, buffer: {size: 120KB, xoff: 60KB, xon: 50KB}}
+workload: [{kind: incast, sources: "host-1,host-2", dst: host-0, size: 300001B}]
+"""
+
+    def test_fields(self):
+        self.begin(self.SCENARIO)
+        self.assert_sound()
+        sent = self.fields("infiniband.bth.opcode == 7 && eth.src == 02:00:00:00:00:04", "eth.dst", "vlan.id",
+                           "vlan.priority", "vlan.etype", "infiniband.grh.nxthdr", "infiniband.grh.paylen", "frame.len")
+        packet = BTH + 4096 + ICRC
+        self.assertEqual(set(sent), {("02:00:00:00:00:03", "100", "3", "0x8915", "27", str(packet),
+                                      str(ETH + 4 + 40 + packet))})
+        self.assertEqual(self.fields("ip", "frame.number"), [])
+        self.assertGreater(self.result["counters"]["pfc_xoff_frames"], 0)
+
+
 class FourHundred(Captured):
     """IEEE 802.1Qbb: a quantum is 512 bit times, 1.28 ns at 400 Gb/s; 65535 quanta are 83.8848 us."""
     RATE = 400e9

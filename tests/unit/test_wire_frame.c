@@ -30,6 +30,7 @@ static struct weft_frame sample(uint32_t layers, uint8_t opcode, size_t payload_
             {.dscp = 24, .ecn = WEFT_ECN_ECT0, .dont_fragment = true, .ttl = 64, .src = 0x0a000001, .dst = 0x0a000002},
         .ipv6 =
             {.dscp = 24, .ecn = WEFT_ECN_ECT0, .flow_label = 0x12345, .hop_limit = 64, .src = {0xfd}, .dst = {0xfe}},
+        .grh = {.flow_label = 0x12345, .hop_limit = 64, .src = {0xfe, 0x80, [15] = 1}, .dst = {0xfe, 0x80, [15] = 2}},
         .udp = {.src_port = 0xc123},
         .bth = {.opcode = opcode, .pkey = 0xffff, .dest_qp = 0x11, .ack_request = true, .psn = 0x800001},
         .reth = {.address = UINT64_C(0x7f0012345678), .rkey = 0x9999, .length = 4096},
@@ -56,12 +57,13 @@ static void build(uint32_t layers, uint8_t opcode, size_t payload_bytes, on_fram
 }
 
 static void each_roce(uint32_t around, on_frame *on) {
-    static const uint32_t networks[] = {WEFT_LAYER_IPV4, WEFT_LAYER_IPV6};
-    for (unsigned n = 0; n < 2; n++)
+    static const uint32_t networks[] = {WEFT_LAYER_IPV4 | WEFT_LAYER_UDP, WEFT_LAYER_IPV6 | WEFT_LAYER_UDP,
+                                        WEFT_LAYER_GRH};
+    for (unsigned n = 0; n < 3; n++)
         for (unsigned i = 0; i < 256; i++) {
             const struct weft_roce_opcode *opcode = weft_roce_opcode_find((uint8_t)i);
             if (!opcode) continue;
-            uint32_t layers = around | networks[n] | WEFT_LAYER_UDP | WEFT_LAYER_BTH | opcode->layers | WEFT_LAYER_ICRC;
+            uint32_t layers = around | networks[n] | WEFT_LAYER_BTH | opcode->layers | WEFT_LAYER_ICRC;
             for (size_t bytes = 0; bytes <= (opcode->payload ? 5 : 0); bytes++)
                 build(layers, (uint8_t)i, bytes, on);
             if (i == WEFT_ROCE_CNP) build(layers, (uint8_t)i, WEFT_CNP_RESERVED_BYTES, on);
@@ -147,7 +149,8 @@ static uint8_t masked_bits(const struct weft_frame *f, size_t ip_at, size_t at) 
     if (at < ip_at) return 0xff; // Ethernet
     at -= ip_at;
     size_t udp = f->layers & WEFT_LAYER_IPV4 ? WEFT_IPV4_BYTES : WEFT_IPV6_BYTES;
-    if (at == udp + 6 || at == udp + 7 || at == udp + WEFT_UDP_BYTES + 4) return 0xff;
+    size_t bth = f->layers & WEFT_LAYER_GRH ? WEFT_GRH_BYTES : udp + WEFT_UDP_BYTES;
+    if (at == bth + 4 || (f->layers & WEFT_LAYER_UDP && (at == udp + 6 || at == udp + 7))) return 0xff;
     if (f->layers & WEFT_LAYER_IPV4) return at == 1 || at == 8 || at == 10 || at == 11 ? 0xff : 0;
     return at == 0 ? 0x0f : (at >= 1 && at <= 3) || at == 7 ? 0xff : 0;
 }
@@ -451,6 +454,8 @@ static void layers_that_do_not_stack(void **state) {
         WEFT_LAYER_UDP,
         WEFT_LAYER_IPV4 | WEFT_LAYER_BTH,
         WEFT_LAYER_IPV4 | WEFT_LAYER_UDP | WEFT_LAYER_RETH,
+        WEFT_LAYER_GRH | WEFT_LAYER_UDP | WEFT_LAYER_BTH,
+        WEFT_LAYER_GRH | WEFT_LAYER_IPV6 | WEFT_LAYER_BTH,
         WEFT_LAYER_ICRC,
         WEFT_LAYER_FCS << 1,
     };

@@ -87,7 +87,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     if (weft_packet_is_local(p)) {
         weft__ether_on_local(&in->ether, node, w, p);
     } else {
-        weft_packet_enter(p, in->ether.conf->dscp_map);
+        weft_packet_enter(p, weft_switch_priority(in->ether.conf, p));
         on_frame(node, in, w, p);
     }
 }

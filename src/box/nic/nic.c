@@ -64,7 +64,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
     if (__builtin_expect(nic->planes != NULL, 0)) nic = weft__nic_plane_up(nic);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_packet p = {
-        .bytes = bytes[reply->kind],
+        .bytes = (uint16_t)(bytes[reply->kind] + nic->end.hosts->framing_bytes),
         .dst = conf->src + nic->peer_offset, // control packets go against the data
         .qp = qp,
         .psn = reply->psn,

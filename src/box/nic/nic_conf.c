@@ -9,6 +9,7 @@
 
 static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
 static const char *const planes[] = {"separate", "queue_pair", NULL};
+static const char *const roces[] = {"v2", "v1", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 
 static const struct weft_param host_rows[] = {
@@ -40,6 +41,11 @@ static const struct weft_param host_rows[] = {
                "the NIC pauses its switch above this level (assumed)", .needs = "drain_rate"),
     WEFT_BYTES(struct weft_host_conf, rx_xon_bytes, "rx_xon", "100KB", "0B", "1TB",
                "and lets it resume at or below this one (assumed)", .needs = "drain_rate"),
+    WEFT_CHOICE(
+        struct weft_host_conf, roce, "roce", "v2", roces,
+        "RDMA in UDP, or in Ethernet behind a global route header: v1 is not routable and has no DSCP and no ECN"),
+    WEFT_UINT(struct weft_host_conf, vlan, "vlan", "0", "0", "4094",
+              "VLAN of the 802.1Q tag that frames have, with their priority as code point; 0: untagged"),
     WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
@@ -63,10 +69,11 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     const char *wrong = weft__bytes_above("rx_xon", c->rx_xon_bytes, "rx_xoff", c->rx_xoff_bytes, text, size);
     if (!wrong) wrong = weft__bytes_above("rx_xoff", c->rx_xoff_bytes, "rx_buffer", c->rx_buffer_bytes, text, size);
     if (wrong) return wrong;
-    if (c->drain_rate_bps && c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH)
+    if (c->drain_rate_bps &&
+        c->rx_buffer_bytes < c->mtu_bytes + WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c))
         snprintf(text, size,
                  "rx_buffer (%" PRIu64 "B) is less than one full frame (mtu %" PRIu64 "B and %u B of headers)",
-                 c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH);
+                 c->rx_buffer_bytes, c->mtu_bytes, WEFT_FRAME_DATA + WEFT_FRAME_RETH + weft_host_framing_bytes(c));
     else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
         snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
                  c->window_bytes, c->mtu_bytes);

@@ -208,10 +208,11 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .kind = WEFT_PACKET_DATA,
         .priority = conf->priority & 7u,
         .dscp = nic->conf->dscp[conf->priority] & 63u,
-        .ecn = nic->conf->ecn ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
+        .ecn = nic->conf->ecn && nic->conf->roce == WEFT_ROCE_V2 ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
         .flags = turn.flags & 7u,
     };
     if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
+    p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);

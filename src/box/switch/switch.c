@@ -519,7 +519,7 @@ static inline void fetch_packet(const struct weft__switch *sw, const struct weft
     if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
     __builtin_prefetch(sw->set);
     __builtin_prefetch(sw->set + 8);
-    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, sw->conf->dscp_map[p->dscp]);
+    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, weft_switch_priority(sw->conf, p));
 }
 
 static inline void fetch_timer(const void *state, uint32_t key) {
@@ -541,7 +541,7 @@ static void switch_fetch(const struct weft__node *node, const struct weft__arriv
 /// waited for when it is copied.)
 static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
-    weft_packet_enter(p, sw->conf->dscp_map);
+    weft_packet_enter(p, weft_switch_priority(sw->conf, p));
     uint32_t out = route(sw, p);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
@@ -566,7 +566,7 @@ static __attribute__((cold, noinline)) void prepare_unrouted(struct weft__switch
     for (uint32_t i = 0; i < n; i++) {
         struct weft_packet *p = arrival[i].packet;
         arrival[i].word = WEFT_NONE;
-        if (!weft_packet_is_local(p)) weft_packet_enter(p, sw->conf->dscp_map);
+        if (!weft_packet_is_local(p)) weft_packet_enter(p, weft_switch_priority(sw->conf, p));
     }
 }
 

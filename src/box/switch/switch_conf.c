@@ -3,6 +3,7 @@
 // assumed, and say so.
 #include "weft/device.h"
 
+static const char *const trusts[] = {"dscp", "pcp", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
 static const struct weft_param switch_rows[] = {
@@ -29,6 +30,12 @@ static const struct weft_param switch_rows[] = {
                       "priorities under AQM; 7 carries control (assumed)", .needs = "aqm"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, route, "route", WEFT_KIND_ROUTE, "ecmp",
                      "which of several equally short ways a packet takes"),
+    WEFT_CHOICE(struct weft_switch_conf, trust, "trust", "dscp", trusts,
+                "what tells a frame's priority: the DSCP, or the priority code point of its 802.1Q tag (host.vlan)"),
+    WEFT_WEIGHTS(struct weft_switch_conf, pcp_map, "pcp_map", "0,1,2,3,4,5,6,7", "0", "7",
+                 "priority of each priority code point, if trust is pcp (IEEE 802.1Q clause 6.9.4, priority "
+                 "regeneration)",
+                 .needs = "trust"),
     WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
                   "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
     WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),

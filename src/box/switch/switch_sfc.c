@@ -43,7 +43,7 @@ static void send_message(struct weft__node *node, struct weft__switch *sw, struc
     struct weft_packet message = {
         .time_ps = w->now_ps,
         .port = p->port,
-        .bytes = WEFT_FRAME_SFCM,
+        .bytes = (uint16_t)(WEFT_FRAME_SFCM + sw->hosts->framing_bytes),
         .dst = sw->hosts->qp[p->qp].src,
         .qp = p->qp,
         .psn = (now_ns >> 3) << WEFT_PACKET_SFCM_PAUSE_BITS | pause_ns,

@@ -102,7 +102,7 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
         else
             weft__lldp_ignore(w, p);
     } else {
-        weft_packet_enter(p, tin->ether.conf->dscp_map);
+        weft_packet_enter(p, weft_switch_priority(tin->ether.conf, p));
         if (tin->nics)
             weft__tin_nic_on_frame(node, tin, w, p);
         else
