@@ -143,25 +143,40 @@ static const char *plural(uint32_t n) {
     return n == 1 ? "" : "s";
 }
 
-/// Racks by their name in this network.
+/// Racks and zones by their name in this network.
 struct words {
-    const char *rack, *racks, *between;
+    const char *rack, *racks, *between, *zone, *zones, *between_zones, *busiest;
 };
-static const struct words by_rack = {"rack", "racks", "between racks"},
-                          by_rail = {"rail group", "groups", "between leaves"};
+static const struct words by_rack = {"rack",  "racks",         "between racks", "zone",
+                                     "zones", "between zones", "busiest zone"},
+                          by_rail = {"rail group", "groups",        "between leaves", "zone",
+                                     "zones",      "between zones", "busiest zone"},
+                          by_tin = {"TiN", "TiNs", "between TiNs", "pod", "pods", "between pods", "busiest pod"};
+
+static const struct words *words_of(const struct weft_place_problem *p) {
+    return p->rails ? &by_rail : p->cliques ? &by_tin : &by_rack;
+}
+
+/// A Clique is one block, which is of interest where there are others.
+static bool has_blocks(const struct weft_place_problem *p) {
+    return p->cliques && p->blocks > 1;
+}
 
 static void print_text(const struct place *p) {
     const struct weft_place_problem *q = p->job->places;
-    const struct words *words = q->rails ? &by_rail : &by_rack;
+    const struct words *words = words_of(q);
     int racks = (int)strlen(words->racks);
     printf("job %s: %" PRIu32 " ranks on %" PRIu32 " server%s of %" PRIu64 "; free: %" PRIu32 " server%s, in %" PRIu32
-           " %s%s of %" PRIu32 " zone%s\n",
+           " %s%s of %" PRIu32 " %s%s",
            p->s.workload->group[p->job->group], p->job->ranks, q->units, plural(q->units), p->job->server.gpus,
-           q->slots, plural(q->slots), q->racks, words->rack, plural(q->racks), q->zones, plural(q->zones));
-    printf("an iteration sends %s between servers\n\n",
+           q->slots, plural(q->slots), q->racks, words->rack, plural(q->racks), q->zones, words->zone,
+           plural(q->zones));
+    if (has_blocks(q)) printf(" in %" PRIu32 " blocks", q->blocks);
+    printf("\nan iteration sends %s between servers\n\n",
            weft_cli_bytes_text(p->result[0].cost.bytes, (char[WEFT_CLI_TEXT]){0}));
-    printf("%-12s %5s %s %15s %6s %15s %6s %13s%s\n", "strategy", "zones", words->racks, words->between, "share",
-           "between zones", "share", "busiest zone", simulate ? "    iteration      exposed" : "");
+    printf("%-12s %5s %s %15s %6s %15s %6s %13s%s%s\n", "strategy", words->zones, words->racks, words->between, "share",
+           words->between_zones, "share", words->busiest, simulate ? "    iteration      exposed" : "",
+           has_blocks(q) ? "  blocks  between blocks" : "");
     for (uint32_t i = 0; i < p->n; i++) {
         const struct result *r = &p->result[i];
         double all = r->cost.bytes ? 100.0 / (double)r->cost.bytes : 0;
@@ -172,6 +187,9 @@ static void print_text(const struct place *p) {
         if (simulate)
             printf(" %12s %12s", time_text(r, r->stats.iteration_ps, (char[WEFT_CLI_TEXT]){0}),
                    time_text(r, r->stats.exposed_ps, (char[WEFT_CLI_TEXT]){0}));
+        if (has_blocks(q))
+            printf("  %6" PRIu32 "  %14s", r->cost.blocks,
+                   weft_cli_bytes_text(r->cost.block_bytes, (char[WEFT_CLI_TEXT]){0}));
         putchar('\n');
     }
     if (out_file) printf("\n%s is in %s\n", strategy_name, out_file);
@@ -182,10 +200,12 @@ static void print_strategy(struct weft__json *j, const struct result *r) {
     weft__json_key_string(j, "strategy", r->model->name);
     weft__json_key_u64(j, "zones", r->cost.zones);
     weft__json_key_u64(j, "racks", r->cost.racks);
+    weft__json_key_u64(j, "blocks", r->cost.blocks);
     weft__json_key_u64(j, "bytes", r->cost.bytes);
     weft__json_key_u64(j, "rack_bytes", r->cost.rack_bytes);
     weft__json_key_u64(j, "zone_bytes", r->cost.zone_bytes);
     weft__json_key_u64(j, "zone_bytes_max", r->cost.zone_bytes_max);
+    weft__json_key_u64(j, "block_bytes", r->cost.block_bytes);
     if (simulate) {
         weft__json_key_time(j, "iteration_ps", r->stats.iteration_ps);
         weft__json_key_time(j, "exposed_ps", r->stats.exposed_ps);
@@ -205,9 +225,10 @@ static void print_json(const struct place *p) {
     weft__json_key_u64(&j, "servers", q->units);
     weft__json_key_u64(&j, "gpus", p->job->server.gpus);
     weft__json_key_u64(&j, "free_servers", q->slots);
-    weft__json_key_string(&j, "cabling", q->rails ? "rail" : "rack");
+    weft__json_key_string(&j, "cabling", q->rails ? "rail" : q->cliques ? "clique" : "rack");
     weft__json_key_u64(&j, "racks", q->racks);
     weft__json_key_u64(&j, "zones", q->zones);
+    weft__json_key_u64(&j, "blocks", q->blocks);
     if (simulate) weft__json_key_bool(&j, "interrupted", p->interrupted);
     weft__json_key(&j, "strategies");
     weft__json_begin_array(&j);
@@ -243,7 +264,7 @@ static void write_ranks(FILE *file, const void *context) {
     fprintf(text,
             "; an iteration sends %" PRIu64 " B between servers, %" PRIu64 " B %s, %" PRIu64
             " B between zones\nhost, number of the GPU in its server",
-            r->cost.bytes, r->cost.rack_bytes, (p->job->places->rails ? by_rail : by_rack).between, r->cost.zone_bytes);
+            r->cost.bytes, r->cost.rack_bytes, words_of(p->job->places)->between, r->cost.zone_bytes);
     weft_rank_file_write(file, weft__text_stream_text(&stream), p->job, p->s.topology, r->host);
     weft__text_stream_free(&stream);
 }

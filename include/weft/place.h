@@ -3,7 +3,7 @@
 // strategy gives every unit a slot. A rack is the servers on the same set of switches: one switch, or, if GPUs are
 // cabled by rail, a rail group (NVIDIA: scalable unit). A zone is what hangs together without the oversubscribed links:
 // the servers in the same set of pods, which is one pod but for rails that have pods of their own; where there are no
-// pods, a rack.
+// pods, a rack. A block is what the spine of a data center joins: all servers of a Clique, elsewhere a zone.
 #ifndef WEFT_PLACE_H
 #define WEFT_PLACE_H
 
@@ -15,6 +15,7 @@
 struct weft_place_slot {
     uint32_t zone;        ///< 0..zones-1, by first slot
     uint32_t rack;        ///< 0..racks-1, by first slot
+    uint32_t block;       ///< 0..blocks-1, by first slot
     const uint32_t *host; ///< of each of its GPUs
 };
 
@@ -26,7 +27,8 @@ struct weft_place_edge {
 };
 
 struct weft_place_problem {
-    uint32_t units, slots, zones, racks;
+    uint32_t units, slots, zones, racks, blocks;
+    bool cliques;                 ///< some slots are in Cliques: zones there are pods, and racks TiNs
     bool rails;                   ///< there is a server whose GPUs are on several switches: racks are rail groups
     struct weft_place_slot *slot; ///< by ascending server
     uint32_t *first;              ///< [units + 1], of a unit's edges
@@ -49,7 +51,8 @@ struct weft_place_cost {
     weft_bytes rack_bytes;     ///< of these, from one switch to another; with rails also within a rail group
     weft_bytes zone_bytes;     ///< of these, from one pod to another; where there are no pods, as rack_bytes
     weft_bytes zone_bytes_max; ///< of these, what the servers of the busiest zone send or receive, whichever is more
-    uint32_t racks, zones;     ///< in use
+    weft_bytes block_bytes;    ///< of these, from one block to another
+    uint32_t racks, zones, blocks; ///< in use
 };
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
                                        const uint32_t *host);

@@ -85,20 +85,23 @@ static void add_connection(const struct weft_topology *t, uint32_t src, uint32_t
     *receives += bytes;
 }
 
-/// How many different zones and racks the ranks are in.
+/// How many different zones, racks and blocks the ranks are in.
 static void count_used(const struct weft_job *job, const uint32_t *slot_of, const uint32_t *host,
                        struct weft_place_cost *cost) {
     const struct weft_place_problem *p = job->places;
     bool *zone = weft_memory_new(WEFT_MEMORY_SCENARIO, p->zones, sizeof *zone);
     bool *rack = weft_memory_new(WEFT_MEMORY_SCENARIO, p->racks, sizeof *rack);
+    bool *block = weft_memory_new(WEFT_MEMORY_SCENARIO, p->blocks, sizeof *block);
     for (uint32_t r = 0; r < job->ranks; r++) {
         const struct weft_place_slot *slot = &p->slot[slot_of[host[r]]];
         cost->zones += !zone[slot->zone];
         cost->racks += !rack[slot->rack];
-        zone[slot->zone] = rack[slot->rack] = true;
+        cost->blocks += !block[slot->block];
+        zone[slot->zone] = rack[slot->rack] = block[slot->block] = true;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, zone, p->zones * sizeof *zone);
     weft_memory_free(WEFT_MEMORY_SCENARIO, rack, p->racks * sizeof *rack);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, block, p->blocks * sizeof *block);
 }
 
 struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct weft_topology *topology,
@@ -110,6 +113,7 @@ struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct 
     for (uint32_t i = 0; i < job->connections; i++) {
         const struct weft_connection *c = &job->connection[i];
         uint32_t src = host[c->src], dst = host[c->dst], from = slot_of[src], to = slot_of[dst];
+        if (p->slot[from].block != p->slot[to].block) cost.block_bytes += c->bytes / job->iterations;
         if (from != to)
             add_connection(topology, src, dst, c->bytes / job->iterations, &zone[2 * (size_t)p->slot[from].zone],
                            &zone[2 * (size_t)p->slot[to].zone + 1], &cost);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "weft/dragonfly.h"
 #include "weft/place.h"
 
 uint32_t weft__place_switch(const struct weft_topology *t, uint32_t host) {
@@ -64,6 +65,18 @@ static uint32_t *find_rails(const struct weft_place_problem *p, const struct wef
     return rail;
 }
 
+/// All servers of a Clique are a block, elsewhere those of a zone (Aquila, NSDI 2022, section 2).
+static void number_blocks(struct weft_place_problem *p, const struct weft_topology *t, struct weft_arena *scratch) {
+    const struct weft_dragonflies *cliques = weft_dragonflies_new(t, scratch);
+    uint64_t *block = weft_arena_alloc(scratch, p->slots, sizeof *block);
+    for (uint32_t s = 0; s < p->slots; s++) {
+        uint32_t clique = cliques->n ? cliques->fabric_of_node[weft__place_switch(t, p->slot[s].host[0])] : WEFT_NONE;
+        p->cliques |= clique != WEFT_NONE;
+        block[p->blocks] = clique == WEFT_NONE ? p->slot[s].zone : (uint64_t)clique + 1 + UINT32_MAX;
+        p->slot[s].block = number_of_last(block, &p->blocks, 1);
+    }
+}
+
 void weft__place_number(struct weft_place_problem *p, const struct weft_topology *t, uint32_t gpus,
                         struct weft_arena *arena) {
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -77,6 +90,7 @@ void weft__place_number(struct weft_place_problem *p, const struct weft_topology
         slot->zone = number_of_last(zone, &p->zones, gpus);
         slot->rack = number_of_last(rack, &p->racks, gpus);
     }
+    number_blocks(p, t, scratch);
     weft_arena_free(scratch);
     p->zone_rail = find_rails(p, t, gpus, weft__place_pod, arena);
     p->rack_rail = find_rails(p, t, gpus, switch_key, arena);
