@@ -212,6 +212,18 @@ static void few_lanes_leave_packets_in_voqs(void **state) {
 
 /// A host that takes nothing pauses its port, so that no credits are granted, and after the watchdog's time its VOQ is
 /// emptied; other traffic of the same source passes.
+/// More than 4096 packets of 256 B are between the slowest lane's and the fastest one's.
+static void many_small_packets_overtake(void **state) {
+    (void)state;
+    struct run r = RUN(run_once, "topology: {kind: dsf_l1_zone, rdsws: 3, rails: 1, fdsws: 14, hosts_per_rdsw: 16}\n"
+                                 "host: {mtu: 256B}\n"
+                                 "workload: [{kind: permutation, mode: shift, shift: 16, size: 1MB}]\n");
+    run_assert_complete(&r);
+    assert_int_equal(run_drops(&r), 0);
+    assert_true(weft_outcome_dsf(r.outcome)->reassembly_packets_max > 4096);
+    run_free(&r);
+}
+
 static void watchdog_empties_a_voq(void **state) {
     struct run r = RUN(run_text,
                        ZONE "interface_node: {credit_watchdog: 500ms}\n"
@@ -431,6 +443,7 @@ int main(void) {
         cmocka_unit_test(lost_cells_are_lost_packets),
         cmocka_unit_test(failed_lanes_are_left),
         cmocka_unit_test(few_lanes_leave_packets_in_voqs),
+        cmocka_unit_test(many_small_packets_overtake),
         cmocka_unit_test(watchdog_empties_a_voq),
         cmocka_unit_test(cells_are_marked_at_the_depth),
         cmocka_unit_test(no_credits_for_a_source_that_is_cut_off),

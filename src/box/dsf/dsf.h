@@ -5,9 +5,10 @@
 // and an interface node can rebuild the packet from any one of them. What differs from a frame:
 //   bytes    those of the frame that are in this cell (or train of cells), so that bytes are conserved cell by cell
 //   dst      where it goes and comes from, interface nodes, and its number in the packet
-//   entropy  number of the packet among those from one interface node to another in a priority, and whether this is the
-//            packet's last cell; the frame's own is that of its queue pair
-//   qp       above the queue pair: the cell met congestion (RCI); it is a part of a cell
+//   entropy  number of the packet among those from one interface node to another in a priority, its lower bits; the
+//            frame's own is that of its queue pair
+//   spare    this is the packet's last cell
+//   qp       above the queue pair: the upper bits of that number; the cell met congestion (RCI); it is a part of a cell
 // With packing a cell may hold the end of a packet and the beginning of the next, or more of them. Each is a record of
 // its own, on the same lane behind one another; the first has the header of the cell.
 #ifndef WEFT_BOX_DSF_DSF_H
@@ -21,13 +22,14 @@
 enum {
     WEFT__CELL_NODE_BITS = 13, ///< interface nodes of a fabric: 8192
     WEFT__CELL_INDEX_BITS = 6,
-    WEFT__CELL_SEQUENCE_BITS = 13,
+    WEFT__CELL_SEQUENCE_BITS = 16, ///< lower ones in entropy, the rest in qp
+    WEFT__CELL_QP_BITS = 30 - (WEFT__CELL_SEQUENCE_BITS - WEFT_PACKET_ENTROPY_BITS),
 };
 #define WEFT__CELL_NODES (1u << WEFT__CELL_NODE_BITS)
 #define WEFT__CELL_SEQUENCES (1u << WEFT__CELL_SEQUENCE_BITS)
 #define WEFT__CELL_MARKED (UINT32_C(1) << 31) ///< in qp
 #define WEFT__CELL_PART (UINT32_C(1) << 30)   ///< likewise: goes on with a cell that another packet has begun
-#define WEFT__CELL_QP (WEFT__CELL_PART - 1)   ///< the queue pair
+#define WEFT__CELL_QP ((UINT32_C(1) << WEFT__CELL_QP_BITS) - 1) ///< the queue pair
 
 static inline uint32_t weft__cell_dst(uint32_t to, uint32_t from, uint32_t index) {
     return to << (WEFT__CELL_NODE_BITS + WEFT__CELL_INDEX_BITS) | from << WEFT__CELL_INDEX_BITS | index;
@@ -42,10 +44,14 @@ static inline uint32_t weft__cell_index(const struct weft_packet *p) {
     return p->dst & ((1u << WEFT__CELL_INDEX_BITS) - 1);
 }
 static inline uint32_t weft__cell_sequence(const struct weft_packet *p) {
-    return p->entropy & (WEFT__CELL_SEQUENCES - 1);
+    return p->entropy | (p->qp >> WEFT__CELL_QP_BITS << WEFT_PACKET_ENTROPY_BITS & (WEFT__CELL_SEQUENCES - 1));
+}
+static inline void weft__cell_set_sequence(struct weft_packet *p, uint32_t sequence) {
+    p->entropy = sequence & ((1u << WEFT_PACKET_ENTROPY_BITS) - 1);
+    p->qp |= sequence >> WEFT_PACKET_ENTROPY_BITS << WEFT__CELL_QP_BITS;
 }
 static inline bool weft__cell_is_last(const struct weft_packet *p) {
-    return p->entropy >> WEFT__CELL_SEQUENCE_BITS;
+    return p->spare;
 }
 /// Serial arithmetic: how far a is beyond b, negative if before.
 static inline int32_t weft__cell_beyond(uint32_t a, uint32_t b) {

@@ -53,6 +53,7 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     const struct weft_qp_conf *qp = &in->hosts->qp[p->qp &= WEFT__CELL_QP];
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
+    p->spare = 0;
     struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};
     if (weft__in_is_outside(in, p->dst) &&
         !(weft__outside_exit(in->outside, w->now_ps, p, from, &at) && at.in == in->self) &&

@@ -91,8 +91,7 @@ static inline void send_cell(struct weft__node *node, struct weft__in *in, struc
 /// Cuts what is `left` of a packet into cells, or trains of them, and spreads them. `index`: the first one's. The lane
 /// of the last, which is what p has become.
 static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
-                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence, uint32_t index,
-                                  uint32_t left) {
+                                  struct weft_packet *p, const struct weft__voq *v, uint32_t index, uint32_t left) {
     uint32_t most = (uint32_t)in->conf->train * WEFT_CELL_PAYLOAD, out = WEFT_NONE;
     while (left) {
         uint32_t part = index ? most : most - WEFT_CELL_PACKET;
@@ -109,7 +108,7 @@ static inline uint32_t send_cells(struct weft__node *node, struct weft__in *in, 
         }
         p->bytes = (uint16_t)part;
         p->dst = weft__cell_dst(v->to, in->self, index++);
-        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        p->spare = !left;
         send_cell(node, in, w, p, out);
     }
     return out;
@@ -122,8 +121,7 @@ struct cell {
 
 /// With packing: a packet begins in the last cell and leaves its own for the next.
 static __attribute__((noinline)) void send_packed(struct weft__node *node, struct weft__in *in, struct weft__worker *w,
-                                                  struct weft_packet *p, const struct weft__voq *v, uint32_t sequence,
-                                                  struct cell *last) {
+                                                  struct weft_packet *p, const struct weft__voq *v, struct cell *last) {
     uint32_t left = p->bytes, index = 0;
     if (last->room > WEFT_CELL_PACKET) {
         uint32_t part = last->room - WEFT_CELL_PACKET;
@@ -132,13 +130,13 @@ static __attribute__((noinline)) void send_packed(struct weft__node *node, struc
         p->bytes = (uint16_t)part;
         p->qp |= WEFT__CELL_PART;
         p->dst = weft__cell_dst(v->to, in->self, index++);
-        p->entropy = (sequence | (left ? 0 : 1u << WEFT__CELL_SEQUENCE_BITS)) & 0x3fffu;
+        p->spare = !left;
         send_cell(node, in, w, p, last->out);
-        p->qp &= WEFT__CELL_QP;
+        p->qp &= ~WEFT__CELL_PART;
         last->room -= weft__cell_payload(p);
         if (!left) return;
     }
-    last->out = send_cells(node, in, w, p, v, sequence, index, left);
+    last->out = send_cells(node, in, w, p, v, index, left);
     last->room = last->out == WEFT_NONE ? 0 : WEFT_CELL_PAYLOAD - weft__cell_payload(p);
 }
 
@@ -156,10 +154,11 @@ static inline void cross_fabric(struct weft__node *node, struct weft__in *in, st
     uint32_t sequence = *next;
     fetch_lanes(in, w->now_ps, v->to, p->bytes / (WEFT_CELL_PAYLOAD * (uint32_t)in->conf->train));
     *next = (uint16_t)((sequence + 1) & (WEFT__CELL_SEQUENCES - 1));
+    weft__cell_set_sequence(p, sequence);
     if (__builtin_expect(in->conf->packing, 0))
-        send_packed(node, in, w, p, v, sequence, last);
+        send_packed(node, in, w, p, v, last);
     else
-        send_cells(node, in, w, p, v, sequence, 0, p->bytes);
+        send_cells(node, in, w, p, v, 0, p->bytes);
 }
 
 /// When the next lane towards the VOQ's destination will have so little before it that a packet may leave; 0: now.
