@@ -75,6 +75,10 @@ enum weft_status weft_control_events_read(const struct weft_topology *t, const s
                                           struct weft_control_event **ret_event, uint32_t *ret_n,
                                           struct weft_error *ret_error);
 
+/// Whether control.reachability.picks names ports of fabric nodes. `control`: the section, or NULL.
+enum weft_status weft_control_picks_check(const struct weft_topology *t, const struct weft_control_conf *conf,
+                                          const struct weft_tree *control, struct weft_error *ret_error);
+
 /// The devices of a DSF fabric and the links between them. Devices are numbered from 0, and so are destinations: the
 /// interface nodes in the order of devices.
 struct weft_fabric_device {

@@ -214,6 +214,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);
+    if (!status) status = weft_control_picks_check(topology, &scenario->control, scenario->control_tree, ret_error);
     if (!status && *scenario->capture.ports) status = check_capture(scenario, topology, ret_error);
     return status ? status : check_boxes(scenario, topology, ret_error);
 }

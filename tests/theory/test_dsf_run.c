@@ -348,6 +348,29 @@ static void credits_go_to_classes_as_configured(void **state) {
     }
 }
 
+/// A VOQ of the higher class that has credits for all it holds collects 129 more (inflight 128), in an eighth of its
+/// turns. The lower one has the other turns: it waits for these credits and the loop, 13.2 us, not for eight times as
+/// much. (The credits are fewer, for the port grants some while it waits to hear that they are wanted slowly.)
+static void turns_that_a_slow_voq_lets_pass_are_not_lost(void **state) {
+    weft_time_ps end[2];
+    static const char *const start[] = {"50us", "900us"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: dsf_l1_zone, rdsws: 3, rails: 1, fdsws: 2, virtual_devices: 2, "
+                           "hosts_per_rdsw: 1}\n"
+                           "switch: {buffer: {kind: dynamic, total: 4GB, alpha: 2}}\ninterface_node: {inflight: 128}\n"
+                           "workload: [{kind: flow, src: host-1, dst: host-0, size: 8MB}, {kind: flow, src: host-2, "
+                           "dst: host-0, size: 4KB, start: %s, priority: 5}]\n",
+                           start[i]);
+        run_assert_complete(&r);
+        assert_in_order(&r);
+        end[i] = run_fct(&r, 0);
+        run_free(&r);
+    }
+    assert_true(end[0] > end[1]);
+    assert_in_range(end[0] - end[1], 4178 * 20, 129 * 4096 * 20 + 2 * 1302240);
+}
+
 /// ECN by the depth of a VOQ: nothing leaves before the first credit comes, 31 frames later, and from then on half of
 /// what comes leaves. So all but the first 11 of each source, before which there are up to 41600 B, find more; 10
 /// frames are 4174 + 9 x 4158 B. Marks are counted at the port that the VOQs lead to, and not at the ports by which the
@@ -449,6 +472,7 @@ int main(void) {
         cmocka_unit_test(no_credits_for_a_source_that_is_cut_off),
         cmocka_unit_test(requests_that_overtake_are_not_believed),
         cmocka_unit_test(credits_go_to_classes_as_configured),
+        cmocka_unit_test(turns_that_a_slow_voq_lets_pass_are_not_lost),
         cmocka_unit_test(packets_are_marked_by_the_depth_of_their_voq),
         cmocka_unit_test(an_egress_buffer_is_full_when_it_is),
         cmocka_unit_test(nics_are_paused_in_time),

@@ -2,7 +2,6 @@
 // DSF fabrics in a topology, and their control plane over the failures of a scenario.
 #include <assert.h>
 
-#include "control/dsf/picks.h"
 #include "control/dsf/reach_run.h"
 #include "weft/error.h"
 #include "weft/memory.h"
@@ -107,7 +106,7 @@ enum weft_status weft_fabric_find(const struct weft_topology *t, const struct we
         (*ret_fabric)[i] = build(&s, i, arena);
         status = check_size((*ret_fabric)[i], conf, ret_error);
     }
-    return status ? status : weft__picks_check(*ret_fabric, s.parts, conf->picks, ret_error);
+    return status;
 }
 
 bool weft_reach_leads(const struct weft_topology *t, uint32_t node, uint32_t port, uint32_t dst) {

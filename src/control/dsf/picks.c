@@ -19,47 +19,40 @@ static bool next_name(const char **text, char *ret) {
     return true;
 }
 
-/// The link of a fabric node of `f` that the name is of; false: none.
-static bool find_slot(const struct weft_fabric *f, const char *name, uint32_t *ret_device, uint32_t *ret_slot) {
-    const char *slash = strrchr(name, '/');
-    if (!slash || !slash[1] || strspn(slash + 1, "0123456789") != strlen(slash + 1) || strlen(slash) > 5) return false;
-    uint32_t slot = (uint32_t)atoi(slash + 1);
-    for (uint32_t d = 0; d < f->devices; d++) {
-        const struct weft_fabric_device *device = &f->device[d];
-        if (strncmp(device->name, name, (size_t)(slash - name)) || device->name[slash - name]) continue;
-        *ret_device = d;
-        *ret_slot = slot;
-        return device->level && slot < device->links; // all ports of a fabric node are links of the fabric
-    }
-    return false;
-}
-
-enum weft_status weft__picks_check(struct weft_fabric *const *fabric, uint32_t fabrics, const char *picks,
-                                   struct weft_error *ret_error) {
+enum weft_status weft_control_picks_check(const struct weft_topology *t, const struct weft_control_conf *conf,
+                                          const struct weft_tree *control, struct weft_error *ret_error) {
+    const struct weft_tree *reach = control ? weft_tree_find(control, "reachability") : NULL;
+    const struct weft_tree *said = reach ? weft_tree_find(reach, "picks") : NULL;
+    const char *picks = conf->reach.picks;
     char name[NAME];
     while (next_name(&picks, name)) {
-        uint32_t device, slot, i = 0;
-        while (i < fabrics && !find_slot(fabric[i], name, &device, &slot))
-            i++;
-        if (i == fabrics)
+        uint32_t port = weft_topology_find_port(t, name);
+        if (port == WEFT_NONE || t->node[t->port[port].node].box != WEFT_BOX_DSF_FABRIC)
             return weft_error_set(
-                ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                "control.reachability.picks: '%s' is no port of a fabric node; expected names such as "
+                ret_error, WEFT_ERROR_INPUT, said ? said->place : WEFT_NOWHERE,
+                "control.reachability.picks: '%s' is no port of a fabric node; expected ports such as "
                 "fdsw-0/0",
                 name);
     }
     return WEFT_OK;
 }
 
+/// All ports of a fabric node are links of the fabric, in that order.
+static bool is_of(const struct weft_fabric_device *device, const char *name, uint32_t *ret_slot) {
+    const char *slash = strrchr(name, '/');
+    if (strncmp(device->name, name, (size_t)(slash - name)) || device->name[slash - name]) return false;
+    *ret_slot = (uint32_t)strtoul(slash + 1, NULL, 10);
+    return *ret_slot < device->links;
+}
+
 const uint16_t *weft__picks_of(const struct weft_fabric *f, uint32_t device, const char *picks, uint32_t *ret_n,
                                struct weft_arena *arena) {
     char name[NAME];
+    uint32_t slot;
     uint16_t *pick = *picks ? weft_arena_alloc(arena, f->device[device].links, sizeof *pick) : NULL;
     *ret_n = 0;
-    while (next_name(&picks, name)) {
-        uint32_t of, slot;
-        if (find_slot(f, name, &of, &slot) && of == device && *ret_n < f->device[device].links)
+    while (next_name(&picks, name))
+        if (is_of(&f->device[device], name, &slot) && *ret_n < f->device[device].links)
             pick[(*ret_n)++] = (uint16_t)slot;
-    }
     return pick;
 }
