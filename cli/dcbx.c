@@ -99,6 +99,8 @@ static enum weft_status parse_own(struct weft_dcbx_end *own, struct weft_arena *
         status = WEFT_ERROR_INPUT;
     own->says.pfc.willing = willing;
     own->says.pfc.capability = (uint8_t)capability;
+    own->says.has |= WEFT_DCBX_CEE; // a sender that speaks CEE alone is understood
+    own->says.cee = weft_cee_of_pfc(&own->says.pfc);
     return status;
 }
 

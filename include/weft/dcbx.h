@@ -24,13 +24,15 @@ enum weft_dcbx_rule {
     WEFT_DCBX_OWN_LOWER,  ///< both are willing, this end's is lower: this end's
     WEFT_DCBX_SAME_MAC,   ///< both are willing and have the same MAC address: each keeps its own
     WEFT_DCBX_UNHEARD,    ///< not both ends have heard the other: each keeps its own
-    WEFT_DCBX_CANNOT, ///< the end that should take the other's cannot do PFC on so many priorities: each keeps its own
+    WEFT_DCBX_CANNOT,  ///< the end that should take the other's cannot do PFC on so many priorities: each keeps its own
+    WEFT_DCBX_CEE_OFF, ///< CEE: both are willing, or neither, and they differ: PFC is off at both
 };
 
 enum weft_dcbx_fault {
     WEFT_DCBX_NO_LLDP,    ///< no LLDPDU from the neighbour
     WEFT_DCBX_NO_PFC_TLV, ///< LLDP, but no PFC TLV of IEEE DCBX
-    WEFT_DCBX_CEE_ONLY,   ///< DCBX, but the CEE variant
+    WEFT_DCBX_CEE_ONLY,   ///< DCBX, but the CEE variant, which this end does not speak, or without PFC in it
+    WEFT_DCBX_IEEE_ONLY,  ///< DCBX of IEEE, and this end speaks CEE alone
     WEFT_DCBX_MALFORMED_TLV,
     WEFT_DCBX_REPEATED_TLV,
     WEFT_DCBX_PFC_DIFFERS, ///< a priority that an end wants lossless is not so at both
@@ -61,7 +63,8 @@ struct weft_dcbx_operation {
     struct weft_dcbx_difference difference[WEFT_DCBX_DIFFERENCES_MAX];
 };
 
-/// `peer` NULL: nothing heard. What an end that has no PFC TLV does about PFC is taken to be nothing.
+/// By IEEE DCBX if both ends speak it, else by CEE DCBX if both speak that. `peer` NULL: nothing heard. What an end
+/// that has no PFC TLV does about PFC is taken to be nothing.
 void weft_dcbx_negotiate(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer,
                          struct weft_dcbx_operation *ret);
 
@@ -74,6 +77,9 @@ const char *weft_dcbx_rule_text(enum weft_dcbx_rule rule);
 int weft_dcbx_priorities_text(uint8_t priorities, char *text, size_t size);
 /// "UDP 4791 (RoCEv2)".
 int weft_dcbx_app_text(const struct weft_app *app, char *text, size_t size);
+
+/// The same said of PFC in CEE DCBX, of which ends with nothing to synchronize need no more: sequence 1, acknowledged.
+struct weft_cee weft_cee_of_pfc(const struct weft_pfc_configuration *pfc);
 
 /// Each priority in a class of its own. `weight` 0: strict; the others share 100 % in proportion (largest remainders
 /// first, so that they add up).

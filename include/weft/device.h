@@ -93,8 +93,10 @@ static inline uint32_t weft_host_framing_bytes(const struct weft_host_conf *c) {
 
 /// LLDP with DCBX, IEEE 802.1AB and 802.1Q clause 38; the same at switches and NICs. What is said of PFC is
 /// pfc.priorities, what is said of bandwidth follows from the scheduler.
+enum weft_dcbx_version { WEFT_DCBX_VERSION_IEEE, WEFT_DCBX_VERSION_CEE, WEFT_DCBX_VERSION_BOTH };
 struct weft_dcbx_conf {
     bool enabled, willing;
+    uint32_t version; ///< enum weft_dcbx_version
     weft_time_ps interval_ps, ttl_ps;
     uint64_t capability; ///< priorities that can have PFC at once
     const char *apps;    ///< see weft_dcbx_apps_parse

@@ -56,12 +56,17 @@ static const char *pfc_check(const void *conf, char *text, size_t size) {
 const struct weft_param_table weft_pfc_table =
     WEFT_PARAM_TABLE_CHECKED("pfc", struct weft_pfc_conf, pfc_rows, pfc_check);
 
+static const char *const dcbx_versions[] = {"ieee", "cee", "both", NULL}; // enum weft_dcbx_version
 static const struct weft_param dcbx_rows[] = {
     WEFT_BOOL(struct weft_dcbx_conf, enabled, "enabled", "false",
               "ports send LLDP with DCBX and negotiate PFC with what they hear"),
     WEFT_BOOL(
         struct weft_dcbx_conf, willing, "willing", "false",
         "take over the neighbour's PFC priorities; if both ends are willing, those of the lower MAC address hold"),
+    WEFT_CHOICE(
+        struct weft_dcbx_conf, version, "version", "ieee", dcbx_versions,
+        "of DCBX that ports speak: IEEE 802.1Qaz, the older CEE alone, or both, so that an end that speaks one of "
+        "them is understood"),
     WEFT_TIME(struct weft_dcbx_conf, interval_ps, "interval", "30s", "1us", "3600s",
               "from one LLDP frame to the next (IEEE 802.1AB; the first goes out when the link comes up)"),
     WEFT_TIME(struct weft_dcbx_conf, ttl_ps, "ttl", "120s", "1s", "65535s",

@@ -60,6 +60,9 @@ static void fill_end(const struct weft_topology *t, const struct weft_device_con
     const char *wrong = weft_dcbx_apps_parse(dcbx->apps, &ret->says.apps, why, sizeof why);
     assert(!wrong); // the parameter's check has seen to it
     if (sfc && !is_switch(t, port) && device->host.sfc) add_sfc(&ret->says.apps);
+    ret->says.cee = weft_cee_of_pfc(&ret->says.pfc);
+    if (dcbx->version == WEFT_DCBX_VERSION_CEE) ret->says.has = 0;
+    if (dcbx->version != WEFT_DCBX_VERSION_IEEE) ret->says.has |= WEFT_DCBX_CEE;
 }
 
 struct weft__lldp_frame *weft__lldp_frames(const struct weft_topology *t, const struct weft_device_conf **device,

@@ -95,14 +95,73 @@ static void capability(void **state) {
     assert_int_equal(at_few.difference[0].priorities, 0x10);
 }
 
+/// What an end says of PFC, by CEE alone, or by both versions.
+static struct weft_dcbx_end cee_end(uint8_t mac, bool willing, uint8_t enabled, bool both) {
+    struct weft_dcbx_end end = pfc_end(mac, willing, enabled, 8);
+    end.says.cee = weft_cee_of_pfc(&end.says.pfc);
+    end.says.has = (uint8_t)(WEFT_DCBX_CEE | (both ? WEFT_DCBX_PFC : 0));
+    return end;
+}
+
+/// CEE DCBX 1.01, section 2.4.3: all willing bits, alike and not, with an end that speaks both versions or CEE alone.
+/// The lower MAC address decides nothing.
+static void cee(void **state) {
+    for (unsigned i = 0; i < 16; i++) {
+        bool a_willing = i & 1, b_willing = i >> 1 & 1, alike = i >> 2 & 1;
+        struct weft_dcbx_end a = cee_end(1, a_willing, 0x08, i >> 3),
+                             b = cee_end(2, b_willing, alike ? 0x08 : 0x18, false);
+        struct weft_dcbx_operation at_a, at_b;
+        weft_dcbx_negotiate(&a, &b, &at_a);
+        weft_dcbx_negotiate(&b, &a, &at_b);
+        uint8_t agreed = alike ? 0x08 : a_willing == b_willing ? 0 : a_willing ? 0x18 : 0x08;
+        assert_int_equal(at_a.pfc, agreed);
+        assert_int_equal(at_b.pfc, agreed);
+        assert_int_equal(at_a.lossless, agreed);
+        assert_int_equal(at_b.lossless, agreed);
+        enum weft_dcbx_rule rule = alike                    ? WEFT_DCBX_SAME
+                                   : a_willing == b_willing ? WEFT_DCBX_CEE_OFF
+                                   : a_willing              ? WEFT_DCBX_TAKES
+                                                            : WEFT_DCBX_IS_TAKEN;
+        assert_int_equal(at_a.rule, rule);
+    }
+}
+
+/// An end that has disabled PFC by CEE, or is in error, has it on nothing.
+static void cee_disabled(void **state) {
+    for (unsigned i = 0; i < 2; i++) {
+        struct weft_dcbx_end a = cee_end(1, false, 0x08, true), b = cee_end(2, false, 0x08, false);
+        struct weft_dcbx_operation o;
+        b.says.cee.pfc.feature.enabled = i;
+        b.says.cee.pfc.feature.error = i;
+        weft_dcbx_negotiate(&a, &b, &o);
+        assert_int_equal(o.rule, WEFT_DCBX_CEE_OFF);
+        assert_int_equal(o.pfc, 0);
+    }
+}
+
+/// Two ends that speak both versions go by IEEE; one that speaks CEE alone does not understand IEEE alone.
+static void versions(void **state) {
+    struct weft_dcbx_end a = cee_end(1, true, 0x08, true), b = cee_end(2, true, 0x10, true),
+                         old = cee_end(3, true, 0x08, false), young = pfc_end(4, true, 0x10, 8);
+    struct weft_dcbx_operation o;
+    weft_dcbx_negotiate(&a, &b, &o);
+    assert_int_equal(o.rule, WEFT_DCBX_OWN_LOWER);
+    weft_dcbx_negotiate(&old, &young, &o);
+    assert_int_equal(o.rule, WEFT_DCBX_NOT_TOLD);
+    assert_int_equal(o.pfc, 0x08);
+    assert_int_equal(o.difference[0].fault, WEFT_DCBX_IEEE_ONLY);
+    weft_dcbx_negotiate(&young, &old, &o);
+    assert_int_equal(o.difference[0].fault, WEFT_DCBX_CEE_ONLY);
+}
+
 /// Silence: own configuration, and it is said that nobody answers.
 static void silence(void **state) {
-    struct weft_dcbx_end own = pfc_end(1, true, 0x08, 8), plain = {.mac = {2}}, cee = plain;
-    cee.says.has = WEFT_DCBX_CEE;
+    struct weft_dcbx_end own = pfc_end(1, true, 0x08, 8), plain = {.mac = {2}}, other = plain;
+    other.says.has = WEFT_DCBX_CEE;
     const struct {
         const struct weft_dcbx_end *peer;
         enum weft_dcbx_fault fault;
-    } rows[] = {{NULL, WEFT_DCBX_NO_LLDP}, {&plain, WEFT_DCBX_NO_PFC_TLV}, {&cee, WEFT_DCBX_CEE_ONLY}};
+    } rows[] = {{NULL, WEFT_DCBX_NO_LLDP}, {&plain, WEFT_DCBX_NO_PFC_TLV}, {&other, WEFT_DCBX_CEE_ONLY}};
     for (size_t i = 0; i < 3; i++) {
         struct weft_dcbx_operation o;
         weft_dcbx_negotiate(&own, rows[i].peer, &o);
@@ -294,11 +353,19 @@ static void frames(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(symmetric_pfc),  cmocka_unit_test(ends_agree),
-        cmocka_unit_test(capability),     cmocka_unit_test(silence),
-        cmocka_unit_test(asymmetric_ets), cmocka_unit_test(applications),
-        cmocka_unit_test(broken_tlvs),    cmocka_unit_test(weights_to_percent),
-        cmocka_unit_test(apps_from_text), cmocka_unit_test(words),
+        cmocka_unit_test(symmetric_pfc),
+        cmocka_unit_test(ends_agree),
+        cmocka_unit_test(capability),
+        cmocka_unit_test(cee),
+        cmocka_unit_test(cee_disabled),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(silence),
+        cmocka_unit_test(asymmetric_ets),
+        cmocka_unit_test(applications),
+        cmocka_unit_test(broken_tlvs),
+        cmocka_unit_test(weights_to_percent),
+        cmocka_unit_test(apps_from_text),
+        cmocka_unit_test(words),
         cmocka_unit_test(frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

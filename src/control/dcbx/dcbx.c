@@ -3,6 +3,11 @@
 // the end that is willing takes the other's; if both are, the one with the lower MAC address is heard), ETS an
 // asymmetric one (a willing end takes what the other recommends), the application table is informational.
 //
+// CEE DCBX (Base Specification 1.01, section 2.4.3, the feature state machine): the end that is willing takes the
+// other's; if both are, or neither, and they differ, the feature is off at both ends. An end that has disabled PFC, or
+// says that it is in error, has it off. Sequence numbers, which say when both know of a change, are not modelled:
+// nothing changes.
+//
 // Where the standard says nothing, here: an end does not take a PFC configuration of more priorities than it said it
 // can do; a willing end goes by the neighbour's application entries where it has none; equal MAC addresses decide
 // nothing.
@@ -15,18 +20,48 @@ static bool has(const struct weft_dcbx_end *end, enum weft_dcbx_part part) {
     return end && end->says.has & part;
 }
 
+static bool has_cee_pfc(const struct weft_dcbx_end *end) {
+    return has(end, WEFT_DCBX_CEE) && end->says.cee.has >> WEFT_CEE_PFC & 1;
+}
+
 /// What an end would have without a neighbour; nothing, if it has said nothing.
 static struct weft_pfc_configuration pfc_of(const struct weft_dcbx_end *end) {
-    return has(end, WEFT_DCBX_PFC) ? end->says.pfc : (struct weft_pfc_configuration){0};
+    if (has(end, WEFT_DCBX_PFC)) return end->says.pfc;
+    if (!has_cee_pfc(end)) return (struct weft_pfc_configuration){0};
+    const struct weft_cee_feature *feature = &end->says.cee.pfc.feature;
+    return (struct weft_pfc_configuration){
+        .willing = feature->willing,
+        .capability = end->says.cee.pfc.classes & 15u,
+        .enabled = feature->enabled && !feature->error ? end->says.cee.pfc.enabled : 0,
+    };
+}
+
+struct weft_cee weft_cee_of_pfc(const struct weft_pfc_configuration *pfc) {
+    return (struct weft_cee){
+        .has = 1u << WEFT_CEE_CONTROL | 1u << WEFT_CEE_PFC,
+        .control = {.sequence = 1, .acknowledged = 1},
+        .pfc = {.feature = {.enabled = true, .willing = pfc->willing},
+                .enabled = pfc->enabled,
+                .classes = pfc->capability},
+    };
 }
 
 static bool can(const struct weft_pfc_configuration *pfc, uint8_t priorities) {
     return __builtin_popcount(priorities) <= pfc->capability;
 }
 
+static enum weft_dcbx_rule calc_cee_rule(const struct weft_pfc_configuration *a,
+                                         const struct weft_pfc_configuration *b) {
+    if (a->enabled == b->enabled) return WEFT_DCBX_SAME;
+    if (a->willing == b->willing) return WEFT_DCBX_CEE_OFF;
+    if (a->willing ? !can(a, b->enabled) : !can(b, a->enabled)) return WEFT_DCBX_CANNOT;
+    return a->willing ? WEFT_DCBX_TAKES : WEFT_DCBX_IS_TAKEN;
+}
+
 static enum weft_dcbx_rule calc_rule(const struct weft_dcbx_end *own, const struct weft_dcbx_end *peer) {
     struct weft_pfc_configuration a = pfc_of(own), b = pfc_of(peer);
-    if (!has(peer, WEFT_DCBX_PFC)) return WEFT_DCBX_NOT_TOLD;
+    bool ieee = has(peer, WEFT_DCBX_PFC) && (has(own, WEFT_DCBX_PFC) || !has_cee_pfc(own));
+    if (!ieee) return has_cee_pfc(own) && has_cee_pfc(peer) ? calc_cee_rule(&a, &b) : WEFT_DCBX_NOT_TOLD;
     if (a.enabled == b.enabled) return WEFT_DCBX_SAME;
     if (!a.willing && !b.willing) return WEFT_DCBX_NEITHER;
     int order = memcmp(own->mac, peer->mac, sizeof own->mac);
@@ -57,7 +92,7 @@ static void negotiate_pfc(const struct weft_dcbx_end *own, const struct weft_dcb
                           struct weft_dcbx_operation *o) {
     uint8_t ours = pfc_of(own).enabled, theirs = pfc_of(peer).enabled;
     o->rule = calc_rule(own, peer);
-    o->pfc = takes_peers(o->rule) ? theirs : ours;
+    o->pfc = takes_peers(o->rule) ? theirs : o->rule == WEFT_DCBX_CEE_OFF ? 0 : ours;
     o->lossless = o->pfc & (peer_takes_ours(o->rule) ? ours : theirs);
     struct weft_dcbx_difference d = {.fault = WEFT_DCBX_PFC_DIFFERS, .rule = o->rule, .own = ours, .peer = theirs};
     d.priorities = (uint8_t)((ours | theirs) & ~o->lossless);
@@ -66,6 +101,7 @@ static void negotiate_pfc(const struct weft_dcbx_end *own, const struct weft_dcb
         return;
     }
     d.fault = !peer                                                     ? WEFT_DCBX_NO_LLDP
+              : has(peer, WEFT_DCBX_PFC)                                ? WEFT_DCBX_IEEE_ONLY
               : (peer->says.has | peer->says.malformed) & WEFT_DCBX_CEE ? WEFT_DCBX_CEE_ONLY
                                                                         : WEFT_DCBX_NO_PFC_TLV;
     add(o, d);

@@ -77,6 +77,8 @@ const char *weft_dcbx_rule_text(enum weft_dcbx_rule rule) {
         return "they have not heard of each other by DCBX";
     case WEFT_DCBX_CANNOT:
         return "the willing end cannot do PFC on so many priorities: each keeps its own";
+    case WEFT_DCBX_CEE_OFF:
+        return "by CEE DCBX PFC is off where ends differ and both are willing, or neither";
     }
     return "";
 }
@@ -108,9 +110,11 @@ static const char *named(uint8_t priorities, char text[TEXT_MAX]) {
 static void explain_untold(const struct weft_dcbx_difference *d, char *ret_found, char *ret_consequence, size_t size) {
     char priorities[TEXT_MAX];
     snprintf(ret_found, size, "%s",
-             d->fault == WEFT_DCBX_NO_LLDP    ? "no LLDP seen from the neighbour"
-             : d->fault == WEFT_DCBX_CEE_ONLY ? "the neighbour speaks CEE DCBX only, which is not negotiated with"
-                                              : "the neighbour's LLDP has no PFC TLV of IEEE DCBX");
+             d->fault == WEFT_DCBX_NO_LLDP ? "no LLDP seen from the neighbour"
+             : d->fault == WEFT_DCBX_CEE_ONLY
+                 ? "the neighbour speaks CEE DCBX only, and this end does not, or not of PFC"
+             : d->fault == WEFT_DCBX_IEEE_ONLY ? "the neighbour speaks IEEE DCBX, and this end CEE DCBX only"
+                                               : "the neighbour's LLDP has no PFC TLV of IEEE DCBX");
     if (d->own)
         snprintf(ret_consequence, size, "nothing says that the neighbour pauses for %s: lossy unless it is set by hand",
                  named(d->own, priorities));
@@ -135,6 +139,7 @@ void weft_dcbx_explain(const struct weft_dcbx_difference *d, char *ret_found, ch
     case WEFT_DCBX_NO_LLDP:
     case WEFT_DCBX_NO_PFC_TLV:
     case WEFT_DCBX_CEE_ONLY:
+    case WEFT_DCBX_IEEE_ONLY:
         explain_untold(d, ret_found, ret_consequence, size);
         break;
     case WEFT_DCBX_PFC_DIFFERS:
