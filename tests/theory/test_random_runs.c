@@ -21,8 +21,9 @@ struct text {
     size_t size;
     FILE *file;
     struct weft_random random;
-    struct weft_random sfc, dcbx, route, job; ///< of their own, so that the rest of a run is the same with and without
-    bool until;
+    struct weft_random sfc, dcbx, route, job,
+        layer2; ///< of their own, so that the rest of a run is the same with and without
+    bool until, tagged;
     bool hasty; ///< a timeout that may be below the round trip: when packets are dropped too, nothing may ever arrive
 };
 
@@ -153,6 +154,22 @@ static const char *say_dcbx(struct text *t, const char *pfc) {
     return pfc;
 }
 
+/// Buffers that inputs share, and tags that tell priorities. True: it has said which buffer.
+static bool say_switch_shared(struct text *t) {
+    swap_random(t, &t->layer2);
+    t->tagged = chance(t, 30);
+    bool shared = chance(t, 30);
+    if (t->tagged)
+        fprintf(t->file, "trust: pcp, pcp_map: %s, ",
+                ONE_OF(t, "[0, 1, 2, 3, 4, 5, 6, 7]", "[3, 3, 3, 3, 4, 4, 4, 7]"));
+    if (shared)
+        fprintf(t->file, "buffer: {kind: %s, size: %s, xoff: %s, xon: %s, headroom: %s}, ",
+                ONE_OF(t, "egress", "egress", "pool"), ONE_OF(t, "80KB", "800KB"), ONE_OF(t, "12KB", "60KB"),
+                ONE_OF(t, "0B", "9KB"), ONE_OF(t, "0B", "10KB", "100KB"));
+    swap_random(t, &t->layer2);
+    return shared;
+}
+
 static void say_devices(struct text *t) {
     const char *pfc = ONE_OF(t, "3", "3", "none", "0-6", "3-4"), *host_pfc = say_dcbx(t, pfc);
     fprintf(t->file,
@@ -160,10 +177,11 @@ static void say_devices(struct text *t) {
             ONE_OF(t, "0ns", "300ns", "1us"), ONE_OF(t, "store_and_forward", "cut_through"),
             ONE_OF(t, "oq", "iq", "voq"), ONE_OF(t, "islip", "round_robin"), ONE_OF(t, "strict", "dwrr"),
             ONE_OF(t, "1", "1.3", "2"));
-    if (chance(t, 50))
+    bool shared = say_switch_shared(t);
+    if (!shared && chance(t, 50))
         fprintf(t->file, "buffer: {kind: static, size: %s, xoff: %s, xon: %s}, ", ONE_OF(t, "40KB", "200KB", "800KB"),
                 ONE_OF(t, "12KB", "30KB"), ONE_OF(t, "0B", "9KB"));
-    else
+    else if (!shared)
         fprintf(t->file, "buffer: {kind: dynamic, total: 4MB, reserve: %s, alpha: %s, headroom: %s, xon_offset: 3KB}, ",
                 ONE_OF(t, "0B", "2KB"), ONE_OF(t, "1/64", "1/8", "2"), ONE_OF(t, "20KB", "30KB"));
     fprintf(t->file, "aqm: %s, ", ONE_OF(t, "none", "wred", "{kind: wred, min: 10KB, max: 20KB, max_probability: 1}"));
@@ -185,6 +203,7 @@ static void say_devices(struct text *t) {
         ONE_OF(t, "none", "dcqcn", "dcqcn_connectx"), ONE_OF(t, "1", "4", "16"), ONE_OF(t, "0B", "16KB", "64KB"),
         timeout, ONE_OF(t, "0bps", "0bps", "30Gbps"), ONE_OF(t, "true", "false"), ONE_OF(t, "0ns", "4us", "50us"),
         host_pfc);
+    if (t->tagged) fprintf(t->file, ", vlan: 100");
     say_host_sfc(t);
     say_host_order(t);
     fprintf(t->file, "}\n");
@@ -247,6 +266,7 @@ static void one_run(uint64_t seed) {
     t.dcbx = weft_random_stream(seed, 2, WEFT_RANDOM_WORKLOAD);
     t.route = weft_random_stream(seed, 3, WEFT_RANDOM_WORKLOAD);
     t.job = weft_random_stream(seed, 4, WEFT_RANDOM_WORKLOAD);
+    t.layer2 = weft_random_stream(seed, 5, WEFT_RANDOM_WORKLOAD);
     t.file = open_memstream(&t.at, &t.size);
     assert_non_null(t.file);
     uint64_t hosts = say_topology(&t);
