@@ -20,7 +20,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: build build-tests install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
-        bench format format-check lint readme figures clean
+        bench format format-check lint readme figures validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
 # $(call run-tests,BUILD_DIR,MESON_TEST_ARGUMENTS)
@@ -104,8 +104,13 @@ figures: build ## run the scenarios of the studies' figures and draw them (half 
 	@tools/setup figures
 	@tools/figures $(WEFT) $(FIGURES)
 
+validation: build-tests ## run what weft is compared with and write the numbers of docs/validation.md (three minutes)
+	@tools/setup peers
+	@tools/validation $(WEFT)
+
 readme: build ## write what the program prints now into README.md and docs/
 	@tools/readme $(WEFT)
+	@tools/validation --cheap $(WEFT)
 
 clean: ## remove every build directory
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "form.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -20,10 +21,6 @@ static void assert_complete(const struct run *r) {
     run_assert_complete(r);
     assert_int_equal(r->outcome->job[0].ranks_done, r->workload->job[0].ranks);
     assert_int_equal(run_drops(r), 0);
-}
-
-static void assert_within(double measured, double expected, double tolerance) {
-    if (fabs(measured / expected - 1) > tolerance) fail_msg("%.3f, expected %.3f", measured, expected);
 }
 
 static struct weft_run run_of(const struct run *r) {
@@ -51,8 +48,9 @@ static void an_empty_way_takes_its_own_time(void **state) {
     const weft_time_ps own = 2 * (3000 + 200000) + 300000;
     assert_int_equal(w->mean_ps, own + (1 + 2 + 3) * 3240 / 64);
     assert_int_equal(w->max_ps, own + 3 * 3240);
-    assert_within((double)w->p50_ps, own, 0.004); // as exact as a histogram is
-    assert_within((double)w->p90_ps, own, 0.004);
+    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p50_ps, own,
+                0.004); // as exact as a histogram is
+    form_assert("Admission by the receiver: waits, transfers, iterations", (double)w->p90_ps, own, 0.004);
     assert_int_equal(r.outcome->job[0].sender_wait.messages, 64);
     run_free(&r);
 }
@@ -101,7 +99,8 @@ static void slots_bound_what_is_in_flight(void **state) {
         double message = packets * frame * 8 / 400e9 * 1e12, trip = 4 * 50 * US + message + frame * 8 / 400e9 * 1e12;
         double trips = 512. / form[i].slots - 1, last = 2 * 50 * US + form[i].slots * message;
         double first = *form[i].admission == 'n' ? 0 : 2 * 50 * US;
-        assert_within(time_of(&r), first + trips * trip + last, 0.001);
+        form_assert("Admission by the receiver: waits, transfers, iterations", time_of(&r), first + trips * trip + last,
+                    0.001);
         if (*form[i].admission == 'n') {
             assert_int_equal(o->cts_wait.messages, 0);
             assert_int_equal(o->sender_wait.max_ps, 0);
@@ -146,9 +145,12 @@ static void admission_keeps_an_incast_out_of_the_network(void **state) {
     assert_true(o.paused_ps > 5 * w.paused_ps);
     assert_int_equal(pauses_by_spines(&fits).frames, 0);
     double taken = 64 * KIB * KIB * 8 / 200e9 * 1e12;
-    assert_within(time_of(&with), taken, 0.04); // the receiver is always busy, but when it turns to the next rank
-    assert_within(time_of(&without), taken / 2 + taken * 7 / 8, 0.01);
-    assert_within((double)with.outcome->job[0].sender_wait.max_ps, taken * 7 / 8, 0.04); // the last rank, for its turn
+    form_assert("Admission by the receiver: waits, transfers, iterations", time_of(&with), taken,
+                0.04); // the receiver is always busy, but when it turns to the next rank
+    form_assert("Admission by the receiver: waits, transfers, iterations", time_of(&without), taken / 2 + taken * 7 / 8,
+                0.01);
+    form_assert("Admission by the receiver: waits, transfers, iterations",
+                (double)with.outcome->job[0].sender_wait.max_ps, taken * 7 / 8, 0.04); // the last rank, for its turn
     run_free(&with);
     run_free(&without);
     run_free(&fits);
@@ -170,7 +172,8 @@ static void a_slow_receiver_works(void **state) {
     for (size_t i = 0; i < (size_t)with.outcome->ports * WEFT_PRIORITIES; i++)
         assert_int_equal(with.outcome->port[i].paused_ps, 0);
     double frames = 12 * KIB * KIB * (1 + 62 / 4096. + 16 / (16 * KIB));
-    assert_within(time_of(&with), frames * 8 / 100e9 * 1e12, 0.01);
+    form_assert("Admission by the receiver: waits, transfers, iterations", time_of(&with), frames * 8 / 100e9 * 1e12,
+                0.01);
 
     struct run without = RUN(run_once, network, "kind: incast, sources: host-1..3, dst: host-0, size: 4MiB, qps: 4");
     run_assert_complete(&without);
@@ -219,11 +222,15 @@ static void channels_slow_compute(void **state) {
     struct run longer = RUN(run_once, job, "0.05", "2ms"), shorter = RUN(run_once, job, "0.05", "100us");
     const struct weft_run run[] = {run_of(&alone), run_of(&cheap), run_of(&longer), run_of(&shorter)};
     double t = weft_report_job(&run[0], 0).iteration_ps;
-    assert_within(t, 1.5 * 16e6 * 8 / 400e9 * 1e12, 0.1);
-    assert_within(weft_report_job(&run[1], 0).iteration_ps, 2000 * US, 1e-9);
-    assert_within(weft_report_job(&run[2], 0).iteration_ps, 2000 * US + 0.2 * t, 0.001); // ranks end about together
-    assert_within(weft_report_job(&run[3], 0).iteration_ps, t, 1e-9);
-    assert_within(weft_report_job(&run[3], 0).exposed_ps, t - 100 * US / 0.8, 0.01);
+    form_assert("Admission by the receiver: waits, transfers, iterations", t, 1.5 * 16e6 * 8 / 400e9 * 1e12, 0.1);
+    form_assert("Admission by the receiver: waits, transfers, iterations", weft_report_job(&run[1], 0).iteration_ps,
+                2000 * US, 1e-9);
+    form_assert("Admission by the receiver: waits, transfers, iterations", weft_report_job(&run[2], 0).iteration_ps,
+                2000 * US + 0.2 * t, 0.001); // ranks end about together
+    form_assert("Admission by the receiver: waits, transfers, iterations", weft_report_job(&run[3], 0).iteration_ps, t,
+                1e-9);
+    form_assert("Admission by the receiver: waits, transfers, iterations", weft_report_job(&run[3], 0).exposed_ps,
+                t - 100 * US / 0.8, 0.01);
     run_free(&alone);
     run_free(&cheap);
     run_free(&longer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thresholds of the buffers, by hand and by the formula of dynamic thresholds.
+#include "form.h"
 #include "models.h"
 
 #include <math.h>
@@ -75,7 +76,8 @@ static void dynamic_thresholds_share_the_pool(void **state) {
             }
             double expected = alphas[a] * 100000 / (1 + n * alphas[a]);
             for (uint32_t port = 0; port < n; port++)
-                assert_true(fabs((double)level(&b, port, 0) - expected) <= 2);
+                form_assert("Dynamic thresholds of a shared buffer (Choudhury and Hahne 1998, equation 2)",
+                            (double)level(&b, port, 0), expected, 2 / expected);
             buffer_free(&b);
         }
 }

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "form.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -33,11 +34,6 @@ static struct weft_collective_stats stats_of(const struct run *r, uint32_t op) {
     const struct weft_run run = {
         .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
     return weft_report_collective(&run, 0, op);
-}
-
-static void assert_within(double measured, double expected, double tolerance) {
-    if (fabs(measured / expected - 1) > tolerance)
-        fail_msg("%.3f us, expected %.3f us", measured / 1e6, expected / 1e6);
 }
 
 /// Everything that was to be sent arrived, and what the jobs say they did adds up.
@@ -70,11 +66,12 @@ static void sums_to_the_closed_form(void **state) {
         double payload = form[i].f * 32 * (double)MIB, factor = wire_factor(payload / form[i].messages);
         double expected = payload * factor * 8 / 400e9 * 1e12;
         struct weft_collective_stats s = stats_of(&r, 0);
-        assert_within(s.time_ps, expected, 0.01);
+        form_assert("Collectives in servers and jobs", s.time_ps, expected, 0.01);
         assert_true(s.time_ps > payload * 8 / 400e9 * 1e12); // nothing is faster than the wire
         double bus =
             weft_calc_bus_factor(((const struct weft_collective_ops *)r.workload->job[0].op[0].ops)->goal, form[i].n);
-        assert_within(s.busbw * 1e6, 32 * (double)MIB / (s.time_ps * 1e-12) * bus * 1e6, 1e-9);
+        form_assert("Collectives in servers and jobs", s.busbw * 1e6,
+                    32 * (double)MIB / (s.time_ps * 1e-12) * bus * 1e6, 1e-9);
         run_free(&r);
     }
 }
@@ -107,7 +104,8 @@ static void large_messages_take_their_time(void **state) {
         struct run r = RUN(run_once, network, 8, what);
         assert_complete(&r);
         double chunks = 64. / mb[i];
-        assert_within(stats_of(&r, 0).time_ps, (chunks + 6) * mb[i] * 8e6 / 3600e9 * 1e12 + 7e6, 0.01);
+        form_assert("Collectives in servers and jobs", stats_of(&r, 0).time_ps,
+                    (chunks + 6) * mb[i] * 8e6 / 3600e9 * 1e12 + 7e6, 0.01);
         run_free(&r);
         snprintf(what, sizeof what,
                  "size: 64MB, server: {gpus: 8, rate: 7200Gbps, latency: 1us}, "
@@ -116,7 +114,7 @@ static void large_messages_take_their_time(void **state) {
         r = RUN(run_once, network, 8, what);
         // every rank copies a chunk, the last one too, at the rate that is the least
         double copies = (chunks + 7) * mb[i] * 8e6 / 1600e9, ways = 7 * mb[i] * 8e6 / 7200e9;
-        assert_within(stats_of(&r, 0).time_ps, (copies + ways) * 1e12 + 7e6, 0.03);
+        form_assert("Collectives in servers and jobs", stats_of(&r, 0).time_ps, (copies + ways) * 1e12 + 7e6, 0.03);
         run_free(&r);
     }
 }
@@ -170,7 +168,8 @@ static void sprayed_messages_are_put_together(void **state) {
 static void copying_can_be_the_bottleneck(void **state) {
     struct run r = RUN(run_once, network, 2, "collective: {kind: send_recv, copy_rate: 100Gbps}, size: 16MiB");
     assert_complete(&r);
-    assert_within(stats_of(&r, 0).time_ps, 16 * (double)MIB * 8 / 100e9 * 1e12, 0.03); // and a chunk to fill the pipe
+    form_assert("Collectives in servers and jobs", stats_of(&r, 0).time_ps, 16 * (double)MIB * 8 / 100e9 * 1e12,
+                0.03); // and a chunk to fill the pipe
     run_free(&r);
 }
 
@@ -190,7 +189,7 @@ static const char job[] = "topology: {kind: single, hosts: 8, rate: 400Gbps, del
 static void what_overlaps_is_hidden(void **state) {
     struct run one = RUN(run_once, job, "operations: [{collective: all_to_all, size: 8MB}]");
     double talk = job_of(&one).iteration_ps;
-    assert_within(job_of(&one).exposed_ps, talk, 0.01);
+    form_assert("Collectives in servers and jobs", job_of(&one).exposed_ps, talk, 0.01);
     run_free(&one);
     static const char *const overlap[] = {"off", "on"};
     for (uint32_t k = 0; k < 2; k++) {
@@ -201,7 +200,7 @@ static void what_overlaps_is_hidden(void **state) {
         assert_complete(&r);
         assert_int_equal(job_of(&r).finished, 3);
         assert_true(talk < 300e6);
-        assert_within(job_of(&r).iteration_ps, k ? 300e6 : 300e6 + talk, 0.01);
+        form_assert("Collectives in servers and jobs", job_of(&r).iteration_ps, k ? 300e6 : 300e6 + talk, 0.01);
         assert_true(k ? job_of(&r).exposed_ps < 1e6 : job_of(&r).exposed_ps > 0.99 * talk);
         run_free(&r);
     }
@@ -214,7 +213,7 @@ static void a_straggler_stops_all(void **state) {
     char *even = text_of(what, "1"), *slow = text_of(what, "2");
     struct run a = RUN(run_once, job, even), b = RUN(run_text, job, slow);
     assert_complete(&b);
-    assert_within(job_of(&b).iteration_ps - job_of(&a).iteration_ps, 200e6, 0.02);
+    form_assert("Collectives in servers and jobs", job_of(&b).iteration_ps - job_of(&a).iteration_ps, 200e6, 0.02);
     run_free(&a);
     run_free(&b);
     free(even);

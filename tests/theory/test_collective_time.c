@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "form.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -59,10 +60,8 @@ static double measure(uint32_t ranks, uint64_t size, const char *what) {
 }
 
 static void assert_form(uint32_t ranks, uint64_t size, double expected, const char *what) {
-    double measured = measure(ranks, size, what);
-    if (fabs(measured / expected - 1) > 0.01)
-        fail_msg("%u ranks, %" PRIu64 " MiB, %s: %.2f us, expected %.2f us", ranks, size / MIB, what, measured * 1e6,
-                 expected * 1e6);
+    form_assert("Time of collectives through one switch (Thakur et al. 2005, Sanders et al. 2009)",
+                measure(ranks, size, what), expected, 0.01);
 }
 
 /// Round rings, and to everybody: each rank sends and receives f S, with f = 2 (n - 1) / n for all-reduce, (n - 1) / n

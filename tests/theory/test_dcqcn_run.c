@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 #include "theory/dcqcn_fluid.h"
 
@@ -68,10 +69,14 @@ static double fixed_point(unsigned gbps, unsigned flows, unsigned from_ms, unsig
 }
 
 static void fixed_points(void **state) {
-    assert_true(fabs(fixed_point(40, 4, 100, 300)) < .2);
-    assert_true(fabs(fixed_point(40, 8, 100, 300)) < .2);
-    assert_true(fabs(fixed_point(100, 4, 100, 300)) < .2);
-    assert_true(fabs(fixed_point(100, 8, 100, 200)) < .2);
+    form_assert("Mean queue under DCQCN, 4 and 8 flows (fixed point of Zhu et al. 2015)",
+                1 + fixed_point(40, 4, 100, 300), 1, .2);
+    form_assert("Mean queue under DCQCN, 4 and 8 flows (fixed point of Zhu et al. 2015)",
+                1 + fixed_point(40, 8, 100, 300), 1, .2);
+    form_assert("Mean queue under DCQCN, 4 and 8 flows (fixed point of Zhu et al. 2015)",
+                1 + fixed_point(100, 4, 100, 300), 1, .2);
+    form_assert("Mean queue under DCQCN, 4 and 8 flows (fixed point of Zhu et al. 2015)",
+                1 + fixed_point(100, 8, 100, 200), 1, .2);
 }
 
 // With two flows cuts are few and large: the queue's standard deviation is as large as its mean, it is below Kmin

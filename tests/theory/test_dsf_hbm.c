@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 #include "weft/dsf_outcome.h"
 
@@ -42,8 +43,7 @@ static void a_long_voq_goes_to_hbm(void **state) {
         const struct weft_dsf_outcome *d = weft_outcome_dsf(r.outcome);
         double on_chip = 0.8 * 8 * 1024 * 1024 * alphas[i] / (1 + alphas[i]), loop = 2604480.0 / 20;
         double expected = 2 * (PACKETS - (2 * on_chip - loop) / FRAME); // two VOQs
-        if (fabs((double)d->hbm_packets - expected) > 0.005 * expected)
-            fail_msg("alpha %g: %" PRIu64 " packets, expected %.0f", alphas[i], d->hbm_packets, expected);
+        form_assert("Packets that a long VOQ puts into HBM", (double)d->hbm_packets, expected, 0.005);
         assert_true(d->hbm_bytes_max <= d->voq_bytes_max);
         assert_int_equal(d->chip_full, 0);
         run_free(&r);

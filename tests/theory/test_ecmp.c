@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ECMP against balls in bins: n flows with random entropy over m links.
+#include "form.h"
 #include "models.h"
 
 #include <math.h>
@@ -81,11 +82,6 @@ static struct throw throw_flows(const struct weft_route_ops *ops, const void *co
     return t;
 }
 
-static void assert_within(const char *what, uint32_t n, uint32_t m, double found, double expected, double sigma) {
-    if (fabs(found - expected) > 4 * sigma)
-        fail_msg("%s of %u flows on %u links: %g, expected %g +- %g", what, n, m, found, expected, 4 * sigma);
-}
-
 // E[max load] exactly; the last column is an independent Monte Carlo of 4 to 20 thousand trials, which must agree to
 // the three digits it has (+-1 %). P(a link is empty) = (1 - 1/m)^n. P(no two flows share a link) = m! / ((m - n)!
 // m^n). The hash must reproduce them within four standard deviations of so many trials.
@@ -102,17 +98,20 @@ static void loads_are_those_of_random_choice(void **state) {
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         uint32_t n = table[i].n, m = table[i].m, trials = 4000;
         struct moments exact = calc_max_load(n, m);
-        assert_within("tabulated greatest load", n, m, table[i].max, exact.mean, table[i].max * .01 / 4);
+        form_assert("Flows on the busiest link, exact, beside 4000 to 20000 throws (balls in bins)", table[i].max,
+                    exact.mean, table[i].max * .01 / exact.mean);
         double max = 0, empty = 0;
         for (uint32_t k = 0; k < trials; k++) {
             struct throw t = throw_flows(ops, conf, ops->hash_seed(conf, 1, k), n, m, &random);
             max += t.max;
             empty += t.empty;
         }
-        assert_within("greatest load", n, m, max / trials, exact.mean, sqrt(exact.variance / trials));
+        form_assert("Flows on the busiest link by the hash of ECMP (balls in bins)", max / trials, exact.mean,
+                    4 * sqrt(exact.variance / trials) / exact.mean);
         // Links are negatively correlated, so that independence bounds the variance.
         double p = pow(1 - 1. / m, n);
-        assert_within("empty links", n, m, empty / trials / m, p, sqrt(p * (1 - p) / trials / m));
+        form_assert("Links that the hash of ECMP uses (1 - (1 - 1/m)^n)", 1 - empty / trials / m, 1 - p,
+                    4 * sqrt(p * (1 - p) / trials / m) / (1 - p));
     }
     free(conf);
 }
@@ -130,7 +129,8 @@ static void collisions_are_those_of_random_choice(void **state) {
             p *= (double)(m - k) / m;
         for (uint32_t k = 0; k < trials; k++)
             apart += throw_flows(ops, conf, ops->hash_seed(conf, 2, k), n, m, &random).max == 1;
-        assert_within("no collision", n, m, (double)apart / trials, p, sqrt(p * (1 - p) / trials));
+        form_assert("Chance that no two flows share a link (m! / (m - n)! / m^n)", (double)apart / trials, p,
+                    4 * sqrt(p * (1 - p) / trials) / p);
     }
     free(conf);
 }

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 
 // 200G: 40 ps a byte. 10000 B by WRITE: 4096, 4096 and 1808 B, frames of 4174, 4158 and 1870 B.
@@ -24,7 +25,7 @@ static void write_through_one_switch(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 2, rate: 200Gbps, delay: 150ns}\n"
                             "switch: {processing: 300ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 10000B, start: 5us}]\n");
-    assert_int_equal(run_fct(&r, 0), 1177280);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0), (double)(1177280), 0);
     assert_int_equal(r.outcome->flow[0].ideal_ps, 1177280);
     // The ACK of the last packet, 66 B, back over two empty hops: 2 x (74 x 40 + 150000) + 300000.
     assert_int_equal(r.outcome->flow[0].acked_ps - 5000000, 1177280 + 2 * (74 * 40 + 150000) + 300000);
@@ -37,7 +38,7 @@ static void send_through_one_switch(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 2, rate: 200Gbps, delay: 150ns}\n"
                             "switch: {processing: 300ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 10000B, verb: send}]\n");
-    assert_int_equal(run_fct(&r, 0), 1176000);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0), (double)(1176000), 0);
     run_free(&r);
 }
 
@@ -50,7 +51,8 @@ static void read_through_one_switch(void **state) {
                             "switch: {processing: 300ns}\n"
                             "host: {processing: 25ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 10000B, verb: read}]\n");
-    assert_int_equal(run_fct(&r, 0), 606880 + 25000 + 1176480 + 25000);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0),
+                (double)(606880 + 25000 + 1176480 + 25000), 0);
     assert_int_equal(r.outcome->flow[0].ideal_ps, 606880 + 25000 + 1176480 + 25000);
     run_free(&r);
 }
@@ -64,7 +66,8 @@ static void cut_through_in_a_clos(void **state) {
                             "switch: {processing: 300ns, forwarding: cut_through}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-7, size: 10000B}]\n");
     uint64_t before = 5 * (72 * 80 + 150000 + 300000);
-    assert_int_equal(run_fct(&r, 0), before + (4194 + 4178 + 1890 - 12) * 80 + 150000);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0),
+                (double)(before + (4194 + 4178 + 1890 - 12) * 80 + 150000), 0);
     run_free(&r);
 }
 
@@ -76,7 +79,8 @@ static void store_and_forward_in_a_clos(void **state) {
                             "switch: {processing: 300ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-7, size: 10000B}]\n");
     uint64_t before = 5 * ((4174 + 8) * 80 + 150000 + 300000);
-    assert_int_equal(run_fct(&r, 0), before + (4194 + 4178 + 1890 - 12) * 80 + 150000);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0),
+                (double)(before + (4194 + 4178 + 1890 - 12) * 80 + 150000), 0);
     run_free(&r);
 }
 
@@ -96,7 +100,7 @@ static void rates_that_differ(void **state) {
                             "{from: s1, to: h1, rate: 200Gbps, delay: 1us}]\n"
                             "switch: {processing: 0ns}\n"
                             "workload: [{kind: flow, src: h0, dst: h1, size: 10000B}]\n");
-    assert_int_equal(run_fct(&r, 0), 3994680);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0), (double)(3994680), 0);
     assert_int_equal(r.outcome->flow[0].ideal_ps, 3994680);
     run_free(&r);
 }
@@ -111,7 +115,7 @@ static void no_whole_picoseconds_a_byte(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 2, rate: 106.25Gbps, delay: 150ns}\n"
                             "switch: {processing: 300ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 10000B}]\n");
-    assert_int_equal(run_fct(&r, 0), 1686645);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0), (double)(1686645), 0);
     run_free(&r);
 }
 
@@ -123,7 +127,8 @@ static void three_terabit(void **state) {
     struct run r = run_text("topology: {kind: single, hosts: 2, rate: 3.2Tbps, delay: 150ns}\n"
                             "switch: {processing: 300ns}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 1000000B}]\n");
-    assert_int_equal(run_fct(&r, 0), 460455 + 2550265 - 30 + 150000);
+    form_assert("Completion of a flow alone, to the picosecond", (double)run_fct(&r, 0),
+                (double)(460455 + 2550265 - 30 + 150000), 0);
     run_free(&r);
 }
 

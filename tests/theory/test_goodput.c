@@ -7,12 +7,8 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
-
-static void assert_ratio(double found, double expected, double tolerance) {
-    if (found > expected * (1 + tolerance) || found < expected * (1 - tolerance))
-        fail_msg("%.6g, expected %.6g", found, expected);
-}
 
 // Payload P of every P + 62 bytes of frame and 20 of preamble and gap (RoCEv2 annex A17, IEEE 802.3): 98.0 % of the
 // line rate at 4096 B, 92.6 % at 1024 B, 75.7 % at 256 B. 50 MB, so that the latency of the path is below 0.1 %.
@@ -30,7 +26,8 @@ static void goodput_is_what_headers_leave(void **state) {
                 "workload: [{kind: flow, src: host-0, dst: host-1, size: 50MB, verb: %s}]\n",
                 row[i].mtu, row[i].verb);
         double goodput = 50e6 * 8 / ((double)run_fct(&r, 0) * 1e-12);
-        assert_ratio(goodput, 100e9 * row[i].mtu / (row[i].mtu + 82.0), .001);
+        form_assert("Goodput of a flow (what headers leave of the line rate)", goodput,
+                    100e9 * row[i].mtu / (row[i].mtu + 82.0), .001);
         run_free(&r);
     }
 }
@@ -48,7 +45,8 @@ static void window_limits_throughput(void **state) {
                            packets * 4096);
         double by_window = packets * 4096 / rtt_ps, by_line = 4096 / (4178 * 80.0);
         double expected = by_window < by_line ? by_window : by_line;
-        assert_ratio(16 * 1048576 / (double)run_fct(&r, 0), expected, .002);
+        form_assert("Throughput of a window (min(B, window / round trip))", 16 * 1048576 / (double)run_fct(&r, 0),
+                    expected, .002);
         run_free(&r);
     }
 }
@@ -62,7 +60,8 @@ static void full_window_asks_for_its_ack(void **state) {
     assert_int_equal(r.outcome->flow[0].packets_again, 0);
     // A round is then the 8 packets and the round trip of the last of them, the ACK being for all.
     double round_ps = 7 * 4178 * 80 + 2966560 + 2311840;
-    assert_ratio(4 * 1048576 / (double)run_fct(&r, 0), 8 * 4096 / round_ps, .01);
+    form_assert("Throughput of a window with one ACK for it", 4 * 1048576 / (double)run_fct(&r, 0), 8 * 4096 / round_ps,
+                .01);
     run_free(&r);
 }
 

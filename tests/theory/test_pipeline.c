@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "form.h"
 #include "run.h"
 #include "weft/report.h"
 #include "workload/pipeline.h"
@@ -42,10 +43,6 @@ static struct weft_job_stats stats_of(const struct run *r) {
     return weft_report_job(&run, 0);
 }
 
-static void assert_within(double measured, double expected, double tolerance) {
-    if (fabs(measured / expected - 1) > tolerance) fail_msg("%g, expected %g", measured, expected);
-}
-
 /// A rank whose iteration is over does not wait: of the last iteration the stages' idle time after their last backward
 /// pass, (p - 1) / 2 of these on average, is not counted.
 static void time_and_bubble(void **state) {
@@ -62,10 +59,12 @@ static void time_and_bubble(void **state) {
                            2 * p, p, form[i].iterations, m, form[i].forward_ms, form[i].backward_ms);
         run_assert_complete(&r);
         double ideal = (double)(m + p - 1) * both * 1e9;
-        assert_within(stats_of(&r).iteration_ps, ideal, 0.01);
+        form_assert("Iteration of a pipeline and its bubble (Narayanan et al. 2021)", stats_of(&r).iteration_ps, ideal,
+                    0.01);
         double bubble = (p - 1.0) * both * 1e9;
         double unseen = (p - 1) / 2.0 * form[i].backward_ms * 1e9 / form[i].iterations;
-        assert_within(ideal + stats_of(&r).exposed_ps, ideal + bubble - unseen, 0.01);
+        form_assert("Iteration of a pipeline and its bubble (Narayanan et al. 2021)", ideal + stats_of(&r).exposed_ps,
+                    ideal + bubble - unseen, 0.01);
         run_free(&r);
     }
 }

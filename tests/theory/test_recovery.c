@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 
 static const char *const verbs[] = {"write", "send", "read"};
@@ -17,8 +18,8 @@ static const char *const verbs[] = {"write", "send", "read"};
 static void assert_loss(const struct run *r, const char *port, double bit_error_rate, double bytes) {
     const struct weft_counters *c = run_counters(r, port, 3);
     double p = -expm1(8 * bytes * log1p(-bit_error_rate)), expected = p * (double)c->tx_packets;
-    if (fabs((double)c->drops - expected) > 4 * sqrt(expected) + 1)
-        fail_msg("%s: %" PRIu64 " of %" PRIu64 " lost, expected %.1f", port, c->drops, c->tx_packets, expected);
+    form_assert("Frames lost to bit errors (1 - (1 - BER)^bits)", (double)c->drops, expected,
+                (4 * sqrt(expected) + 1) / expected);
 }
 
 static void bit_errors(void **state) {

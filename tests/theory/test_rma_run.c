@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "form.h"
 #include "run.h"
 
 static const double NS = 1e3, US = 1e6; // ps
@@ -54,9 +55,8 @@ static void alone_an_operation_takes_the_sum_of_its_parts(void **state) {
         assert_true(o->completed > 5);
         assert_int_equal(o->completed, o->issued);
         assert_int_equal(o->requests, o->issued * cases[i].times);
-        print_message("%s: %.1f ns, by formula %.1f\n", cases[i].what, (double)o->latency.mean_ps / NS,
-                      cases[i].times * one / NS);
-        assert_true(fabs((double)o->latency.mean_ps - cases[i].times * one) < 2);
+        form_assert("Remote memory access alone, end to end", (double)o->latency.mean_ps, cases[i].times * one,
+                    2 / one);
         assert_true(fabs((double)o->latency.max_ps - cases[i].times * one) < 2);
         run_free(&r);
     }
@@ -76,8 +76,7 @@ static void a_servers_processor_is_an_m_d_1_queue(void **state) {
         base = message_ps(64) + message_ps(72) + 10 * US;
         double wait = ((double)outcome_of(&r)->latency.mean_ps - base) / US;
         double expected = loads[i] * 10 / (2 * (1 - loads[i]));
-        print_message("load %g: waits %.3f us, M/D/1 %.3f\n", loads[i], wait, expected);
-        assert_true(fabs(wait / expected - 1) < 0.05);
+        form_assert("Mean wait for a server's processor (M/D/1)", wait, expected, 0.05);
         run_free(&r);
     }
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input, virtual output and output queueing under uniform Bernoulli traffic, against theory.
+#include "form.h"
 #include "theory/slotted.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static void assert_near(const char *what, double found, double expected, double tolerance) {
-    if (fabs(found - expected) > tolerance) fail_msg("%s: %g, expected %g +- %g", what, found, expected, tolerance);
-}
 
 // FIFO input queueing saturates because a head that lost blocks what is behind it. Throughput for N inputs, whatever
 // the arbiter, as long as no output idles with a head for it: M. Karol, M. Hluchyj, S. Morgan, "Input versus output
@@ -25,7 +22,8 @@ static void fifo_inputs_saturate(void **state) {
             struct slotted conf = {.ports = karol[i].ports, .load = 1, .queueing = "iq", .arbiter = arbiters[a]};
             conf.warm_up = 1000;
             conf.slots = 20000;
-            assert_near("FIFO saturation", slotted_run(&conf).throughput, karol[i].throughput, .01);
+            form_assert("Saturation of FIFO inputs (Karol et al. 1987, table I)", slotted_run(&conf).throughput,
+                        karol[i].throughput, .01 / karol[i].throughput);
         }
 }
 
@@ -57,10 +55,8 @@ static double delay_of(const char *queueing, const char *arbiter, const char *ya
 static void assert_delays(const char *queueing, const char *arbiter, const char *yaml, const struct point *point,
                           unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        char what[64];
-        snprintf(what, sizeof what, "%s %s load %g", queueing, yaml ? yaml : "", point[i].load);
-        assert_near(what, delay_of(queueing, arbiter, yaml, point[i].load), point[i].delay,
-                    point[i].delay * point[i].tolerance);
+        form_assert("Mean delay with FIFO inputs and with iSLIP (another simulation, written for this)",
+                    delay_of(queueing, arbiter, yaml, point[i].load), point[i].delay, point[i].tolerance);
     }
 }
 
@@ -93,7 +89,8 @@ static void output_queues_delay(void **state) {
         double rho = loads[i], wait = 15. / 16 * rho / (2 * (1 - rho));
         struct slotted conf = {.ports = 16, .load = rho, .queueing = "oq", .warm_up = 20000, .slots = 400000};
         double sigma = wait * 2 / (1 - rho) / sqrt(conf.slots * 16.);
-        assert_near("output-queued delay", slotted_run(&conf).delay, wait, 4 * sigma);
+        form_assert("Mean wait in output queues (Karol et al. 1987, equation 5)", slotted_run(&conf).delay, wait,
+                    4 * sigma / wait);
     }
 }
 
@@ -135,7 +132,8 @@ static void poisson_arrivals_wait(void **state) {
         double rho = loads[i], wait = rho / (2 * (1 - rho));
         uint32_t packets = 4000000;
         double sigma = wait * 2 / (1 - rho) / sqrt(packets);
-        assert_near("M/D/1 wait", poisson_wait(rho, packets, i + 1), wait, 4 * sigma);
+        form_assert("Mean wait of Poisson arrivals in an output queue (M/D/1)", poisson_wait(rho, packets, i + 1), wait,
+                    4 * sigma / wait);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WRED marks with the probability of its curve: 0 up to min, Pmax (q - min) / (max - min) up to max, 1 above (Zhu et
 // al., SIGCOMM 2015, figure 5).
+#include "form.h"
 #include "models.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static void marks_along_the_curve(void **state) {
     for (weft_bytes depth = 110000; depth <= 400000; depth += 10000) {
         double trials = 20000, p = .2 * ((double)depth - 100000) / 300000;
         double marked = count(model->ops, conf, depth, true, WEFT_AQM_MARK, (unsigned)trials, &random) / trials;
-        assert_true(fabs(marked - p) <= 4 * sqrt(p * (1 - p) / trials));
+        form_assert("Packets that WRED marks (Zhu et al. 2015, figure 5)", marked, p, 4 * sqrt((1 - p) / p / trials));
         sum += marked;
         expected += p;
         variance += p * (1 - p) / trials;

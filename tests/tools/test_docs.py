@@ -200,6 +200,14 @@ class Headroom(unittest.TestCase):
         self.assertGreater(checked, 100)
 
 
+class Validation(unittest.TestCase):
+    """docs/validation.md fits the sources, the models and the tests of today; its runs are those of `make validation`."""
+
+    def test_page_is_as_today(self):
+        done = subprocess.run([ROOT / "tools/validation", "--check", WEFT], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class Commands(unittest.TestCase):
     def test_every_command_is_documented(self):
         commands = re.findall(r"^WEFT_COMMAND\((\w+),", (ROOT / "cli/commands.def").read_text(), re.MULTILINE)
