@@ -56,6 +56,7 @@ struct weft_tin_conf {
     double speedup;                                 ///< of the crossbar over links
     weft_time_ps step_ps; ///< of allocation: VCs of outputs, then outputs; 0: both at once, as soon as may be
     uint64_t patience;    ///< an input is held for an output that has taken so many cells of others; 0: it is not
+    bool vc_turns;        ///< a VC has turns of its own at an output
     uint64_t train;       ///< so many cells of an IP packet are one event, and one lump for arbiters; 1: exact
     weft_rate_bps endpoint_rate_bps;
     uint64_t ip_endpoints, rma_endpoints, control_endpoints;

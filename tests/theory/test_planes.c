@@ -61,6 +61,28 @@ static void losses_are_survived(void **state) {
     }
 }
 
+/// Planes of Ethernet switches with all that queue pairs are told by them: marks, pauses, and source flow control.
+static void planes_of_ethernet(void **state) {
+    static const char *const rest[] = {
+        "switch: {aqm: wred, buffer: {kind: static, size: 200KB, xoff: 90KB, xon: 80KB}}\nhost: {planes: queue_pair, "
+        "cc: dcqcn, timeout: 300us}\n",
+        "switch: {sfc: fixed, buffer: {kind: static, size: 200KB, xoff: 90KB, xon: 80KB}}\nhost: {planes: queue_pair, "
+        "timeout: 300us}\n",
+    };
+    for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++) {
+        struct run r = RUN(run_text,
+                           "topology: {kind: networks, networks: {a: &n {kind: leaf_spine, leaves: 3, spines: 2, "
+                           "hosts_per_leaf: 3, bit_error_rate: 1e-8}, b: *n}}\n%s"
+                           "events: [{at: 30us, link: 'b-leaf-0->b-host-1', state: down}]\nrun: {detection: 10us}\n"
+                           "workload:\n"
+                           "  - {kind: incast, sources: 'a-host-0..7', dst: a-host-8, size: 300KB, qps: 4}\n"
+                           "  - {kind: poisson, hosts: 'a-host-*', load: 0.6, size: 60KB, duration: 80us, qps: 2}\n",
+                           rest[i]);
+        run_assert_complete(&r);
+        run_free(&r);
+    }
+}
+
 static void refused(const char *yaml, const char *why) {
     struct run r = {0};
     assert_int_equal(weft_scenario_file_parse("t.yaml", yaml, strlen(yaml), NULL, 0, &r.file, &r.error), WEFT_OK);
@@ -95,6 +117,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_add_up),
         cmocka_unit_test(losses_are_survived),
+        cmocka_unit_test(planes_of_ethernet),
         cmocka_unit_test(what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

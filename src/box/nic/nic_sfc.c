@@ -51,7 +51,10 @@ void weft__nic_on_sfcm(struct weft__nic *nic, struct weft__worker *w, const stru
 }
 
 void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now) {
-    if (!nic->hold_until_ps) return;
+    bool any = nic->hold_until_ps > 0;
+    for (uint32_t k = 0; nic->planes && k < nic->planes->n; k++)
+        any |= nic->planes->nic[k]->hold_until_ps > 0;
+    if (!any) return;
     for (uint32_t k = 0; k < nic->sends; k++)
         count_pause(nic, nic->send_qp[k], now);
 }

@@ -124,6 +124,7 @@ bool weft__gnet_init(struct weft__gnet *g, const struct weft__gnet_setup *setup)
         g->in[port].back = is_link ? setup->tin->back[port] : 0;
         g->in[port].rate = g->out[port].rate = WEFT__GNET_NO_LINK;
     }
+    if (g->conf->vc_turns) g->turns = weft_arena_alloc(setup->arena, ports, sizeof *g->turns);
     if (g->conf->step_ps) g->channels = weft__gnet_channels_new(g->conf->step_ps, setup->arena);
     init_tables(g, setup);
     if (g->conf->routing == WEFT_GNET_UGAL) g->ugal = weft__gnet_ugal_new(g, setup->arena);

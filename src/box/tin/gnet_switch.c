@@ -199,10 +199,20 @@ static inline void leave(struct weft__node *node, struct weft__gnet *g, struct w
 #define LOW ((1u << WEFT_GNET_ROUTING_VCS * WEFT_GNET_KINDS) - 1)
 #define SOLICIT (OF_KIND(WEFT_GNET_KIND_RTS) | OF_KIND(WEFT_GNET_KIND_CTS) | OF_KIND(WEFT_GNET_KIND_REQ))
 
+/// In turns, and no other VC's turn is over for that.
+static uint32_t pick_first(struct weft__gnet_turns *turns, uint32_t vcs) {
+    uint32_t vc = next_of(vcs, turns->first_at);
+    turns->first_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
+    return vc;
+}
+
 /// Which of these VCs goes next: by strict ranks, then in turns, weighted.
 static uint32_t pick(const struct weft__gnet *g, struct weft__gnet_out *out, uint32_t vcs) {
     if (g->conf->low_strict && vcs & LOW) vcs &= LOW;
-    if (g->conf->solicit_strict && vcs & SOLICIT) vcs &= SOLICIT;
+    if (g->conf->solicit_strict && vcs & SOLICIT) {
+        vcs &= SOLICIT;
+        if (__builtin_expect(g->conf->vc_turns, 0)) return pick_first(&g->turns[out - g->out], vcs);
+    }
     if (!(vcs >> out->turn & 1) || out->turn_bytes <= 0) {
         out->turn = (uint8_t)next_of(vcs, out->turn + 1u);
         uint32_t weight = LOW >> out->turn & 1 ? (uint32_t)g->conf->low_weight : 1;
@@ -431,12 +441,37 @@ static __attribute__((noinline)) uint64_t heed_lates(const struct weft__gnet *g,
     return inputs;
 }
 
+/// The VC whose turn it is of those that the inputs want output o for, and the input whose turn it is of that VC.
+static __attribute__((noinline)) uint32_t grant_by_vc(const struct weft__gnet *g, uint32_t o, uint64_t inputs) {
+    const struct weft__gnet_turns *turns = &g->turns[o];
+    uint32_t vcs = 0, fit;
+    uint64_t of_vc = 0;
+    for (uint64_t left = inputs; left; left &= left - 1, vcs |= fit)
+        requesting(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
+    uint32_t vc = next_of(vcs, turns->vc_at);
+    for (uint64_t left = inputs; left; left &= left - 1) {
+        requesting(g, (uint32_t)__builtin_ctzll(left), o, g->out[o].room, &fit);
+        if (fit >> vc & 1) of_vc |= left & -left;
+    }
+    return next_of(of_vc, turns->input_at[vc]);
+}
+
+/// Which of the VCs of an input that fit an output crosses.
+static inline uint32_t vc_of(struct weft__gnet *g, uint32_t i, uint32_t o, uint32_t fit) {
+    if (__builtin_expect(!g->conf->vc_turns, 1)) return next_of(fit, g->in[i].vc_at);
+    struct weft__gnet_turns *turns = &g->turns[o];
+    uint32_t vc = next_of(fit, turns->vc_at);
+    turns->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
+    turns->input_at[vc] = (uint8_t)((i + 1) % WEFT__GNET_PORTS);
+    return vc;
+}
+
 /// Input i and output o are matched.
 static inline __attribute__((always_inline)) void accept(struct weft__node *node, struct weft__gnet *g,
                                                          struct weft__worker *w, uint32_t i, uint32_t o) {
     struct weft__gnet_in *in = &g->in[i];
     uint32_t fit, all = requesting(g, i, o, g->out[o].room, &fit);
-    uint32_t vc = next_of(fit, in->vc_at), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
+    uint32_t vc = vc_of(g, i, o, fit), q = weft__gnet_queue_find(&g->queues, in->queue, vc);
     uint32_t out_vc = g->queues.queue[q].out_vc;
     in->vc_at = (uint8_t)((vc + 1) % WEFT_GNET_VCS);
     in->waiting &= ~(1u << vc);
@@ -481,7 +516,8 @@ static void match(struct weft__node *node, struct weft__gnet *g, struct weft__wo
                 outs &= ~bit(o);
                 continue;
             }
-            uint32_t i = next_of(requests, g->out[o].grant_at);
+            uint32_t i = __builtin_expect(g->conf->vc_turns, 0) ? grant_by_vc(g, o, requests)
+                                                                : next_of(requests, g->out[o].grant_at);
             granted[i] = inputs & bit(i) ? granted[i] | bit(o) : bit(o);
             inputs |= bit(i);
         }

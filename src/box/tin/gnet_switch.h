@@ -81,6 +81,13 @@ struct weft__gnet_port {
     const struct weft__port_tap *tap; ///< NULL: not captured
 };
 
+/// Turns at an output whose VCs have turns of their own.
+struct weft__gnet_turns {
+    uint8_t vc_at;                   ///< VC that is granted next
+    uint8_t input_at[WEFT_GNET_VCS]; ///< input that a VC is granted to next
+    uint8_t first_at;                ///< VC that goes next of those that go first
+};
+
 /// Ports' timers, the soonest first: they are many, and most are set to be the last. A word is the time, then the key.
 enum { WEFT__GNET_DUE_BITS = 7, WEFT__GNET_DUES = 1 << WEFT__GNET_DUE_BITS };
 _Static_assert(WEFT__GNET_DUES == 2 * WEFT__GNET_PORTS, "inputs, then outputs");
@@ -216,6 +223,7 @@ struct weft__gnet {
     uint8_t late[WEFT__GNET_PORTS], passed[WEFT__GNET_PORTS];
     uint8_t held_for[WEFT__GNET_PORTS];                  ///< the output that an input is held for
     struct weft__gnet_port *port;                        ///< [ports]
+    struct weft__gnet_turns *turns;                      ///< [ports]; NULL: outputs have turns of all VCs together
     uint64_t outward[(1 << WEFT__GNET_FETCH_BITS) / 64]; ///< slots of the egress buffer, of packets that leave so
     struct weft__trace *trace;                           ///< NULL: not recorded
     struct weft_tin_outcome counts;

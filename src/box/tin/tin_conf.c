@@ -33,6 +33,10 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, patience, "patience", "16", "0", "255",
               "an input that was busy each time that an output took a cell, so often, waits for it, so that none is "
               "starved (section 3.1; how is assumed); 0: it never does"),
+    WEFT_BOOL(
+        T, vc_turns, "vc_turns", "false",
+        "a VC has turns of its own among inputs at an output (section 3.1: a request per VC and port, none starved), "
+        "and what goes first ends no other VC's turn; off: turns are those of the output, which grants to RTSs upset"),
     WEFT_UINT(T, train, "train", "1", "1", "8",
               "cells of an IP packet that go as one, so that large runs take less time; 1: exact; the same for all "
               "TiNs"),
