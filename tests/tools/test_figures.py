@@ -57,6 +57,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("figures: dsf/nothing: expected one of aquila, ", error)
 
+    def test_no_such_option(self):
+        self.assertEqual(script("--drawn")[0], 1)
+
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_what_is_kept_can_be_drawn(self):
         for name in FIGURES:

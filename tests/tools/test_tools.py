@@ -110,23 +110,5 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.faults("docs/x.md", "<!-- " + SPDX + "see /ho" "me/someone\n"), ["2"])
 
 
-class Figures(unittest.TestCase):
-    """What is kept of the Aquila figures is whole, and drawn; without gnuplot."""
-
-    def test_kept(self):
-        folder = TOOLS.parent / "docs" / "studies" / "aquila"
-        for name in ("fig7", "fig8", "fig9", "fig10", "fig11"):
-            done = subprocess.run([TOOLS / "figures", "--kept", "--script", "none", name], capture_output=True, text=True,
-                                  check=True)
-            self.assertNotIn("NaN", done.stdout)
-            blocks = [b for b in done.stdout.split("EOD")[1::2]]
-            self.assertGreater(min(len(b.split("\n")) for b in blocks), 2, name)
-            self.assertIn("</svg>", (folder / f"{name}.svg").read_text())
-
-    def test_unknown(self):
-        status, _ = run("figures", "--drawn")
-        self.assertEqual(status, 1)
-
-
 if __name__ == "__main__":
     unittest.main()
