@@ -101,7 +101,9 @@ static const char *decimal_read(const char *text, struct decimal *ret) {
     return s;
 }
 
-bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size) {
+/// `cut`: what is below the base unit is cut off.
+static bool parse(enum weft__quantity quantity, const char *text, bool cut, uint64_t *ret_value, char *why,
+                  size_t size) {
     const struct quantity *q = &quantities[quantity];
     const char *start = text + strspn(text, " ");
     if (*start == '-' && isdigit((unsigned char)start[1])) {
@@ -135,12 +137,47 @@ bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64
         snprintf(why, size, "\"%.80s\" is too large or has too many digits; expected %s", text, q->expected);
         return false;
     }
-    if (!whole) {
+    if (!whole && !cut) {
         snprintf(why, size, "\"%.80s\" is not a whole number of %s", text, base_nouns[quantity]);
         return false;
     }
     *ret_value = (uint64_t)value;
     return true;
+}
+
+bool weft__quantity_parse(enum weft__quantity quantity, const char *text, uint64_t *ret_value, char *why, size_t size) {
+    return parse(quantity, text, false, ret_value, why, size);
+}
+
+/// "1e-06", or with a unit behind it.
+static bool parse_power(enum weft__quantity quantity, const char *unit, const char *text, uint64_t *ret_value,
+                        char *why, size_t size) {
+    char one[64], *end;
+    uint64_t factor;
+    long double value = strtold(text, &end);
+    end += strspn(end, " ");
+    snprintf(one, sizeof one, "1%.40s", *end ? end : unit);
+    if (!weft__quantity_parse(quantity, one, &factor, why, size)) return false;
+    value *= (long double)factor;
+    if (!(value >= 0 && value < 18446744073709551615.0L)) {
+        snprintf(why, size, "\"%.80s\" is too large or negative; expected %s", text, quantities[quantity].expected);
+        return false;
+    }
+    *ret_value = (uint64_t)llroundl(value);
+    return true;
+}
+
+bool weft__number_parse(enum weft__quantity quantity, const char *unit, const char *text, uint64_t *ret_value,
+                        char *why, size_t size) {
+    char whole[128];
+    const char *rest = text + strspn(text, "0123456789.");
+    if (rest > text && (*rest == 'e' || *rest == 'E') && strchr("+-0123456789", rest[1]) && rest[1])
+        return parse_power(quantity, unit, text, ret_value, why, size);
+    if (rest > text && !*rest) {
+        snprintf(whole, sizeof whole, "%.100s%.20s", text, unit);
+        text = whole;
+    }
+    return parse(quantity, text, true, ret_value, why, size);
 }
 
 /// value / factor in decimal, exactly; factor is a power of ten.

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/tree.h"
 #include "job.h"
 #include "weft/place.h"
@@ -125,9 +126,7 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
 enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
                                       struct weft_arena *arena, struct weft_rank_file *ret_file,
                                       struct weft_error *ret_error) {
-    const char *slash = entry.file && entry.line && path[0] != '/' ? strrchr(entry.file, '/') : NULL;
-    if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - entry.file), entry.file, path);
-    path = weft_arena_text(arena, path);
+    path = weft__path_beside(path, entry, arena);
     struct weft__text text;
     struct weft_error why = {0};
     enum weft_status status = weft__text_read(path, &text, &why);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "base/stream.h"
 
 enum { POINTS_MAX = 4096, LINE_MAX_BYTES = 256 };
@@ -86,15 +87,14 @@ static void close_file(void *file) {
 
 static enum weft_status load_file(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error) {
-    const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
-    if (slash) path = weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - place.file), place.file, path);
+    path = weft__path_beside(path, place, arena);
     FILE *file = weft__file_open(path, "r");
     if (!file)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s': %s", path, strerror(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, close_file, file);
     struct weft__size_point *point = weft_arena_alloc(arena, POINTS_MAX, sizeof *point);
-    struct weft_place here = {.file = weft_arena_text(arena, path), .column = 1};
+    struct weft_place here = {.file = path, .column = 1};
     uint32_t n = 0;
     enum weft_status status = read_points(file, &here, point, &n, ret_error);
     if (!status && ferror(file))

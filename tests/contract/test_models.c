@@ -6,6 +6,7 @@
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
 #include "weft/cc.h"
+#include "weft/import.h"
 #include "weft/place.h"
 #include "weft/queueing.h"
 #include "weft/route.h"
@@ -98,6 +99,11 @@ static void required(const struct weft_model *model) {
     case WEFT_KIND_PLACEMENT: {
         const struct weft_placement_ops *o = ops;
         assert_true(o->place != NULL);
+        break;
+    }
+    case WEFT_KIND_IMPORT: {
+        const struct weft_import_ops *o = ops;
+        assert_true(o->recognise && o->make);
         break;
     }
     default:

@@ -8,13 +8,14 @@
 
 #include <cmocka.h>
 
+#include "samples.h"
 #include "topologies.h"
 #include "weft/routes.h"
 
 /// Its default network; for a kind that has none, the smallest; of a region of buildings, a small one.
 static struct built default_network(const struct weft_model *model) {
-    char text[512];
-    const char *lists = "";
+    char text[1024], file[512];
+    const char *lists = "", *sample = sample_of(model, file, sizeof file);
     if (!strcmp(model->name, "list"))
         lists = ", nodes: [{name: s, role: switch}, {name: h, role: host}, {name: i, role: host}], "
                 "links: [{from: h, to: s}, {from: s, to: i}]";
@@ -22,7 +23,8 @@ static struct built default_network(const struct weft_model *model) {
     if (!strcmp(model->name, "dsf_region"))
         lists = ", l2_zones: 2, zones: 2, rdsws: 8, fdsws: 2, sdsws: 2, hosts_per_rdsw: 2, edsws: 4, edge_fdsws: 1, "
                 "superspine_groups: 2, regions: 2";
-    snprintf(text, sizeof text, "topology: {kind: %s%s}", model->name, lists);
+    snprintf(text, sizeof text, "topology: {kind: %s%s%s%s}", model->name, lists, sample ? ", " : "",
+             sample ? sample : "");
     struct built b = build_text(text);
     if (!b.t) fail_msg("%s: %s", model->name, b.error.text);
     return b;

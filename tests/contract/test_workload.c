@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "samples.h"
 #include "topologies.h"
 #include "weft/dag.h"
 
@@ -21,7 +22,7 @@ struct fixture {
 
 /// The generator over a small network.
 static struct weft_workload *expand_as_written(const struct fixture *f, const char *parameters, uint64_t seed) {
-    char text[512];
+    char text[1024];
     snprintf(text, sizeof text, "{%s}", parameters);
     struct weft_model_conf entry = {.model = f->model};
     entry.conf = weft_arena_alloc(f->built.arena, 1, f->model->params->conf_size);
@@ -37,9 +38,11 @@ static struct weft_workload *expand_as_written(const struct fixture *f, const ch
 
 /// Parameters without a default are host names here.
 static struct weft_workload *expand(const struct fixture *f, const char *common, uint64_t seed) {
-    char text[512];
+    char text[1024], file[512];
     int n = snprintf(text, sizeof text, "%s", common);
-    for (uint32_t i = 0; i < f->model->params->n; i++) {
+    const char *sample = sample_of(f->model, file, sizeof file);
+    if (sample) snprintf(text + n, sizeof text - (size_t)n, ", %s", sample);
+    for (uint32_t i = 0; i < f->model->params->n && !sample; i++) {
         const struct weft_param *row = &f->model->params->rows[i];
         if (!row->dflt)
             n += snprintf(text + n, sizeof text - (size_t)n, ", %s: host-%u", row->name, i); // all different
@@ -164,7 +167,8 @@ static void every_generator(void **state) {
             continue;
         }
         if (!f.built.t) fail_msg("%s", f.built.error.text);
-        flows_are_as_the_rows_say(&f);
+        char file[512];
+        if (!sample_of(f.model, file, sizeof file)) flows_are_as_the_rows_say(&f); // else as the file says
         same_seed_same_flows(&f);
         repetitions(&f);
         flows_are_a_dag(&f);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft import: a scenario of files that other tools read and write.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "weft/import.h"
+
+#include "base/draft.h"
+#include "base/param.h"
+#include "base/stream.h"
+
+static const char *out_file;
+static const struct weft_cli_option own[] = {
+    {"out", "FILE", "write the scenario to FILE rather than to standard output", &out_file, NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "import",
+    .operands = "[FORMAT] FILE...",
+    .about =
+        "Makes a scenario of what other tools read and write: topologies, flows, traces, configurations. It says what\n"
+        "the files are, what was assumed and what left out, and goes on being yours to edit. Files of a format may "
+        "come\n"
+        "in any order; they are told apart by what is in them. Without FORMAT: says what each file seems to be.\n"
+        "weft models import lists the formats, weft models import FORMAT their parameters, which --set gives\n"
+        "(--set rate=100Gbps). Workloads alone get a network, topologies alone a workload. See docs/import.md.\n"
+        "Exit status: 0 done, 2 bad input, or a file of no format that is known.",
+    .accept = WEFT_CLI_SET,
+    .operands_min = 1,
+    .operands_max = 1u << 20,
+    .option = own,
+};
+
+struct guess {
+    const char *path;
+    uint32_t n;
+};
+
+static void print_guess(void *context, const struct weft_model *importer, const char *what) {
+    struct guess *guess = context;
+    printf("%s: %s (%s): weft import %s %s\n", guess->path, what, importer->name, importer->name, guess->path);
+    guess->n++;
+}
+
+static enum weft_status guess_all(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    uint32_t unknown = 0;
+    for (uint32_t f = 0; f < o->operands && !status; f++) {
+        struct guess guess = {o->operand[f], 0};
+        status = weft_import_guess(guess.path, print_guess, &guess, ret_error);
+        if (status || guess.n) continue;
+        unknown++;
+        printf("%s: of no format that is known; weft models import lists them\n", guess.path);
+    }
+    return status ? status : unknown ? WEFT_ERROR_INPUT : WEFT_OK;
+}
+
+/// --set a=b as a map of a section.
+static enum weft_status read_settings(const struct weft_cli_options *o, const struct weft_tree **ret_tree,
+                                      struct weft_error *ret_error) {
+    struct weft__text_stream text;
+    FILE *file = weft__text_stream_open(&text);
+    for (uint32_t i = 0; i < o->settings; i++) {
+        const char *equals = strchr(o->setting[i], '=');
+        if (!equals)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--set"},
+                                  "'%s': expected a parameter of the importer and its value, such as rate=100Gbps",
+                                  o->setting[i]);
+        fprintf(file, "%.*s: %s\n", (int)(equals - o->setting[i]), o->setting[i], equals + 1);
+    }
+    struct weft_tree *tree = NULL;
+    enum weft_status status = WEFT_OK;
+    const char *whole = weft__text_stream_text(&text);
+    if (o->settings) status = weft_tree_parse("--set", whole, text.size, o->arena, &tree, ret_error);
+    weft__text_stream_free(&text);
+    *ret_tree = tree;
+    return status;
+}
+
+static const char *folder_of(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
+}
+
+static enum weft_status fail_out(struct weft_error *ret_error) {
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = out_file}, "cannot be written: %s",
+                          strerror(errno));
+}
+
+/// To a draft, which gets its name when all of it is there.
+static enum weft_status write_out(const struct weft_model *importer, const struct weft_tree *tree,
+                                  const struct weft_cli_options *o, struct weft_error *ret_error) {
+    const char *const *path = (const char *const *)o->operand + 1;
+    if (!out_file) return weft_import_write(importer, tree, path, o->operands - 1, "", stdout, ret_error);
+    const char *draft = weft__draft_name(out_file, o->arena);
+    FILE *file = weft__file_open(draft, "w");
+    if (!file) return fail_out(ret_error);
+    enum weft_status status =
+        weft_import_write(importer, tree, path, o->operands - 1, folder_of(out_file, o->arena), file, ret_error);
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
+    if (status) unlink(draft);
+    return status;
+}
+
+static enum weft_status import(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
+    if (!importer && (o->operands == 1 || !access(o->operand[0], F_OK))) return guess_all(o, ret_error);
+    if (!importer) {
+        const char *names[64];
+        uint32_t n = 0;
+        for (; n < weft_model_count(WEFT_KIND_IMPORT) && n < 64; n++)
+            names[n] = weft_model_at(WEFT_KIND_IMPORT, n)->name;
+        char expected[512];
+        weft__names_expected(o->operand[0], names, n, expected, sizeof expected);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no format '%s'; %s", o->operand[0], expected);
+    }
+    if (o->operands == 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "weft import %s: no file; expected %s",
+                              importer->name, importer->summary);
+    const struct weft_tree *tree = NULL;
+    enum weft_status status = read_settings(o, &tree, ret_error);
+    if (!status) status = write_out(importer, tree, o, ret_error);
+    return status;
+}
+
+int weft_cli_import(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        status = import(&o, &error);
+        if (*error.text) status = weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    return status;
+}

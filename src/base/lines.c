@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/stream.h"
+
+#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+
+const char *weft__path_beside(const char *path, struct weft_place place, struct weft_arena *arena) {
+    const char *slash = place.file && place.line && path[0] != '/' ? strrchr(place.file, '/') : NULL;
+    if (slash) return weft_arena_format(arena, "%.*s%s", (int)(slash + 1 - place.file), place.file, path);
+    return weft_arena_text(arena, path);
+}
+
+static void close_lines(void *object) {
+    fclose(((struct weft__lines *)object)->file);
+}
+
+enum weft_status weft__lines_open(struct weft__lines *lines, const char *path, struct weft_place place,
+                                  struct weft_error *ret_error) {
+    struct stat about;
+    *lines = (struct weft__lines){.path = path, .place = {path, 0, 1}};
+    lines->file = weft__file_open(path, "r");
+    int why = errno;
+    if (lines->file && !fstat(fileno(lines->file), &about) && S_ISDIR(about.st_mode)) {
+        fclose(lines->file);
+        lines->file = NULL;
+        why = EISDIR;
+    }
+    if (!lines->file)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, strerror(why));
+    weft_memory_cleanup_add(&lines->cleanup, close_lines, lines);
+    lines->room = 4096;
+    lines->line = weft_memory_new(WEFT_MEMORY_SCENARIO, lines->room, 1);
+    lines->at = lines->line;
+    return WEFT_OK;
+}
+
+void weft__lines_close(struct weft__lines *lines) {
+    if (!lines->file) return;
+    weft_memory_cleanup_remove(&lines->cleanup);
+    close_lines(lines);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, lines->line, lines->room);
+    lines->file = NULL;
+}
+
+enum weft_status weft__lines_next(struct weft__lines *lines, bool *ret_more, struct weft_error *ret_error) {
+    int c;
+    lines->size = 0;
+    lines->place.line++;
+    lines->place.column = 1;
+    while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
+        if (!c) return BAD(lines, "a zero byte; expected text");
+        if (lines->size + 1 == lines->room) {
+            if (lines->size >= WEFT__LINE_MAX) return BAD(lines, "expected a line of at most %u bytes", WEFT__LINE_MAX);
+            lines->line = weft_memory_resize(WEFT_MEMORY_SCENARIO, lines->line, lines->room, 2 * lines->room);
+            lines->room *= 2;
+        }
+        lines->line[lines->size++] = (char)c;
+    }
+    if (ferror(lines->file)) return BAD(lines, "cannot be read: %s", strerror(errno));
+    if (lines->size && lines->line[lines->size - 1] == '\r') lines->size--;
+    lines->line[lines->size] = 0;
+    lines->at = lines->line;
+    bool mark = lines->place.line == 1 && !strncmp(lines->line, "\xef\xbb\xbf", 3); // of Excel's UTF-8
+    if (mark) lines->at += 3;
+    *ret_more = c != EOF || lines->size;
+    return WEFT_OK;
+}
+
+enum weft_status weft__lines_next_full(struct weft__lines *lines, bool *ret_more, struct weft_error *ret_error) {
+    enum weft_status status;
+    do
+        status = weft__lines_next(lines, ret_more, ret_error);
+    while (!status && *ret_more && strchr("#", lines->at[strspn(lines->at, " \t")]));
+    return status;
+}
+
+char *weft__lines_word(struct weft__lines *lines) {
+    char *word = lines->at + strspn(lines->at, " \t");
+    size_t n = strcspn(word, " \t");
+    if (!n) return NULL;
+    lines->place.column = (int)(word - lines->line) + 1;
+    lines->at = word[n] ? word + n + 1 : word + n;
+    word[n] = 0;
+    return word;
+}
+
+enum weft_status weft__lines_token(struct weft__lines *lines, char **ret_word, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    bool more = true;
+    while (!(*ret_word = weft__lines_word(lines)) && more && !status)
+        status = weft__lines_next(lines, &more, ret_error);
+    return status;
+}
+
+/// A field in quotes, from behind the first one: doubled ones are made single. Returns where it went on behind the
+/// last one.
+static char *unquote(char *from) {
+    char *to = from;
+    for (; *from; *to++ = *from++)
+        if (*from == '"' && *++from != '"') break;
+    char *rest = from;
+    if (to < rest) *to = 0;
+    return rest;
+}
+
+char *weft__lines_field(struct weft__lines *lines, char separator, bool *ret_last) {
+    char *field = lines->at + strspn(lines->at, separator == '\t' ? " " : " \t"), *rest = field;
+    lines->place.column = (int)(field - lines->line) + 1;
+    bool quoted = *field == '"';
+    if (quoted) rest = unquote(++field);
+    char *end = strchr(rest, separator);
+    *ret_last = !end;
+    lines->at = end ? end + 1 : rest + strlen(rest);
+    if (end) *end = 0;
+    for (char *last = field + strlen(field); !quoted && last > field && isblank((unsigned char)last[-1]);)
+        *--last = 0;
+    return field;
+}
+
+enum weft_status weft__lines_quantity(struct weft__lines *lines, const char *what, enum weft__quantity quantity,
+                                      const char *unit, uint64_t *ret_value, struct weft_error *ret_error) {
+    char why[160];
+    const char *word = weft__lines_word(lines);
+    if (!word) {
+        lines->place.column = (int)lines->size + 1;
+        return BAD(lines, "the line ends here; expected %s", what);
+    }
+    if (!weft__number_parse(quantity, unit, word, ret_value, why, sizeof why)) return BAD(lines, "%s: %s", what, why);
+    return WEFT_OK;
+}
+
+enum weft_status weft__lines_number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
+                                    struct weft_error *ret_error) {
+    enum weft_status status = weft__lines_quantity(lines, what, WEFT__COUNT, "", ret_value, ret_error);
+    if (!status && *ret_value > max)
+        return BAD(lines, "%s is %" PRIu64 "; expected at most %" PRIu64, what, *ret_value, max);
+    return status;
+}
+
+enum weft_status weft__lines_end(struct weft__lines *lines, const char *what, struct weft_error *ret_error) {
+    const char *word = weft__lines_word(lines);
+    if (!word || *word == '#') return WEFT_OK;
+    return BAD(lines, "'%.40s' after %s; expected the end of the line", word, what);
+}

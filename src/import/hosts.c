@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/hosts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/memory.h"
+
+enum { NUMBER_DIGITS = 8 };
+
+/// N of "host-N"; false: the name is not of that form.
+static bool number_of(const char *name, uint32_t *ret_number) {
+    static const char prefix[] = "host-";
+    if (strncmp(name, prefix, sizeof prefix - 1)) return false;
+    const char *digits = name + sizeof prefix - 1;
+    size_t n = strspn(digits, "0123456789");
+    if (!n || n > NUMBER_DIGITS || digits[n]) return false;
+    *ret_number = (uint32_t)strtoul(digits, NULL, 10);
+    return true;
+}
+
+static void index_names(struct weft__file_hosts *hosts) {
+    const struct weft_topology *t = hosts->topology;
+    uint32_t number;
+    for (uint32_t h = 0; h < t->hosts; h++)
+        if (number_of(t->node[t->host[h]].name, &number) && number >= hosts->n) hosts->n = number + 1;
+    hosts->host = weft_arena_alloc(t->arena, hosts->n, sizeof *hosts->host);
+    memset(hosts->host, 0xff, hosts->n * sizeof *hosts->host);
+    for (uint32_t h = 0; h < t->hosts; h++)
+        if (number_of(t->node[t->host[h]].name, &number)) hosts->host[number] = h;
+}
+
+enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, struct weft_place place,
+                                       const struct weft_topology *topology, struct weft_error *ret_error) {
+    *hosts = (struct weft__file_hosts){.topology = topology, .chosen = *text != 0};
+    if (hosts->chosen) return weft_topology_select_hosts(topology, text, place, &hosts->host, &hosts->n, ret_error);
+    index_names(hosts);
+    return WEFT_OK;
+}
+
+enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint64_t number, struct weft_place place,
+                                     uint32_t *ret_host, struct weft_error *ret_error) {
+    *ret_host = number < hosts->n ? hosts->host[number] : WEFT_NONE;
+    if (*ret_host != WEFT_NONE) return WEFT_OK;
+    if (hosts->chosen)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "host number %" PRIu64 "; expected 0 to %" PRIu32 ", as many as 'hosts' chooses", number,
+                              hosts->n - 1);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "host number %" PRIu64 ", but the topology has no host-%" PRIu64
+                          "; expected one that it has, or 'hosts' to say which are meant",
+                          number, number);
+}
+
+enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, const char *word, struct weft_place place,
+                                       uint32_t *ret_host, struct weft_error *ret_error) {
+    size_t digits = strspn(word, "0123456789");
+    if (digits && !word[digits] && digits <= NUMBER_DIGITS)
+        return weft__file_hosts_at(hosts, strtoull(word, NULL, 10), place, ret_host, ret_error);
+    const struct weft_topology *t = hosts->topology;
+    uint32_t node = weft_topology_find_node(t, word);
+    if (node != WEFT_NONE && t->node[node].role == WEFT_NODE_HOST) {
+        *ret_host = t->node[node].index;
+        return WEFT_OK;
+    }
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "no host '%.60s' in the topology; expected the name of a host, or its number", word);
+}

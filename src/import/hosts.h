@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which host a number or a name of a foreign file means.
+#ifndef WEFT_IMPORT_HOSTS_H
+#define WEFT_IMPORT_HOSTS_H
+
+#include "weft/topology.h"
+
+struct weft__file_hosts {
+    const struct weft_topology *topology;
+    uint32_t *host; ///< of a number of the file: a host's index, WEFT_NONE: none
+    uint32_t n;
+    bool chosen; ///< by the user, not by name
+};
+
+/// The row of a workload that reads a file; T has the member `hosts`.
+#define WEFT__FILE_HOSTS_ROW(T)                                                                                        \
+    WEFT_TEXT(T, hosts, "hosts", "",                                                                                   \
+              "hosts that the numbers 0, 1, ... of the file mean, in this order; empty: number N is host-N")
+
+/// `hosts` as the row says; in the topology's arena.
+enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, struct weft_place place,
+                                       const struct weft_topology *topology, struct weft_error *ret_error);
+/// Of a number; none is an error at `place`.
+enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint64_t number, struct weft_place place,
+                                     uint32_t *ret_host, struct weft_error *ret_error);
+/// Of a number or a node's name.
+enum weft_status weft__file_hosts_find(const struct weft__file_hosts *hosts, const char *word, struct weft_place place,
+                                       uint32_t *ret_host, struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codec of the files of ns-3's RDMA simulators: alibaba-edu/High-Precision-Congestion-Control (HPCC) and
+// aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words stand apart by blanks or ends of lines.
+#ifndef WEFT_IMPORT_HPCC_READ_H
+#define WEFT_IMPORT_HPCC_READ_H
+
+#include "base/lines.h"
+
+struct weft__hpcc_link {
+    uint32_t src, dst;
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    double error_rate; ///< part of all packets that are lost
+    struct weft_place place;
+};
+
+enum weft__hpcc_role { WEFT__HPCC_HOST, WEFT__HPCC_SWITCH, WEFT__HPCC_NVSWITCH };
+
+struct weft__hpcc_topology {
+    uint32_t nodes, switches, nvswitches, links;
+    uint32_t gpus_per_server; ///< 0: HPCC's form, without servers
+    const char *gpu_type;     ///< of SimAI's form
+    uint8_t *role;            ///< [nodes], enum weft__hpcc_role
+    struct weft__hpcc_link *link;
+};
+
+/// In the arena. Errors are at `place` if the file cannot be read, else in it.
+enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
+                                          struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error);
+
+struct weft__hpcc_flow {
+    uint64_t src, dst, priority, port;
+    weft_bytes bytes;
+    weft_time_ps start_ps;
+    struct weft_place place;
+};
+
+/// Flows one by one; opened and closed as lines are.
+enum weft_status weft__hpcc_flows_open(struct weft__lines *lines, const char *path, struct weft_place place,
+                                       uint64_t *ret_flows, struct weft_error *ret_error);
+enum weft_status weft__hpcc_flows_next(struct weft__lines *lines, struct weft__hpcc_flow *ret_flow,
+                                       struct weft_error *ret_error);
+/// Nothing stands behind the last one; an error if something does.
+enum weft_status weft__hpcc_flows_end(struct weft__lines *lines, uint64_t flows, struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenario that an importer makes: sections, notes, defaults, and its text.
+#include "weft/import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/stream.h"
+#include "base/units.h"
+#include "weft/scenario.h"
+
+static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
+    [WEFT_IMPORT_TOPOLOGY] = "topology", [WEFT_IMPORT_SWITCH] = "switch", [WEFT_IMPORT_HOST] = "host",
+    [WEFT_IMPORT_DEVICES] = "devices",   [WEFT_IMPORT_EVENTS] = "events", [WEFT_IMPORT_WORKLOAD] = "workload",
+    [WEFT_IMPORT_RUN] = "run",
+};
+static const char *const note_titles[WEFT_IMPORT_NOTES] = {
+    [WEFT_IMPORT_FOUND] = "Found:",
+    [WEFT_IMPORT_ASSUMED] = "Assumed, as the files do not say it:",
+    [WEFT_IMPORT_LEFT_OUT] = "Left out:",
+};
+
+struct weft_import {
+    struct weft_arena *arena;
+    struct weft__text_stream section[WEFT_IMPORT_SECTIONS], note[WEFT_IMPORT_NOTES];
+    uint32_t hosts;
+    const struct weft_model *importer;
+    const char *folder; ///< of the scenario
+};
+
+static void open_streams(struct weft_import *im) {
+    for (uint32_t s = 0; s < WEFT_IMPORT_SECTIONS; s++)
+        weft__text_stream_open(&im->section[s]);
+    for (uint32_t n = 0; n < WEFT_IMPORT_NOTES; n++)
+        weft__text_stream_open(&im->note[n]);
+}
+
+static void close_streams(struct weft_import *im) {
+    for (uint32_t n = WEFT_IMPORT_NOTES; n-- > 0;)
+        weft__text_stream_free(&im->note[n]);
+    for (uint32_t s = WEFT_IMPORT_SECTIONS; s-- > 0;)
+        weft__text_stream_free(&im->section[s]);
+}
+
+void weft_import_say(struct weft_import *im, enum weft_import_section section, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vfprintf(im->section[section].file, format, args);
+    va_end(args);
+}
+
+void weft_import_note(struct weft_import *im, enum weft_import_note note, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("# - ", im->note[note].file);
+    vfprintf(im->note[note].file, format, args);
+    fputc('\n', im->note[note].file);
+    va_end(args);
+}
+
+void weft_import_need_hosts(struct weft_import *im, uint32_t hosts) {
+    if (hosts > im->hosts) im->hosts = hosts;
+}
+
+struct weft_arena *weft_import_arena(struct weft_import *im) {
+    return im->arena;
+}
+
+const struct weft_import_file *weft_import_find(const struct weft_import_file *file, uint32_t files, const char *what) {
+    for (uint32_t f = 0; f < files; f++)
+        if (!strcmp(file[f].what, what)) return &file[f];
+    return NULL;
+}
+
+enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t files, const char *what,
+                                  struct weft_error *ret_error) {
+    const struct weft_import_file *first = weft_import_find(file, files, what);
+    for (uint32_t f = 0; first && f < files; f++)
+        if (&file[f] != first && !strcmp(file[f].what, what))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
+                                  "is of the kind '%s', as %s is; expected one of that kind", what, first->path);
+    return WEFT_OK;
+}
+
+// --- files --------------------------------------------------------------------------------------------------------
+
+/// The path as a scenario in `folder` names it: as it is if both are in the same folder, else absolute.
+static const char *written_path(const char *path, const char *folder, struct weft_arena *arena) {
+    char *at = realpath(path, NULL), *in = realpath(*folder ? folder : ".", NULL);
+    size_t n = in ? strlen(in) : 0;
+    const char *text = path;
+    if (at) text = n && !strncmp(at, in, n) && at[n] == '/' ? at + n + 1 : at;
+    text = weft_arena_text(arena, text);
+    free(at);
+    free(in);
+    return text;
+}
+
+static enum weft_status look_at(const char *path, const char *folder, struct weft_arena *arena,
+                                struct weft_import_file *ret_file, struct weft_error *ret_error) {
+    struct weft_place place = {.file = path};
+    struct stat about;
+    *ret_file = (struct weft_import_file){.path = path, .written = written_path(path, folder, arena), .head = ""};
+    FILE *file = weft__file_open(path, "r");
+    if (!file || fstat(fileno(file), &about)) {
+        int why = errno;
+        if (file) fclose(file);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(why));
+    }
+    ret_file->folder = S_ISDIR(about.st_mode);
+    char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
+    if (!ret_file->folder) ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
+    ret_file->head = head;
+    fclose(file);
+    return WEFT_OK;
+}
+
+enum weft_status weft_import_guess(const char *path,
+                                   void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
+                                   void *context, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_import_file file;
+    enum weft_status status = look_at(path, "", arena, &file, ret_error);
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_IMPORT) && !status; m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_IMPORT, m);
+        const char *what = ((const struct weft_import_ops *)model->ops)->recognise(&file);
+        if (what) on_guess(context, model, what);
+    }
+    weft_arena_free(arena);
+    return status;
+}
+
+/// Every file is one of the importer's.
+static enum weft_status recognise(const struct weft_model *importer, struct weft_import_file *file, uint32_t files,
+                                  struct weft_error *ret_error) {
+    const struct weft_import_ops *ops = importer->ops;
+    for (uint32_t f = 0; f < files; f++) {
+        file[f].what = ops->recognise(&file[f]);
+        if (!file[f].what)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
+                                  "is no file of %s; expected %s", importer->name, importer->summary);
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft_import_also(struct weft_import *im, const char *path, struct weft_place place,
+                                  struct weft_import_file *ret_file, struct weft_error *ret_error) {
+    struct weft_error why = {0};
+    enum weft_status status = look_at(path, im->folder, im->arena, ret_file, &why);
+    if (!status) status = recognise(im->importer, ret_file, 1, &why);
+    return status ? weft_error_set(ret_error, status, place, "%s", why.text) : WEFT_OK;
+}
+
+const char *weft_import_quote(struct weft_import *im, const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
+    if (*text && strspn(text, plain) == strlen(text) && !strchr("-.+0123456789", *text)) return text;
+    if (*text == '/' && strspn(text, plain) == strlen(text)) return text;
+    struct weft__text_stream quoted;
+    FILE *file = weft__text_stream_open(&quoted);
+    fputc('\'', file);
+    for (; *text; text++)
+        fprintf(file, *text == '\'' ? "''" : "%c", *text);
+    fputc('\'', file);
+    const char *copy = weft_arena_text(im->arena, weft__text_stream_text(&quoted));
+    weft__text_stream_free(&quoted);
+    return copy;
+}
+
+// --- the scenario -------------------------------------------------------------------------------------------------
+
+enum { STAR_MAX = 32, LEAF_HOSTS = 32, LEAF_SPINE_MAX = 1024, POD_HOSTS = 1024 };
+
+/// A network that limits nobody: one switch, or a Clos in which all hosts can send at once.
+static void say_default_network(struct weft_import *im, const struct weft_import_common *c) {
+    char rate[32], delay[32];
+    uint32_t hosts = im->hosts < 2 ? 2 : im->hosts;
+    if (hosts <= STAR_MAX) {
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: single\n  hosts: %" PRIu32 "\n", hosts);
+    } else if (hosts <= LEAF_SPINE_MAX) {
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY,
+                        "  kind: leaf_spine\n  leaves: %" PRIu32 "\n  spines: %d\n  hosts_per_leaf: %d\n",
+                        (hosts + LEAF_HOSTS - 1) / LEAF_HOSTS, LEAF_HOSTS, LEAF_HOSTS);
+    } else {
+        uint32_t k = 2; // a k-ary fat tree has k^3 / 4 hosts
+        while ((uint64_t)k * k * k / 4 < hosts)
+            k += 2;
+        weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: fat_tree\n  k: %" PRIu32 "\n", k);
+    }
+    weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
+    weft__quantity_format(WEFT__TIME, c->delay_ps, delay, sizeof delay);
+    weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  rate: %s\n  delay: %s\n", rate, delay);
+    weft_import_note(im, WEFT_IMPORT_ASSUMED,
+                     "the network: none was given, so one without oversubscription at %s for %" PRIu32
+                     " hosts (rate, delay)",
+                     rate, hosts);
+}
+
+static void say_default_workload(struct weft_import *im, const struct weft_import_common *c) {
+    char size[32];
+    weft__quantity_format(WEFT__BYTES, c->size_bytes, size, sizeof size);
+    weft_import_say(im, WEFT_IMPORT_WORKLOAD, "- {kind: permutation, size: %s}\n", size);
+    weft_import_note(im, WEFT_IMPORT_ASSUMED,
+                     "the workload: none was given, so every host sends %s to another, a permutation (size)", size);
+}
+
+static void print_scenario(struct weft_import *im, const struct weft_model *importer,
+                           const struct weft_import_file *file, uint32_t files, FILE *out) {
+    fprintf(out, "# Made by weft import %s of\n", importer->name);
+    for (uint32_t f = 0; f < files; f++)
+        fprintf(out, "#   %s (%s)\n", file[f].written, file[f].what);
+    for (uint32_t n = 0; n < WEFT_IMPORT_NOTES; n++) {
+        const char *text = weft__text_stream_text(&im->note[n]);
+        if (*text) fprintf(out, "# %s\n%s", note_titles[n], text);
+    }
+    for (uint32_t s = 0; s < WEFT_IMPORT_SECTIONS; s++) {
+        const char *text = weft__text_stream_text(&im->section[s]);
+        if (*text) fprintf(out, "\n%s:\n%s", section_names[s], text);
+    }
+}
+
+/// That it can be read: what an importer says in YAML goes through the same checks as what a user says.
+static enum weft_status check(const char *text, size_t size, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_scenario *scenario = NULL;
+    enum weft_status status = weft_scenario_file_parse("the scenario made", text, size, NULL, 0, &file, ret_error);
+    if (!status) status = weft_scenario_new(file, 0, &scenario, ret_error);
+    weft_scenario_free(scenario);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+static enum weft_status make(struct weft_import *im, const struct weft_model *importer, const struct weft_tree *tree,
+                             const struct weft_import_file *file, uint32_t files, FILE *out,
+                             struct weft_error *ret_error) {
+    const struct weft_import_ops *ops = importer->ops;
+    void *conf = weft_arena_alloc(im->arena, 1, importer->params->conf_size);
+    enum weft_status status = weft_params_load(importer->params, tree, conf, im->arena, ret_error);
+    if (!status) status = ops->make(conf, file, files, im, ret_error);
+    if (status) return status;
+    if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_TOPOLOGY])) say_default_network(im, conf);
+    if (!*weft__text_stream_text(&im->section[WEFT_IMPORT_WORKLOAD])) say_default_workload(im, conf);
+    struct weft__text_stream whole;
+    print_scenario(im, importer, file, files, weft__text_stream_open(&whole));
+    const char *text = weft__text_stream_text(&whole);
+    status = check(text, whole.size, ret_error);
+    if (!status) fwrite(text, 1, whole.size, out);
+    weft__text_stream_free(&whole);
+    return status;
+}
+
+enum weft_status weft_import_write(const struct weft_model *importer, const struct weft_tree *tree,
+                                   const char *const *path, uint32_t paths, const char *folder, FILE *out,
+                                   struct weft_error *ret_error) {
+    struct weft_import import = {.arena = weft_arena_new(WEFT_MEMORY_SCENARIO), .importer = importer, .folder = folder};
+    struct weft_import_file *file = weft_arena_alloc(import.arena, paths, sizeof *file);
+    enum weft_status status = WEFT_OK;
+    open_streams(&import);
+    for (uint32_t f = 0; f < paths && !status; f++)
+        status = look_at(path[f], folder, import.arena, &file[f], ret_error);
+    if (!status) status = recognise(importer, file, paths, ret_error);
+    if (!status) status = make(&import, importer, tree, file, paths, out, ret_error);
+    close_streams(&import);
+    weft_arena_free(import.arena);
+    return status;
+}

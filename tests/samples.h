@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sample of each foreign format that a model reads in place.
+#ifndef WEFT_TESTS_SAMPLES_H
+#define WEFT_TESTS_SAMPLES_H
+
+#include <stdio.h>
+
+#include "models.h"
+
+/// "file: PATH" for a model that reads a file, else NULL; in `text`.
+static inline const char *sample_of(const struct weft_model *model, char *text, size_t size) {
+    static const struct {
+        enum weft_model_kind kind;
+        const char *name, *file;
+    } samples[] = {
+        {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"},
+        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},
+        {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+    };
+    const struct weft_param *row = weft_param_find(model->params, "file");
+    if (!row || row->dflt) return NULL;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        if (samples[i].kind == model->kind && !strcmp(samples[i].name, model->name)) {
+            snprintf(text, size, "file: %s/examples/import/%s", getenv("WEFT_ROOT"), samples[i].file);
+            return text;
+        }
+    fail_msg("no sample of %s %s in tests/samples.h", weft_kind_name(model->kind), model->name);
+    return NULL;
+}
+
+#endif

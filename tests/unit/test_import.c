@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of other tools: what they become, what is refused and where, and that what weft import writes runs.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "weft/import.h"
+
+static char folder[] = "/tmp/weft-import-XXXXXX";
+
+static int setup(void **state) {
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/// A file of the folder.
+static const char *put(const char *name, const char *text) {
+    static char path[4][256];
+    static unsigned next;
+    char *at = path[next++ % 4];
+    snprintf(at, sizeof path[0], "%s/%s", folder, name);
+    FILE *file = fopen(at, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return at;
+}
+
+/// What `weft import` makes of the files; its error in `error`.
+static char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    *error = (struct weft_error){0};
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
+    fclose(out);
+    return text;
+}
+
+static struct run run_import(const char *format, const char *const *path, uint32_t paths) {
+    struct weft_error error;
+    char *text = import(format, path, paths, &error);
+    if (*error.text) fail_msg("%s", error.text);
+    struct run r = {0};
+    const char *scenario = put("scenario.yaml", text);
+    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
+    r.outcome = run_again(&r, 1, text);
+    free(text);
+    return r;
+}
+
+static void a_table_of_flows(void **state) {
+    const char *path = put("flows.csv", "start [us];Source;dst;size_kb;Prio;tag;queue pairs;note\n"
+                                        "# a comment\n"
+                                        "0;0;3;1.5;3;a;1;x\n"
+                                        "1e1;host-1;3;4KiB;5;\"b \"\"quoted\"\"\";4;\"y;z\"\n");
+    struct run r = run_import("csv", &path, 1);
+    assert_int_equal(r.workload->flows, 2);
+    const struct weft_flow *f = r.workload->flow;
+    assert_int_equal(f[0].bytes, 1500);
+    assert_int_equal(f[0].start_ps, 0);
+    assert_int_equal(f[0].dst, 3);
+    assert_int_equal(f[0].priority, 3);
+    assert_int_equal(f[1].bytes, 4096);
+    assert_int_equal(f[1].start_ps, 10 * WEFT_PS_PER_US);
+    assert_int_equal(f[1].src, 1);
+    assert_int_equal(f[1].qps, 4);
+    assert_int_equal(f[1].priority, 5);
+    assert_string_equal(r.workload->group[f[1].group], "b \"quoted\"");
+    assert_int_equal(r.topology->hosts, 4);
+    run_free(&r);
+}
+
+static const char topology[] = "4 1 3\n3\n0 3 100Gbps 0.001ms 0\n1 3 100Gbps 1us 0\n2 3 200Gbps 1000ns 0\n";
+
+static void hpcc_in_any_order(void **state) {
+    const char *path[] = {put("flow.txt", "2\n0 1 3 100 5000 2.000000001\n2 1 4 100 1 0\n"), put("topo.txt", topology)};
+    struct run r = run_import("hpcc", path, 2);
+    assert_int_equal(r.topology->hosts, 3);
+    assert_string_equal(r.topology->node[3].name, "switch-3");
+    assert_int_equal(r.topology->link[0].delay_ps, WEFT_PS_PER_US);
+    assert_int_equal(r.topology->link[2].rate_bps, UINT64_C(200000000000));
+    assert_int_equal(r.workload->flow[0].start_ps, 2 * WEFT_PS_PER_S + WEFT_PS_PER_NS);
+    assert_int_equal(r.workload->flow[1].priority, 4);
+    run_free(&r);
+}
+
+/// GPUs 0 to 3 in two servers of two; NVSwitches 4 and 5; switch 6.
+static void simai_servers(void **state) {
+    const char *path = put("simai.txt", "7 2 2 1 8 H100\n4 5 6\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
+                                        "2 5 2880Gbps 0.000025ms 0\n3 5 2880Gbps 0.000025ms 0\n0 6 200Gbps 0.0005ms 0\n"
+                                        "1 6 200Gbps 0.0005ms 0\n2 6 200Gbps 0.0005ms 0\n3 6 200Gbps 0.0005ms 0\n");
+    struct run r = run_import("hpcc", &path, 1);
+    assert_int_equal(r.topology->hosts, 4);
+    assert_int_equal(r.topology->links, 4);
+    assert_int_equal(r.topology->link[0].delay_ps, 500 * WEFT_PS_PER_NS);
+    run_free(&r);
+}
+
+/// 1% of packets of 1048 bytes.
+static void error_rates_are_of_packets(void **state) {
+    const char *path = put("lossy.txt", "3 1 2\n2\n0 2 100Gbps 1us 0.01\n1 2 100Gbps 1us 0\n");
+    struct run r = run_import("hpcc", &path, 1);
+    double survive = pow(1 - r.topology->link[0].bit_error_rate, 8 * 1048);
+    assert_true(fabs(survive - 0.99) < 1e-9);
+    run_free(&r);
+}
+
+static void what_cannot_be_read(void **state) {
+    static const struct {
+        const char *format, *text, *expected;
+    } bad[] = {
+        {"csv", "start,src,dst\n0,0,1\n", "is no file of csv"},
+        {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
+        {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after 2 fields; expected 3"},
+        {"csv", "src,dst,bytes\n0,1,-5\n", ":2:5: \"-5\" is negative"},
+        {"csv", "src,dst,bytes,size\n0,1,5,5\n", ":1:15: column 'size' means what a column before it does"},
+        {"csv", "src,dst,size_ns\n0,1,5\n", ":1:9: 'size_ns': 'ns' is no unit of it"},
+        {"csv", "src,dst,bytes\n0,rack9,5\n", ":2:3: 'rack9' is no number of a host"},
+        {"hpcc", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n",
+         ":5:1: the file ends here; expected a node of a link"},
+        {"hpcc", "4 1 1\n4\n0 3 100Gbps 1us 0\n", ":2:1: the number of a switch is 4; expected at most 3"},
+        {"hpcc", "4 2 1\n3 3\n0 3 100Gbps 1us 0\n", ":2:3: node 3 is listed twice"},
+        {"hpcc", "4 1 1\n3\n0 0 100Gbps 1us 0\n", ":3:3: a link from node 0 to itself"},
+        {"hpcc", "4 1 1\n3\n0 3 100 1us 0\n", ":3:5: the link's rate: expected 1Gbps to 3.2Tbps"},
+        {"hpcc", "4 1 1\n3\n0 3 100Gbps 1us 2\n", ":3:17: the link's error rate '2'; expected 0 to less than 1"},
+        {"hpcc", "4 5 1\n3\n", ":1:1: 5 switches of 4 nodes and 1 links"},
+        {"hpcc", "1\n0 1 3 100 0 2.0\n", ":2:11: a flow of 0 bytes; expected 1 at least"},
+        {"hpcc", "1\n0 1 8 100 1 2.0\n", ":2:5: its priority group is 8; expected at most 7"},
+        {"hpcc", "1\n0 1 3 100 1 2.0\n0", ":3:1: '0' after the last of 1 flows"},
+        {"hpcc", "2\n0 1 3 100 1 2.0\n", ":3:1: the file ends here; expected the source of a flow"},
+        {"hpcc", "hello\n", "is no file of hpcc"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct weft_error error;
+        const char *path = put("bad", bad[i].text);
+        char *text = import(bad[i].format, &path, 1, &error);
+        if (!strstr(error.text, bad[i].expected) || error.status != WEFT_ERROR_INPUT ||
+            strncmp(error.text, path, strlen(path)))
+            fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
+        assert_string_equal(text, "");
+        free(text);
+    }
+}
+
+static void a_host_that_is_not_there(void **state) {
+    const char *path[] = {put("topo.txt", topology), put("flow.txt", "1\n0 3 3 100 1 2.0\n")};
+    struct weft_error error;
+    char *text = import("hpcc", path, 2, &error);
+    struct run r = {0};
+    assert_string_equal(error.text, "");
+    const char *scenario = put("scenario.yaml", text);
+    assert_int_equal(weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error), WEFT_OK);
+    assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(r.error.text, "flow.txt:2:1: host number 3, but the topology has no host-3"));
+    run_free(&r);
+    free(text);
+}
+
+static void count(void *context, const struct weft_model *importer, const char *what) {
+    strcat(context, importer->name);
+    strcat(context, " ");
+    strcat(context, what);
+}
+
+static void guesses(void **state) {
+    static const struct {
+        const char *text, *expected;
+    } files[] = {
+        {topology, "hpcc topology"},
+        {"1\n0 1 3 100 1 2.0\n", "hpcc flows"},
+        {"CC_MODE 1\n", "hpcc configuration"},
+        {"\xef\xbb\xbfsource,target,volume\n", ""},
+        {"\xef\xbb\xbfsource,to,volume\n", "csv flows"},
+        {"# a comment\nsrc\tdst\tbytes\n", "csv flows"},
+        {"", ""},
+        {"hello world\n", ""},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char found[256] = "";
+        struct weft_error error = {0};
+        assert_int_equal(weft_import_guess(put("guess", files[i].text), count, found, &error), WEFT_OK);
+        assert_string_equal(found, files[i].expected);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_of_flows),
+        cmocka_unit_test(hpcc_in_any_order),
+        cmocka_unit_test(simai_servers),
+        cmocka_unit_test(error_rates_are_of_packets),
+        cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(a_host_that_is_not_there),
+        cmocka_unit_test(guesses),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
