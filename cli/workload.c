@@ -9,30 +9,35 @@
 
 #include "simulation.h"
 #include "weft/dag.h"
+#include "workload.h"
 
 #include "base/json.h"
 #include "base/param.h"
 
 enum { COLUMNS_MAX = 16 };
 
-static const char *between;
+static const char *between, *loggops;
 static const char *const unit_names[] = {"host", "rack", "pod", NULL};
 enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
 
 static const struct weft_cli_option own[] = {
     {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
      &between, NULL},
+    {"loggops", "L,o,g,G,O,S",
+     "executes FILE, which is GOAL, under the LogGOPS model without a network: times in ns, S in bytes", &loggops,
+     NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "workload",
-    .operands = "SCENARIO",
+    .operands = "FILE",
     .about =
         "Shows what a scenario has its hosts do: jobs, collectives and flows as one DAG of steps that compute, "
         "receive\n"
         "and send. It is executed without a network, so that messages take no time: that every step can be done, how\n"
         "much is sent, and what compute and start times alone take. Remote memory access is not part of it.\n"
         "A scenario with variants: the first, or the one that --variant names.\n"
+        "FILE may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
@@ -307,6 +312,9 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
                                  struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     uint32_t variant;
+    if (loggops)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--loggops"},
+                              "'%s' is a scenario; expected a schedule in GOAL", o->operand[0]);
     enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, ret_error);
     struct view v = {.t = s.topology, .w = s.workload};
@@ -327,6 +335,14 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
     return status;
 }
 
+/// A schedule is no scenario: it is read at once.
+static bool is_goal(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (*argv[i] != '-' && weft_cli_goal_recognise(argv[i])) return true;
+    return false;
+}
+
 int weft_cli_workload(int argc, char **argv) {
+    if (is_goal(argc, argv)) return weft_cli_goal(&command, &loggops, argc, argv);
     return weft_cli_on_scenario(&command, argc, argv, workload);
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft workload on a schedule in GOAL: what is in it, and under LogGOPS when each rank ends.
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "weft/goal.h"
+#include "workload.h"
+
+#include "base/json.h"
+
+bool weft_cli_goal_recognise(const char *path) {
+    enum { LOOK = 65536 };
+    static char bytes[LOOK];
+    struct stat about;
+    if (stat(path, &about) || !S_ISREG(about.st_mode)) return false; // what is read from a pipe is gone
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    return weft_goal_recognise(bytes, n);
+}
+
+struct view {
+    const struct weft_cli_options *options;
+    const char *loggops;
+    const struct weft_schedule *s;
+    struct weft_loggops_result result;
+};
+
+/// Nanoseconds, with decimals if it has any.
+static void print_ns(weft_time_ps time) {
+    printf("%" PRIu64, time / 1000);
+    if (time % 1000) printf(".%03" PRIu64, time % 1000);
+}
+
+static void print_text(const struct view *v) {
+    if (v->loggops) {
+        for (uint32_t r = 0; r < v->s->ranks; r++) {
+            printf("Host %" PRIu32 ": ", r);
+            print_ns(v->result.end_ps[r]);
+            putchar('\n');
+        }
+        return;
+    }
+    printf("%" PRIu32 " ranks, %" PRIu64 " steps, %" PRIu64 " dependencies, %" PRIu64 " messages, %s\n", v->s->ranks,
+           v->s->steps, v->s->edges, v->s->messages, weft_cli_bytes_text(v->s->bytes, (char[WEFT_CLI_TEXT]){0}));
+}
+
+static void print_json(const struct view *v) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "schedule", v->s->file);
+    weft__json_key_u64(&j, "ranks", v->s->ranks);
+    weft__json_key_u64(&j, "steps", v->s->steps);
+    weft__json_key_u64(&j, "dependencies", v->s->edges);
+    weft__json_key_u64(&j, "messages", v->s->messages);
+    weft__json_key_u64(&j, "bytes", v->s->bytes);
+    if (v->loggops) {
+        weft__json_key_u64(&j, "end_ps", v->result.most_ps);
+        weft__json_key(&j, "rank_end_ps");
+        weft__json_begin_array(&j);
+        for (uint32_t r = 0; r < v->s->ranks; r++)
+            weft__json_u64(&j, v->result.end_ps[r]);
+        weft__json_end_array(&j);
+    }
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+static enum weft_status show(struct view *v, struct weft_error *ret_error) {
+    struct weft_schedule *s = NULL;
+    struct weft_loggops model;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    enum weft_status status = WEFT_OK;
+    if (v->options->settings || v->options->variant)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                                (struct weft_place){.file = v->options->settings ? "--set" : "--variant"},
+                                "'%s' is a schedule; expected a scenario", v->options->operand[0]);
+    if (!status && v->loggops)
+        status = weft_loggops_parse(v->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
+    if (!status) status = weft_goal_load(v->options->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
+    v->s = s;
+    if (!status && v->loggops) status = weft_loggops_run(s, &model, arena, &v->result, ret_error);
+    if (!status) (v->options->json ? print_json : print_text)(v);
+    weft_arena_free(arena);
+    return status;
+}
+
+int weft_cli_goal(const struct weft_cli_command *command, const char **loggops, int argc, char **argv) {
+    struct weft_cli_options options;
+    int exit_status = weft_cli_parse(command, argc, argv, &options);
+    if (exit_status == WEFT_CLI_GO) {
+        struct view v = {.options = &options, .loggops = *loggops};
+        struct weft_error error = {0};
+        exit_status = (int)show(&v, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&options);
+    return exit_status;
+}

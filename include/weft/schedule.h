@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of general form: for each rank a list of steps that send, receive and compute, with dependencies among
+// them. A file fills it (weft/goal.h) or an importer does, by the builder; a run over a network executes it beside jobs
+// (workload kind goal), and weft_loggops_run without a network. A step is 32 bytes and a dependency 4: 36 bytes a step
+// in a chain.
+//
+// A rank's receives match messages by source and tag in the order of MPI: of the receives that a message matches, the
+// one posted first takes it, and of the messages that a receive matches, the one that came first.
+#ifndef WEFT_SCHEDULE_H
+#define WEFT_SCHEDULE_H
+
+#include <assert.h>
+
+#include "weft/error.h"
+#include "weft/memory.h"
+#include "weft/types.h"
+
+enum weft_schedule_kind { WEFT_SCHEDULE_SEND = 1, WEFT_SCHEDULE_RECV, WEFT_SCHEDULE_COMPUTE };
+#define WEFT_SCHEDULE_ANY UINT32_MAX ///< source or tag of a receive: every one
+#define WEFT_SCHEDULE_BYTES_MAX (UINT64_C(1) << 63)
+#define WEFT_SCHEDULE_STEPS_MAX (UINT32_C(1) << 30) ///< of a rank, and edges likewise
+#define WEFT_SCHEDULE_RANKS_MAX (UINT32_C(1) << 24)
+
+struct weft_schedule_step {
+    uint64_t size;  ///< bytes of the message; of a compute, picoseconds
+    uint32_t peer;  ///< a rank; WEFT_SCHEDULE_ANY for a receive
+    uint32_t tag;   ///< WEFT_SCHEDULE_ANY for a receive
+    uint32_t waits; ///< edges that lead to it
+    uint32_t edge0; ///< the first that leads from it; they end at that of the next step
+    uint32_t line;  ///< of the text; 0: none
+    uint8_t kind;   ///< enum weft_schedule_kind
+    uint8_t cpu, nic;
+};
+static_assert(sizeof(struct weft_schedule_step) == 32, "see the head of this file");
+
+/// An edge is the number of the step that waits, in its rank, and this if it waits for the start only.
+#define WEFT_SCHEDULE_AFTER_START (UINT32_C(1) << 31)
+
+struct weft_schedule_rank {
+    uint32_t steps, edges;
+    struct weft_schedule_step *step; ///< [steps + 1]
+    uint32_t *edge;                  ///< by the step that they lead from
+    uint64_t offset;                 ///< in a binary file, of step 0; 0: the file is a text
+};
+
+struct weft_schedule {
+    const char *file;
+    uint32_t ranks;
+    uint64_t steps, edges, messages; ///< messages: sends
+    weft_bytes bytes;                ///< of all messages, UINT64_MAX at most
+    uint32_t cpus, nics;             ///< numbers of streams are below
+    struct weft_schedule_rank *rank;
+};
+
+// --- making one ---------------------------------------------------------------------------------------------------
+
+/// Ranks are filled in order. What it makes is in the arena; its scratch memory holds one rank.
+struct weft_schedule_builder {
+    struct weft_schedule *schedule;
+    struct weft_arena *arena;
+    struct weft_schedule_step *step;
+    struct weft_schedule_pair {
+        uint32_t from, to;
+    } * pair;
+    uint32_t steps, pairs, steps_room, pairs_room, rank;
+};
+void weft_schedule_begin(struct weft_schedule_builder *b, const char *file, uint32_t ranks, struct weft_arena *arena);
+/// Adds a step to the rank under way (`waits` and `edge0` are not looked at). False: it has as many as a rank may have.
+bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedule_step *step);
+/// Step `to` waits for step `from`, both of the rank under way, which may be added later. False: too many.
+bool weft_schedule_add_edge(struct weft_schedule_builder *b, uint32_t from, uint32_t to, bool after_start);
+/// The rank is complete; `offset`: of its first step in a binary file, or 0.
+void weft_schedule_end_rank(struct weft_schedule_builder *b, uint64_t offset);
+/// Frees what it needed; the schedule, which has all its ranks, or whatever was made when an error came.
+struct weft_schedule *weft_schedule_end(struct weft_schedule_builder *b);
+
+// --- asking about it ----------------------------------------------------------------------------------------------
+
+/// "file:line" or "file: byte N", for messages.
+const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text, size_t size);
+/// What a step is, as "receive of 8 bytes from rank 3, tag 4".
+const char *weft_schedule_what(const struct weft_schedule_step *step, char *text, size_t size);
+
+/// Whether it can be executed: ranks that exist, sizes below 2^63, no dependencies in a circle, and for each message a
+/// receive. Of receives with a wildcard the numbers are checked, not whether a matching exists for every order in which
+/// messages can come.
+enum weft_status weft_schedule_check(const struct weft_schedule *s, struct weft_error *ret_error);
+
+// --- LogGOPS ------------------------------------------------------------------------------------------------------
+
+/// Times in picoseconds, per byte where the model has them so. Source: Hoefler, Schneider, Lumsdaine, "LogGOPSim",
+/// HPDC 2010.
+struct weft_loggops {
+    weft_time_ps latency_ps;       ///< L
+    weft_time_ps overhead_ps;      ///< o, on the CPU at both ends of a message
+    weft_time_ps gap_ps;           ///< g, between messages of a NIC
+    weft_time_ps gap_byte_ps;      ///< G
+    weft_time_ps overhead_byte_ps; ///< O
+    weft_bytes eager_bytes;        ///< S: a longer message waits for its receive
+};
+/// From "L,o,g,G,O,S": five times in ns, with decimals if need be, and bytes.
+enum weft_status weft_loggops_parse(const char *text, struct weft_place place, struct weft_loggops *ret,
+                                    struct weft_error *ret_error);
+
+struct weft_loggops_result {
+    weft_time_ps *end_ps; ///< [ranks] of the last of its CPU streams
+    weft_time_ps most_ps;
+    uint32_t last; ///< the first rank that ends at most_ps
+    uint64_t steps;
+};
+/// Executes a schedule that weft_schedule_check has accepted. A step that waits for ever: WEFT_ERROR_STALL.
+enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct weft_loggops *model,
+                                  struct weft_arena *arena, struct weft_loggops_result *ret,
+                                  struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// GOAL in its binary form. Sections are read in the order of the file, which is that of the ranks.
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "goal.h"
+
+struct reader {
+    struct weft__goal_input *in;
+    struct weft_schedule_builder b;
+    uint64_t begin, end; ///< of the section under way, from the beginning of the file
+    struct weft_error *error;
+};
+
+/// What says where dependents of a node are, until the appendix comes.
+struct span {
+    uint32_t first, n;
+};
+
+#define FAIL(r, at, ...) fail(r, at, __VA_ARGS__)
+static __attribute__((format(printf, 3, 4))) enum weft_status fail(const struct reader *r, uint64_t at,
+                                                                   const char *format, ...) {
+    char why[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return weft_error_set(r->error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: byte %" PRIu64 ": %s", r->in->name, at, why);
+}
+
+static uint32_t u32(const unsigned char *b) {
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+static uint64_t u64(const unsigned char *b) {
+    return u32(b) | (uint64_t)u32(b + 4) << 32;
+}
+
+static enum weft_status need(const struct reader *r, size_t n) {
+    size_t have = weft__goal_fill(r->in, n);
+    if (have >= n) return WEFT_OK;
+    return FAIL(r, r->in->at + have, "the file ends; expected %zu bytes more", n - have);
+}
+
+/// `left`: of the appendix, which no two nodes share.
+static enum weft_status take_node(struct reader *r, uint64_t appendix, uint64_t *left, struct span *ret_span) {
+    enum weft_status status = need(r, WEFT__GOAL_NODE);
+    if (status) return status;
+    const unsigned char *b = weft__goal_bytes(r->in);
+    uint64_t at = r->in->at;
+    struct weft_schedule_step step = {
+        .kind = b[4], .peer = u32(b + 5), .size = u64(b + 9), .tag = u32(b + 17), .cpu = b[21], .nic = b[22]};
+    if (step.kind < WEFT_SCHEDULE_SEND || step.kind > WEFT_SCHEDULE_COMPUTE)
+        return FAIL(r, at + 4, "an operation of kind %u; expected 1 (send), 2 (recv) or 3 (calc)", step.kind);
+    if (step.kind == WEFT_SCHEDULE_COMPUTE) {
+        if (step.size > WEFT_TIME_MAX / 1000)
+            return FAIL(r, at + 9, "a calc of %" PRIu64 " ns; expected at most 100 days", step.size);
+        step.size *= 1000;
+        step.peer = step.tag = 0;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        ret_span[k] = (struct span){u32(b + 27 + 8 * k), u32(b + 23 + 8 * k)};
+        if (ret_span[k].n && (uint64_t)ret_span[k].first + ret_span[k].n > appendix)
+            return FAIL(r, at + 23 + 8 * k,
+                        "%" PRIu32 " dependents from number %" PRIu32 " of the appendix on, which "
+                        "has %" PRIu64,
+                        ret_span[k].n, ret_span[k].first, appendix);
+        if (ret_span[k].n > *left)
+            return FAIL(r, at + 23 + 8 * k, "more dependents than the appendix has, %" PRIu64, appendix);
+        *left -= ret_span[k].n;
+    }
+    weft__goal_take(r->in, WEFT__GOAL_NODE);
+    if (!weft_schedule_add(&r->b, &step)) return FAIL(r, at, "expected at most 2^30 operations of a rank");
+    return WEFT_OK;
+}
+
+static enum weft_status add_edges(struct reader *r, uint32_t nodes, const struct span *span, const uint32_t *appendix,
+                                  uint64_t appendix_at) {
+    for (uint32_t i = 0; i < 2 * nodes; i++)
+        for (uint32_t k = 0; k < span[i].n; k++) {
+            uint32_t number = span[i].first + k, to = appendix[number];
+            if (to >= nodes)
+                return FAIL(r, appendix_at + 4 * (uint64_t)number,
+                            "node %" PRIu32 "; expected one of the rank's %" PRIu32, to, nodes);
+            if (!weft_schedule_add_edge(&r->b, i / 2, to, i % 2))
+                return FAIL(r, appendix_at, "expected at most 2^30 dependencies of a rank");
+        }
+    return WEFT_OK;
+}
+
+/// The appendix, which may be larger than what is left of the file: it grows as it is read.
+static enum weft_status take_appendix(struct reader *r, uint64_t n, uint32_t **ret, size_t *ret_room) {
+    for (uint64_t k = 0; k < n; k++) {
+        enum weft_status status = need(r, 4);
+        if (status) return status;
+        if (k == *ret_room) {
+            size_t room = *ret_room ? 2 * *ret_room : 256;
+            *ret = weft_memory_resize(WEFT_MEMORY_SCENARIO, *ret, *ret_room * sizeof **ret, room * sizeof **ret);
+            *ret_room = room;
+        }
+        (*ret)[k] = u32(weft__goal_bytes(r->in));
+        weft__goal_take(r->in, 4);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status take_nodes(struct reader *r, uint32_t nodes, uint64_t appendix, struct span **ret,
+                                   size_t *ret_room) {
+    uint64_t left = appendix;
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (2 * ((size_t)i + 1) > *ret_room) {
+            size_t room = *ret_room ? 2 * *ret_room : 256;
+            *ret = weft_memory_resize(WEFT_MEMORY_SCENARIO, *ret, *ret_room * sizeof **ret, room * sizeof **ret);
+            *ret_room = room;
+        }
+        enum weft_status status = take_node(r, appendix, &left, &(*ret)[2 * (size_t)i]);
+        if (status) return status;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status read_section(struct reader *r) {
+    enum weft_status status = need(r, 8);
+    if (status) return status;
+    uint32_t nodes = u32(weft__goal_bytes(r->in)), roots = u32(weft__goal_bytes(r->in) + 4);
+    uint64_t size = r->end - r->begin, own = 8 + 4 * (uint64_t)roots + WEFT__GOAL_NODE * (uint64_t)nodes;
+    if (roots > nodes) return FAIL(r, r->begin + 4, "%" PRIu32 " roots of %" PRIu32 " nodes", roots, nodes);
+    if (own > size || (size - own) % 4)
+        return FAIL(r, r->begin, "%" PRIu32 " nodes and %" PRIu32 " roots in a section of %" PRIu64 " bytes", nodes,
+                    roots, size);
+    weft__goal_take(r->in, 8);
+    for (uint32_t i = 0; i < roots && !status; i++) { // those without dependencies, which is known anyway
+        status = need(r, 4);
+        if (!status) weft__goal_take(r->in, 4);
+    }
+    uint64_t nodes_at = r->in->at, appendix = (size - own) / 4;
+    struct span *span = NULL;
+    uint32_t *number = NULL;
+    size_t spans = 0, numbers = 0;
+    if (!status) status = take_nodes(r, nodes, appendix, &span, &spans);
+    if (!status) status = take_appendix(r, appendix, &number, &numbers);
+    if (!status) status = add_edges(r, nodes, span, number, r->end - 4 * appendix);
+    if (!status) weft_schedule_end_rank(&r->b, nodes_at);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, span, spans * sizeof *span);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, number, numbers * sizeof *number);
+    return status;
+}
+
+/// Sections follow one another, so `end` of each is where the next begins.
+static enum weft_status read_table(struct reader *r, uint32_t ranks, uint64_t *end) {
+    uint64_t last = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        enum weft_status status = need(r, 16);
+        if (status) return status;
+        const unsigned char *b = weft__goal_bytes(r->in);
+        uint64_t at = r->in->at, begin = u64(b);
+        end[rank] = u64(b + 8);
+        uint64_t expected = rank ? last : 6 + 16 * (uint64_t)ranks;
+        if (begin != expected)
+            return FAIL(r, at,
+                        "rank %" PRIu32 " begins at %" PRIu64 "; expected where what is before it ends, %" PRIu64, rank,
+                        begin, expected);
+        if (end[rank] < begin || end[rank] - begin < 8 || end[rank] >= UINT64_MAX - 8)
+            return FAIL(r, at + 8, "rank %" PRIu32 " ends at %" PRIu64 "; expected at least 8 bytes after its begin",
+                        rank, end[rank]);
+        last = end[rank];
+        weft__goal_take(r->in, 16);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status read_ranks(struct reader *r, uint32_t ranks) {
+    uint64_t *end = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *end);
+    enum weft_status status = read_table(r, ranks, end);
+    for (uint32_t rank = 0; rank < ranks && !status; rank++) {
+        r->begin = r->in->at;
+        r->end = WEFT__GOAL_FIRST + end[rank];
+        status = read_section(r);
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, end, ranks * sizeof *end);
+    if (!status && weft__goal_fill(r->in, 1))
+        return FAIL(r, r->in->at, "more than its ranks; expected the end of the file");
+    return status;
+}
+
+enum weft_status weft__goal_read_binary(struct weft__goal_input *in, struct weft_arena *arena,
+                                        struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
+    struct reader r = {.in = in, .error = ret_error};
+    enum weft_status status = need(&r, WEFT__GOAL_FIRST + 6);
+    if (status) return status;
+    uint32_t ranks = u32(weft__goal_bytes(in) + WEFT__GOAL_FIRST);
+    if (!ranks || ranks > WEFT_SCHEDULE_RANKS_MAX)
+        return FAIL(&r, WEFT__GOAL_FIRST, "%" PRIu32 " ranks; expected 1 to 16777216", ranks);
+    weft__goal_take(in, WEFT__GOAL_FIRST + 6); // the numbers of CPUs and NICs come from the nodes
+    weft_schedule_begin(&r.b, in->name, ranks, arena);
+    status = read_ranks(&r, ranks);
+    *ret_schedule = weft_schedule_end(&r.b);
+    return status;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a program of general form can be executed.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "weft/schedule.h"
+
+/// An error of a step: where it stands, what it is, and what is wrong.
+static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint32_t step, const char *why,
+                              struct weft_error *ret_error) {
+    char where[256], what[160];
+    const struct weft_schedule_step *own = &s->rank[rank].step[step];
+    weft_schedule_where(s, rank, step, where, sizeof where);
+    weft_schedule_what(own, what, sizeof what);
+    struct weft_place place = {.file = s->file, .line = (int)own->line, .column = 1};
+    if (own->line)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "rank %" PRIu32 ", %s: %s", rank, what, why);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: rank %" PRIu32 ", %s: %s", where, rank, what,
+                          why);
+}
+
+static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank, struct weft_error *ret_error) {
+    const struct weft_schedule_rank *r = &s->rank[rank];
+    for (uint32_t i = 0; i < r->steps; i++) {
+        const struct weft_schedule_step *step = &r->step[i];
+        if (step->kind == WEFT_SCHEDULE_COMPUTE) {
+            if (step->size <= WEFT_TIME_MAX) continue;
+            return fault(s, rank, i, "expected a shorter time: simulated time ends before", ret_error);
+        }
+        bool any = step->kind == WEFT_SCHEDULE_RECV;
+        if (step->peer >= s->ranks && !(any && step->peer == WEFT_SCHEDULE_ANY))
+            return fault(s, rank, i, "expected a rank that exists", ret_error);
+        if (step->tag == WEFT_SCHEDULE_ANY && !any) return fault(s, rank, i, "expected a tag to send with", ret_error);
+        if (step->size >= WEFT_SCHEDULE_BYTES_MAX) return fault(s, rank, i, "expected less than 2^63 bytes", ret_error);
+    }
+    return WEFT_OK;
+}
+
+// --- circles ------------------------------------------------------------------------------------------------------
+
+/// Steps are taken away that wait for none; those that stay wait for a circle. `left`, `ready`: room for each step.
+static enum weft_status check_circles(const struct weft_schedule *s, uint32_t rank, uint32_t *left, uint32_t *ready,
+                                      struct weft_error *ret_error) {
+    const struct weft_schedule_rank *r = &s->rank[rank];
+    uint32_t n = 0, taken = 0;
+    for (uint32_t i = 0; i < r->steps; i++)
+        if (!(left[i] = r->step[i].waits)) ready[n++] = i;
+    while (taken < n) {
+        uint32_t i = ready[taken++];
+        for (uint32_t e = r->step[i].edge0; e < r->step[i + 1].edge0; e++) {
+            uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
+            if (!--left[to]) ready[n++] = to;
+        }
+    }
+    if (n == r->steps) return WEFT_OK;
+    uint32_t first = 0;
+    while (!left[first])
+        first++;
+    return fault(s, rank, first, "it waits for steps that wait for one another in a circle", ret_error);
+}
+
+// --- messages and receives ----------------------------------------------------------------------------------------
+
+/// Of messages from a rank to a rank with a tag: those sent without those received by just that source and tag.
+struct balance {
+    uint32_t src, dst, tag;
+    int32_t n;
+    bool used;
+};
+struct balances {
+    struct balance *list;
+    size_t room, used; ///< room: a power of two
+};
+
+static struct balance *find(const struct balances *b, uint32_t src, uint32_t dst, uint32_t tag) {
+    uint64_t hash = ((uint64_t)src << 32 | dst) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 29 ^ tag) * UINT64_C(0xbf58476d1ce4e5b9);
+    size_t at = (size_t)(hash ^ hash >> 32) & (b->room - 1);
+    while (b->list[at].used && (b->list[at].src != src || b->list[at].dst != dst || b->list[at].tag != tag))
+        at = (at + 1) & (b->room - 1);
+    return &b->list[at];
+}
+
+static void add(struct balances *b, uint32_t src, uint32_t dst, uint32_t tag, int32_t n) {
+    if (2 * b->used >= b->room) {
+        struct balances more = {.room = b->room ? 2 * b->room : 1024};
+        more.list = weft_memory_new(WEFT_MEMORY_SCENARIO, more.room, sizeof *more.list);
+        for (size_t i = 0; i < b->room; i++)
+            if (b->list[i].n) *find(&more, b->list[i].src, b->list[i].dst, b->list[i].tag) = b->list[i], more.used++;
+        weft_memory_free(WEFT_MEMORY_SCENARIO, b->list, b->room * sizeof *b->list);
+        *b = more;
+    }
+    struct balance *own = find(b, src, dst, tag);
+    if (!own->used) {
+        *own = (struct balance){src, dst, tag, 0, true};
+        b->used++;
+    }
+    own->n += n;
+}
+
+static bool is_wild(const struct weft_schedule_step *step) {
+    return step->peer == WEFT_SCHEDULE_ANY || step->tag == WEFT_SCHEDULE_ANY;
+}
+
+/// The last step of a rank that is such a one: there are too many of them.
+static uint32_t last_such(const struct weft_schedule_rank *r, enum weft_schedule_kind kind, uint32_t peer,
+                          uint32_t tag) {
+    uint32_t i = r->steps - 1;
+    while (r->step[i].kind != kind || r->step[i].peer != peer || r->step[i].tag != tag)
+        i--;
+    return i;
+}
+
+static enum weft_status judge(const struct weft_schedule *s, const struct balances *b, int64_t *wild,
+                              struct weft_error *ret_error) {
+    for (size_t i = 0; i < b->room; i++) {
+        const struct balance *x = &b->list[i];
+        if (x->n < 0)
+            return fault(s, x->dst, last_such(&s->rank[x->dst], WEFT_SCHEDULE_RECV, x->src, x->tag),
+                         "no message is left for it; expected as many sends as receives", ret_error);
+        if (x->n > 0 && (wild[x->dst] -= x->n) < 0)
+            return fault(s, x->src, last_such(&s->rank[x->src], WEFT_SCHEDULE_SEND, x->dst, x->tag),
+                         "no receive is left for it; expected as many receives as sends", ret_error);
+    }
+    for (uint32_t r = 0; r < s->ranks; r++) {
+        if (wild[r] <= 0) continue;
+        uint32_t i = s->rank[r].steps - 1;
+        while (s->rank[r].step[i].kind != WEFT_SCHEDULE_RECV || !is_wild(&s->rank[r].step[i]))
+            i--;
+        return fault(s, r, i, "no message is left for it; expected as many sends as receives", ret_error);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status check_messages(const struct weft_schedule *s, struct weft_error *ret_error) {
+    struct balances b = {0};
+    int64_t *wild = weft_memory_new(WEFT_MEMORY_SCENARIO, s->ranks, sizeof *wild);
+    for (uint32_t r = 0; r < s->ranks; r++)
+        for (uint32_t i = 0; i < s->rank[r].steps; i++) {
+            const struct weft_schedule_step *step = &s->rank[r].step[i];
+            if (step->kind == WEFT_SCHEDULE_SEND)
+                add(&b, r, step->peer, step->tag, 1);
+            else if (step->kind == WEFT_SCHEDULE_RECV && is_wild(step))
+                wild[r]++;
+            else if (step->kind == WEFT_SCHEDULE_RECV)
+                add(&b, step->peer, r, step->tag, -1);
+        }
+    enum weft_status status = judge(s, &b, wild, ret_error);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, b.list, b.room * sizeof *b.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, wild, s->ranks * sizeof *wild);
+    return status;
+}
+
+enum weft_status weft_schedule_check(const struct weft_schedule *s, struct weft_error *ret_error) {
+    uint32_t most = 0;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t r = 0; r < s->ranks; r++)
+        if (s->rank[r].steps > most) most = s->rank[r].steps;
+    uint32_t *left = weft_memory_new(WEFT_MEMORY_SCENARIO, most, sizeof *left),
+             *ready = weft_memory_new(WEFT_MEMORY_SCENARIO, most, sizeof *ready);
+    for (uint32_t r = 0; r < s->ranks && !status; r++) {
+        status = check_steps(s, r, ret_error);
+        if (!status) status = check_circles(s, r, left, ready, ret_error);
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, left, most * sizeof *left);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, ready, most * sizeof *ready);
+    return status ? status : check_messages(s, ret_error);
+}
