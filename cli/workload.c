@@ -24,20 +24,19 @@ static const struct weft_cli_option own[] = {
     {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
      &between, NULL},
     {"loggops", "L,o,g,G,O,S",
-     "executes FILE, which is GOAL, under the LogGOPS model without a network: times in ns, S in bytes", &loggops,
-     NULL},
+     "executes a schedule in GOAL under the LogGOPS model without a network: times in ns, S in bytes", &loggops, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
     .name = "workload",
-    .operands = "FILE",
+    .operands = "SCENARIO",
     .about =
         "Shows what a scenario has its hosts do: jobs, collectives and flows as one DAG of steps that compute, "
         "receive\n"
         "and send. It is executed without a network, so that messages take no time: that every step can be done, how\n"
         "much is sent, and what compute and start times alone take. Remote memory access is not part of it.\n"
         "A scenario with variants: the first, or the one that --variant names.\n"
-        "FILE may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
+        "SCENARIO may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
