@@ -85,6 +85,11 @@ static void print_columns(const struct weft_result_table *t) {
     }
 }
 
+void weft_cli_table_columns(const struct weft_result_table *t) {
+    printf("\n### `%s`: %s\n\n| column | unit | meaning |\n|---|---|---|\n", t->name, t->row);
+    print_columns(t);
+}
+
 bool weft_cli_tables_markdown(const char *family) {
     bool any = false;
     for (uint32_t i = 0; i < weft_result_table_count(); i++) {

@@ -10,6 +10,8 @@ enum weft_status weft_cli_table_find(const char *name, const struct weft_result_
                                      struct weft_error *ret_error);
 void weft_cli_tables_list(void);
 void weft_cli_table_show(const struct weft_result_table *table);
+/// As a heading and a table in Markdown.
+void weft_cli_table_columns(const struct weft_result_table *table);
 /// The same of a family of them, for its page of docs/results/; false: there is no such family.
 bool weft_cli_tables_markdown(const char *family);
 

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft decode: what was found, for people and for programs.
+#include "decode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+// --- for programs -------------------------------------------------------------------------------------------------
+
+static void json_value(struct weft__json *j, const struct weft_result_value *v) {
+    if (!v->known)
+        weft__json_null(j);
+    else if (v->type == WEFT_RESULT_TEXT)
+        weft__json_string(j, v->text);
+    else if (v->type == WEFT_RESULT_REAL)
+        weft__json_real(j, v->real);
+    else if (v->type == WEFT_RESULT_BOOL)
+        weft__json_bool(j, v->whole);
+    else
+        weft__json_u64(j, v->whole);
+}
+
+static const char *column_name(const struct weft_result_column *column) {
+    const char *dot = strrchr(column->name, '.');
+    return dot ? dot + 1 : column->name;
+}
+
+void weft_cli_decode_json_row(struct weft__json *j, struct weft_result_cursor *row) {
+    weft__json_begin_object(j);
+    for (uint32_t i = 0; i < row->table->columns; i++) {
+        const struct weft_result_column *column = &row->table->column[i];
+        struct weft_result_value value = weft_result_value(row, column);
+        weft__json_key(j, column_name(column));
+        json_value(j, &value);
+    }
+    weft__json_end_object(j);
+}
+
+void weft_cli_decode_json(const struct weft_decode *decode, struct weft__json *j, struct weft_arena *arena) {
+    const struct weft_result_table *table;
+    struct weft_result_cursor *row;
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "weft", WEFT_VERSION);
+    for (uint32_t i = 0; (table = weft_decode_table_at(i)); i++) {
+        struct weft_result_walk walk = weft_decode_walk(decode, table, arena);
+        weft__json_key(j, table->name);
+        if (table->shape == WEFT_RESULT_LIST) weft__json_begin_array(j);
+        while ((row = weft_result_next(&walk)))
+            weft_cli_decode_json_row(j, row);
+        if (table->shape == WEFT_RESULT_LIST) weft__json_end_array(j);
+    }
+    weft__json_end_object(j);
+}
+
+static void csv_text(const char *text) {
+    bool plain = !strpbrk(text, ",\"\r\n");
+    if (!plain) putchar('"');
+    for (; *text; text++) {
+        if (*text == '"') putchar('"');
+        putchar(*text);
+    }
+    if (!plain) putchar('"');
+}
+
+void weft_cli_decode_csv_head(const struct weft_result_table *table) {
+    for (uint32_t i = 0; i < table->columns; i++)
+        printf("%s%s", i ? "," : "", column_name(&table->column[i]));
+    putchar('\n');
+}
+
+void weft_cli_decode_csv_row(struct weft_result_cursor *row) {
+    char text[32];
+    for (uint32_t i = 0; i < row->table->columns; i++) {
+        struct weft_result_value value = weft_result_value(row, &row->table->column[i]);
+        if (i) putchar(',');
+        csv_text(weft_result_text(&value, text, sizeof text));
+    }
+    putchar('\n');
+}
+
+void weft_cli_decode_csv(const struct weft_decode *decode, const struct weft_result_table *table,
+                         struct weft_arena *arena) {
+    struct weft_result_walk walk = weft_decode_walk(decode, table, arena);
+    struct weft_result_cursor *row;
+    weft_cli_decode_csv_head(table);
+    while ((row = weft_result_next(&walk)))
+        weft_cli_decode_csv_row(row);
+}
+
+// --- for people ---------------------------------------------------------------------------------------------------
+
+enum { TEXT = WEFT_DECODE_TEXT };
+
+static const char *rate_text(weft_rate_bps rate, char text[TEXT]) {
+    if (!rate) return "-";
+    static const struct {
+        double bps;
+        const char *name;
+    } unit[] = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}, {1e3, "kbps"}, {1, "bps"}};
+    unsigned u = 0;
+    while (u < 4 && (double)rate < unit[u].bps)
+        u++;
+    snprintf(text, TEXT, "%.3g%s", (double)rate / unit[u].bps, unit[u].name);
+    return text;
+}
+
+static const char *time_text(weft_time_ps time, char text[TEXT]) {
+    snprintf(text, TEXT, "%.3f", (double)time / (double)WEFT_PS_PER_US);
+    return text;
+}
+
+/// "WRITE 12, READ 3"
+static const char *verbs_text(const struct weft_conversation *c, char text[TEXT]) {
+    const struct {
+        const char *name;
+        uint64_t n;
+    } verb[] = {{"SEND", c->sends},     {"WRITE", c->writes}, {"READ", c->reads}, {"response", c->read_responses},
+                {"atomic", c->atomics}, {"ACK", c->acks}};
+    size_t at = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < sizeof verb / sizeof *verb; i++)
+        if (verb[i].n && at < TEXT)
+            at += (size_t)snprintf(text + at, TEXT - at, "%s%s %" PRIu64, at ? ", " : "", verb[i].name, verb[i].n);
+    return at ? text : "-";
+}
+
+static int by_payload(const void *a, const void *b) {
+    const struct weft_conversation *x = *(const struct weft_conversation *const *)a;
+    const struct weft_conversation *y = *(const struct weft_conversation *const *)b;
+    if (x->payload_bytes != y->payload_bytes) return x->payload_bytes < y->payload_bytes ? 1 : -1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void print_counts(const struct weft_conversation *c) {
+    const struct {
+        const char *name;
+        uint64_t n;
+    } count[] = {{"gaps", c->gaps},
+                 {"missing", c->missing},
+                 {"late", c->late},
+                 {"resent", c->resent},
+                 {"restarts", c->restarts},
+                 {"NAKs carried", c->naks},
+                 {"RNR NAKs carried", c->rnr_naks},
+                 {"other NAKs carried", c->other_naks},
+                 {"marked", c->ce},
+                 {"CNPs carried", c->cnps},
+                 {"wrong ICRC", c->icrc_wrong},
+                 {"UDP port changes", c->port_changes},
+                 {"TTL changes", c->ttl_changes},
+                 {"MAC changes", c->mac_changes}};
+    const char *separator = "      ";
+    for (unsigned i = 0; i < sizeof count / sizeof *count; i++)
+        if (count[i].n) {
+            printf("%s%s %" PRIu64, separator, count[i].name, count[i].n);
+            separator = ", ";
+        }
+    if (*separator == ',') putchar('\n');
+}
+
+static void print_conversation(const struct weft_decode *d, const struct weft_conversation *c) {
+    char interface[TEXT], src[TEXT], dst[TEXT], route[2 * TEXT + 4], verbs[TEXT], bytes[WEFT_CLI_TEXT], rate[TEXT];
+    char before[TEXT], after[TEXT], peer[TEXT] = "-";
+    snprintf(route, sizeof route, "%s > %s", weft_decode_address_text(&c->key.src, src),
+             weft_decode_address_text(&c->key.dst, dst));
+    if (c->peer != WEFT_NONE) snprintf(peer, sizeof peer, "%" PRIu32, c->peer);
+    printf("%5" PRIu32 " %5s  %-16s %-27s %8" PRIu32 " %9" PRIu64 " %9s %9s  %s%s\n", c->number, peer,
+           weft_decode_interface_text(d, c->key.interface, interface), route, c->key.qp, c->packets,
+           weft_cli_bytes_text(c->payload_bytes, bytes), rate_text(weft_decode_rate(c), rate), verbs_text(c, verbs),
+           c->again ? " (seen before)" : "");
+    print_counts(c);
+    if (!c->cnp.intervals) return;
+    double seconds = (double)c->cnp.intervals * (double)d->conf.interval_ps / (double)WEFT_PS_PER_S;
+    printf("      around intervals with CNPs (%" PRIu64 "): %s before, %s after\n", c->cnp.intervals,
+           rate_text((weft_rate_bps)((double)c->cnp.before_bytes * 8 / seconds), before),
+           c->cnp.after_bytes ? rate_text((weft_rate_bps)((double)c->cnp.after_bytes * 8 / seconds), after)
+                              : "nothing");
+}
+
+static void print_conversations(const struct weft_decode *d, uint32_t rows, struct weft_arena *arena) {
+    if (!d->conversations) return;
+    struct weft_conversation **sorted = weft_arena_alloc(arena, d->conversations, sizeof(struct weft_conversation *));
+    memcpy(sorted, d->conversation, d->conversations * sizeof(struct weft_conversation *));
+    qsort(sorted, d->conversations, sizeof(struct weft_conversation *), by_payload);
+    printf("\n%5s %5s  %-16s %-27s %8s %9s %9s %9s  %s\n", "#", "back", "interface", "from > to", "QP", "packets",
+           "payload", "rate", "messages");
+    uint32_t n = rows && rows < d->conversations ? rows : d->conversations;
+    for (uint32_t i = 0; i < n; i++)
+        print_conversation(d, sorted[i]);
+    if (n < d->conversations) printf("  %" PRIu32 " more with less payload (--all)\n", d->conversations - n);
+}
+
+static void print_links(const struct weft_decode *d) {
+    char interface[TEXT], time[TEXT], class[TEXT];
+    if (d->pausers)
+        printf("\n%-16s %-18s %8s %9s %9s %13s\n", "interface", "pauses from", "priority", "XOFF", "XON", "paused, us");
+    for (uint32_t i = 0; i < d->pausers; i++) {
+        const struct weft_decode_pauser *p = &d->pauser[i];
+        snprintf(class, sizeof class, p->priority < WEFT_PRIORITIES ? "%u" : "all", p->priority);
+        printf("%-16s %02x:%02x:%02x:%02x:%02x:%02x  %8s %9" PRIu64 " %9" PRIu64 " %13s\n",
+               weft_decode_interface_text(d, p->interface, interface), p->mac[0], p->mac[1], p->mac[2], p->mac[3],
+               p->mac[4], p->mac[5], class, p->xoff, p->xon, time_text(p->paused_ps, time));
+    }
+    if (d->differences) printf("\nDCBX\n");
+    for (uint32_t i = 0; i < d->differences; i++)
+        printf("%-16s %s\n%16s so %s\n", weft_decode_interface_text(d, d->difference[i].interface, interface),
+               d->difference[i].found, "", d->difference[i].consequence);
+}
+
+void weft_cli_decode_print(const struct weft_decode *d, uint32_t rows, struct weft_arena *arena) {
+    char bytes[WEFT_CLI_TEXT], time[TEXT];
+    uint32_t interfaces = weft_capture_interfaces(d->reader);
+    printf("%s: %" PRIu64 " frame%s, %s, %s us, %" PRIu32 " interface%s\n", d->file, d->frames,
+           d->frames == 1 ? "" : "s", weft_cli_bytes_text(d->bytes, bytes), time_text(d->last_ps, time), interfaces,
+           interfaces == 1 ? "" : "s");
+    printf("%" PRIu64 " RoCE, of them %" PRIu64 " CNP; %" PRIu64 " pause; %" PRIu64 " LLDP; %" PRIu64 " other\n",
+           d->roce, d->cnps, d->pauses, d->lldp_frames, d->others);
+    for (uint32_t i = 0; i < d->warnings; i++)
+        printf("warning: %s\n", d->warning[i]);
+    print_conversations(d, rows, arena);
+    print_links(d);
+}
+
+void weft_cli_decode_packet(const struct weft_decode_packet *p, bool first) {
+    char src[TEXT], dst[TEXT], time[TEXT], delta[TEXT];
+    if (first)
+        printf("%9s %5s %13s %11s %8s %-30s %7s  %s\n", "frame", "#", "time, us", "delta, us", "PSN", "opcode",
+               "payload", "from > to, flags");
+    printf("%9" PRIu64 " %5" PRIu32 " %13s %11s %8" PRIu32 " %-30s %7" PRIu64 "  %s > %s %s\n", p->frame, p->of->number,
+           time_text(p->time_ps, time), p->delta_ps == WEFT_TIME_NEVER ? "-" : time_text(p->delta_ps, delta), p->psn,
+           p->name, p->payload_bytes, weft_decode_address_text(&p->of->key.src, src),
+           weft_decode_address_text(&p->of->key.dst, dst), p->flags);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A capture from front to back: each frame is taken apart and handed to what it is about.
+#include "decode.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/stream.h"
+
+#define INTERVAL_DEFAULT (100 * WEFT_PS_PER_US)
+#define RATE_ASSUMED UINT64_C(100000000000)
+enum { STREAM_BYTES = 1 << 20 };
+
+void weft__decode_warn(struct weft_decode *d, const char *format, ...) {
+    if (d->warnings == WEFT_DECODE_WARNINGS) return;
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    d->warning[d->warnings++] = weft_arena_text(d->arena, text);
+}
+
+/// Of frames without a stamp, or stamped before the first one: its.
+static weft_time_ps time_of(struct weft_decode *d, const struct weft_capture_frame *raw) {
+    if (raw->number == 1) d->first_ns = raw->time_ns;
+    uint64_t ns = raw->time_ns > d->first_ns ? raw->time_ns - d->first_ns : 0;
+    d->early += raw->time_ns < d->first_ns;
+    weft_time_ps time = ns < WEFT_TIME_MAX / WEFT_PS_PER_NS ? ns * WEFT_PS_PER_NS : WEFT_TIME_MAX;
+    if (time > d->last_ps) d->last_ps = time;
+    return time;
+}
+
+static uint16_t inner_type(const struct weft_frame *f) {
+    return f->layers & WEFT_LAYER_VLAN ? f->vlan.ethertype : f->ethernet.ethertype;
+}
+
+static void take_frame(struct weft_decode *d, const struct weft_capture_frame *raw) {
+    const struct weft_capture_interface *interface = weft_capture_interface_at(d->reader, raw->interface);
+    struct weft_frame frame;
+    struct weft__decode_at at = {.raw = raw, .frame = &frame, .time_ps = time_of(d, raw)};
+    d->frames++;
+    d->bytes += raw->bytes;
+    if (interface->link != WEFT_PCAPNG_ETHERNET) {
+        d->foreign++;
+        return;
+    }
+    // the FCS is the first to go from a frame of which not all is kept
+    bool has_fcs = interface->fcs_bytes == WEFT_FCS_BYTES && raw->captured == raw->bytes;
+    enum weft_wire_status status = weft_frame_decode(raw->data, raw->captured, has_fcs, &frame);
+    if (frame.layers & WEFT_LAYER_BTH) {
+        weft__decode_roce(d, &at);
+    } else if (frame.layers & (WEFT_LAYER_PAUSE | WEFT_LAYER_PFC)) {
+        weft__decode_pause(d, &at);
+    } else if (inner_type(&frame) == WEFT_ETHERTYPE_LLDP) {
+        weft__decode_lldp(d, &at);
+    } else {
+        d->others++;
+    }
+    bool cut = status == WEFT_WIRE_TRUNCATED && raw->captured < raw->bytes;
+    if (status && !cut && !d->broken++) d->broken_first = raw->number;
+}
+
+static void warn(struct weft_decode *d) {
+    uint64_t cut = weft_capture_cut(d->reader);
+    if (cut)
+        weft__decode_warn(
+            d, "the file ends within the record that begins at byte %" PRIu64 "; what is before it counts", cut);
+    if (d->foreign)
+        weft__decode_warn(d, "%" PRIu64 " frames of interfaces that are not Ethernet are left out", d->foreign);
+    if (d->broken)
+        weft__decode_warn(d, "%" PRIu64 " frames contradict themselves (lengths, headers); the first is frame %" PRIu64,
+                          d->broken, d->broken_first);
+    if (d->early)
+        weft__decode_warn(
+            d, "%" PRIu64 " frames are stamped before the first one, or not at all: they count as of its time",
+            d->early);
+    if (d->uncounted)
+        weft__decode_warn(d,
+                          "more than %" PRIu32 " conversations: %" PRIu64
+                          " packets of later ones are in the total only (--conversations)",
+                          d->conf.conversations_max, d->uncounted);
+}
+
+static enum weft_status check_links(const struct weft_decode *d, struct weft_error *ret_error) {
+    uint32_t n = weft_capture_interfaces(d->reader);
+    struct weft_place place = {.file = d->file};
+    if (!n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "no interface is described in it");
+    for (uint32_t i = 0; i < n; i++)
+        if (weft_capture_interface_at(d->reader, i)->link == WEFT_PCAPNG_ETHERNET) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "frames are of link type %" PRIu32 ", expected Ethernet (1)",
+                          weft_capture_interface_at(d->reader, 0)->link);
+}
+
+enum weft_status weft_decode_run(FILE *file, const char *name, const struct weft_decode_conf *conf,
+                                 struct weft_arena *arena, struct weft_decode *ret, struct weft_error *ret_error) {
+    struct weft_capture_reader *reader;
+    struct weft_capture_frame raw;
+    bool any = true;
+    *ret = (struct weft_decode){.conf = *conf, .file = name, .arena = arena};
+    if (!ret->conf.interval_ps) ret->conf.interval_ps = INTERVAL_DEFAULT;
+    if (!ret->conf.rate_bps) ret->conf.rate_bps = RATE_ASSUMED;
+    if (!ret->conf.conversations_max) ret->conf.conversations_max = WEFT_DECODE_CONVERSATIONS_MAX;
+    enum weft_status status = weft_capture_open(file, name, arena, &reader, ret_error);
+    ret->reader = reader;
+    while (!status && any) {
+        status = weft_capture_next(reader, &raw, &any, ret_error);
+        if (!status && any) take_frame(ret, &raw);
+    }
+    if (!status) status = check_links(ret, ret_error);
+    if (status) return status;
+    ret->file_bytes = weft_capture_bytes(reader);
+    weft__decode_roce_end(ret);
+    weft__decode_pause_end(ret);
+    weft__decode_lldp_end(ret);
+    warn(ret);
+    return WEFT_OK;
+}
+
+static void close_file(void *file) {
+    fclose(file);
+}
+
+enum weft_status weft_decode_file(const char *path, const struct weft_decode_conf *conf, struct weft_arena *arena,
+                                  struct weft_decode *ret, struct weft_error *ret_error) {
+    struct weft_place place = {.file = path};
+    FILE *file = weft__file_open(path, "rb");
+    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(errno));
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, close_file, file);
+    setvbuf(file, weft_arena_alloc(arena, STREAM_BYTES, 1), _IOFBF, STREAM_BYTES);
+    enum weft_status status = weft_decode_run(file, path, conf, arena, ret, ret_error);
+    weft_memory_cleanup_remove(&cleanup);
+    fclose(file);
+    return status;
+}
+
+// --- texts --------------------------------------------------------------------------------------------------------
+
+const char *weft_decode_address_text(const struct weft_decode_address *a, char text[WEFT_DECODE_TEXT]) {
+    if (a->network == WEFT_DECODE_IPV4) {
+        snprintf(text, WEFT_DECODE_TEXT, "%u.%u.%u.%u", a->octet[0], a->octet[1], a->octet[2], a->octet[3]);
+        return text;
+    }
+    size_t at = 0, best = 0, best_n = 1; // the longest run of two zero words or more becomes "::" (RFC 5952)
+    for (size_t i = 0, n; i < 8; i += n ? n : 1) {
+        for (n = 0; i + n < 8 && !a->octet[2 * (i + n)] && !a->octet[2 * (i + n) + 1];)
+            n++;
+        if (n > best_n) best = i, best_n = n;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        if (best_n > 1 && i == best) {
+            at += (size_t)snprintf(text + at, WEFT_DECODE_TEXT - at, "::");
+            i += best_n - 1;
+            continue;
+        }
+        bool colon = i && text[at - 1] != ':';
+        at += (size_t)snprintf(text + at, WEFT_DECODE_TEXT - at, "%s%x", colon ? ":" : "",
+                               (unsigned)a->octet[2 * i] << 8 | a->octet[2 * i + 1]);
+    }
+    return text;
+}
+
+const char *weft_decode_interface_text(const struct weft_decode *d, uint32_t interface, char text[WEFT_DECODE_TEXT]) {
+    const struct weft_capture_interface *i = weft_capture_interface_at(d->reader, interface);
+    if (i->name)
+        snprintf(text, WEFT_DECODE_TEXT, "%s", i->name);
+    else
+        snprintf(text, WEFT_DECODE_TEXT, "%" PRIu32, interface);
+    return text;
+}
+
+weft_rate_bps weft_decode_rate(const struct weft_conversation *c) {
+    weft_time_ps time = c->last_ps - c->first_ps;
+    return time ? (weft_rate_bps)((double)(c->payload_bytes - c->first_payload_bytes) * 8 * (double)WEFT_PS_PER_S /
+                                  (double)time)
+                : 0;
+}

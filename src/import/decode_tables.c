@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was decoded as tables of results: one description for JSON, CSV and docs/decode.md.
+#include <inttypes.h>
+#include <math.h>
+
+#include "decode.h"
+#include "weft/result.h"
+
+static struct weft_result_value whole(uint64_t value) {
+    return (struct weft_result_value){.known = true, .whole = value};
+}
+
+static struct weft_result_value unknown(void) {
+    return (struct weft_result_value){0};
+}
+
+static struct weft_result_value text(const char *value) {
+    return (struct weft_result_value){.known = value, .text = value};
+}
+
+static struct weft_result_value part(uint64_t some, uint64_t all) {
+    return (struct weft_result_value){.known = all, .real = all ? (double)some / (double)all : 0};
+}
+
+static struct weft_result_value interface_text(struct weft_result_cursor *c, uint32_t interface) {
+    char name[WEFT_DECODE_TEXT];
+    const struct weft_decode *d = c->state;
+    return text(weft_arena_text(c->arena, weft_decode_interface_text(d, interface, name)));
+}
+
+static struct weft_result_value mac_text(struct weft_result_cursor *c, const uint8_t *m) {
+    return text(weft_arena_format(c->arena, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]));
+}
+
+// --- the capture --------------------------------------------------------------------------------------------------
+
+static bool next_capture(struct weft_result_cursor *c) {
+    c->part[0] = c->state;
+    return c->at++ == 0;
+}
+
+static struct weft_result_value capture_interfaces(struct weft_result_cursor *c) {
+    return whole(weft_capture_interfaces(((const struct weft_decode *)c->part[0])->reader));
+}
+
+static const struct weft_result_column capture_columns[] = {
+    WEFT_RESULT(struct weft_decode, file, TEXT, "the file"),
+    WEFT_RESULT(struct weft_decode, file_bytes, BYTES, "of the file that were read"),
+    WEFT_RESULT(struct weft_decode, frames, COUNT, "frames"),
+    WEFT_RESULT(struct weft_decode, bytes, BYTES, "of all frames, whether they are kept or not"),
+    WEFT_RESULT(struct weft_decode, last_ps, TIME, "from the first frame to the last", .unit = "ps"),
+    WEFT_RESULT(struct weft_decode, first_ns, COUNT, "when the first frame was, since 1970", .unit = "ns"),
+    WEFT_RESULT_CALL(capture_interfaces, "interfaces", COUNT, "interfaces described in the file"),
+    WEFT_RESULT(struct weft_decode, roce, COUNT, "RoCE packets, versions 1 and 2"),
+    WEFT_RESULT(struct weft_decode, cnps, COUNT, "CNPs among them"),
+    WEFT_RESULT(struct weft_decode, pauses, COUNT, "pause frames, of PFC and of IEEE 802.3"),
+    WEFT_RESULT(struct weft_decode, lldp_frames, COUNT, "LLDP frames"),
+    WEFT_RESULT(struct weft_decode, others, COUNT, "other Ethernet frames"),
+    WEFT_RESULT(struct weft_decode, foreign, COUNT, "frames of interfaces that are not Ethernet: left out"),
+    WEFT_RESULT(struct weft_decode, broken, COUNT, "frames whose lengths or headers contradict each other"),
+    WEFT_RESULT(struct weft_decode, uncounted, COUNT, "RoCE packets of conversations beyond the limit: left out"),
+    WEFT_RESULT(struct weft_decode, conversations, COUNT, "conversations"),
+};
+static const struct weft_result_table capture_table = {
+    .name = "capture",
+    .shape = WEFT_RESULT_OBJECT,
+    .row = "the capture as a whole",
+    WEFT_RESULT_COLUMNS(capture_columns),
+    .next = next_capture,
+};
+
+// --- conversations ------------------------------------------------------------------------------------------------
+
+static bool next_conversation(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    if (c->at == d->conversations) return false;
+    c->part[0] = d->conversation[c->at++];
+    return true;
+}
+
+static const struct weft_conversation *of(const struct weft_result_cursor *c) {
+    return c->part[0];
+}
+
+static struct weft_result_value conversation_interface(struct weft_result_cursor *c) {
+    return interface_text(c, of(c)->key.interface);
+}
+
+static struct weft_result_value conversation_src(struct weft_result_cursor *c) {
+    char address[WEFT_DECODE_TEXT];
+    return text(weft_arena_text(c->arena, weft_decode_address_text(&of(c)->key.src, address)));
+}
+
+static struct weft_result_value conversation_dst(struct weft_result_cursor *c) {
+    char address[WEFT_DECODE_TEXT];
+    return text(weft_arena_text(c->arena, weft_decode_address_text(&of(c)->key.dst, address)));
+}
+
+static struct weft_result_value conversation_rate(struct weft_result_cursor *c) {
+    weft_rate_bps rate = weft_decode_rate(of(c));
+    return rate ? whole(rate) : unknown();
+}
+
+static struct weft_result_value conversation_ce(struct weft_result_cursor *c) {
+    return part(of(c)->ce, of(c)->packets);
+}
+
+static struct weft_result_value conversation_cnp_rate(struct weft_result_cursor *c) {
+    weft_time_ps time = of(c)->last_ps - of(c)->first_ps;
+    return (struct weft_result_value){.known = time && of(c)->cnps,
+                                      .real = time ? (double)of(c)->cnps * (double)WEFT_PS_PER_S / (double)time : 0};
+}
+
+static struct weft_result_value rate_of(const struct weft_result_cursor *c, weft_bytes bytes) {
+    const struct weft_decode *d = c->state;
+    uint64_t n = of(c)->cnp.intervals;
+    if (!n) return unknown();
+    return whole(
+        (uint64_t)llround((double)bytes * 8 * (double)WEFT_PS_PER_S / ((double)n * (double)d->conf.interval_ps)));
+}
+
+static struct weft_result_value rate_before(struct weft_result_cursor *c) {
+    return rate_of(c, of(c)->cnp.before_bytes);
+}
+
+static struct weft_result_value rate_after(struct weft_result_cursor *c) {
+    return rate_of(c, of(c)->cnp.after_bytes);
+}
+
+#define OF(field, kind, ...) WEFT_RESULT(struct weft_conversation, field, kind, __VA_ARGS__)
+static const struct weft_result_column conversations_columns[] = {
+    OF(number, COUNT, "number, in the order of first packets", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(conversation_interface, "interface", TEXT, "interface that saw it, by name or number"),
+    WEFT_RESULT_CALL(conversation_src, "src", TEXT, "address that sends"),
+    WEFT_RESULT_CALL(conversation_dst, "dst", TEXT, "address that receives"),
+    WEFT_RESULT_NAMED(struct weft_conversation, key.qp, "qp", COUNT, "queue pair of the receiver"),
+    OF(peer, COUNT, "number of the conversation back, which has its ACKs and CNPs, if it could be told"),
+    OF(again, BOOL, "whether an earlier conversation is the same, seen at another interface"),
+    OF(first_ps, TIME, "its first packet"),
+    OF(last_ps, TIME, "its last packet"),
+    OF(packets, COUNT, "packets"),
+    OF(bytes, BYTES, "of its frames, without FCS"),
+    OF(payload_bytes, BYTES, "payload, with what was sent again"),
+    WEFT_RESULT_CALL(conversation_rate, "rate_bps", RATE,
+                     "payload behind the first packet, by the time from that to the last"),
+    OF(sends, COUNT, "SEND messages begun"),
+    OF(writes, COUNT, "WRITE messages begun"),
+    OF(reads, COUNT, "READ requests"),
+    OF(read_responses, COUNT, "READ responses begun"),
+    OF(atomics, COUNT, "atomic requests"),
+    OF(acks, COUNT, "acknowledgement packets, negative ones included"),
+    OF(gaps, COUNT, "jumps of the sequence number: packets lost before this interface, or overtaken"),
+    OF(missing, COUNT, "packets passed over by a gap that did not come later"),
+    OF(late, COUNT, "packets that filled a gap: overtaken, or sent again after a loss before this interface"),
+    OF(resent, COUNT, "packets whose number had been here: sent again"),
+    OF(restarts, COUNT, "jumps by more than 65536 numbers: a queue pair set up anew"),
+    OF(naks, COUNT, "NAKs for a sequence error that it carries, about the peer's packets"),
+    OF(rnr_naks, COUNT, "receiver-not-ready NAKs that it carries"),
+    OF(other_naks, COUNT, "other NAKs that it carries"),
+    OF(ect, COUNT, "packets that may be marked, marked ones included"),
+    OF(ce, COUNT, "packets marked: congestion experienced"),
+    WEFT_RESULT_CALL(conversation_ce, "ce_part", REAL, "marked packets of all"),
+    OF(cnps, COUNT, "CNPs that it carries, about the peer's packets"),
+    WEFT_RESULT_CALL(conversation_cnp_rate, "cnp_rate", REAL, "CNPs a second, over the time of the conversation",
+                     .unit = "1/s"),
+    WEFT_RESULT_NAMED(struct weft_conversation, cnp.intervals, "cnp_intervals", COUNT,
+                      "intervals in which the peer sent CNPs, with data before and later"),
+    WEFT_RESULT_CALL(rate_before, "cnp_rate_before_bps", RATE, "payload in the interval before such an interval, mean"),
+    WEFT_RESULT_CALL(rate_after, "cnp_rate_after_bps", RATE, "payload in the interval after it, mean"),
+    OF(icrc_checked, COUNT, "packets whose ICRC was there to be checked"),
+    OF(icrc_wrong, COUNT, "packets with a wrong ICRC"),
+    OF(cut_packets, COUNT, "packets of which the file has only the beginning"),
+    OF(port_changes, COUNT, "changes of the UDP source port from a packet to the next"),
+    OF(ttl_changes, COUNT, "changes of TTL or hop limit: another path, or a host at another distance"),
+    OF(mac_changes, COUNT, "changes of a MAC address"),
+};
+static const struct weft_result_table conversations_table = {
+    .name = "conversations",
+    .shape = WEFT_RESULT_LIST,
+    .row = "what one host sends to one queue pair of another, as one interface saw it",
+    WEFT_RESULT_COLUMNS(conversations_columns),
+    .next = next_conversation,
+};
+
+// --- rates --------------------------------------------------------------------------------------------------------
+
+/// c->at is conversation x buckets + bucket.
+static bool next_rate(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    for (; c->at < (uint64_t)d->conversations * WEFT_DECODE_BUCKETS; c->at++) {
+        const struct weft_conversation *v = d->conversation[c->at / WEFT_DECODE_BUCKETS];
+        if (!v->bucket[c->at % WEFT_DECODE_BUCKETS]) continue;
+        c->part[0] = v;
+        c->part[1] = &v->bucket[c->at++ % WEFT_DECODE_BUCKETS];
+        return true;
+    }
+    return false;
+}
+
+static weft_time_ps bucket_ps(const struct weft_result_cursor *c) {
+    return ((const struct weft_decode *)c->state)->conf.interval_ps << of(c)->rate_shift;
+}
+
+static struct weft_result_value rate_from(struct weft_result_cursor *c) {
+    return whole(of(c)->first_ps + (c->at - 1) % WEFT_DECODE_BUCKETS * bucket_ps(c));
+}
+
+static struct weft_result_value rate_width(struct weft_result_cursor *c) {
+    return whole(bucket_ps(c));
+}
+
+static struct weft_result_value rate_bytes(struct weft_result_cursor *c) {
+    return whole(*(const weft_bytes *)c->part[1]);
+}
+
+static struct weft_result_value rate_bps(struct weft_result_cursor *c) {
+    double bits = 8 * (double)*(const weft_bytes *)c->part[1];
+    return whole((uint64_t)llround(bits * (double)WEFT_PS_PER_S / (double)bucket_ps(c)));
+}
+
+static const struct weft_result_column rates_columns[] = {
+    OF(number, COUNT, "of the conversation", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(rate_from, "from_ps", TIME, "when the interval begins", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(rate_width, "width_ps", TIME,
+                     "how long it is: --interval, doubled as often as 64 intervals need to hold the conversation"),
+    WEFT_RESULT_CALL(rate_bytes, "payload_bytes", BYTES, "payload in it"),
+    WEFT_RESULT_CALL(rate_bps, "rate_bps", RATE, "payload by the interval's length"),
+};
+static const struct weft_result_table rates_table = {
+    .name = "rates",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a conversation in an interval in which it carried payload",
+    WEFT_RESULT_COLUMNS(rates_columns),
+    .next = next_rate,
+};
+
+// --- pauses and DCBX ----------------------------------------------------------------------------------------------
+
+static bool next_pause(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    if (c->at == d->pausers) return false;
+    c->part[0] = &d->pauser[c->at++];
+    return true;
+}
+
+static const struct weft_decode_pauser *pauser(const struct weft_result_cursor *c) {
+    return c->part[0];
+}
+
+static struct weft_result_value pause_interface(struct weft_result_cursor *c) {
+    return interface_text(c, pauser(c)->interface);
+}
+
+static struct weft_result_value pause_mac(struct weft_result_cursor *c) {
+    return mac_text(c, pauser(c)->mac);
+}
+
+static struct weft_result_value pause_priority(struct weft_result_cursor *c) {
+    return pauser(c)->priority < WEFT_PRIORITIES ? whole(pauser(c)->priority) : unknown();
+}
+
+#define PAUSE(field, kind, ...) WEFT_RESULT(struct weft_decode_pauser, field, kind, __VA_ARGS__)
+static const struct weft_result_column pauses_columns[] = {
+    WEFT_RESULT_CALL(pause_interface, "interface", TEXT, "interface that saw it", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(pause_mac, "src", TEXT, "MAC address that sends the pauses", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(pause_priority, "priority", COUNT, "priority that is paused; none: all (IEEE 802.3 pause)",
+                     .flags = WEFT_RESULT_KEY),
+    PAUSE(xoff, COUNT, "frames that pause it"),
+    PAUSE(xon, COUNT, "frames that end the pause: quanta 0"),
+    PAUSE(first_ps, TIME, "the first of them"),
+    PAUSE(last_ps, TIME, "the last of them"),
+    PAUSE(paused_ps, TIME, "time paused: until the quanta are over, or the next such frame"),
+    PAUSE(assumed, BOOL, "whether the link's speed, which the quanta need, is assumed (--rate)"),
+};
+static const struct weft_result_table pauses_table = {
+    .name = "pauses",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a class that a station pauses",
+    WEFT_RESULT_COLUMNS(pauses_columns),
+    .next = next_pause,
+};
+
+static bool next_difference(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    if (c->at == d->differences) return false;
+    c->part[0] = &d->difference[c->at++];
+    return true;
+}
+
+static struct weft_result_value difference_interface(struct weft_result_cursor *c) {
+    return interface_text(c, ((const struct weft_decode_difference *)c->part[0])->interface);
+}
+
+static struct weft_result_value difference_own(struct weft_result_cursor *c) {
+    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->own);
+}
+
+static struct weft_result_value difference_peer(struct weft_result_cursor *c) {
+    return mac_text(c, ((const struct weft_decode_difference *)c->part[0])->peer);
+}
+
+static const struct weft_result_column dcbx_columns[] = {
+    WEFT_RESULT_CALL(difference_interface, "interface", TEXT, "interface that saw both ends"),
+    WEFT_RESULT_CALL(difference_own, "here", TEXT, "the end from which it is told: the first to speak"),
+    WEFT_RESULT_CALL(difference_peer, "there", TEXT, "the other end"),
+    WEFT_RESULT(struct weft_decode_difference, found, TEXT, "what differs"),
+    WEFT_RESULT(struct weft_decode_difference, consequence, TEXT, "what comes of it"),
+};
+static const struct weft_result_table dcbx_table = {
+    .name = "dcbx",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a difference between what the two ends of a link say",
+    WEFT_RESULT_COLUMNS(dcbx_columns),
+    .next = next_difference,
+};
+
+static bool next_warning(struct weft_result_cursor *c) {
+    const struct weft_decode *d = c->state;
+    if (c->at == d->warnings) return false;
+    c->part[0] = &d->warning[c->at++];
+    return true;
+}
+
+static struct weft_result_value warning_text(struct weft_result_cursor *c) {
+    return text(*(const char *const *)c->part[0]);
+}
+
+static const struct weft_result_column warnings_columns[] = {
+    WEFT_RESULT_CALL(warning_text, "text", TEXT, "in words"),
+};
+static const struct weft_result_table warnings_table = {
+    .name = "warnings",
+    .shape = WEFT_RESULT_LIST,
+    .row = "what was assumed or left out",
+    WEFT_RESULT_COLUMNS(warnings_columns),
+    .next = next_warning,
+};
+
+// --- packets ------------------------------------------------------------------------------------------------------
+
+static bool no_next(struct weft_result_cursor *c) {
+    return false;
+}
+
+static struct weft_result_value packet_conversation(struct weft_result_cursor *c) {
+    return whole(((const struct weft_decode_packet *)c->part[0])->of->number);
+}
+
+#define PACKET(field, kind, ...) WEFT_RESULT(struct weft_decode_packet, field, kind, __VA_ARGS__)
+static const struct weft_result_column packets_columns[] = {
+    PACKET(frame, COUNT, "number of the frame, from 1", .flags = WEFT_RESULT_KEY),
+    WEFT_RESULT_CALL(packet_conversation, "conversation", COUNT, "number of its conversation"),
+    PACKET(time_ps, TIME, "since the first frame of the file"),
+    PACKET(delta_ps, TIME, "since the packet before of this conversation"),
+    PACKET(psn, COUNT, "packet sequence number"),
+    PACKET(opcode, COUNT, "opcode"),
+    PACKET(name, TEXT, "its name"),
+    PACKET(payload_bytes, BYTES, "payload"),
+    PACKET(flags, TEXT, "CE, FECN, BECN, solicited, ack-request, NAK, RNR-NAK, gap, late, resent, restart, ICRC-wrong"),
+};
+const struct weft_result_table weft_decode_packets = {
+    .name = "packets",
+    .shape = WEFT_RESULT_LIST,
+    .row = "a packet of a conversation that is followed (--follow)",
+    WEFT_RESULT_COLUMNS(packets_columns),
+    .next = no_next,
+};
+
+const struct weft_result_table *weft_decode_table_at(uint32_t index) {
+    static const struct weft_result_table *const all[] = {&capture_table, &conversations_table, &rates_table,
+                                                          &pauses_table,  &dcbx_table,          &warnings_table};
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
+}
+
+struct weft_result_walk weft_decode_walk(const struct weft_decode *decode, const struct weft_result_table *table,
+                                         struct weft_arena *arena) {
+    struct weft_result_walk walk = weft_result_walk(NULL, table, arena);
+    walk.cursor.state = (void *)decode;
+    return walk;
+}
