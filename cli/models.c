@@ -16,6 +16,7 @@ static const struct {
     const char *summary;
 } sections[] = {
     {&weft_pfc_table, "priority-based flow control, of switch and host alike"},
+    {&weft_wire_table, "what a frame costs on the wire, of switch and host alike"},
     {&weft_tin_rma_table, "1RMA in a TiN, the key rma of tin"},
     {&weft_dcbx_table, "LLDP and DCBX between neighbours, of switch and host alike"},
     {&weft_run_table, "the run itself"},

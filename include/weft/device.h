@@ -10,17 +10,37 @@
 struct weft_pfc_conf {
     uint8_t priorities;       ///< lossless priorities; 0 turns PFC off
     uint64_t quanta;          ///< in a pause frame; a quantum is 512 bit times of the link
+    uint32_t lasts;           ///< enum weft_pfc_lasts, of a pause received
     double refresh;           ///< send the pause again after this part of its duration
     weft_time_ps reaction_ps; ///< from the last bit of a pause frame to the stop; NEVER: weft_pfc_calc_reaction
     weft_time_ps watchdog_ps; ///< paused this long without a break while packets wait: a storm; never: off
     uint32_t watchdog_action; ///< enum weft_pfc_watchdog
     weft_time_ps restore_ps;  ///< no pause received for this long ends the storm
 };
+enum weft_pfc_lasts { WEFT_PFC_LASTS_QUANTA, WEFT_PFC_LASTS_UNTIL_RESUME };
 enum weft_pfc_watchdog { WEFT_PFC_WATCHDOG_ALERT, WEFT_PFC_WATCHDOG_DROP, WEFT_PFC_WATCHDOG_FORWARD };
 extern const struct weft_param_table weft_pfc_table;
 extern const char *const weft_pfc_reaction_words[]; ///< for a time that may be left to weft_pfc_calc_reaction
 /// `configured`, unless that is WEFT_TIME_NEVER: then what IEEE 802.3 allows at this rate.
 weft_time_ps weft_pfc_calc_reaction(weft_time_ps configured, weft_rate_bps rate);
+
+/// What a frame costs on the wire of the ports that send it; the same at switches and NICs.
+struct weft_wire_conf {
+    weft_bytes overhead_bytes; ///< preamble and gap of each frame
+    weft_bytes pause_bytes;    ///< frame of a pause
+    uint32_t serialisation;    ///< enum weft_serialisation
+};
+enum weft_serialisation { WEFT_SERIALISATION_EXACT, WEFT_SERIALISATION_WHOLE_NS };
+extern const struct weft_param_table weft_wire_table;
+/// Whether it is that of IEEE 802.3.
+static inline bool weft_wire_is_standard(const struct weft_wire_conf *c) {
+    return c->overhead_bytes == WEFT_WIRE_OVERHEAD && c->pause_bytes == WEFT_FRAME_MIN &&
+           c->serialisation == WEFT_SERIALISATION_EXACT;
+}
+/// Time on the wire of `time`, without rounding of bytes.
+static inline weft_time_ps weft_wire_round(const struct weft_wire_conf *c, weft_time_ps time) {
+    return c->serialisation == WEFT_SERIALISATION_WHOLE_NS ? time - time % 1000 : time;
+}
 
 enum weft_forwarding { WEFT_STORE_AND_FORWARD, WEFT_CUT_THROUGH };
 
@@ -38,6 +58,8 @@ struct weft_switch_conf {
     uint8_t dscp_map[64];
     uint64_t pcp_map[WEFT_PRIORITIES];
     struct weft_pfc_conf pfc;
+    struct weft_wire_conf wire;
+    uint32_t preset; ///< of weft_switch_table
     struct weft_model_conf sfc;
     bool sfc_proxy; ///< turns source flow control messages to hosts that do not understand them into pause frames
 };
@@ -61,6 +83,9 @@ enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR 
 /// turn.
 enum weft_planes { WEFT_PLANES_SEPARATE, WEFT_PLANES_QUEUE_PAIR };
 
+/// From when on a new rate holds: for what is left of the wait for the next packet, or after that packet.
+enum weft_pace_change { WEFT_PACE_AT_ONCE, WEFT_PACE_NEXT_PACKET };
+
 /// RDMA in UDP over IPv4, or behind a global route header in Ethernet.
 enum weft_roce { WEFT_ROCE_V2, WEFT_ROCE_V1 };
 
@@ -74,10 +99,16 @@ struct weft_host_conf {
     weft_time_ps work_request_qp_ps; ///< from one of a queue pair to its next
     weft_rate_bps drain_rate_bps;    ///< of the host behind the NIC (PCIe); 0: never the bottleneck
     weft_bytes rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
-    uint32_t roce;        ///< enum weft_roce
-    uint64_t vlan;        ///< that frames are tagged with; 0: none
-    bool ecn;             ///< data packets are sent ECN-capable
-    uint32_t source_port; ///< enum weft_source_port
+    uint32_t roce;                ///< enum weft_roce
+    uint64_t vlan;                ///< that frames are tagged with; 0: none
+    bool ecn;                     ///< data packets are sent ECN-capable
+    uint32_t source_port;         ///< enum weft_source_port
+    uint32_t pace_change;         ///< enum weft_pace_change
+    weft_bytes data_header_bytes; ///< of a data packet; 0: those of RoCE
+    weft_bytes ack_bytes;         ///< frame of an ACK or NAK; 0: that of RoCE
+    weft_bytes cnp_bytes;         ///< frame of a CNP; 0: that of RoCE
+    uint32_t preset;              ///< of weft_host_table
+    struct weft_wire_conf wire;
     struct weft_pfc_conf pfc;
     bool sfc;                ///< understands source flow control messages
     uint32_t sfc_scope;      ///< enum weft_sfc_scope

@@ -32,6 +32,7 @@ enum weft_ecn { WEFT_ECN_NOT_ECT = 0, WEFT_ECN_ECT1 = 1, WEFT_ECN_ECT0 = 2, WEFT
 
 enum weft_packet_flag {
     WEFT_PACKET_ACK_REQUEST = 1, ///< BTH AckReq
+    WEFT_PACKET_ECHO = 1,        ///< of an ACK or NAK: its data was marked CE
     WEFT_PACKET_FIRST = 2,       ///< of a message, on queue pairs that carry several
     WEFT_PACKET_LAST = 4,
 };

@@ -50,7 +50,8 @@ struct weft_param {
 };
 
 /// Values that a source gives together, under a name that the user chooses by the row "preset" (a CHOICE). What the
-/// user says of a row holds before them, and they before its default.
+/// user says of a row holds before them, and they before its default. A dotted key reaches into a section or a model
+/// ("pfc.reaction", "buffer.kind"); another kind of model named by the user drops what the preset says of its own.
 struct weft_param_preset {
     const char *name;
     const struct weft_param_value { const char *key, *text; } * value; ///< ends with a key that is NULL

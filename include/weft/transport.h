@@ -94,6 +94,7 @@ struct weft_transport_reply {
     uint32_t psn;
     uint8_t kind; ///< enum weft_packet_kind
     uint8_t priority;
+    bool echo; ///< of an ACK or NAK: its data was marked
 };
 
 enum weft_transport_verdict {

@@ -175,6 +175,39 @@ static const struct weft_param_preset *preset_of(const struct weft_param_table *
     return NULL;
 }
 
+/// A dotted key of a preset: of a model whose parameters may stand beside it, and there the user says it.
+static bool said_beside(const struct weft_param_table *table, const struct weft_tree *tree, const char *key) {
+    size_t n = strcspn(key, ".");
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param *row = &table->rows[i];
+        if (row->beside && strlen(row->name) == n && !strncmp(row->name, key, n)) return said(tree, key + n + 1);
+    }
+    return false;
+}
+
+/// What the user says, over what the preset says by dotted keys.
+static enum weft_status lay_over_preset(struct load *l, const struct weft_param_table *table,
+                                        const struct weft_param_preset *preset, const struct weft_tree **tree) {
+    uint32_t n = 0;
+    for (const struct weft_param_value *v = preset->value; v->key; v++)
+        n += strchr(v->key, '.') != NULL;
+    if (!n) return WEFT_OK;
+    struct weft_tree *deep = weft_arena_alloc(l->arena, 1, sizeof *deep), *base, *all;
+    *deep = (struct weft_tree){.type = WEFT_TREE_MAP, .place = (*tree)->place};
+    deep->child = weft_arena_alloc(l->arena, n, sizeof *deep->child);
+    for (const struct weft_param_value *v = preset->value; v->key; v++) {
+        if (!strchr(v->key, '.') || said_beside(table, *tree, v->key)) continue;
+        struct weft_tree *leaf = deep->child[deep->n++] = weft_arena_alloc(l->arena, 1, sizeof *leaf);
+        *leaf = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = (*tree)->place, .key_place = (*tree)->place};
+        leaf->key = v->key;
+        leaf->text = v->text;
+    }
+    enum weft_status status = weft_tree_override(NULL, deep, l->arena, &base, l->error);
+    if (!status) status = weft_tree_override(base, *tree, l->arena, &all, l->error);
+    if (!status) *tree = all;
+    return status;
+}
+
 static const char *default_of(const struct weft_param *row, const struct weft_param_preset *preset) {
     for (const struct weft_param_value *v = preset ? preset->value : NULL; v && v->key; v++)
         if (!strcmp(v->key, row->name)) return v->text;
@@ -235,6 +268,7 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
     enum weft_status status =
         tree && tree->type == WEFT_TREE_MAP ? check_keys(l, table, tree, is_model, path) : WEFT_OK;
     const struct weft_param_preset *preset = preset_of(table, tree);
+    if (preset && !status) status = lay_over_preset(l, table, preset, &tree);
     for (uint32_t i = 0; i < table->n && !status; i++) {
         const struct weft_param *row = &table->rows[i];
         const struct weft_tree *child = said(tree, row->name);

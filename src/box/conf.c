@@ -10,10 +10,25 @@
 const char *const weft_pfc_reaction_words[] = {"standard", NULL};
 static const char *const watchdog_actions[] = {"alert", "drop", "forward", NULL};
 
+static const char *const lasts[] = {"quanta", "until_resume", NULL};     // enum weft_pfc_lasts
+static const char *const serialisations[] = {"exact", "whole_ns", NULL}; // enum weft_serialisation
+
+static const struct weft_param wire_rows[] = {
+    WEFT_BYTES(struct weft_wire_conf, overhead_bytes, "overhead", "20B", "0B", "64B",
+               "bytes of each frame beside the frame: preamble 8 and gap 12 (IEEE 802.3); ns-3 counts none"),
+    WEFT_CHOICE(struct weft_wire_conf, serialisation, "serialisation", "exact", serialisations,
+                "time that a frame takes: to the picosecond, or rounded down to whole ns as in ns-3"),
+    WEFT_BYTES(struct weft_wire_conf, pause_bytes, "pause_frame", "64B", "14B", "128B",
+               "a pause frame (IEEE 802.3 annex 31D: 64B; the HPCC simulator, qbb-net-device.cc: 43B)"),
+};
+const struct weft_param_table weft_wire_table = WEFT_PARAM_TABLE("wire", struct weft_wire_conf, wire_rows);
+
 static const struct weft_param pfc_rows[] = {
     WEFT_PRIORITY_SET(struct weft_pfc_conf, priorities, "priorities", "3", "lossless priorities; none turns PFC off"),
     WEFT_UINT(struct weft_pfc_conf, quanta, "quanta", "65535", "1", "65535",
               "pause time in a pause frame, in units of 512 bit times (the longest there is; assumed)"),
+    WEFT_CHOICE(struct weft_pfc_conf, lasts, "lasts", "quanta", lasts,
+                "a pause received lasts for its quanta, or until the frame that ends it (the HPCC simulator)"),
     WEFT_REAL(struct weft_pfc_conf, refresh, "refresh", "0.5", "0.01", "1",
               "while congestion lasts, pause again after this part of the pause time (assumed)"),
     WEFT_TIME_OR(struct weft_pfc_conf, reaction_ps, "reaction", weft_pfc_reaction_words, "standard", "0ns", "1ms",

@@ -164,6 +164,7 @@ static inline void weft__ether_arm(const struct weft__port *port, struct weft__n
     if (!ready && !port->pending) return;
     weft_time_ps at = port->busy_until_ps;
     if (at <= now) at = weft__port_pause_end(port, ready); // free, so all that is ready is paused
+    if (at == WEFT_TIME_NEVER) return;                     // until it is resumed
     weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, k), at);
 }
 /// The port may be able to send something.

@@ -50,6 +50,23 @@ weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, 
     return num / port->speed.byte_den;
 }
 
+void weft__port_set_wire(struct weft__port *port, const struct weft_wire_conf *conf, struct weft_arena *arena) {
+    port->wire = weft_arena_alloc(arena, 1, sizeof *port->wire);
+    port->wire->conf = conf;
+    port->special = true;
+}
+
+weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t bytes) {
+    struct weft__port_wire *wire = port->wire;
+    if (now != wire->until_ps) wire->byte_rem = 0;
+    uint64_t num = (bytes + wire->conf->overhead_bytes) * port->speed.byte_num + wire->byte_rem;
+    wire->byte_rem = wire->conf->serialisation == WEFT_SERIALISATION_EXACT ? num % port->speed.byte_den : 0;
+    wire->until_ps = now + weft_wire_round(wire->conf, num / port->speed.byte_den);
+    port->busy_until_ps = wire->until_ps;
+    uint64_t gap = wire->conf->overhead_bytes > WEFT__PREAMBLE ? wire->conf->overhead_bytes - WEFT__PREAMBLE : 0;
+    return wire->until_ps - weft_wire_round(wire->conf, weft__port_time(port, gap));
+}
+
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
                                  weft_time_ps *ret_at) {
     // The schedule of the link is known beforehand, so the sender can tell what the receiver will never see: a frame is
@@ -143,6 +160,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             }
             port->paused |= (uint8_t)(1u << p);
             port->pause_until_ps[p] = now + weft__port_time(port, quanta * UINT64_C(64)); // a quantum is 512 bit times
+            if (port->until_resume) port->pause_until_ps[p] = WEFT_TIME_NEVER;
             port->pause_last_ps[p] = now;
         } else {
             port->counters[p].pfc_rx_xon++;
@@ -228,7 +246,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
             port->counters[p].pfc_tx_xon++;
     }
     struct weft_packet frame = {
-        .bytes = WEFT_FRAME_MIN,
+        .bytes = port->wire ? (uint16_t)port->wire->conf->pause_bytes : WEFT_FRAME_MIN,
         .dst = host,
         .qp = (uint32_t)pfc->quanta,
         .psn = classes | (uint32_t)xoff << 8 | quanta << 16,
@@ -244,7 +262,7 @@ weft_time_ps weft__port_send_pause(struct weft__port *port, struct weft__worker 
                                port->busy_until_ps - port->gap_ps + port->delay_pause_ps);
     port->pfc_told = (uint8_t)((port->pfc_told & ~classes) | xoff);
     port->pending = (uint16_t)((port->pending & WEFT__PENDING_LLDP) | more);
-    if (!port->pfc_told) return WEFT_TIME_NEVER;
+    if (!port->pfc_told || pfc->lasts == WEFT_PFC_LASTS_UNTIL_RESUME) return WEFT_TIME_NEVER;
     return w->now_ps + (weft_time_ps)((double)weft__port_time(port, pfc->quanta * 64) * pfc->refresh);
 }
 

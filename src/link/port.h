@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "link/measure.h"
 #include "link/trace.h"
+#include "weft/device.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
 
@@ -92,7 +93,7 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults, a tap or members, or counts flows
+    bool special;               ///< has faults, a tap, members or a wire of its own, or counts flows
     uint8_t lossless;           ///< priorities that we pause the peer for
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
@@ -105,6 +106,8 @@ struct weft__port {
     struct weft__port_tap *tap;       ///< NULL: not captured
     struct weft__lldp *lldp;          ///< NULL: sends none
     struct weft__members *members;    ///< NULL: no Hyperport
+    struct weft__port_wire *wire;     ///< NULL: that of IEEE 802.3
+    bool until_resume;                ///< pauses received last until they are ended
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]
     /// [WEFT_PRIORITIES]: pauses in the name of source flow control, until when; NULL: the peer is told itself.
@@ -155,6 +158,17 @@ void weft__port_set_members(struct weft__port *port, uint32_t n, struct weft_are
 weft_time_ps weft__members_take(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet,
                                 weft_time_ps time);
 
+/// Frames take other times than by IEEE 802.3.
+struct weft__port_wire {
+    const struct weft_wire_conf *conf;
+    weft_time_ps until_ps; ///< the last frame ends
+    uint64_t byte_rem;
+};
+/// Must be told before the first frame; of a port without members, to a peer that stores and forwards.
+void weft__port_set_wire(struct weft__port *port, const struct weft_wire_conf *conf, struct weft_arena *arena);
+/// A frame is sent now. When its last bit leaves; sets busy_until_ps.
+weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t bytes);
+
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
 /// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
@@ -169,6 +183,7 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
     if (__builtin_expect(port->special, 0)) {
+        if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
         if (port->members) last_bit = weft__members_take(port, now, packet, time);
         if (weft__port_is_lost(port, w, packet, last_bit)) return false;
     }

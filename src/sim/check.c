@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "box/box.h"
+#include "sim/check_wire.h"
 
 /// The largest frame that a host would send.
 static uint32_t find_frame_bytes(const struct weft_scenario *scenario, const struct weft_topology *t) {
     uint32_t bytes = WEFT_FRAME_MIN;
     for (uint32_t h = 0; h < t->hosts; h++) {
         const struct weft_host_conf *conf = &weft_scenario_device(scenario, t->node[t->host[h]].name)->host;
-        uint32_t own =
-            WEFT_FRAME_DATA + WEFT_FRAME_RETH + (((uint32_t)conf->mtu_bytes + 3) & ~3u) + weft_host_framing_bytes(conf);
+        uint32_t header =
+            conf->data_header_bytes ? (uint32_t)conf->data_header_bytes : WEFT_FRAME_DATA + WEFT_FRAME_RETH;
+        uint32_t own = header + (((uint32_t)conf->mtu_bytes + 3) & ~3u) + weft_host_framing_bytes(conf);
         if (own > bytes) bytes = own;
     }
     return bytes;
@@ -131,6 +133,10 @@ static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, 
     const struct weft_host_conf *first = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
     for (uint32_t h = 1; h < t->hosts; h++) {
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[t->host[h]].name);
+        if (device->host.data_header_bytes != first->data_header_bytes)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
+                                  "host.data_header of %s is not that of %s; expected the same at all hosts",
+                                  t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (device->host.roce == first->roce && device->host.vlan == first->vlan) continue;
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
                               "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
@@ -211,6 +217,7 @@ enum weft_status weft_simulation_check(const struct weft_scenario *scenario, con
     if (!status) status = check_sections(scenario, topology, ret_error);
     if (!status) status = check_route(scenario, topology, ret_error);
     if (!status) status = check_framing(scenario, topology, ret_error);
+    if (!status) status = weft__check_wire(scenario, topology, ret_error);
     uint32_t n;
     struct weft_control_event *event;
     if (!status) status = weft_control_events_read(topology, scenario->control_tree, &event, &n, ret_error);

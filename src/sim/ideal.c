@@ -11,6 +11,7 @@ struct hop {
     struct weft__speed speed;
     weft_time_ps reach_ps; // from the last bit sent to the next device's action
     bool cut_through;      // the next device forwards after the header, and is not faster
+    const struct weft_wire_conf *wire;
 };
 
 enum { HOPS_MAX = 64 };
@@ -19,12 +20,25 @@ static weft_time_ps occupancy(const struct hop *h, uint64_t bytes) {
     return weft__speed_time(h->speed, bytes);
 }
 
+/// Of a frame, with what is around it.
+static weft_time_ps frame_time(const struct hop *h, uint32_t bytes) {
+    return weft_wire_round(h->wire, occupancy(h, bytes + h->wire->overhead_bytes));
+}
+
+/// Of so many frames of so many bytes in all. In whole ns it is not known how much each loses: the most.
+static weft_time_ps frames_time(const struct hop *h, uint64_t bytes, uint64_t frames) {
+    weft_time_ps time = occupancy(h, bytes + frames * h->wire->overhead_bytes);
+    if (h->wire->serialisation == WEFT_SERIALISATION_EXACT) return time;
+    return time > frames * 1000 ? time - frames * 1000 : 0;
+}
+
 /// When a frame that leaves hop h at `done` (gap included) can start on the next one.
 static weft_time_ps next_start(const struct hop *h, weft_time_ps done, uint32_t bytes) {
     if (h->cut_through && bytes > WEFT__HEADER)
         return done - occupancy(h, bytes + WEFT_WIRE_OVERHEAD) + occupancy(h, WEFT__PREAMBLE + WEFT__HEADER) +
                h->reach_ps;
-    return done - occupancy(h, WEFT__GAP) + h->reach_ps;
+    uint64_t gap = h->wire->overhead_bytes > WEFT__PREAMBLE ? h->wire->overhead_bytes - WEFT__PREAMBLE : 0;
+    return done - weft_wire_round(h->wire, occupancy(h, gap)) + h->reach_ps;
 }
 
 static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t dst, uint32_t qp, uint16_t entropy,
@@ -50,11 +64,14 @@ static uint32_t find_path(const struct weft__ways *ways, uint32_t src, uint32_t 
         if (k == WEFT_NONE || hops == HOPS_MAX) return 0;
         const struct weft_port_info *port = weft_topology_port(t, node, k);
         const struct weft_link_info *link = &t->link[port->link];
+        const struct weft_device_conf *sender = ways->device[node];
+        bool host = t->node[node].role == WEFT_NODE_HOST;
         node = t->port[port->peer].node;
         packet.port = (uint16_t)(port->peer - t->node[node].port0);
         struct weft__box_reaction r = weft__box_at(t, port->peer)->reaction(ways->device[node], t, port->peer);
         struct hop *h = &hop[hops++];
         h->speed = weft__speed_of(link->rate_bps);
+        h->wire = host ? &sender->host.wire : &sender->sw.wire;
         uint32_t others = link->members > 1 ? link->members - 1u : 0;
         h->reach_ps = link->delay_ps + r.processing_ps + others * occupancy(h, bytes + WEFT__PREAMBLE);
         h->cut_through = r.cut_through && !others;
@@ -72,7 +89,7 @@ static weft_time_ps max_time(weft_time_ps a, weft_time_ps b) {
 static weft_time_ps one_frame(const struct hop *hop, uint32_t hops, uint32_t bytes) {
     weft_time_ps start = 0;
     for (uint32_t i = 0; i < hops; i++)
-        start = next_start(&hop[i], start + occupancy(&hop[i], bytes + WEFT_WIRE_OVERHEAD), bytes);
+        start = next_start(&hop[i], start + frame_time(&hop[i], bytes), bytes);
     return start;
 }
 
@@ -95,7 +112,7 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
     struct hop hop[HOPS_MAX];
     const struct weft_host_conf *conf = &ways->device[ways->t->host[flow->src]]->host;
     weft_time_ps request = 0;
-    uint32_t framing = weft_host_framing_bytes(conf);
+    uint32_t framing = weft_host_framing_bytes(conf), header = (uint32_t)conf->data_header_bytes;
     if (flow->verb == WEFT_VERB_READ) {
         uint32_t hops = find_path(ways, flow->dst, flow->src, qp, entropy, WEFT_FRAME_READ + framing, hop);
         if (!hops) return WEFT_TIME_NEVER;
@@ -112,30 +129,33 @@ weft_time_ps weft__calc_ideal_fct(const struct weft__ways *ways, const struct we
         if (!one.bytes) continue;
         one.packets = (uint32_t)((one.bytes + one.mtu - 1) / one.mtu);
         frames += one.packets;
-        sum += (uint64_t)one.packets * framing + weft__qp_frame_bytes(&one, 0);
-        if (one.packets > 1) sum += weft__qp_frame_bytes(&one, one.packets - 1);
-        if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1);
+        sum += (uint64_t)one.packets * framing + weft__qp_frame_bytes(&one, 0, header);
+        if (one.packets > 1) sum += weft__qp_frame_bytes(&one, one.packets - 1, header);
+        if (one.packets > 2) sum += (uint64_t)(one.packets - 2) * weft__qp_frame_bytes(&one, 1, header);
     }
     // The last frame of all is that of the last queue pair with most packets.
     struct weft_qp_conf end = big;
     end.bytes = flow->bytes < flow->qps ? 1 : flow->bytes / flow->qps;
     end.packets = (uint32_t)((end.bytes + end.mtu - 1) / end.mtu);
     if (end.packets < big.packets) end = big;
-    uint32_t first = weft__qp_frame_bytes(&big, 0) + framing;
-    uint32_t last = weft__qp_frame_bytes(&end, end.packets - 1) + framing;
-    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1) + framing : first;
+    uint32_t first = weft__qp_frame_bytes(&big, 0, header) + framing;
+    uint32_t last = weft__qp_frame_bytes(&end, end.packets - 1, header) + framing;
+    uint32_t middle = big.packets > 2 ? weft__qp_frame_bytes(&big, 1, header) + framing : first;
     uint32_t hops = find_path(ways, flow->src, flow->dst, qp, entropy, first, hop);
     if (!hops) return WEFT_TIME_NEVER;
     if (frames == 1) return request + one_frame(hop, hops, first);
 
-    uint64_t between = sum - first - last + (frames - 2) * WEFT_WIRE_OVERHEAD; // wire bytes
+    uint64_t between = sum - first - last;
     weft_time_ps start_a = 0, start_b = 0, start_c = 0;
     for (uint32_t i = 0; i < hops; i++) {
         const struct hop *h = &hop[i];
-        weft_time_ps a = start_a + occupancy(h, first + WEFT_WIRE_OVERHEAD);
-        weft_time_ps b = a + occupancy(h, between);
-        if (frames > 2) b = max_time(b, start_b + occupancy(h, middle + WEFT_WIRE_OVERHEAD));
-        weft_time_ps c = max_time(b, start_c) + occupancy(h, last + WEFT_WIRE_OVERHEAD);
+        bool alike = flow->qps == 1; // those between
+        weft_time_ps a = start_a + frame_time(h, first);
+        weft_time_ps b =
+            a + (alike && h->wire->serialisation == WEFT_SERIALISATION_WHOLE_NS ? (frames - 2) * frame_time(h, middle)
+                                                                                : frames_time(h, between, frames - 2));
+        if (frames > 2) b = max_time(b, start_b + frame_time(h, middle));
+        weft_time_ps c = max_time(b, start_c) + frame_time(h, last);
         start_a = next_start(h, a, first);
         start_b = next_start(h, b, middle);
         start_c = next_start(h, c, last);

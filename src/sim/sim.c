@@ -9,6 +9,7 @@
 
 #include "box/box.h"
 #include "sim/capture.h"
+#include "sim/check_wire.h"
 #include "sim/events.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
@@ -78,6 +79,11 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     weft__port_init(own, port, &t->link[info->link], &peer, &net->outcome->port[(size_t)port * WEFT_PRIORITIES],
                     setup.faults, setup.tap);
     if (t->link[info->link].members > 1) weft__port_set_members(own, t->link[info->link].members, arena);
+    const struct weft_device_conf *device = net->device[info->node];
+    const struct weft_wire_conf *wire =
+        t->node[info->node].role == WEFT_NODE_HOST ? &device->host.wire : &device->sw.wire;
+    if (!weft_wire_is_standard(wire)) weft__port_set_wire(own, wire, arena);
+    own->until_resume = box->pfc(device)->lasts == WEFT_PFC_LASTS_UNTIL_RESUME;
     weft__port_set_lossless(own, 0, box->pfc(net->device[info->node])->priorities);
     if (is_sfc_proxy(net, info->node, far->node))
         own->proxy_until_ps = weft_arena_alloc(arena, WEFT_PRIORITIES, sizeof(weft_time_ps));
@@ -110,6 +116,9 @@ static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) 
 static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *leaf) {
     const struct weft_topology *t = net->topology;
     weft_time_ps least = weft__jobs_lookahead(net->workload);
+    bool short_frames = false; // or frames that take less time than those of IEEE 802.3
+    for (uint32_t i = 0; i < t->nodes; i++)
+        short_frames |= weft__has_own_frames(net->device[i], &t->node[i]);
     const struct weft__shared *shared;
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++) {
         weft_time_ps own = shared->lookahead ? shared->lookahead(net->shared[kind]) : WEFT_TIME_NEVER;
@@ -122,7 +131,7 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
         bool quiet = sender->is_quiet && sender->is_quiet(net->device[t->port[far].node]);
         struct weft__box_reaction r = weft__box_at(t, i)->reaction(net->device[t->port[i].node], t, i);
         weft_time_ps reaction = quiet || r.processing_ps < r.pause_ps ? r.processing_ps : r.pause_ps;
-        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + r.frame_least_ps + reaction;
+        weft_time_ps ahead = t->link[t->port[i].link].delay_ps + (short_frames ? 0 : r.frame_least_ps) + reaction;
         if (ahead < least) least = ahead;
     }
     return least;
@@ -215,6 +224,7 @@ static void make_queue_pairs(struct weft__network *net) {
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
         .framing_bytes = t->hosts ? weft_host_framing_bytes(&net->device[t->host[0]]->host) : 0,
+        .data_header_bytes = t->hosts ? (uint32_t)net->device[t->host[0]]->host.data_header_bytes : 0,
         .sender = sender,
         .sample = weft_arena_alloc(arena, net->qps, sizeof(struct weft_qp_sample)),
         .receiver = weft__arena_lines(arena, net->qps, sizeof(struct weft_qp_receiver)),

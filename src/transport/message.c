@@ -220,7 +220,8 @@ void weft__message_packet(struct weft__endpoint *end, uint32_t qp, struct weft_p
 }
 
 uint32_t weft__message_last_payload(const struct weft__endpoint *end, const struct weft_packet *p) {
-    if (weft__rma_has(end, p->qp)) return weft__message_payload(p, end->hosts->framing_bytes);
+    if (weft__rma_has(end, p->qp))
+        return weft__message_payload(p, end->hosts->framing_bytes, end->hosts->data_header_bytes);
     const struct weft__receiving *r = programs_of(end)->receiving[p->qp];
     const struct weft__sending *s = programs_of(end)->wire[r->connection].sending;
     uint32_t carrier = p->qp - r->qp, m = r->came[carrier] * (r->parts == 1 ? r->qps : 1u);

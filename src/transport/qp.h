@@ -16,7 +16,8 @@ struct weft__qp_hold {
 struct weft__hosts {
     const struct weft_qp_conf *qp;
     const struct weft_qp_numbers *qp_numbers;
-    uint32_t framing_bytes; ///< weft_host_framing_bytes of all
+    uint32_t framing_bytes;     ///< weft_host_framing_bytes of all
+    uint32_t data_header_bytes; ///< host.data_header of all; 0: those of RoCE
     struct weft_qp_sender *sender;
     struct weft_qp_sample *sample;
     struct weft_qp_receiver *receiver;
@@ -36,9 +37,12 @@ static inline uint32_t weft__qp_payload(const struct weft_qp_conf *qp, uint32_t 
     return psn + 1 < qp->packets ? qp->mtu : (uint32_t)(qp->bytes - (weft_bytes)(qp->packets - 1) * qp->mtu);
 }
 /// Of a packet of a message: to the word, for a packet does not say how much of its last one is padding.
-static inline uint32_t weft__message_payload(const struct weft_packet *p, uint32_t framing_bytes) {
+static inline uint32_t weft__message_payload(const struct weft_packet *p, uint32_t framing_bytes,
+                                             uint32_t data_header_bytes) {
+    if (__builtin_expect(data_header_bytes, 0)) return p->bytes - framing_bytes - data_header_bytes;
     return p->bytes - framing_bytes - WEFT_FRAME_DATA - (p->flags & WEFT_PACKET_FIRST ? WEFT_FRAME_RETH : 0u);
 }
-uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn);
+/// `data_header_bytes`: of host.data_header; with them there is no padding.
+uint32_t weft__qp_frame_bytes(const struct weft_qp_conf *qp, uint32_t psn, uint32_t data_header_bytes);
 
 #endif

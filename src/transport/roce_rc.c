@@ -8,10 +8,13 @@
 // (CNP, notification point). Differences: PSNs do not wrap; a READ request asks for all that is still missing.
 #include "transport/roce_rc.h"
 
+#include <stdio.h>
+
 #include "weft/transport.h"
 #include "weft/workload.h"
 
 static const char *const out_of_orders[] = {"discard", "accept", NULL};
+static const char *const ecn_echoes[] = {"cnp", "ack", NULL};
 
 #define T struct weft__roce_rc_conf
 static const struct weft_param rows[] = {
@@ -23,6 +26,13 @@ static const struct weft_param rows[] = {
     WEFT_UINT(T, cnp_priority, "cnp_priority", "7", "0", "7", "priority of CNPs (DSCP 48; assumed)"),
     WEFT_TIME(T, cnp_interval_ps, "cnp_interval", "50us", "0ns", "1s",
               "least time between two CNPs of a queue pair (DCQCN, SIGCOMM 2015)"),
+    WEFT_CHOICE(
+        T, ecn_echo, "ecn_echo", "cnp", ecn_echoes,
+        "how the sender learns of marks: by CNPs, or by a flag on the ACK or NAK of each marked packet, at once "
+        "and in its queue (the HPCC simulator, rdma-hw.cc)"),
+    WEFT_TIME(T, nak_interval_ps, "nak_interval", "never", "0ns", "never",
+              "a missing packet is asked for again after this long, if later ones still come (the HPCC simulator: "
+              "500us); never: by one NAK only"),
     WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
               "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
@@ -37,7 +47,14 @@ static const struct weft_param rows[] = {
         T, reorder.timeout_ps, "reorder_timeout", "100us", "0ns", "never",
         "out_of_order accept: a packet missing for so long while later ones come is asked for by a NAK (assumed)"),
 };
-static const struct weft_param_table params = WEFT_PARAM_TABLE("roce_rc", T, rows);
+static const char *conf_check(const void *conf, char *text, size_t size) {
+    const struct weft__roce_rc_conf *c = conf;
+    if (c->nak_interval_ps == WEFT_TIME_NEVER || c->out_of_order == WEFT__OUT_OF_ORDER_DISCARD) return NULL;
+    snprintf(text, size,
+             "nak_interval is for out_of_order: discard; what is accepted out of order has reorder_timeout");
+    return text;
+}
+static const struct weft_param_table params = WEFT_PARAM_TABLE_CHECKED("roce_rc", T, rows, conf_check);
 #undef T
 
 static weft_time_ps timeout_after(const struct weft__roce_rc_conf *conf, weft_time_ps time) {
@@ -141,9 +158,15 @@ static const char *roce_rc_check_sender(const struct weft_qp_sender *s, const st
 
 // --- receiver -----------------------------------------------------------------------------------------------------
 
+/// Of a receiver that repeats its NAKs.
+struct discard_state {
+    weft_time_ps nak_ps;
+};
+
 static size_t roce_rc_receiver_size(const void *conf, const struct weft_qp_conf *qp) {
     const struct weft__roce_rc_conf *c = conf;
-    if (c->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT) return 0;
+    if (c->out_of_order != WEFT__OUT_OF_ORDER_ACCEPT)
+        return c->nak_interval_ps == WEFT_TIME_NEVER ? 0 : sizeof(struct discard_state);
     return weft__reorder_size(&c->reorder, qp->packets == WEFT_QP_MESSAGES);
 }
 
@@ -154,6 +177,7 @@ static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact 
                    struct weft_transport_reply *ret) {
     const struct weft__roce_rc_conf *conf = fact->conf;
     r->marked |= marked;
+    if (conf->ecn_echo == WEFT__ECN_ECHO_ACK) return; // an answer takes it along
     if (!r->marked || (r->notified && fact->now_ps - r->cnp_ps < conf->cnp_interval_ps)) return;
     r->marked = false;
     r->notified = true;
@@ -163,24 +187,36 @@ static void notify(struct weft_qp_receiver *r, const struct weft_transport_fact 
     ret->priority = (uint8_t)conf->cnp_priority;
 }
 
-static void answer(const struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf, enum weft_packet_kind kind,
+static void answer(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf, enum weft_packet_kind kind,
                    uint32_t data_priority, struct weft_transport_reply *ret) {
     ret->kind = (uint8_t)kind;
     ret->psn = r->expected;
     ret->priority = (uint8_t)(conf->ack_own_priority ? conf->ack_priority : data_priority);
+    if (conf->ecn_echo != WEFT__ECN_ECHO_ACK) return;
+    ret->echo = r->marked;
+    r->marked = false;
 }
 
 static void request_read(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                          struct weft_transport_receipt *ret) {
-    ret->reply = (struct weft_transport_reply){r->expected, WEFT_PACKET_READ, fact->qp->priority};
+    ret->reply = (struct weft_transport_reply){r->expected, WEFT_PACKET_READ, fact->qp->priority, false};
     ret->timer_ps = timeout_after(fact->conf, fact->now_ps);
 }
 
-/// Asks the sender to go back to the expected packet; once, until it comes.
+/// A NAK of the expected packet was sent, and may not be repeated yet.
+static bool has_asked(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    if (!r->nak_sent || conf->nak_interval_ps == WEFT_TIME_NEVER) return r->nak_sent;
+    return fact->now_ps - ((const struct discard_state *)fact->state)->nak_ps < conf->nak_interval_ps;
+}
+
+/// Asks the sender to go back to the expected packet; once, or each nak_interval, until it comes.
 static void ask_again(struct weft_qp_receiver *r, const struct weft_transport_fact *fact, uint32_t data_priority,
                       struct weft_transport_receipt *ret) {
-    if (r->nak_sent) return;
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    if (has_asked(r, fact)) return;
     r->nak_sent = true;
+    if (conf->nak_interval_ps != WEFT_TIME_NEVER) ((struct discard_state *)fact->state)->nak_ps = fact->now_ps;
     if (fact->qp->verb == WEFT_VERB_READ)
         request_read(r, fact, ret);
     else

@@ -75,7 +75,7 @@ static void assert_data(uint32_t verb, uint32_t psn, uint8_t opcode) {
     qp->verb = verbs[verb].verb;
     struct weft_packet p = {
         .kind = WEFT_PACKET_DATA,
-        .bytes = (uint16_t)weft__qp_frame_bytes(qp, psn),
+        .bytes = (uint16_t)weft__qp_frame_bytes(qp, psn, 0),
         .dst = 2,
         .qp = 5,
         .psn = psn,

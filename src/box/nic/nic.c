@@ -55,16 +55,21 @@ static bool may_pass(struct weft__nic *nic, weft_time_ps now, uint32_t priority)
            !nic->scheduler->on_sent && !weft__nic_is_held(nic) && !(weft__port_paused(&nic->port, now) >> priority & 1);
 }
 
-void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                            const struct weft_transport_reply *reply) {
+static uint32_t control_bytes(const struct weft_host_conf *conf, uint32_t kind) {
     static const uint16_t bytes[WEFT_PACKET_KINDS] = {
         [WEFT_PACKET_ACK] = WEFT_FRAME_ACK,   [WEFT_PACKET_NAK] = WEFT_FRAME_ACK, [WEFT_PACKET_CNP] = WEFT_FRAME_CNP,
         [WEFT_PACKET_READ] = WEFT_FRAME_READ, [WEFT_PACKET_CTS] = WEFT_FRAME_CTS,
     };
+    if (conf->ack_bytes && (kind == WEFT_PACKET_ACK || kind == WEFT_PACKET_NAK)) return (uint32_t)conf->ack_bytes;
+    return conf->cnp_bytes && kind == WEFT_PACKET_CNP ? (uint32_t)conf->cnp_bytes : bytes[kind];
+}
+
+void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            const struct weft_transport_reply *reply) {
     if (__builtin_expect(nic->planes != NULL, 0)) nic = weft__nic_plane_up(nic);
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_packet p = {
-        .bytes = (uint16_t)(bytes[reply->kind] + nic->end.hosts->framing_bytes),
+        .bytes = (uint16_t)(control_bytes(nic->conf, reply->kind) + nic->end.hosts->framing_bytes),
         .dst = conf->src + nic->peer_offset, // control packets go against the data
         .qp = qp,
         .psn = reply->psn,
@@ -73,6 +78,7 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         .priority = reply->priority & 7u,
         .dscp = nic->conf->dscp[reply->priority] & 63u,
     };
+    if (__builtin_expect(reply->echo, 0)) p.flags = WEFT_PACKET_ECHO;
     if (may_pass(nic, w->now_ps, reply->priority)) {
         weft__nic_put(nic, w, &p);
         return;

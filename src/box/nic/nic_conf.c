@@ -12,7 +12,34 @@ static const char *const planes[] = {"separate", "queue_pair", NULL};
 static const char *const roces[] = {"v2", "v1", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
 
+// ns-3 as published with HPCC: Y. Li et al., SIGCOMM 2019, alibaba-edu/High-Precision-Congestion-Control: rdma-hw.cc,
+// qbb-net-device.cc, third.cc. What scales with the rate is for 100G in dcqcn_connectx's preset hpcc.
+static const struct weft_param_value ns3_hpcc[] = {
+    {"processing", "0ns"},
+    {"data_header", "48B"},
+    {"ack_frame", "60B"},
+    {"pace_change", "next_packet"},
+    {"wire.overhead", "0B"},
+    {"wire.serialisation", "whole_ns"},
+    {"wire.pause_frame", "43B"},
+    {"transport.kind", "roce_rc"},
+    {"transport.ack_every", "1"},
+    {"transport.ecn_echo", "ack"},
+    {"transport.nak_interval", "500us"},
+    {"transport.timeout", "never"},
+    {"cc.kind", "dcqcn_connectx"},
+    {"cc.preset", "hpcc"},
+    {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"},
+    {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "ns3_hpcc", NULL};
+static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
+
 static const struct weft_param host_rows[] = {
+    WEFT_CHOICE(struct weft_host_conf, preset, "preset", "none", preset_names,
+                "another simulator's hosts, over which other keys hold (docs/peers.md)"),
     WEFT_BYTES(struct weft_host_conf, mtu_bytes, "mtu", "4096B", "64B", "9000B", "payload of a full packet"),
     WEFT_TIME(struct weft_host_conf, processing_ps, "processing", "0ns", "0ns", "1ms",
               "from the last bit received to the NIC's reaction (assumed)"),
@@ -50,6 +77,17 @@ static const struct weft_param host_rows[] = {
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
                 "one flow"),
+    WEFT_CHOICE(struct weft_host_conf, pace_change, "pace_change", "at_once", pace_changes,
+                "a new rate holds for what is left of the wait for the next packet, or after that packet (the HPCC "
+                "simulator, rdma-hw.cc)"),
+    WEFT_BYTES(struct weft_host_conf, data_header_bytes, "data_header", "0B", "0B", "256B",
+               "headers of each data packet, whose payload is then not padded (the HPCC simulator: 48B); 0B: those of "
+               "RoCE, 62 B, RETH and AETH"),
+    WEFT_BYTES(struct weft_host_conf, ack_bytes, "ack_frame", "0B", "0B", "1500B",
+               "frame of an ACK or NAK (the HPCC simulator: 60B); 0B: that of RoCE, 66 B"),
+    WEFT_BYTES(struct weft_host_conf, cnp_bytes, "cnp_frame", "0B", "0B", "1500B",
+               "frame of a CNP; 0B: that of RoCE, 78 B"),
+    WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
     WEFT_SECTION(struct weft_host_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_BOOL(struct weft_host_conf, sfc, "sfc", "true", "the NIC understands source flow control messages"),
     WEFT_CHOICE(struct weft_host_conf, sfc_scope, "sfc_scope", "flow", sfc_scopes,
@@ -82,4 +120,4 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     return text;
 }
 const struct weft_param_table weft_host_table =
-    WEFT_PARAM_TABLE_CHECKED("host", struct weft_host_conf, host_rows, host_check);
+    WEFT_PARAM_TABLE_PRESETS("host", struct weft_host_conf, host_rows, host_check, presets);

@@ -38,8 +38,9 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
 static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft_packet *p) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[p->qp];
     if (conf->packets != WEFT_QP_MESSAGES) return weft__qp_payload(conf, p->psn);
-    return p->flags & WEFT_PACKET_LAST ? weft__message_last_payload(&nic->end, p)
-                                       : weft__message_payload(p, nic->end.hosts->framing_bytes);
+    return p->flags & WEFT_PACKET_LAST
+               ? weft__message_last_payload(&nic->end, p)
+               : weft__message_payload(p, nic->end.hosts->framing_bytes, nic->end.hosts->data_header_bytes);
 }
 
 static inline void deliver(struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
@@ -148,7 +149,7 @@ static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct
         weft__nic_work_add(node, nic, w, &cts);
     else if (granted)
         weft__nic_send_control(node, nic, w, qp,
-                               &(struct weft_transport_reply){granted, WEFT_PACKET_CTS, (uint8_t)priority});
+                               &(struct weft_transport_reply){granted, WEFT_PACKET_CTS, (uint8_t)priority, false});
     if (patience == WEFT_TIME_NEVER || weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) return;
     weft_time_ps look = patience > WEFT_TIME_MAX >> doublings ? WEFT_TIME_MAX : patience << doublings;
     weft__timer_set(&node->timers, key, w->now_ps + look);

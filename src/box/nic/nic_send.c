@@ -113,12 +113,12 @@ static weft_bytes limit_window(const struct weft__nic *nic, uint32_t qp, weft_by
 }
 
 /// The rate has changed: what was left of the wait for the next packet goes at the new one, as in a token bucket. Else
-/// a queue pair cut to a trickle would sleep through its increases.
+/// a queue pair cut to a trickle would sleep through its increases; pace_change: next_packet asks for that.
 static void change_pace(struct weft__node *node, const struct weft__nic *nic, uint32_t qp, weft_time_ps now,
                         weft_rate_bps rate_before) {
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     uint32_t key = weft__key_pace(nic->end.hosts->qp[qp].at_src);
-    if (s->rate_bps == rate_before || s->next_send_ps <= now) return;
+    if (s->rate_bps == rate_before || s->next_send_ps <= now || nic->conf->pace_change == WEFT_PACE_NEXT_PACKET) return;
     s->next_send_ps = now + (weft_time_ps)((unsigned __int128)(s->next_send_ps - now) * rate_before / s->rate_bps);
     if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
 }
@@ -181,7 +181,7 @@ static void pace(const struct weft__nic *nic, struct weft_qp_sender *s, weft_tim
     if (s->rate_bps >= nic->line_rate_bps)
         s->next_send_ps = now;
     else
-        s->next_send_ps = now + weft_time_of_bytes(wire_bytes, s->rate_bps);
+        s->next_send_ps = now + weft_wire_round(&nic->conf->wire, weft_time_of_bytes(wire_bytes, s->rate_bps));
 }
 
 /// The queue pair's next message, or part of one, may not go before its time.
@@ -200,7 +200,7 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft_transport_send turn = {.entropy = conf->entropy};
     nic->transport->on_turn(s, &fact, &turn);
     struct weft_packet p = {
-        .bytes = (uint16_t)weft__qp_frame_bytes(conf, turn.psn),
+        .bytes = (uint16_t)weft__qp_frame_bytes(conf, turn.psn, nic->end.hosts->data_header_bytes),
         .dst = conf->dst + nic->peer_offset,
         .qp = qp,
         .psn = turn.psn,
@@ -211,12 +211,16 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         .ecn = nic->conf->ecn && nic->conf->roce == WEFT_ROCE_V2 ? WEFT_ECN_ECT0 : WEFT_ECN_NOT_ECT,
         .flags = turn.flags & 7u,
     };
-    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) weft__message_packet(&nic->end, qp, &p);
+    if (__builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0)) {
+        weft__message_packet(&nic->end, qp, &p);
+        uint32_t header = nic->end.hosts->data_header_bytes;
+        if (__builtin_expect(header, 0)) p.bytes = (uint16_t)(weft__message_payload(&p, 0, 0) + header);
+    }
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
-    uint32_t wire = p.bytes + WEFT_WIRE_OVERHEAD;
+    uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
     tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
@@ -276,6 +280,7 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
     weft__nic_kick(node, nic, w);
 }
 
+/// A CNP, or an ACK or NAK with the echo of a mark.
 static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                    const struct weft_packet *p) {
     nic->end.hosts->outcome[nic->end.hosts->qp[p->qp].flow].cnps++;
@@ -284,7 +289,7 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
         nic->trace->cnp = weft__trace_id(nic->trace, event);
         if (event) {
             event->priority = p->priority;
-            event->more = weft__event_tag_cnp(p->psn);
+            if (p->kind == WEFT_PACKET_CNP) event->more = weft__event_tag_cnp(p->psn);
         }
     }
     if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
@@ -311,6 +316,7 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
     struct weft_transport_news news = {.acked = 0};
     nic->transport->on_control(s, &fact, p, &news);
     act_on(node, nic, w, p->qp, &news);
+    if (__builtin_expect(p->flags & WEFT_PACKET_ECHO, 0)) on_cnp(node, nic, w, p);
 }
 
 /// The k-th timer of a queue pair: its pace, its transport's, its congestion control's.
@@ -356,5 +362,5 @@ void weft__nic_on_work(struct weft__node *node, struct weft__nic *nic, struct we
     if (p.kind == WEFT_PACKET_DATA)
         take_up(node, nic, w, p.qp, p.psn);
     else
-        weft__nic_send_control(node, nic, w, p.qp, &(struct weft_transport_reply){p.psn, p.kind, p.priority});
+        weft__nic_send_control(node, nic, w, p.qp, &(struct weft_transport_reply){p.psn, p.kind, p.priority, false});
 }

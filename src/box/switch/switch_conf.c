@@ -6,7 +6,20 @@
 static const char *const trusts[] = {"dscp", "pcp", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
+// As host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
+static const struct weft_param_value ns3_hpcc[] = {
+    {"processing", "0ns"},         {"forwarding", "store_and_forward"},
+    {"wire.overhead", "0B"},       {"wire.serialisation", "whole_ns"},
+    {"wire.pause_frame", "43B"},   {"aqm.kind", "wred"},
+    {"aqm.preset", "hpcc"},        {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"}, {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "ns3_hpcc", NULL};
+
 static const struct weft_param switch_rows[] = {
+    WEFT_CHOICE(struct weft_switch_conf, preset, "preset", "none", preset_names,
+                "another simulator's switches, over which other keys hold (docs/peers.md)"),
     WEFT_TIME(struct weft_switch_conf, processing_ps, "processing", "300ns", "0ns", "1ms",
               "from the last bit received to the buffer (IEEE 802.1Qdw simulations, dw-chen-sfc)"),
     WEFT_CHOICE(struct weft_switch_conf, forwarding, "forwarding", "store_and_forward", forwardings,
@@ -38,6 +51,7 @@ static const struct weft_param switch_rows[] = {
                  .needs = "trust"),
     WEFT_DSCP_MAP(struct weft_switch_conf, dscp_map, "dscp_map", "24:3,26:3,46:5,48:7",
                   "priority of the code points named; the others have their class, dscp >> 3 (assumed)"),
+    WEFT_SECTION(struct weft_switch_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),
     WEFT_SECTION(struct weft_switch_conf, pfc, "pfc", &weft_pfc_table, "priority-based flow control"),
     WEFT_MODEL_PARAM(struct weft_switch_conf, sfc, "sfc", WEFT_KIND_SFC, "none",
                      "when the source of a packet is told to pause (IEEE P802.1Qdw)"),
@@ -45,4 +59,5 @@ static const struct weft_param switch_rows[] = {
               "an edge switch turns such a message to a host that does not understand it into a pause frame",
               .needs = "sfc"),
 };
-const struct weft_param_table weft_switch_table = WEFT_PARAM_TABLE("switch", struct weft_switch_conf, switch_rows);
+const struct weft_param_table weft_switch_table =
+    WEFT_PARAM_TABLE_PRESETS("switch", struct weft_switch_conf, switch_rows, NULL, presets);

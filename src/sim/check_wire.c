@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/check_wire.h"
+
+bool weft__has_own_frames(const struct weft_device_conf *conf, const struct weft_node_info *node) {
+    const struct weft_host_conf *host = &conf->host;
+    if (node->role != WEFT_NODE_HOST) return !weft_wire_is_standard(&conf->sw.wire);
+    return !weft_wire_is_standard(&host->wire) || host->data_header_bytes || host->ack_bytes || host->cnp_bytes;
+}
+
+/// The box at either end of a link. Cells, and a switch that sends on what has not come yet, go by IEEE 802.3.
+static enum weft_status check_node(const struct weft_node_info *node, const struct weft_device_conf *conf,
+                                   struct weft_error *ret_error) {
+    if (node->role == WEFT_NODE_HOST) return WEFT_OK;
+    if (!weft__box_of(node)->takes_routes)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->place,
+                              "%s is no Ethernet switch, and frames have sizes or a wire of their own; expected those "
+                              "of RoCE and IEEE 802.3",
+                              node->name);
+    if (conf->sw.forwarding == WEFT_CUT_THROUGH)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->place,
+                              "switch.forwarding of %s: cut_through, and frames have sizes or a wire of their own; "
+                              "expected store_and_forward",
+                              node->name);
+    return WEFT_OK;
+}
+
+static enum weft_status check_links(const struct weft_topology *t, struct weft_place place,
+                                    struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < t->links; i++) {
+        if (t->link[i].members > 1)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "a Hyperport, and frames have sizes or a wire of their own; expected links of one "
+                                  "member");
+        if (t->link[i].delay_ps < 1000)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "a link has a delay below 1ns, and frames have sizes or a wire of their own; "
+                                  "expected 1ns at least");
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft__check_wire(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                  struct weft_error *ret_error) {
+    const struct weft_device_conf *first = NULL;
+    for (uint32_t n = 0; n < t->nodes && !first; n++) {
+        const struct weft_device_conf *conf = weft_scenario_device(scenario, t->node[n].name);
+        if (weft__has_own_frames(conf, &t->node[n])) first = conf;
+    }
+    if (!first) return WEFT_OK;
+    if (*scenario->capture.ports)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: frames have sizes or a wire of their own, which no capture can show; expected "
+                              "those of RoCE and IEEE 802.3");
+    enum weft_status status = check_links(t, first->place, ret_error);
+    for (uint32_t n = 0; n < t->nodes && !status; n++)
+        status = check_node(&t->node[n], weft_scenario_device(scenario, t->node[n].name), ret_error);
+    return status;
+}
