@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/stream.h"
+#include "base/tree.h"
 
 #define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
 
@@ -122,6 +123,11 @@ char *weft__lines_field(struct weft__lines *lines, char separator, bool *ret_las
     for (char *last = field + strlen(field); !quoted && last > field && isblank((unsigned char)last[-1]);)
         *--last = 0;
     return field;
+}
+
+enum weft_status weft__lines_name(const struct weft__lines *lines, const char *text, struct weft_error *ret_error) {
+    if (weft__text_is_plain(text)) return WEFT_OK;
+    return BAD(lines, "bytes that are not UTF-8, or control characters; expected a name in UTF-8");
 }
 
 enum weft_status weft__lines_quantity(struct weft__lines *lines, const char *what, enum weft__quantity quantity,

@@ -40,6 +40,8 @@ enum weft_status weft__lines_token(struct weft__lines *lines, char **ret_word, s
 /// (RFC 4180) is taken out of them. A line has a field at least.
 char *weft__lines_field(struct weft__lines *lines, char separator, bool *ret_last);
 
+/// An error unless what was read last, `text`, is UTF-8 without control characters, as names are.
+enum weft_status weft__lines_name(const struct weft__lines *lines, const char *text, struct weft_error *ret_error);
 /// The next word as a whole number of at most `max`; `what` it is, for the error.
 enum weft_status weft__lines_number(struct weft__lines *lines, const char *what, uint64_t max, uint64_t *ret_value,
                                     struct weft_error *ret_error);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/stream.h"
 #include "base/tree.h"
+#include "base/utf8.h"
 
 int weft__text_control(const char *text, bool lines) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -17,6 +18,23 @@ int weft__text_control(const char *text, bool lines) {
         if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return c[1]; // U+0080 to U+009F
     }
     return 0;
+}
+
+/// Of three bytes: byte order mark, not characters, ends of lines and paragraphs.
+static bool is_no_text(const unsigned char *at) {
+    static const char *const kinds[] = {"\xef\xbb\xbf", "\xef\xbf\xbe", "\xef\xbf\xbf", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (!memcmp(at, kinds[k], 3)) return true;
+    return false;
+}
+
+bool weft__text_is_plain(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        unsigned n = weft__utf8_length(at);
+        if (!n || (n == 3 && is_no_text(at))) return false;
+        at += n;
+    }
+    return !weft__text_control(text, false);
 }
 
 const struct weft_tree *weft_tree_find(const struct weft_tree *tree, const char *key) {

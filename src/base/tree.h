@@ -20,6 +20,9 @@ enum weft_status weft__tree_parse_value(const char *name, const char *text, stru
 /// would not bear; 0: none. `lines`: tabs and ends of lines are none.
 int weft__text_control(const char *text, bool lines);
 
+/// Whether a text is UTF-8 without control characters, and YAML takes it as it is.
+bool weft__text_is_plain(const char *text);
+
 /// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX; an error names `path`.
 struct weft__text {
     char *text;

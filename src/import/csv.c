@@ -37,7 +37,7 @@ struct header {
     uint8_t column[FIELDS_MAX]; ///< enum column, or IGNORED
     char unit[FIELDS_MAX][8];
     bool has[COLUMNS];
-    char ignored[512]; ///< names joined by ","
+    char ignored[FIELDS_MAX * NAME_MAX_BYTES]; ///< names joined by ","
 };
 
 struct csv_conf {
@@ -124,6 +124,12 @@ static enum weft_status read_name(struct weft__lines *lines, const char *field, 
                                   struct weft_error *ret_error) {
     char name[NAME_MAX_BYTES];
     uint32_t f = h->fields++;
+    enum weft_status status = weft__lines_name(lines, field, ret_error);
+    if (!status && (strlen(field) >= NAME_MAX_BYTES || strchr(field, ',')))
+        status =
+            weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
+                           "expected a column's name of at most %d bytes, without a comma in it", NAME_MAX_BYTES - 1);
+    if (status) return status;
     split_name(field, name, h->unit[f]);
     enum column c = ignore && is_listed(ignore, field) ? COLUMNS : column_of(name);
     if (c == COLUMNS && ignore && !is_listed(ignore, field))
@@ -144,7 +150,7 @@ static enum weft_status read_name(struct weft__lines *lines, const char *field, 
         if (!*h->unit[f]) snprintf(h->unit[f], sizeof h->unit[f], "%s", columns[c].unit);
     } else {
         size_t n = strlen(h->ignored);
-        snprintf(h->ignored + n, sizeof h->ignored - n, "%s%.60s", n ? "," : "", field);
+        snprintf(h->ignored + n, sizeof h->ignored - n, "%s%s", n ? "," : "", field);
     }
     return WEFT_OK;
 }
@@ -188,7 +194,8 @@ static enum weft_status read_field(struct weft__lines *lines, const struct heade
     if (c == COLUMNS) return WEFT_OK;
     row->text[c] = field;
     row->place[c] = lines->place;
-    if (c == SRC || c == DST || c == GROUP) return WEFT_OK;
+    if (c == SRC || c == DST) return WEFT_OK;
+    if (c == GROUP) return weft__lines_name(lines, field, ret_error);
     if (weft__number_parse(columns[c].quantity, h->unit[f], field, &row->value[c], why, sizeof why)) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s", why);
 }

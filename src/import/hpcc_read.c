@@ -66,6 +66,7 @@ static enum weft_status read_counts(struct weft__lines *lines, struct weft__hpcc
             return BAD(lines, "'%.40s' as %s%s; expected a whole number of at most %" PRIu64, text[k],
                        which ? "the number " : "", names[which], which == 4 ? links_max : nodes_max);
     }
+    if (n > 3 && weft__lines_name(lines, text[5], ret_error)) return WEFT_ERROR_INPUT;
     if (value[2] + value[3] > value[0] || !value[4])
         return BAD(lines,
                    "%" PRIu64 " switches of %" PRIu64 " nodes and %" PRIu64 " links; expected no more switches than "

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/stream.h"
+#include "base/tree.h"
 #include "base/units.h"
 #include "weft/scenario.h"
 
@@ -105,6 +106,10 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     struct weft_place place = {.file = path};
     struct stat about;
     *ret_file = (struct weft_import_file){.path = path, .written = written_path(path, folder, arena), .head = ""};
+    if (!weft__text_is_plain(path))
+        return weft_error_set(
+            ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+            "the name of a file has bytes that are not UTF-8, or control characters; expected another");
     FILE *file = weft__file_open(path, "r");
     if (!file || fstat(fileno(file), &about)) {
         int why = errno;

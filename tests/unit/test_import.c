@@ -129,6 +129,8 @@ static void what_cannot_be_read(void **state) {
         {"csv", "src,dst,bytes,size\n0,1,5,5\n", ":1:15: column 'size' means what a column before it does"},
         {"csv", "src,dst,size_ns\n0,1,5\n", ":1:9: 'size_ns': 'ns' is no unit of it"},
         {"csv", "src,dst,bytes\n0,rack9,5\n", ":2:3: 'rack9' is no number of a host"},
+        {"csv", "src,dst,bytes,\xff\n0,1,5,6\n", ":1:15: bytes that are not UTF-8"},
+        {"csv", "src,dst,bytes,tag\n0,1,5,a\033b\n", ":2:7: bytes that are not UTF-8, or control characters"},
         {"hpcc", "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n",
          ":5:1: the file ends here; expected a node of a link"},
         {"hpcc", "4 1 1\n4\n0 3 100Gbps 1us 0\n", ":2:1: the number of a switch is 4; expected at most 3"},
