@@ -173,8 +173,12 @@ bool weft__number_parse(enum weft__quantity quantity, const char *unit, const ch
     const char *rest = text + strspn(text, "0123456789.");
     if (rest > text && (*rest == 'e' || *rest == 'E') && strchr("+-0123456789", rest[1]) && rest[1])
         return parse_power(quantity, unit, text, ret_value, why, size);
+    size_t n = strlen(text);
     if (rest > text && !*rest) {
         snprintf(whole, sizeof whole, "%.100s%.20s", text, unit);
+        text = whole;
+    } else if (quantity == WEFT__RATE && n > 3 && n < 100 && !strcmp(text + n - 3, "b/s")) {
+        snprintf(whole, sizeof whole, "%.*sbps", (int)n - 3, text);
         text = whole;
     }
     return parse(quantity, text, true, ret_value, why, size);

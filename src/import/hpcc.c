@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "import/hosts.h"
+#include "import/hpcc_config.h"
 #include "import/hpcc_read.h"
 #include "topology/builder.h"
 #include "weft/import.h"
@@ -180,8 +181,26 @@ static const char *hpcc_recognise(const struct weft_import_file *file) {
     return !*second && !strcmp(file->head, "0\n") ? "flows" : NULL;
 }
 
+/// What of the files the configuration's values depend on.
+struct rates {
+    weft_rate_bps host_bps, port_bps; ///< of hosts, and the greatest of all links
+    weft_bytes headroom_bytes;        ///< three times what is under way on a link
+};
+
+static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates) {
+    for (uint32_t i = 0; i < t->links; i++) {
+        const struct weft__hpcc_link *l = &t->link[i];
+        if (t->role[l->src] == WEFT__HPCC_NVSWITCH || t->role[l->dst] == WEFT__HPCC_NVSWITCH) continue;
+        bool host = t->role[l->src] == WEFT__HPCC_HOST || t->role[l->dst] == WEFT__HPCC_HOST;
+        if (host && l->rate_bps > rates->host_bps) rates->host_bps = l->rate_bps;
+        if (l->rate_bps > rates->port_bps) rates->port_bps = l->rate_bps;
+        double bytes = 3 * (double)l->rate_bps * (double)l->delay_ps / (8 * (double)WEFT_PS_PER_S);
+        if (bytes > (double)rates->headroom_bytes) rates->headroom_bytes = (weft_bytes)bytes;
+    }
+}
+
 static enum weft_status make_topology(const struct weft_import_file *file, struct weft_import *import,
-                                      struct weft_error *ret_error) {
+                                      struct rates *rates, struct weft_error *ret_error) {
     struct weft__hpcc_topology t;
     enum weft_status status =
         weft__hpcc_read_topology(file->path, WEFT_NOWHERE, weft_import_arena(import), &t, ret_error);
@@ -190,6 +209,7 @@ static enum weft_status make_topology(const struct weft_import_file *file, struc
     bool lossy = false;
     for (uint32_t i = 0; i < t.links; i++)
         lossy |= t.link[i].error_rate > 0;
+    find_rates(&t, rates);
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: hpcc\n  file: %s\n",
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND,
@@ -230,14 +250,138 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
     return WEFT_OK;
 }
 
+// --- configuration ------------------------------------------------------------------------------------------------
+
+enum { CC_DCQCN = 1 };
+
+static void say_rate(struct weft_import *import, const char *key, weft_rate_bps rate) {
+    char text[32];
+    weft__quantity_format(WEFT__RATE, rate, text, sizeof text);
+    weft_import_say(import, WEFT_IMPORT_HOST, "    %s: %s\n", key, text);
+}
+
+static void say_real(struct weft_import *import, const char *key, double value, const char *unit) {
+    char text[32];
+    if (!(value > 0)) return;
+    weft__real_format(value, text, sizeof text);
+    weft_import_say(import, WEFT_IMPORT_HOST, "    %s: %s%s\n", key, text, unit);
+}
+
+/// DCQCN of the hosts: as the configuration says, and else as HPCC's run script scales it with their rate.
+static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config *c, weft_rate_bps host_bps) {
+    weft_import_say(import, WEFT_IMPORT_HOST, "  cc:\n    kind: dcqcn_connectx\n    preset: hpcc\n");
+    say_rate(import, "additive_increase", c->ai_bps ? c->ai_bps : host_bps / 25 / 1000 * 5);
+    say_rate(import, "hyper_increase", c->hai_bps ? c->hai_bps : host_bps / 25 / 1000 * 50);
+    if (c->min_bps) say_rate(import, "min_rate", c->min_bps);
+    say_real(import, "alpha_interval", c->alpha_us, "us");
+    say_real(import, "cut_interval", c->decrease_us, "us");
+    say_real(import, "increase_timer", c->increase_us, "us");
+    say_real(import, "g", c->gain, "");
+    say_real(import, "fast_recovery_stages", c->stages, "");
+    if (c->has_clamp) weft_import_say(import, WEFT_IMPORT_HOST, "    clamp_target: %s\n", c->clamp ? "true" : "false");
+    if (!c->ai_bps || !c->hai_bps)
+        weft_import_note(
+            import, WEFT_IMPORT_ASSUMED,
+            "DCQCN's increase by the hosts' rate, as HPCC's run script has it: 5 and 50 Mbit/s for each 25 "
+            "Gbit/s");
+}
+
+static void say_host(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+    weft_import_say(import, WEFT_IMPORT_HOST, "  preset: ns3_hpcc     # docs/peers.md\n  mtu: %" PRIu64 "B\n",
+                    c->mtu_bytes ? c->mtu_bytes : 1000);
+    if (!c->mtu_bytes)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "packets of 1000 B of payload, HPCC's default (mtu)");
+    if (!c->qcn_off && (!c->cc_mode || c->cc_mode == CC_DCQCN)) {
+        say_dcqcn(import, c, rates->host_bps);
+        if (!c->cc_mode)
+            weft_import_note(import, WEFT_IMPORT_ASSUMED, "DCQCN, as no configuration says CC_MODE (host.cc)");
+        return;
+    }
+    weft_import_say(import, WEFT_IMPORT_HOST, "  cc: none\n");
+    if (!c->qcn_off)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "congestion control of CC_MODE %" PRIu64 ", which weft does not have: hosts send at line rate",
+                         c->cc_mode);
+}
+
+static void say_switch(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+    double port = (double)rates->port_bps / 25e9, kmin = weft__hpcc_map_at(&c->kmin_kb, rates->port_bps),
+           kmax = weft__hpcc_map_at(&c->kmax_kb, rates->port_bps), pmax = weft__hpcc_map_at(&c->pmax, rates->port_bps);
+    bool own = !isnan(kmin) && !isnan(kmax);
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "  preset: ns3_hpcc     # docs/peers.md\n");
+    if (c->qcn_off) {
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: none\n");
+    } else {
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: {kind: wred, preset: hpcc, min: %.0fB, max: %.0fB",
+                        1000 * (own ? kmin : 100 * port), 1000 * (own ? kmax : 400 * port));
+        if (!isnan(pmax)) weft_import_say(import, WEFT_IMPORT_SWITCH, ", max_probability: %g", pmax);
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "}\n");
+        if (!own)
+            weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                             "Kmin and Kmax by the rate of the fastest link, as HPCC's run script has them: 100 KB and "
+                             "400 KB for each 25 Gbit/s");
+        else if (c->kmin_kb.n > 1)
+            weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                             "Kmin and Kmax of slower ports: all ports have those of the fastest link");
+    }
+    weft_import_say(import, WEFT_IMPORT_SWITCH,
+                    "  buffer: {kind: dynamic, total: %" PRIu64 "MiB, reserve: 4096B, headroom: %" PRIu64 "B}\n",
+                    c->buffer_mb ? c->buffer_mb : 16, rates->headroom_bytes);
+    weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                     "headroom of every port as HPCC has it on the longest link, three times rate x delay: %" PRIu64
+                     " bytes. It may lose packets of more than 1000 B there too; more is switch.buffer.headroom",
+                     rates->headroom_bytes);
+    if (!c->buffer_mb) weft_import_note(import, WEFT_IMPORT_ASSUMED, "16 MiB of switch buffer (BUFFER_SIZE)");
+}
+
+static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+    char until[32];
+    say_host(import, c, rates);
+    say_switch(import, c, rates);
+    if (c->until_s > 0 && c->until_s < 8640000) {
+        weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
+        weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", until);
+    }
+    if (*c->ignored) weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "keys of the configuration:%s", c->ignored);
+}
+
+/// A file that the configuration names, unless the user gave one of the kind.
+static enum weft_status find_named(const struct weft_import_file *config, const char *path, struct weft_place place,
+                                   const char *what, struct weft_import *import, struct weft_import_file *room,
+                                   const struct weft_import_file **file, struct weft_error *ret_error) {
+    if (*file || !path) return WEFT_OK;
+    place.file = config->path;
+    enum weft_status status =
+        weft_import_also(import, weft__path_beside(path, place, weft_import_arena(import)), place, room, ret_error);
+    if (!status && strcmp(room->what, what))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s is of the kind '%s'; expected %s", room->path,
+                                room->what, what);
+    *file = room;
+    return status;
+}
+
 static enum weft_status hpcc_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                   struct weft_import *import, struct weft_error *ret_error) {
-    const struct weft_import_file *topology = weft_import_find(file, files, "topology");
+    const struct weft_import_file *topology = weft_import_find(file, files, "topology"),
+                                  *flows = weft_import_find(file, files, "flows"),
+                                  *config = weft_import_find(file, files, "configuration");
+    const struct weft_import_common *common = conf;
+    struct weft_import_file room[2];
+    struct weft__hpcc_config c = {.ignored = ""};
+    struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) status = weft_import_once(file, files, "configuration", ret_error);
+    if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
+    if (!status && config)
+        status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
+    if (!status && config)
+        status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, import, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
         if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, ret_error);
-    if (!status && topology) status = make_topology(topology, import, ret_error);
+    if (topology) rates = (struct rates){0};
+    if (!status && topology) status = make_topology(topology, import, &rates, ret_error);
+    if (!status) say_config(import, &c, &rates);
     return status;
 }
 

@@ -109,6 +109,40 @@ static void simai_servers(void **state) {
     run_free(&r);
 }
 
+/// Files that the configuration names are beside it; those of the command line win over them.
+static void hpcc_configuration(void **state) {
+    static const char text[] =
+        "ENABLE_QCN 1\nCC_MODE 1\nPACKET_PAYLOAD_SIZE 4096\nRATE_AI 40Mb/s\nBUFFER_SIZE 20\n"
+        "KMIN_MAP 2 100000000000 400 200000000000 800\nKMAX_MAP 2 100000000000 1600 200000000000 3200\n"
+        "PMAX_MAP 1 100000000000 0.25\nSIMULATOR_STOP_TIME 4.5\nTOPOLOGY_FILE topo.txt\n"
+        "FLOW_FILE flow.txt\nMY_KEY 5\n";
+    put("flow.txt", "1\n0 1 3 100 5000 2.0\n");
+    put("topo.txt", topology);
+    const char *path[] = {put("config.txt", text), put("other.txt", "2\n0 1 3 100 5000 2.0\n1 2 3 100 7 2.0\n")};
+    struct run r = run_import("hpcc", path, 1);
+    const struct weft_device_conf *device = &r.scenario->device[0];
+    assert_int_equal(r.workload->flows, 1);
+    assert_int_equal(device->host.mtu_bytes, 4096);
+    assert_string_equal(device->host.cc.model->name, "dcqcn_connectx");
+    assert_int_equal(r.scenario->run.until_ps, 4500 * WEFT_PS_PER_MS);
+    run_free(&r);
+    r = run_import("hpcc", path, 2);
+    assert_int_equal(r.workload->flows, 2);
+    run_free(&r);
+    struct weft_error error;
+    char *made = import("hpcc", path, 1, &error);
+    static const char *const said[] = {"additive_increase: 40Mbps",
+                                       "hyper_increase: 400Mbps",
+                                       "min: 800000B, max: 3200000B",
+                                       "max_probability: 0.25",
+                                       "total: 20MiB",
+                                       "headroom: 75000B",
+                                       "configuration: MY_KEY"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(made, said[i])) fail_msg("no '%s' in\n%s", said[i], made);
+    free(made);
+}
+
 /// 1% of packets of 1048 bytes.
 static void error_rates_are_of_packets(void **state) {
     const char *path = put("lossy.txt", "3 1 2\n2\n0 2 100Gbps 1us 0.01\n1 2 100Gbps 1us 0\n");
@@ -143,6 +177,9 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "1\n0 1 8 100 1 2.0\n", ":2:5: its priority group is 8; expected at most 7"},
         {"hpcc", "1\n0 1 3 100 1 2.0\n0", ":3:1: '0' after the last of 1 flows"},
         {"hpcc", "2\n0 1 3 100 1 2.0\n", ":3:1: the file ends here; expected the source of a flow"},
+        {"hpcc", "CC_MODE one\n", ":1:9: CC_MODE: \"one\": expected a whole number"},
+        {"hpcc", "CC_MODE 1\nKMAX_MAP 2 1 1\n", ":2:15: the line ends here; expected KMAX_MAP"},
+        {"hpcc", "CC_MODE 1\nFLOW_FILE none.txt\n", ":2:11: "},
         {"hpcc", "hello\n", "is no file of hpcc"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -204,6 +241,7 @@ int main(void) {
         cmocka_unit_test(hpcc_in_any_order),
         cmocka_unit_test(simai_servers),
         cmocka_unit_test(error_rates_are_of_packets),
+        cmocka_unit_test(hpcc_configuration),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),
         cmocka_unit_test(guesses),
