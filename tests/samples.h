@@ -16,6 +16,7 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
         {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"},
         {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},
         {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+        {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"},
     };
     const struct weft_param *row = weft_param_find(model->params, "file");
     if (!row || row->dflt) return NULL;

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// A capture as a workload, and as the draft of a scenario.
+#include "capture.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "base/units.h"
+#include "weft/import.h"
+#include "weft/packet.h"
+#include "weft/workload.h"
+
+struct capture_conf {
+    struct weft_workload_common common;
+    const char *file, *hosts, *addresses;
+};
+static const struct weft_param capture_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct capture_conf),
+    WEFT_TEXT(struct capture_conf, file, "file", NULL,
+              "pcap or pcapng; relative to the scenario. It gives size, verb and start, from its first frame on"),
+    WEFT_TEXT(struct capture_conf, hosts, "hosts", "",
+              "hosts that the addresses mean, in the order of their first packet; empty: all hosts"),
+    WEFT_TEXT(struct capture_conf, addresses, "addresses", "",
+              "addresses of the first of these hosts, in another order: \"10.0.0.7,10.0.0.2\""),
+};
+static const struct weft_param_table capture_params = WEFT_PARAM_TABLE("capture", struct capture_conf, capture_rows);
+
+static enum weft_status choose_hosts(const struct capture_conf *c, struct weft_place place,
+                                     const struct weft_topology *t, const struct weft__capture_flows *flows,
+                                     uint32_t **ret_host, struct weft_error *ret_error) {
+    uint32_t n = t->hosts;
+    enum weft_status status = WEFT_OK;
+    *ret_host = NULL;
+    if (*c->hosts) status = weft_topology_select_hosts(t, c->hosts, place, ret_host, &n, ret_error);
+    if (status || flows->addresses <= n) return status;
+    char text[WEFT_DECODE_TEXT];
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                          "the capture has %" PRIu32 " addresses, the last is %s; expected at most %" PRIu32
+                          ", as many as there are hosts for them",
+                          flows->addresses, weft_decode_address_text(&flows->address[flows->addresses - 1], text), n);
+}
+
+static enum weft_status capture_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                       uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                       struct weft_error *ret_error) {
+    const struct capture_conf *c = conf;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft__capture_flows flows;
+    uint32_t *host = NULL;
+    const char *path = weft__path_beside(c->file, place, w->arena);
+    enum weft_status status = weft__capture_flows_read(path, c->addresses, place, arena, &flows, ret_error);
+    if (!status && !flows.flows)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                                "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
+    if (!status) status = choose_hosts(c, place, topology, &flows, &host, ret_error);
+    struct weft_workload_common common = c->common;
+    for (uint64_t i = 0; i < flows.flows && !status; i++) {
+        const struct weft__capture_flow *f = &flows.flow[i];
+        common.verb = f->verb;
+        status = weft_workload_add(w, &common, place, host ? host[f->src] : f->src, host ? host[f->dst] : f->dst,
+                                   f->bytes, weft_time_plus(common.start_ps, f->start_ps), ret_error);
+    }
+    weft_arena_free(arena);
+    return status;
+}
+
+static const struct weft_workload_ops capture_ops = {.expand = capture_expand};
+
+const struct weft_model weft__workload_capture = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "capture",
+    .summary = "RoCE messages of a capture, each a flow from its first packet on",
+    .source = "ours; messages by the opcodes of IBTA vol. 1 chapter 9. The capture's pauses and losses are in its "
+              "starts already",
+    .params = &capture_params,
+    .ops = &capture_ops,
+};
+
+// --- import -------------------------------------------------------------------------------------------------------
+
+struct import_conf {
+    struct weft_import_common common;
+};
+static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE("capture", struct import_conf, import_rows);
+
+static const char *capture_recognise(const struct weft_import_file *file) {
+    static const uint8_t magic[][4] = {{0x0a, 0x0d, 0x0d, 0x0a},
+                                       {0xd4, 0xc3, 0xb2, 0xa1},
+                                       {0xa1, 0xb2, 0xc3, 0xd4},
+                                       {0x4d, 0x3c, 0xb2, 0xa1},
+                                       {0xa1, 0xb2, 0x3c, 0x4d}};
+    for (size_t i = 0; i < sizeof magic / sizeof *magic; i++)
+        if (file->size >= 24 && !memcmp(file->head, magic[i], 4)) return i ? "pcap" : "pcapng";
+    return NULL;
+}
+
+/// What the capture tells of the network that it was taken in.
+struct signs {
+    uint64_t packets, ce; ///< with data, and marked, at the interface where most of them are
+    uint64_t cnps, xoff;
+    uint8_t paused;     ///< priorities
+    bool paused_all;    ///< by IEEE 802.3 pause
+    uint32_t mtu_bytes; ///< the largest payload
+    weft_time_ps paused_ps;
+    weft_rate_bps rate_bps; ///< of all its interfaces; 0: not said, or different
+};
+
+/// Marks are seen behind the queue that marks: at one interface of the way, and not at those before it.
+static void read_marks(struct signs *s, const struct weft_decode *d, struct weft_arena *arena) {
+    uint32_t interfaces = weft_capture_interfaces(d->reader);
+    uint64_t *packets = weft_arena_alloc(arena, interfaces, sizeof *packets);
+    uint64_t *ce = weft_arena_alloc(arena, interfaces, sizeof *ce);
+    for (uint32_t i = 0; i < d->conversations; i++) {
+        const struct weft_conversation *c = d->conversation[i];
+        if (c->mtu_bytes > s->mtu_bytes) s->mtu_bytes = c->mtu_bytes;
+        if (!c->payload_bytes) continue;
+        packets[c->key.interface] += c->packets;
+        ce[c->key.interface] += c->ce;
+    }
+    for (uint32_t i = 0; i < interfaces; i++) {
+        if ((double)ce[i] * (double)s->packets <= (double)s->ce * (double)packets[i] && s->packets) continue;
+        s->packets = packets[i];
+        s->ce = ce[i];
+    }
+}
+
+static struct signs read_signs(const struct weft_decode *d, struct weft_arena *arena) {
+    struct signs s = {.cnps = d->cnps};
+    read_marks(&s, d, arena);
+    for (uint32_t i = 0; i < d->pausers; i++) {
+        const struct weft_decode_pauser *p = &d->pauser[i];
+        if (!p->xoff) continue;
+        s.xoff += p->xoff;
+        s.paused_ps += p->paused_ps;
+        if (p->priority < WEFT_PRIORITIES)
+            s.paused |= (uint8_t)(1 << p->priority);
+        else
+            s.paused_all = true;
+    }
+    for (uint32_t i = 0; i < weft_capture_interfaces(d->reader); i++) {
+        weft_rate_bps rate = weft_capture_interface_at(d->reader, i)->rate_bps;
+        if (i && rate != s.rate_bps) rate = 0;
+        s.rate_bps = rate;
+        if (!rate) break;
+    }
+    return s;
+}
+
+enum { STAR_MAX = 32 };
+
+/// One switch at the speed of the interfaces, if they say one; else the network that every workload gets.
+static void say_network(struct weft_import *import, const struct weft_import_common *common, const struct signs *s,
+                        uint32_t hosts) {
+    char rate[32], delay[32];
+    weft_import_need_hosts(import, hosts);
+    if (hosts > STAR_MAX || s->rate_bps < UINT64_C(1000000000) || s->rate_bps > UINT64_C(3200000000000)) return;
+    weft__quantity_format(WEFT__RATE, s->rate_bps, rate, sizeof rate);
+    weft__quantity_format(WEFT__TIME, common->delay_ps, delay, sizeof delay);
+    weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: single\n  hosts: %" PRIu32 "\n  rate: %s\n  delay: %s\n",
+                    hosts < 2 ? 2 : hosts, rate, delay);
+    weft_import_note(import, WEFT_IMPORT_FOUND, "the speed of the interfaces: %s", rate);
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "the network: one switch, links with a delay of %s (delay)", delay);
+}
+
+/// PFC on what was paused.
+static void say_pauses(struct weft_import *import, const struct signs *s) {
+    char list[32], bytes[32];
+    size_t n = 0;
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
+        if (s->paused >> p & 1) n += (size_t)snprintf(list + n, sizeof list - n, "%s%u", n ? ", " : "", p);
+    if (!n) {
+        weft_import_say(import, WEFT_IMPORT_SWITCH,
+                        "  pfc: {priorities: none} # the capture has no PFC frame that pauses\n");
+        weft_import_say(import, WEFT_IMPORT_HOST, "  pfc: {priorities: none}\n");
+    } else {
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  pfc: {priorities: [%s]} # those that the capture has paused\n",
+                        list);
+        weft_import_say(import, WEFT_IMPORT_HOST, "  pfc: {priorities: [%s]}\n", list);
+    }
+    if (s->paused_all)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "pauses of all priorities (IEEE 802.3): weft has PFC");
+    if (!s->xoff || !s->rate_bps) return;
+    weft_time_ps mean = s->paused_ps / s->xoff;
+    weft_format_bytes((weft_bytes)((double)mean * (double)s->rate_bps / 8 / (double)WEFT_PS_PER_S), bytes,
+                      sizeof bytes);
+    char time[32];
+    weft_format_time(mean, time, sizeof time);
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "%" PRIu64
+                     " XOFFs of %s each in the mean: at line rate a port drains %s in that time, so XOFF and XON are "
+                     "no further apart, if one input fills it",
+                     s->xoff, time, bytes);
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "XOFF, XON and the buffer: the defaults (weft models buffer)");
+}
+
+/// ECN where marks were seen, DCQCN where CNPs were.
+static void say_marks(struct weft_import *import, const struct signs *s) {
+    if (s->mtu_bytes >= 64 && s->mtu_bytes <= 9000)
+        weft_import_say(import, WEFT_IMPORT_HOST, "  mtu: %" PRIu32 "B # the largest payload of a packet\n",
+                        s->mtu_bytes);
+    weft_import_say(import, WEFT_IMPORT_HOST, "  cc: %s # the capture has %s\n", s->cnps ? "dcqcn" : "none",
+                    s->cnps ? "CNPs" : "no CNP");
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: %s # the capture has %s\n", s->ce || s->cnps ? "wred" : "none",
+                    s->ce     ? "marks"
+                    : s->cnps ? "CNPs, so something marks"
+                              : "no mark and no CNP");
+    if (s->ce)
+        weft_import_note(import, WEFT_IMPORT_FOUND,
+                         "marks (CE) at the interface with most: %" PRIu64 " of %" PRIu64 " packets with data, %.3g %%",
+                         s->ce, s->packets, 100 * (double)s->ce / (double)s->packets);
+    if (s->ce || s->cnps)
+        weft_import_note(
+            import, WEFT_IMPORT_ASSUMED,
+            "the thresholds of marking: the defaults (weft models aqm wred); move them until a run marks as much");
+}
+
+struct telling {
+    struct weft_import *import;
+    const char *file;
+};
+
+static void tell(void *context, bool left_out, const char *text) {
+    const struct telling *t = context;
+    weft_import_note(t->import, left_out ? WEFT_IMPORT_LEFT_OUT : WEFT_IMPORT_FOUND, "%s: %s", t->file, text);
+}
+
+static void say_workload(struct weft_import *import, const struct weft_import_file *file,
+                         const struct weft__capture_flows *flows) {
+    char bytes[32], text[WEFT_DECODE_TEXT];
+    weft_format_bytes(flows->bytes, bytes, sizeof bytes);
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: capture\n  file: %s\n",
+                    weft_import_quote(import, file->written));
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %s, of %" PRIu32 " conversations",
+                     file->written, flows->flows, bytes, flows->decode.conversations);
+    for (uint32_t i = 0; i < flows->addresses && i < STAR_MAX; i++)
+        weft_import_note(import, WEFT_IMPORT_FOUND, "host-%" PRIu32 " is %s", i,
+                         weft_decode_address_text(&flows->address[i], text));
+    if (flows->addresses > STAR_MAX)
+        weft_import_note(import, WEFT_IMPORT_FOUND, "and so on, in the order of first packets");
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "all flows are of priority 3 (priority)");
+    struct telling telling = {import, file->written};
+    weft__capture_flows_tell(flows, tell, &telling);
+}
+
+static enum weft_status capture_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                     struct weft_import *import, struct weft_error *ret_error) {
+    const struct import_conf *c = conf;
+    struct weft__capture_flows flows;
+    if (files > 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[1].path},
+                              "a second capture; expected one");
+    enum weft_status status =
+        weft__capture_flows_read(file->path, "", WEFT_NOWHERE, weft_import_arena(import), &flows, ret_error);
+    if (status) return status;
+    if (!flows.flows)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
+                              "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
+    struct signs signs = read_signs(&flows.decode, weft_import_arena(import));
+    say_network(import, &c->common, &signs, flows.addresses);
+    say_pauses(import, &signs);
+    say_marks(import, &signs);
+    say_workload(import, file, &flows);
+    return WEFT_OK;
+}
+
+static const struct weft_import_ops capture_import_ops = {capture_recognise, capture_make};
+
+const struct weft_model weft__import_capture = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "capture",
+    .summary = "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
+    .source = "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9",
+    .params = &import_params,
+    .ops = &capture_import_ops,
+};

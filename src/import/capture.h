@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of a capture as flows.
+#ifndef WEFT_IMPORT_CAPTURE_H
+#define WEFT_IMPORT_CAPTURE_H
+
+#include "weft/decode.h"
+
+struct weft__capture_flow {
+    uint32_t src, dst; ///< numbers of addresses
+    uint8_t verb;
+    weft_time_ps start_ps;
+    weft_bytes bytes;
+};
+
+struct weft__capture_flows {
+    struct weft_decode decode;
+    uint64_t flows;
+    struct weft__capture_flow *flow; ///< by start
+    uint32_t addresses;
+    struct weft_decode_address *address; ///< in the order of the list that was given, then of first appearance
+    uint64_t taken_front, taken_back;    ///< among the flows: begun before the capture, ended after it or with losses
+    uint64_t empty, atomics, echoes,
+        own;          ///< left out: without payload; READ responses to requests; to the sender itself
+    uint64_t answers; ///< flows of READ responses without requests
+    weft_bytes bytes;
+};
+
+/// `addresses`: those of the first numbers, joined by commas; may be "". Errors of the list are at `place`.
+enum weft_status weft__capture_flows_read(const char *path, const char *addresses, struct weft_place place,
+                                          struct weft_arena *arena, struct weft__capture_flows *ret,
+                                          struct weft_error *ret_error);
+/// Calls `say` with each thing in words that is not as in the capture: what was left out, what was assumed.
+void weft__capture_flows_tell(const struct weft__capture_flows *flows,
+                              void (*say)(void *context, bool left_out, const char *text), void *context);
+
+#endif
