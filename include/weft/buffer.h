@@ -22,6 +22,12 @@ struct weft_buffer_plan {
     char headroom_text[96];    ///< where the headroom comes from, likewise
 };
 
+/// The link of a port, for models that go by it.
+struct weft_buffer_port {
+    weft_rate_bps rate_bps, host_rate_bps; ///< of the link; of the slowest link of a host
+    weft_time_ps delay_ps;
+};
+
 struct weft_buffer_ops {
     bool
         by_output; ///< it counts at outputs too, so only a switch that knows a packet's output when it comes can use it
@@ -29,6 +35,12 @@ struct weft_buffer_ops {
     /// all? NULL, or why not (in `text`): bad input.
     const char *(*fit)(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
                        size_t size);
+    /// Optional, all three or none: ports differ by their links. As fit, once that is satisfied; and told after init.
+    const char *(*fit_ports)(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                             uint8_t lossless_mask, char *text, size_t size);
+    void (*set_port)(void *state, const void *conf, uint32_t port, const struct weft_buffer_port *link);
+    /// Whether they make a difference with this configuration.
+    bool (*by_port)(const void *conf);
     /// Required. For a configuration that fits.
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required

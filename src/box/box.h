@@ -160,6 +160,9 @@ struct weft__box_reaction weft__ethernet_reaction(const struct weft_device_conf 
                                                   uint32_t port);
 const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *conf);
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);
+/// The links of a switch's ports, for its buffer; NULL: the buffer does not go by them.
+const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
+                                                    uint32_t node, struct weft_arena *arena);
 /// From a pause frame at this port to the stop of what it pauses.
 weft_time_ps weft__pause_reaction(const struct weft_pfc_conf *pfc, const struct weft_topology *t, uint32_t port);
 /// What the shortest frame takes that comes by this port.

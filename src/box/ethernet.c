@@ -26,6 +26,43 @@ const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *co
     return &conf->sw.pfc;
 }
 
+/// Of the slowest host.
+static weft_rate_bps find_host_rate(const struct weft_topology *t) {
+    weft_rate_bps least = UINT64_MAX;
+    for (uint32_t h = 0; h < t->hosts; h++) {
+        weft_rate_bps rate = t->link[weft_topology_port(t, t->host[h], 0)->link].rate_bps;
+        if (rate < least) least = rate;
+    }
+    return least;
+}
+
+const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
+                                                    uint32_t node, struct weft_arena *arena) {
+    const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
+    if (!buffer->by_port || !buffer->by_port(conf->buffer.conf)) return NULL;
+    struct weft_buffer_port *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
+    weft_rate_bps host_rate = find_host_rate(t);
+    for (uint32_t k = 0; k < t->node[node].ports; k++) {
+        const struct weft_link_info *link = &t->link[weft_topology_port(t, node, k)->link];
+        port[k] = (struct weft_buffer_port){link->rate_bps, host_rate, link->delay_ps};
+    }
+    return port;
+}
+
+/// A buffer that goes by the links of its ports is that of an Ethernet switch, and they fit.
+static const char *check_links(const struct weft__plan *plan, uint32_t node, const struct weft_switch_conf *conf,
+                               char *text, size_t size) {
+    const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
+    if (!buffer->by_port || !buffer->by_port(conf->buffer.conf)) return NULL;
+    const struct weft_node_info *info = &plan->topology->node[node];
+    if (!weft__box_of(info)->takes_routes) return "it goes by the links of ports, which Ethernet switches alone do";
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const struct weft_buffer_port *port = weft__ethernet_links(conf, plan->topology, node, arena);
+    const char *wrong = buffer->fit_ports(conf->buffer.conf, port, info->ports, conf->pfc.priorities, text, size);
+    weft_arena_free(arena);
+    return wrong;
+}
+
 enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error) {
     const struct weft_topology *t = plan->topology;
     const struct weft_switch_conf *conf = &plan->device[node]->sw;
@@ -42,6 +79,7 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
             t->node[node].name, conf->buffer.model->name);
     const char *wrong =
         buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, plan->frame_bytes, text, sizeof text);
+    if (!wrong) wrong = check_links(plan, node, conf, text, sizeof text);
     if (!wrong) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->buffer.place, "switch.buffer of %s: %s",
                           t->node[node].name, wrong);

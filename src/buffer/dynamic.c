@@ -24,7 +24,14 @@ struct dynamic_conf {
     weft_bytes threshold_bytes_min, threshold_bytes_max;
     double alpha;
     uint64_t weight[WEFT_PRIORITIES];
+    double link_headroom;
+    bool alpha_by_rate;
+    uint32_t dedicated, xoff_at;
 };
+enum { DEDICATED_GROUP, DEDICATED_PORT };
+enum { XOFF_ABOVE, XOFF_REACHED };
+static const char *const dedicated_names[] = {"group", "port", NULL};
+static const char *const xoff_at_names[] = {"above", "reached", NULL};
 
 static const struct weft_param dynamic_rows[] = {
     WEFT_BYTES(struct dynamic_conf, total_bytes, "total", "32MB", "1KB", "1TB", "packet memory of the switch"),
@@ -36,6 +43,17 @@ static const struct weft_param dynamic_rows[] = {
     WEFT_BYTES(struct dynamic_conf, headroom_bytes, "headroom", "140KB", "0B", "1GB",
                "kept for each port and lossless priority, for what arrives after XOFF (enough for 800G and 30m; weft "
                "plan pfc)"),
+    WEFT_REAL(
+        struct dynamic_conf, link_headroom, "link_headroom", "0", "0", "100",
+        "headroom has so many times rate x delay of the port's link in addition (the HPCC simulator, third.cc: 3)"),
+    WEFT_BOOL(struct dynamic_conf, alpha_by_rate, "alpha_by_rate", "false",
+              "a port's alpha doubles each time its rate doubles over that of the slowest host, up to 1 (the HPCC "
+              "simulator, third.cc)"),
+    WEFT_CHOICE(struct dynamic_conf, dedicated, "dedicated", "group", dedicated_names,
+                "reserve and headroom are taken out of the total for each group, or once for each port, however many "
+                "priorities use them (the HPCC simulator, switch-mmu.cc)"),
+    WEFT_CHOICE(struct dynamic_conf, xoff_at, "xoff_at", "above", xoff_at_names,
+                "XOFF when a group is above its threshold, or has reached it (the HPCC simulator, switch-mmu.cc)"),
     WEFT_BYTES(struct dynamic_conf, xon_offset_bytes, "xon_offset", "3KB", "0B", "1GB",
                "XON when a group is so far below its threshold, or has nothing in the shared pool"),
     WEFT_BYTES(struct dynamic_conf, threshold_bytes_min, "threshold_min", "0B", "0B", "1TB",
@@ -60,11 +78,14 @@ struct dynamic_state {
     struct dynamic_group {
         weft_bytes pool; ///< reserve and shared
         weft_bytes headroom, level_max;
+        uint32_t headroom_max;
+        uint32_t doublings; ///< of alpha, by the port's rate
     } group[];
 };
 
 static weft_bytes calc_dedicated(const struct dynamic_conf *c, uint32_t ports, uint8_t lossless_mask) {
     uint32_t lossless = (uint32_t)__builtin_popcount(lossless_mask);
+    if (c->dedicated == DEDICATED_PORT) return ports * (c->reserve_bytes + (lossless ? c->headroom_bytes : 0));
     return ports * (WEFT_PRIORITIES * c->reserve_bytes + lossless * c->headroom_bytes);
 }
 
@@ -81,6 +102,69 @@ static void dynamic_init(void *state, const void *conf, uint32_t ports, uint8_t 
     s->groups = ports * WEFT_PRIORITIES;
     s->lossless =
         (struct weft__lossless){.same = lossless_mask, .room = (uint8_t *)&s->group[s->groups], .ports = ports};
+    for (uint32_t i = 0; i < s->groups; i++)
+        s->group[i].headroom_max = (uint32_t)c->headroom_bytes;
+}
+
+/// As the ports are now.
+static weft_bytes sum_dedicated(const struct dynamic_conf *c, const struct dynamic_state *s) {
+    weft_bytes sum = 0;
+    for (uint32_t port = 0; port < s->groups / WEFT_PRIORITIES; port++) {
+        uint32_t lossless = 0;
+        for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
+            lossless += weft__is_lossless(&s->lossless, port, priority);
+        uint32_t reserves = c->dedicated == DEDICATED_PORT ? 1 : WEFT_PRIORITIES;
+        uint32_t headrooms = c->dedicated == DEDICATED_PORT ? lossless > 0 : lossless;
+        sum += reserves * c->reserve_bytes + (weft_bytes)headrooms * s->group[port * WEFT_PRIORITIES].headroom_max;
+    }
+    return sum;
+}
+
+static bool dynamic_by_port(const void *conf) {
+    const struct dynamic_conf *c = conf;
+    return c->link_headroom > 0 || c->alpha_by_rate;
+}
+
+static weft_bytes calc_headroom(const struct dynamic_conf *c, const struct weft_buffer_port *link) {
+    double bytes = (double)link->rate_bps / 8 * (double)link->delay_ps / (double)WEFT_PS_PER_S;
+    return c->headroom_bytes + (weft_bytes)(c->link_headroom * (double)(weft_bytes)bytes);
+}
+
+static const char *dynamic_fit_ports(const void *conf, const struct weft_buffer_port *port, uint32_t ports,
+                                     uint8_t lossless_mask, char *text, size_t size) {
+    const struct dynamic_conf *c = conf;
+    weft_bytes headroom = 0, reserve = c->reserve_bytes * (c->dedicated == DEDICATED_PORT ? 1 : WEFT_PRIORITIES);
+    uint32_t groups = (uint32_t)__builtin_popcount(lossless_mask);
+    if (c->dedicated == DEDICATED_PORT && groups) groups = 1;
+    for (uint32_t k = 0; k < ports; k++) {
+        weft_bytes own = calc_headroom(c, &port[k]);
+        if (own > UINT32_MAX) {
+            snprintf(text, size, "link_headroom %g gives port %u a headroom of %llu B; expected below 4 GiB",
+                     c->link_headroom, k, (unsigned long long)own);
+            return text;
+        }
+        headroom += groups * own;
+    }
+    if (ports * reserve + headroom <= c->total_bytes) return NULL;
+    snprintf(text, size,
+             "total is %llu B, but %u ports need %llu B of reserve and, with link_headroom %g, %llu B of headroom",
+             (unsigned long long)c->total_bytes, ports, (unsigned long long)(ports * reserve), c->link_headroom,
+             (unsigned long long)headroom);
+    return text;
+}
+
+static void dynamic_set_port(void *state, const void *conf, uint32_t port, const struct weft_buffer_port *link) {
+    const struct dynamic_conf *c = conf;
+    struct dynamic_state *s = state;
+    uint32_t doublings = 0;
+    for (weft_rate_bps rate = link->rate_bps; c->alpha_by_rate && rate > link->host_rate_bps; rate /= 2)
+        doublings += c->alpha * (double)(UINT64_C(1) << doublings) < 1;
+    for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++) {
+        s->group[port * WEFT_PRIORITIES + priority].headroom_max = (uint32_t)calc_headroom(c, link);
+        s->group[port * WEFT_PRIORITIES + priority].doublings = doublings;
+    }
+    weft_bytes dedicated = sum_dedicated(c, s);
+    s->shared_size = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
 }
 
 static struct dynamic_group *group_at(void *state, uint32_t port, uint32_t priority) {
@@ -96,8 +180,9 @@ static weft_bytes calc_shared(const struct dynamic_conf *c, weft_bytes pool) {
     return pool > c->reserve_bytes ? pool - c->reserve_bytes : 0;
 }
 
-static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dynamic_state *s, uint32_t priority) {
-    weft_bytes free_bytes = s->shared_size - s->shared_used;
+static weft_bytes calc_threshold(const struct dynamic_conf *c, const struct dynamic_state *s, uint32_t doublings,
+                                 uint32_t priority) {
+    weft_bytes free_bytes = (s->shared_size - s->shared_used) << doublings;
     weft_bytes threshold = (weft_bytes)(c->alpha * (double)c->weight[priority] * (double)free_bytes);
     if (threshold < c->threshold_bytes_min) threshold = c->threshold_bytes_min;
     return threshold < c->threshold_bytes_max ? threshold : c->threshold_bytes_max;
@@ -109,7 +194,7 @@ static bool takes_frame(const struct dynamic_conf *c, weft_bytes shared_size, ui
     const struct dynamic_state empty = {.shared_size = shared_size};
     weft_bytes shared = calc_shared(c, frame_bytes);
     for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
-        if (!shared || (shared <= calc_threshold(c, &empty, priority) && shared <= shared_size)) return true;
+        if (!shared || (shared <= calc_threshold(c, &empty, 0, priority) && shared <= shared_size)) return true;
     return lossless_mask && frame_bytes <= c->headroom_bytes;
 }
 
@@ -118,13 +203,13 @@ static const char *dynamic_fit(const void *conf, uint32_t ports, uint8_t lossles
     const struct dynamic_conf *c = conf;
     weft_bytes dedicated = calc_dedicated(c, ports, lossless_mask);
     if (dedicated > c->total_bytes)
-        snprintf(
-            text, size,
-            "total is %llu B, but %u ports need %llu B of their own: 8 priorities x reserve %llu B and %d lossless "
-            "x headroom %llu B each",
-            (unsigned long long)c->total_bytes, ports, (unsigned long long)dedicated,
-            (unsigned long long)c->reserve_bytes, __builtin_popcount(lossless_mask),
-            (unsigned long long)c->headroom_bytes);
+        snprintf(text, size,
+                 "total is %llu B, but %u ports need %llu B of their own: %u x reserve %llu B and %d lossless "
+                 "x headroom %llu B each",
+                 (unsigned long long)c->total_bytes, ports, (unsigned long long)dedicated,
+                 c->dedicated == DEDICATED_PORT ? 1 : WEFT_PRIORITIES, (unsigned long long)c->reserve_bytes,
+                 c->dedicated == DEDICATED_PORT ? lossless_mask != 0 : __builtin_popcount(lossless_mask),
+                 (unsigned long long)c->headroom_bytes);
     else if (!takes_frame(c, c->total_bytes - dedicated, lossless_mask, frame_bytes))
         snprintf(text, size,
                  "not even an empty switch would take one full frame (%u B, by host.mtu): reserve is %llu B, and alpha "
@@ -165,8 +250,9 @@ static void dynamic_plan(const void *conf, uint32_t ports, uint8_t lossless_mask
 
 static enum weft_buffer_answer review_group(const struct dynamic_conf *c, const struct dynamic_state *s,
                                             const struct dynamic_group *g, uint32_t priority) {
-    weft_bytes threshold = calc_threshold(c, s, priority), shared = calc_shared(c, g->pool);
+    weft_bytes threshold = calc_threshold(c, s, g->doublings, priority), shared = calc_shared(c, g->pool);
     if (g->headroom || shared > threshold) return WEFT_BUFFER_XOFF;
+    if (c->xoff_at == XOFF_REACHED && shared == threshold) return WEFT_BUFFER_XOFF;
     return !shared || shared + c->xon_offset_bytes <= threshold ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
 }
 
@@ -183,10 +269,10 @@ static enum weft_buffer_answer dynamic_admit(void *state, const void *conf, uint
     struct dynamic_group *g = group_at(s, port, priority);
     bool lossless = weft__is_lossless(&s->lossless, port, priority);
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
-    if (!more || (shared <= calc_threshold(c, s, priority) && more <= s->shared_size - s->shared_used)) {
+    if (!more || (shared <= calc_threshold(c, s, g->doublings, priority) && more <= s->shared_size - s->shared_used)) {
         g->pool += bytes;
         s->shared_used += more;
-    } else if (lossless && g->headroom + bytes <= c->headroom_bytes) {
+    } else if (lossless && g->headroom + bytes <= g->headroom_max) {
         g->headroom += bytes;
     } else {
         return WEFT_BUFFER_DROP;
@@ -215,7 +301,7 @@ static void dynamic_set_lossless(void *state, const void *conf, uint32_t port, u
     struct dynamic_state *s = state;
     weft__lossless_set(&s->lossless, port, lossless_mask);
     s->changed = true;
-    weft_bytes dedicated = s->groups * c->reserve_bytes + weft__lossless_groups(&s->lossless) * c->headroom_bytes;
+    weft_bytes dedicated = sum_dedicated(c, s);
     weft_bytes shared = dedicated < c->total_bytes ? c->total_bytes - dedicated : 0;
     s->shared_size = shared > s->shared_used ? shared : s->shared_used;
 }
@@ -229,9 +315,10 @@ static weft_bytes dynamic_level(const void *state, const void *conf, uint32_t po
 static bool takes(const struct dynamic_conf *c, const struct dynamic_state *s, const struct dynamic_group *g,
                   uint32_t priority, weft_bytes bytes, bool lossless) {
     weft_bytes shared = calc_shared(c, g->pool + bytes), more = shared - calc_shared(c, g->pool);
-    if (more && (shared > calc_threshold(c, s, priority) || more > s->shared_size - s->shared_used)) return false;
+    if (more && (shared > calc_threshold(c, s, g->doublings, priority) || more > s->shared_size - s->shared_used))
+        return false;
     const struct dynamic_state after = {.shared_size = s->shared_size, .shared_used = s->shared_used + more};
-    const struct dynamic_group group = {.pool = g->pool + bytes, .headroom = g->headroom};
+    const struct dynamic_group group = {.pool = g->pool + bytes, .headroom = g->headroom, .doublings = g->doublings};
     return !lossless || review_group(c, &after, &group, priority) != WEFT_BUFFER_XOFF;
 }
 
@@ -262,7 +349,7 @@ static const char *dynamic_check(const void *state, const void *conf) {
     for (uint32_t i = 0; i < s->groups; i++) {
         const struct dynamic_group *g = &s->group[i];
         shared += calc_shared(c, g->pool);
-        if (g->headroom > c->headroom_bytes) return "a group holds more than its headroom";
+        if (g->headroom > g->headroom_max) return "a group holds more than its headroom";
         if (g->headroom && !s->changed && !weft__is_lossless(&s->lossless, i / WEFT_PRIORITIES, i % WEFT_PRIORITIES))
             return "a lossy group is in headroom";
         if (g->pool + g->headroom > g->level_max) return "a group holds more than its watermark";
@@ -273,6 +360,9 @@ static const char *dynamic_check(const void *state, const void *conf) {
 
 static const struct weft_buffer_ops dynamic_ops = {
     .fit = dynamic_fit,
+    .fit_ports = dynamic_fit_ports,
+    .set_port = dynamic_set_port,
+    .by_port = dynamic_by_port,
     .plan = dynamic_plan,
     .state_size = dynamic_state_size,
     .init = dynamic_init,

@@ -27,12 +27,4 @@ static inline void weft__lossless_set(struct weft__lossless *l, uint32_t port, u
     l->of_port[port] = mask;
 }
 
-/// Lossless groups of all ports.
-static inline uint32_t weft__lossless_groups(const struct weft__lossless *l) {
-    uint32_t n = l->of_port ? 0 : l->ports * (uint32_t)__builtin_popcount(l->same);
-    for (uint32_t port = 0; l->of_port && port < l->ports; port++)
-        n += (uint32_t)__builtin_popcount(l->of_port[port]);
-    return n;
-}
-
 #endif

@@ -13,6 +13,8 @@
 
 #include "form.h"
 #include "run.h"
+#include "weft/buffer.h"
+#include "weft/random.h"
 
 #define PRESETS "host: {preset: ns3_hpcc}\nswitch: {preset: ns3_hpcc}\n"
 
@@ -85,10 +87,96 @@ static void echo_and_pause(void **state) {
     run_free(&r);
 }
 
+// Accounting of switch-mmu.cc, for one priority: what is free of total - ports x 4096 - headroom, shifted right by 3,
+// or by less at faster ports, is what a port may hold beyond 4096 B; what comes above it goes to the headroom.
+enum { PORTS = 5, RESERVE = 4096, XON_OFFSET = 3072 };
+struct mmu {
+    int64_t ingress[PORTS], headroom_used[PORTS], headroom[PORTS], shared_used, total;
+    unsigned shift[PORTS];
+};
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+static int64_t mmu_threshold(const struct mmu *m, uint32_t port) {
+    int64_t free_bytes = m->total - PORTS * RESERVE - m->shared_used;
+    for (uint32_t k = 0; k < PORTS; k++)
+        free_bytes -= m->headroom[k];
+    return free_bytes >> m->shift[port];
+}
+static int64_t mmu_shared(const struct mmu *m, uint32_t port) {
+    return m->ingress[port] > RESERVE ? m->ingress[port] - RESERVE : 0;
+}
+static enum weft_buffer_answer mmu_admit(struct mmu *m, uint32_t port, int64_t bytes) {
+    int64_t beyond = m->ingress[port] + bytes - RESERVE;
+    if (beyond > 0 && beyond > mmu_threshold(m, port)) {
+        if (m->headroom_used[port] + bytes > m->headroom[port]) return WEFT_BUFFER_DROP;
+        m->headroom_used[port] += bytes;
+    } else {
+        m->ingress[port] += bytes;
+        if (beyond > 0) m->shared_used += least(bytes, beyond);
+    }
+    bool xoff = m->headroom_used[port] || mmu_shared(m, port) >= mmu_threshold(m, port);
+    return xoff ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+}
+static bool mmu_release(struct mmu *m, uint32_t port, int64_t bytes) {
+    int64_t from_headroom = least(m->headroom_used[port], bytes);
+    m->shared_used -= least(bytes - from_headroom, mmu_shared(m, port));
+    m->headroom_used[port] -= from_headroom;
+    m->ingress[port] -= bytes - from_headroom;
+    int64_t shared = mmu_shared(m, port);
+    return !m->headroom_used[port] && (!shared || shared + XON_OFFSET <= mmu_threshold(m, port));
+}
+
+// Hosts at 200G and 150 ns: a headroom of 3 x 3750 B, and 16 KiB of one's own. A port of 400G has twice the first part
+// and alpha, one of 1.6T eight times, and alpha 1.
+static void buffer_as_in_the_simulator(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    static const char text[] = "{preset: ns3_hpcc, buffer: {total: 400KB, headroom: 16KiB}}";
+    struct weft_tree *tree = NULL;
+    struct weft_error error = {0};
+    struct weft_switch_conf conf = {0};
+    assert_int_equal(weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
+    if (weft_params_load(&weft_switch_table, tree, &conf, arena, &error)) fail_msg("%s", error.text);
+    const struct weft_buffer_ops *ops = conf.buffer.model->ops;
+    void *s = weft_arena_alloc(arena, 1, ops->state_size(conf.buffer.conf, PORTS));
+    ops->init(s, conf.buffer.conf, PORTS, 1 << 3);
+    struct mmu m = {.total = 400000};
+    static const unsigned faster[PORTS] = {1, 1, 1, 2, 8}, shift[PORTS] = {3, 3, 3, 2, 0};
+    for (uint32_t k = 0; k < PORTS; k++) {
+        struct weft_buffer_port link = {faster[k] * UINT64_C(200000000000), UINT64_C(200000000000), 150000};
+        ops->set_port(s, conf.buffer.conf, k, &link);
+        m.headroom[k] = 16384 + 11250 * (int64_t)faster[k];
+        m.shift[k] = shift[k];
+    }
+    static uint32_t held[PORTS][1000], n[PORTS];
+    unsigned answers[4] = {0};
+    struct weft_random random = weft_random_stream(1, 0, WEFT_RANDOM_ECN);
+    for (uint32_t step = 0; step < 100000; step++) {
+        uint32_t port = (uint32_t)(weft_random_u64(&random) % PORTS);
+        if (step / 100 % 2 && n[port]) {
+            uint32_t bytes = held[port][--n[port]];
+            bool xon = ops->release(s, conf.buffer.conf, port, WEFT_NONE, 3, bytes) == WEFT_BUFFER_XON;
+            assert_int_equal(xon, mmu_release(&m, port, bytes));
+            answers[WEFT_BUFFER_XON] += xon;
+        } else if (n[port] < 1000) {
+            uint32_t bytes = weft_random_u64(&random) % 2 ? 4144 : 60;
+            enum weft_buffer_answer answer = ops->admit(s, conf.buffer.conf, port, WEFT_NONE, 3, bytes);
+            assert_int_equal(answer, mmu_admit(&m, port, bytes));
+            if (answer != WEFT_BUFFER_DROP) held[port][n[port]++] = bytes;
+            answers[answer]++;
+        }
+        assert_null(ops->check(s, conf.buffer.conf));
+    }
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(answers[i] > 100);
+    weft_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_packet),        cmocka_unit_test(several_packets), cmocka_unit_test(own_values_hold),
-        cmocka_unit_test(exact_without_gap), cmocka_unit_test(echo_and_pause),
+        cmocka_unit_test(one_packet),      cmocka_unit_test(several_packets),
+        cmocka_unit_test(own_values_hold), cmocka_unit_test(exact_without_gap),
+        cmocka_unit_test(echo_and_pause),  cmocka_unit_test(buffer_as_in_the_simulator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

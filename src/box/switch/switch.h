@@ -89,8 +89,9 @@ struct weft__switch_setup {
     const struct weft__epoch *epoch;
     uint32_t epochs;
     struct weft_packet_pool *pool;
-    void *route_state; ///< initialised; NULL: the route model has none
-    bool lldp;         ///< its ports will have one each
+    void *route_state;                   ///< initialised; NULL: the route model has none
+    const struct weft_buffer_port *link; ///< [ports]; NULL: the buffer does not go by them
+    bool lldp;                           ///< its ports will have one each
     const bool *sampled;
     weft_time_ps sample_interval_ps;
     const struct weft__te_agent *te; ///< NULL: no controller

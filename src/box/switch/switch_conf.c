@@ -8,11 +8,25 @@ static const char *const forwardings[] = {"store_and_forward", "cut_through", NU
 
 // As host.preset of that name (src/box/nic/nic_conf.c): switch-node.cc, switch-mmu.cc.
 static const struct weft_param_value ns3_hpcc[] = {
-    {"processing", "0ns"},         {"forwarding", "store_and_forward"},
-    {"wire.overhead", "0B"},       {"wire.serialisation", "whole_ns"},
-    {"wire.pause_frame", "43B"},   {"aqm.kind", "wred"},
-    {"aqm.preset", "hpcc"},        {"pfc.reaction", "0ns"},
-    {"pfc.lasts", "until_resume"}, {NULL, NULL},
+    {"processing", "0ns"},
+    {"forwarding", "store_and_forward"},
+    {"wire.overhead", "0B"},
+    {"wire.serialisation", "whole_ns"},
+    {"wire.pause_frame", "43B"},
+    {"buffer.kind", "dynamic"},
+    {"buffer.reserve", "4096B"},
+    {"buffer.alpha", "1/8"},
+    {"buffer.alpha_by_rate", "true"},
+    {"buffer.headroom", "0B"},
+    {"buffer.link_headroom", "3"},
+    {"buffer.xon_offset", "3072B"},
+    {"buffer.dedicated", "port"},
+    {"buffer.xoff_at", "reached"},
+    {"aqm.kind", "wred"},
+    {"aqm.preset", "hpcc"},
+    {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"},
+    {NULL, NULL},
 };
 static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {NULL, NULL}};
 static const char *const preset_names[] = {"none", "ns3_hpcc", NULL};

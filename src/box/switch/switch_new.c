@@ -45,6 +45,8 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->port = sw->ether.port;
     sw->buffer = sw->ether.buffer;
     sw->buffer_state = sw->ether.buffer_state;
+    for (uint32_t k = 0; setup->link && k < sw->ports; k++)
+        sw->buffer->set_port(sw->buffer_state, conf->buffer.conf, k, &setup->link[k]);
     sw->scheduler = sw->ether.scheduler;
     sw->aqm = sw->ether.aqm;
     sw->queueing = conf->queueing.model->ops;
