@@ -177,7 +177,7 @@ const char *weft_import_quote(struct weft_import *im, const char *text) {
 
 // --- the scenario -------------------------------------------------------------------------------------------------
 
-enum { STAR_MAX = 32, LEAF_HOSTS = 32, LEAF_SPINE_MAX = 1024, POD_HOSTS = 1024 };
+enum { STAR_MAX = 32, LEAF_HOSTS = 32, LEAF_SPINE_MAX = 1024 };
 
 /// A network that limits nobody: one switch, or a Clos in which all hosts can send at once.
 static void say_default_network(struct weft_import *im, const struct weft_import_common *c) {
@@ -190,9 +190,9 @@ static void say_default_network(struct weft_import *im, const struct weft_import
                         "  kind: leaf_spine\n  leaves: %" PRIu32 "\n  spines: %d\n  hosts_per_leaf: %d\n",
                         (hosts + LEAF_HOSTS - 1) / LEAF_HOSTS, LEAF_HOSTS, LEAF_HOSTS);
     } else {
-        uint32_t k = 2; // a k-ary fat tree has k^3 / 4 hosts
+        uint32_t k = 4; // a k-ary fat tree has k^3 / 4 hosts, here whole servers of 8
         while ((uint64_t)k * k * k / 4 < hosts)
-            k += 2;
+            k += 4;
         weft_import_say(im, WEFT_IMPORT_TOPOLOGY, "  kind: fat_tree\n  k: %" PRIu32 "\n", k);
     }
     weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);

@@ -152,6 +152,42 @@ static void error_rates_are_of_packets(void **state) {
     run_free(&r);
 }
 
+/// Four ranks, TP of 2, DP of 2: forward two layers; backward, the first layer again after the checkpoint.
+static void simai_layers(void **state) {
+    const char *path =
+        put("simai", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 "
+                     "all_gpus: 4 checkpoints: 1 0 checkpoint_initiates: 1 1\n2\n"
+                     "a -1 1000 ALLREDUCE 4096 10 NONE 0 1 NONE 0 5\n"
+                     "b -1 2000 NONE 0 20 ALLGATHER 8192 2 ALLREDUCE 1000 5\n");
+    struct run r = run_import("simai", &path, 1);
+    static const struct {
+        weft_time_ps compute_ns;
+        const char *name;
+        uint32_t stride;
+        bool overlap;
+    } expected[] = {{1000, "all_reduce_ring", 1, false},
+                    {2000, NULL, 0, false},
+                    {1000, "all_reduce_ring", 1, false},
+                    {20, "all_gather", 1, false},
+                    {2, "all_reduce_ring", 2, true},
+                    {10, NULL, 0, false},
+                    {1, NULL, 0, false},
+                    {10, NULL, 0, false}};
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(job->ranks, 4);
+    assert_int_equal(job->ops, sizeof expected / sizeof *expected);
+    for (uint32_t i = 0; i < job->ops; i++) {
+        assert_int_equal(job->op[i].compute_ps, expected[i].compute_ns * WEFT_PS_PER_NS);
+        assert_int_equal(job->op[i].name != NULL, expected[i].name != NULL);
+        if (!expected[i].name) continue;
+        assert_string_equal(job->op[i].name, expected[i].name);
+        assert_int_equal(job->op[i].stride, expected[i].stride);
+        assert_int_equal(job->op[i].shape.ranks, 2);
+        assert_int_equal(job->op[i].overlap, expected[i].overlap);
+    }
+    run_free(&r);
+}
+
 static void what_cannot_be_read(void **state) {
     static const struct {
         const char *format, *text, *expected;
@@ -180,6 +216,15 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "CC_MODE one\n", ":1:9: CC_MODE: \"one\": expected a whole number"},
         {"hpcc", "CC_MODE 1\nKMAX_MAP 2 1 1\n", ":2:15: the line ends here; expected KMAX_MAP"},
         {"hpcc", "CC_MODE 1\nFLOW_FILE none.txt\n", ":2:11: "},
+        {"simai", "MICRO\n0\n", ":2:1: no layers"},
+        {"simai", "MICRO\n1\n", ":3:1: the file ends here; expected a layer"},
+        {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCED 4 1\n",
+         ":3:26: the weight gradient's communication 'ALLREDUCED'"},
+        {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4\n",
+         ":3:32: the line ends here; expected the update's time"},
+        {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1 2\n", ":3:35: '2' after the update's time"},
+        {"simai", "HYBRID_TRANSFORMER speed: 5\n1\n", ":1:20: 'speed:' is not known"},
+        {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
         {"hpcc", "hello\n", "is no file of hpcc"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -242,6 +287,7 @@ int main(void) {
         cmocka_unit_test(simai_servers),
         cmocka_unit_test(error_rates_are_of_packets),
         cmocka_unit_test(hpcc_configuration),
+        cmocka_unit_test(simai_layers),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),
         cmocka_unit_test(guesses),

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: what Workload::initialize_workload of aliyun/SimAI (astra-sim-alibabacloud) reads, and what
+// aliyun/aicb writes. Times are nanoseconds.
+#include "import/simai_read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LAYERS_MAX = 65536, NUMBER_MAX = 1 << 24 };
+static const uint64_t bytes_max = UINT64_C(1000000000000);
+
+#define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
+
+static const char *const kinds[] = {[WEFT__SIMAI_HYBRID] = "HYBRID_TRANSFORMER",
+                                    [WEFT__SIMAI_RECOMPUTE] = "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+                                    [WEFT__SIMAI_MICRO] = "MICRO"};
+static const char *const types[WEFT__SIMAI_TYPES] = {"NONE", "ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL"};
+
+/// A list of layers in the header: how many, and their numbers.
+struct list {
+    uint64_t n;
+    uint32_t *layer;
+    struct weft_place place;
+};
+
+static enum weft_status read_list(struct weft__lines *lines, const char *key, struct weft_arena *arena,
+                                  struct list *list, struct weft_error *ret_error) {
+    enum weft_status status = weft__lines_number(lines, key, LAYERS_MAX, &list->n, ret_error);
+    list->place = lines->place;
+    if (status) return status;
+    list->layer = weft_arena_alloc(arena, list->n, sizeof *list->layer);
+    for (uint64_t i = 0; i < list->n && !status; i++) {
+        uint64_t layer = 0;
+        status = weft__lines_number(lines, key, LAYERS_MAX, &layer, ret_error);
+        list->layer[i] = (uint32_t)layer;
+    }
+    return status;
+}
+
+static enum weft_status read_header(struct weft__lines *lines, struct weft_arena *arena, struct weft__simai *w,
+                                    struct list list[2], struct weft_error *ret_error) {
+    const struct {
+        const char *name;
+        uint64_t *value, max;
+    } keys[] = {{"model_parallel_NPU_group", &w->tp, NUMBER_MAX},
+                {"ep", &w->ep, NUMBER_MAX},
+                {"pp", &w->pp, NUMBER_MAX},
+                {"vpp", &w->vpp, NUMBER_MAX},
+                {"ga", &w->ga, NUMBER_MAX},
+                {"all_gpus", &w->gpus, NUMBER_MAX},
+                {"pp_comm", &w->pp_bytes, bytes_max}};
+    bool more;
+    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
+    if (status) return status;
+    const char *word = weft__lines_word(lines);
+    uint32_t kind = 0;
+    while (kind < 3 && (!word || strcmp(word, kinds[kind])))
+        kind++;
+    if (kind == 3)
+        return BAD(lines, "'%.40s'; expected HYBRID_TRANSFORMER_FWD_IN_BCKWD, HYBRID_TRANSFORMER or MICRO",
+                   word ? word : "");
+    w->kind = (enum weft__simai_kind)kind;
+    while (!status && (word = weft__lines_word(lines))) {
+        size_t n = strlen(word), k = 0;
+        n -= n && word[n - 1] == ':';
+        while (k < sizeof keys / sizeof *keys && (strlen(keys[k].name) != n || strncmp(keys[k].name, word, n)))
+            k++;
+        if (k < sizeof keys / sizeof *keys)
+            status = weft__lines_number(lines, keys[k].name, keys[k].max, keys[k].value, ret_error);
+        else if (n == 11 && !strncmp(word, "checkpoints", n))
+            status = read_list(lines, "checkpoints", arena, &list[0], ret_error);
+        else if (n == 20 && !strncmp(word, "checkpoint_initiates", n))
+            status = read_list(lines, "checkpoint_initiates", arena, &list[1], ret_error);
+        else
+            return BAD(
+                lines,
+                "'%.40s' is not known; expected model_parallel_NPU_group, ep, pp, vpp, ga, all_gpus, checkpoints, "
+                "checkpoint_initiates or pp_comm",
+                word);
+    }
+    return status;
+}
+
+/// "ALLREDUCE_DP_EP"; `plain`: the group that no suffix means.
+static enum weft_status read_type(struct weft__lines *lines, const char *what, enum weft__simai_group plain,
+                                  struct weft__simai_part *part, struct weft_error *ret_error) {
+    const char *word = weft__lines_word(lines);
+    if (!word) return BAD(lines, "the line ends here; expected %s", what);
+    for (uint32_t t = 0; t < WEFT__SIMAI_TYPES; t++) {
+        size_t n = strlen(types[t]);
+        if (strncmp(word, types[t], n)) continue;
+        part->type = (uint8_t)t;
+        part->group = (uint8_t)(!strcmp(word + n, "_EP")      ? WEFT__SIMAI_EP
+                                : !strcmp(word + n, "_DP_EP") ? WEFT__SIMAI_DP_EP
+                                                              : plain);
+        if (!word[n] || part->group != plain) return WEFT_OK;
+    }
+    return BAD(lines,
+               "%s '%.40s'; expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL, and perhaps _EP or "
+               "_DP_EP",
+               what, word);
+}
+
+static enum weft_status read_layer(struct weft__lines *lines, struct weft__simai_layer *layer,
+                                   struct weft_error *ret_error) {
+    static const char *const names[WEFT__SIMAI_PASSES][3] = {
+        {"the forward compute time", "the forward communication", "its bytes"},
+        {"the input gradient's compute time", "the input gradient's communication", "its bytes"},
+        {"the weight gradient's compute time", "the weight gradient's communication", "its bytes"}};
+    bool more;
+    enum weft_status status = weft__lines_next_full(lines, &more, ret_error);
+    if (!status && !more) return BAD(lines, "the file ends here; expected a layer");
+    if (!status) {
+        weft__lines_word(lines); // the name
+        if (!weft__lines_word(lines)) return BAD(lines, "the line ends here; expected twelve columns");
+    }
+    for (uint32_t p = 0; p < WEFT__SIMAI_PASSES && !status; p++) {
+        struct weft__simai_part *part = &layer->part[p];
+        status = weft__lines_quantity(lines, names[p][0], WEFT__TIME, "ns", &part->compute_ps, ret_error);
+        if (!status && part->compute_ps > 1000 * WEFT_PS_PER_S)
+            return BAD(lines, "%s: expected at most 1000s", names[p][0]);
+        if (!status)
+            status = read_type(lines, names[p][1], p == WEFT__SIMAI_WEIGHT ? WEFT__SIMAI_DP : WEFT__SIMAI_TP, part,
+                               ret_error);
+        if (!status) status = weft__lines_number(lines, names[p][2], bytes_max, &part->bytes, ret_error);
+    }
+    if (!status)
+        status = weft__lines_quantity(lines, "the update's time", WEFT__TIME, "ns", &layer->update_ps, ret_error);
+    if (!status && layer->update_ps > 1000 * WEFT_PS_PER_S)
+        return BAD(lines, "the update's time: expected at most 1000s");
+    return status ? status : weft__lines_end(lines, "the update's time", ret_error);
+}
+
+static enum weft_status mark(const struct weft__simai *w, const struct list list[2], struct weft_error *ret_error) {
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint64_t i = 0; i < list[k].n; i++) {
+            if (list[k].layer[i] >= w->layers)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, list[k].place,
+                                      "there is no layer %" PRIu32 "; expected less than %" PRIu32, list[k].layer[i],
+                                      w->layers);
+            *(k ? &w->layer[list[k].layer[i]].initiates : &w->layer[list[k].layer[i]].checkpoint) = true;
+        }
+    return WEFT_OK;
+}
+
+static enum weft_status read_all(struct weft__lines *lines, struct weft_arena *arena, struct weft__simai *w,
+                                 struct weft_error *ret_error) {
+    struct list list[2] = {{0}};
+    uint64_t layers = 0;
+    bool more = true;
+    enum weft_status status = read_header(lines, arena, w, list, ret_error);
+    if (!status) status = weft__lines_next_full(lines, &more, ret_error);
+    if (!status) status = weft__lines_number(lines, "the number of layers", LAYERS_MAX, &layers, ret_error);
+    if (!status) status = weft__lines_end(lines, "the number of layers", ret_error);
+    if (!status && !layers) return BAD(lines, "no layers; expected one at least");
+    if (status) return status;
+    w->layers = (uint32_t)layers;
+    w->layer = weft_arena_alloc(arena, layers, sizeof *w->layer);
+    for (uint32_t i = 0; i < w->layers && !status; i++)
+        status = read_layer(lines, &w->layer[i], ret_error);
+    if (!status) status = weft__lines_next_full(lines, &more, ret_error);
+    if (!status && more)
+        return BAD(lines, "a line after the last of %" PRIu32 " layers; expected the end of the file", w->layers);
+    return status ? status : mark(w, list, ret_error);
+}
+
+enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                  struct weft__simai *ret_workload, struct weft_error *ret_error) {
+    struct weft__lines lines;
+    *ret_workload = (struct weft__simai){0};
+    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
+    if (status) return status;
+    status = read_all(&lines, arena, ret_workload, ret_error);
+    weft__lines_close(&lines);
+    return status;
+}

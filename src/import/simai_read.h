@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codec of the workload text of AICB and SimAI, which is that of ASTRA-sim 1.0 with groups: a header, the number of
+// layers, and a line of twelve columns a layer.
+#ifndef WEFT_IMPORT_SIMAI_READ_H
+#define WEFT_IMPORT_SIMAI_READ_H
+
+#include "base/lines.h"
+
+enum weft__simai_kind { WEFT__SIMAI_HYBRID, WEFT__SIMAI_RECOMPUTE, WEFT__SIMAI_MICRO };
+enum weft__simai_type {
+    WEFT__SIMAI_NONE,
+    WEFT__SIMAI_ALL_REDUCE,
+    WEFT__SIMAI_ALL_GATHER,
+    WEFT__SIMAI_REDUCE_SCATTER,
+    WEFT__SIMAI_ALL_TO_ALL,
+    WEFT__SIMAI_TYPES
+};
+enum weft__simai_group { WEFT__SIMAI_TP, WEFT__SIMAI_DP, WEFT__SIMAI_EP, WEFT__SIMAI_DP_EP, WEFT__SIMAI_GROUPS };
+enum weft__simai_pass { WEFT__SIMAI_FORWARD, WEFT__SIMAI_INPUT, WEFT__SIMAI_WEIGHT, WEFT__SIMAI_PASSES };
+
+/// What a layer does in a pass: it computes, and then talks.
+struct weft__simai_part {
+    weft_time_ps compute_ps;
+    weft_bytes bytes;
+    uint8_t type, group; ///< enum weft__simai_type, enum weft__simai_group
+};
+
+struct weft__simai_layer {
+    struct weft__simai_part part[WEFT__SIMAI_PASSES];
+    weft_time_ps update_ps;
+    bool checkpoint, initiates; ///< recomputing begins at the one when the other is reached backwards
+};
+
+struct weft__simai {
+    enum weft__simai_kind kind;
+    uint64_t tp, ep, pp, vpp, ga, gpus; ///< 0: not said
+    weft_bytes pp_bytes;
+    uint32_t layers;
+    struct weft__simai_layer *layer;
+};
+
+/// In the arena. Errors are at `place` if the file cannot be read, else in it.
+enum weft_status weft__simai_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                  struct weft__simai *ret_workload, struct weft_error *ret_error);
+
+#endif
