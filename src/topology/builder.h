@@ -90,6 +90,10 @@ void weft__topology_keep_machines(struct weft_topology *t, const struct weft_top
 /// Of networks and machines: letters, digits, _ and -, beginning with a letter, up to 31.
 bool weft__topology_name_is_good(const char *name);
 
+/// Of nodes. Names stand in "name/port", "a->b", "a--b", "host-0..7" and in lists; whatever would be ambiguous there is
+/// refused.
+bool weft__topology_node_name_is_good(const char *name);
+
 /// Fills t->name_table. A name used twice: an error at the second.
 enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,
                                            struct weft_error *ret_error);

@@ -94,14 +94,6 @@ static int by_pair(const void *a, const void *b) {
     return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-/// Names stand in "name/port", "a->b", "a--b", "host-0..7" and in lists; whatever would be ambiguous there is refused.
-static bool name_is_good(const char *name) {
-    size_t n = strlen(name);
-    if (!n || n > 63 || strstr(name, "--") || strstr(name, "..") || name[n - 1] == '-') return false;
-    if (strchr("-.:", name[0])) return false;
-    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") == n;
-}
-
 static enum weft_status section(const struct weft_tree *tree, const char *key, struct weft_place place,
                                 const struct weft_tree **ret_list, struct weft_error *ret_error) {
     const struct weft_tree *list = weft_tree_find(tree, key);
@@ -142,7 +134,7 @@ static enum weft_status add_nodes(const struct weft_tree *list, struct weft_topo
         enum weft_status status = weft_params_load(&node_table, list->child[i], &conf, b->arena, ret_error);
         if (status) return status;
         b->place = list->child[i]->place;
-        if (!name_is_good(conf.name))
+        if (!weft__topology_node_name_is_good(conf.name))
             return BAD(
                 weft_tree_find(list->child[i], "name")->place,
                 "bad node name '%s'; expected up to 63 letters, digits and _ - . : beginning with a letter, digit "

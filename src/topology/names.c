@@ -7,6 +7,13 @@
 
 #include "topology/builder.h"
 
+bool weft__topology_node_name_is_good(const char *name) {
+    size_t n = strlen(name);
+    if (!n || n > 63 || strstr(name, "--") || strstr(name, "..") || name[n - 1] == '-') return false;
+    if (strchr("-.:", name[0])) return false;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:") == n;
+}
+
 /// FNV-1a (Fowler, Noll, Vo), 32 bit.
 static uint32_t hash(const char *name, size_t length) {
     uint32_t h = 2166136261u;

@@ -152,6 +152,57 @@ static void error_rates_are_of_packets(void **state) {
     run_free(&r);
 }
 
+/// Node 5 is a switch as it has two links; links of a directed graph in both directions are one.
+static void a_directed_graph(void **state) {
+    const char *path =
+        put("graph.json", "{\"directed\": true, \"multigraph\": true, \"graph\": {\"capacity_unit\": \"Gbps\"},\n"
+                          "\"nodes\": [{\"id\": 7}, {\"id\": \"tor.a\", \"type\": \"ToR\"}, {\"id\": 5},\n"
+                          "{\"id\": \"gpu 9\", \"role\": \"gpu\", \"a\\nb: c\": 1, \"x\": [1, {\"y\": \"]}\\\"\"}]}],\n"
+                          "\"edges\": [{\"source\": 7, \"target\": \"tor.a\", \"capacity\": 100, \"latency_us\": 1},\n"
+                          "{\"source\": \"tor.a\", \"target\": 7, \"capacity\": 100.0, \"latency_ns\": \"1000\"},\n"
+                          "{\"source\": \"tor.a\", \"target\": 5, \"weight\": 7},\n"
+                          "{\"source\": \"tor.a\", \"target\": 5, \"capacity\": \"0.4Tbps\", \"key\": 1},\n"
+                          "{\"source\": 5, \"target\": \"gpu 9\", \"delay\": 2e-6}]}\n");
+    struct weft_error error;
+    char *text = import("networkx", &path, 1, &error);
+    assert_string_equal(error.text, "");
+    assert_non_null(strstr(text, "graph.json: 2 hosts, 2 switches, 4 links"));
+    assert_non_null(strstr(text, "# - 2 nodes have no role or type"));
+    assert_non_null(strstr(text, "# - 1 names of nodes"));
+    assert_non_null(strstr(text, "# - attributes '(of a name that cannot be shown), x, weight'"));
+    assert_non_null(strstr(text, "# - 200Gbps for 2 links without a rate"));
+    free(text);
+    struct run r = run_import("networkx", &path, 1);
+    assert_int_equal(r.topology->links, 4);
+    assert_string_equal(r.topology->node[0].name, "host-7");
+    assert_string_equal(r.topology->node[3].name, "host-3");
+    assert_string_equal(r.topology->node[1].name, "tor.a");
+    assert_string_equal(r.topology->node[1].layer, "tor");
+    assert_string_equal(r.topology->node[2].name, "switch-5");
+    assert_int_equal(r.topology->link[0].rate_bps, UINT64_C(100000000000));
+    assert_int_equal(r.topology->link[0].delay_ps, WEFT_PS_PER_US);
+    assert_int_equal(r.topology->link[1].rate_bps, UINT64_C(200000000000));
+    assert_int_equal(r.topology->link[2].rate_bps, UINT64_C(400000000000));
+    assert_int_equal(r.topology->link[3].delay_ps, 2 * WEFT_PS_PER_US);
+    run_free(&r);
+}
+
+/// As NetworkX 1 wrote graphs.
+static void links_by_position(void **state) {
+    const char *path =
+        put("old.json", "{\"nodes\": [{\"id\": \"a\"}, {\"id\": \"s\"}, {\"id\": \"b\"}],\n"
+                        "\"links\": [{\"source\": 0, \"target\": 1}, {\"source\": 2, \"target\": 1}]}\n");
+    struct run r = run_import("networkx", &path, 1);
+    assert_int_equal(r.topology->hosts, 2);
+    assert_string_equal(r.topology->node[0].name, "a");
+    assert_string_equal(r.topology->node[r.topology->switch_node[0]].name, "s");
+    run_free(&r);
+}
+
+#define GRAPH_REST(links) "\"nodes\": [{\"id\": 0}, {\"id\": 1}],\n\"links\": [\n" links "]}"
+#define GRAPH(links) "{" GRAPH_REST(links)
+#define LINK(attributes) "{\"source\": 0, \"target\": 1, " attributes "}"
+
 /// Four ranks, TP of 2, DP of 2: forward two layers; backward, the first layer again after the checkpoint.
 static void simai_layers(void **state) {
     const char *path =
@@ -226,6 +277,36 @@ static void what_cannot_be_read(void **state) {
         {"simai", "HYBRID_TRANSFORMER speed: 5\n1\n", ":1:20: 'speed:' is not known"},
         {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
         {"hpcc", "hello\n", "is no file of hpcc"},
+        {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
+        {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
+        {"networkx", "{\"nodes\": [{\"id\": 0}]}", ":1:1: no list 'links' or 'edges'"},
+        {"networkx", "{\"nodes\": {\"id\": 0}}", ":1:1: no list 'nodes'"},
+        {"networkx", "{\"nodes\": [{\"id\": 0},\n {\"id\": [1]}]}", ":2:2: a node without an id"},
+        {"networkx", "{\"nodes\": [{\"id\": 0},\n {\"id\": 0}]}",
+         ":2:2: a second node with the id of the one on line 1"},
+        {"networkx", "{\"nodes\": [{\"id\": -1}]}", ":1:12: node -1; expected a number of 0 to"},
+        {"networkx", "{\"nodes\": [\n{\"id\": 0, \"type\": \"toaster\"}]}", ":2:1: type 'toaster' of a node"},
+        {"networkx", GRAPH("{\"source\": 0, \"target\": 2}"), ":3:1: target 2; expected the id of a node"},
+        {"networkx", GRAPH("{\"source\": 0}"), ":3:1: a link without a target"},
+        {"networkx", GRAPH("7"), ":3:1: expected a link"},
+        {"networkx", GRAPH("{\"source\": 0, \"target\": 0}"), ":3:1: a link from a node to itself"},
+        {"networkx", GRAPH(LINK("\"rate\": 100")),
+         ":3:1: a rate of 100 bit/s (unit bps, if the file has none: rate_unit)"},
+        {"networkx", GRAPH(LINK("\"delay\": 5")), ":3:1: a delay of 5000000000000 ps (unit s"},
+        {"networkx", GRAPH(LINK("\"delay\": \"5 parsecs\"")), ":3:1: delay: "},
+        {"networkx", GRAPH(LINK("\"delay\": null")), ":3:1: delay: expected a number or a text"},
+        {"networkx", GRAPH(LINK("\"rate\": 1e11, \"speed\": 1e11")), ":3:1: both rate and speed of a link"},
+        {"networkx", GRAPH(LINK("\"x\": 1") ",\n" LINK("\"x\": 1")),
+         ":4:1: a second link between two nodes (the first is on line 3)"},
+        {"networkx", "{\"directed\": true, " GRAPH_REST(LINK("\"rate\": 1e11") ",\n{\"source\": 1, \"target\": 0}"),
+         ":4:1: rate or delay is not that of the other direction (line 3)"},
+        {"networkx",
+         "{\"directed\": true, \"multigraph\": true, " GRAPH_REST(
+             LINK("\"x\": 1") ",\n" LINK("\"x\": 1") ",\n{\"source\": 1, \"target\": 0}"),
+         ":4:1: 2 links one way and 1 the other"},
+        {"networkx", "{\"graph\": {\"delay_unit\": \"h\"}, " GRAPH_REST("1"),
+         ":1:1: delay_unit of the graph is no unit"},
+        {"networkx", "{\"instances\": [], \"nodes\": []}", "is no file of networkx"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct weft_error error;
@@ -269,6 +350,7 @@ static void guesses(void **state) {
         {"\xef\xbb\xbfsource,target,volume\n", ""},
         {"\xef\xbb\xbfsource,to,volume\n", "csv flows"},
         {"# a comment\nsrc\tdst\tbytes\n", "csv flows"},
+        {"{\"directed\": false, \"multigraph\": false, ", "networkx topology"},
         {"", ""},
         {"hello world\n", ""},
     };
@@ -287,6 +369,8 @@ int main(void) {
         cmocka_unit_test(simai_servers),
         cmocka_unit_test(error_rates_are_of_packets),
         cmocka_unit_test(hpcc_configuration),
+        cmocka_unit_test(a_directed_graph),
+        cmocka_unit_test(links_by_position),
         cmocka_unit_test(simai_layers),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),

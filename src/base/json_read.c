@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Read by jansson, which keeps no places of values: they are looked for in the text, which is known to be JSON by then.
+#include "base/json_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/stream.h"
+
+// --- the text -----------------------------------------------------------------------------------------------------
+
+static void close_stream(void *object) {
+    fclose(object);
+}
+
+/// The bytes of a file and a 0 behind them; errno of a failure, or 0.
+static int read_all(struct weft__json_file *file) {
+    struct weft_memory_cleanup cleanup = {0};
+    FILE *stream = weft__file_open(file->path, "r");
+    if (!stream) return errno;
+    weft_memory_cleanup_add(&cleanup, close_stream, stream);
+    file->room = 65536;
+    file->text = weft_memory_new(WEFT_MEMORY_SCENARIO, file->room, 1);
+    size_t n;
+    while ((n = fread(file->text + file->size, 1, file->room - file->size - 1, stream)) > 0) {
+        file->size += n;
+        if (file->size + 1 < file->room) continue;
+        file->text = weft_memory_resize(WEFT_MEMORY_SCENARIO, file->text, file->room, 2 * file->room);
+        file->room *= 2;
+    }
+    int why = ferror(stream) ? errno : 0;
+    file->text[file->size] = 0;
+    weft_memory_cleanup_remove(&cleanup);
+    fclose(stream);
+    return why;
+}
+
+static void release(void *object) {
+    json_decref(((struct weft__json_file *)object)->root);
+}
+
+static enum weft_status parse(struct weft__json_file *file, struct weft_error *ret_error) {
+    json_error_t why;
+    size_t mark = strncmp(file->text, "\xef\xbb\xbf", 3) ? 0 : 3;
+    file->root = json_loadb(file->text + mark, file->size - mark, JSON_REJECT_DUPLICATES, &why);
+    if (file->root) {
+        weft_memory_cleanup_add(&file->cleanup, release, file);
+        if (json_is_object(file->root)) return WEFT_OK;
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){file->path, 1, 1},
+                              "expected a JSON object, {...}");
+    }
+    if (json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
+    char *near = strstr(why.text, " near '");
+    if (near) *near = 0;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                          (struct weft_place){file->path, why.line > 0 ? why.line : 1, why.column > 0 ? why.column : 1},
+                          "%s; expected JSON", why.text);
+}
+
+enum weft_status weft__json_open(struct weft__json_file *file, const char *path, struct weft_place place,
+                                 struct weft_error *ret_error) {
+    *file = (struct weft__json_file){.path = path};
+    int why = read_all(file);
+    if (why) {
+        weft__json_close(file);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, strerror(why));
+    }
+    enum weft_status status = parse(file, ret_error);
+    if (status) weft__json_close(file);
+    return status;
+}
+
+void weft__json_close(struct weft__json_file *file) {
+    if (file->root) {
+        weft_memory_cleanup_remove(&file->cleanup);
+        release(file);
+    }
+    if (file->text) weft_memory_free(WEFT_MEMORY_SCENARIO, file->text, file->room);
+    *file = (struct weft__json_file){0};
+}
+
+// --- places -------------------------------------------------------------------------------------------------------
+
+struct scan {
+    const char *at, *line_start;
+    struct weft_place place;
+};
+
+static void skip_blanks(struct scan *s) {
+    for (; *s->at && strchr(" \t\r\n", *s->at); s->at++)
+        if (*s->at == '\n') {
+            s->place.line++;
+            s->line_start = s->at + 1;
+        }
+    s->place.column = (int)(s->at - s->line_start) + 1;
+}
+
+static void skip_string(struct scan *s) {
+    for (s->at++; *s->at != '"'; s->at++)
+        s->at += *s->at == '\\';
+    s->at++;
+}
+
+/// A value of any depth, and the blanks behind it.
+static void skip_value(struct scan *s) {
+    uint32_t depth = 0;
+    do {
+        skip_blanks(s);
+        if (strchr("[{", *s->at)) {
+            depth++;
+            s->at++;
+        } else if (strchr("]}", *s->at)) {
+            depth--;
+            s->at++;
+        } else if (*s->at == '"') {
+            skip_string(s);
+        } else if (strchr(",:", *s->at)) {
+            s->at++;
+        } else {
+            s->at += strcspn(s->at, " \t\r\n,:]}");
+        }
+    } while (depth);
+    skip_blanks(s);
+}
+
+struct weft_place *weft__json_places(const struct weft__json_file *file, const char *key, size_t n,
+                                     struct weft_arena *arena) {
+    struct weft_place *place = weft_arena_alloc(arena, n, sizeof *place);
+    size_t length = strlen(key);
+    struct scan s = {file->text, file->text, {file->path, 1, 1}};
+    s.at = strchr(s.at, '{') + 1;
+    for (skip_blanks(&s); *s.at == '"'; skip_blanks(&s)) {
+        bool wanted = !strncmp(s.at + 1, key, length) && s.at[1 + length] == '"';
+        skip_string(&s);
+        skip_blanks(&s);
+        s.at++; // the colon
+        skip_blanks(&s);
+        if (!wanted) {
+            skip_value(&s);
+        } else {
+            for (size_t i = 0; i < n; i++) {
+                s.at++; // the bracket or a comma
+                skip_blanks(&s);
+                place[i] = s.place;
+                skip_value(&s);
+            }
+            return place;
+        }
+        s.at += *s.at == ',';
+    }
+    for (size_t i = 0; i < n; i++)
+        place[i] = (struct weft_place){file->path, 1, 1};
+    return place;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codec of graphs that NetworkX writes as node-link JSON (networkx.node_link_data).
+#ifndef WEFT_IMPORT_NETWORKX_READ_H
+#define WEFT_IMPORT_NETWORKX_READ_H
+
+#include "weft/param.h"
+
+/// How attributes are read.
+struct weft__networkx_conf {
+    const char *rate_key, *delay_key; ///< "": any that is known
+    uint32_t rate_unit, delay_unit;   ///< indices into the names below
+    weft_rate_bps rate_bps;           ///< of a link that has none
+    weft_time_ps delay_ps;
+};
+extern const char *const weft__networkx_rate_units[], *const weft__networkx_delay_units[];
+
+struct weft__networkx_node {
+    const char *name, *layer;
+    bool host;
+    struct weft_place place;
+};
+
+struct weft__networkx_link {
+    uint32_t end[2]; ///< indices of nodes
+    bool back;       ///< the other direction of a link that is there
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    struct weft_place place;
+};
+
+struct weft__networkx {
+    uint32_t nodes, links, hosts;
+    struct weft__networkx_node *node;
+    struct weft__networkx_link *link;
+    uint32_t backs;            ///< links that are the other direction of one
+    uint32_t guessed;          ///< nodes whose role follows from how many links they have
+    uint32_t renamed;          ///< nodes whose identifier is no name
+    uint32_t unrated, delayed; ///< links without a rate; links with a delay
+    const char *unread;        ///< attributes that mean nothing here, the first few, joined with ", "; or ""
+};
+
+/// In the arena. Errors are at `place` if the file cannot be read, else in it.
+enum weft_status weft__networkx_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
+                                     struct weft_arena *arena, struct weft__networkx *ret_graph,
+                                     struct weft_error *ret_error);
+
+#endif
