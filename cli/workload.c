@@ -210,6 +210,10 @@ static void print_text(const struct view *v) {
     }
     printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
            v->result.lanes, end);
+    for (uint32_t j = 0; j < v->w->jobs; j++)
+        if (v->w->job[j].schedule)
+            printf("%s is a schedule, and not executed here: weft workload %s\n", v->part[j].name,
+                   v->w->job[j].schedule->file);
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
     print_busiest(v, "sends", find_busiest(v, v->sent));
     print_busiest(v, "receives", find_busiest(v, v->received));
@@ -274,11 +278,22 @@ static void print_json(const struct view *v, const struct weft_scenario *s) {
 
 // --- all of it ----------------------------------------------------------------------------------------------------
 
+/// A schedule is not executed here: what is in it. `weft workload` on its own file does more.
+static void sum_schedule(const struct weft_job *job, struct part *part) {
+    part->steps = job->schedule->steps;
+    part->messages = job->schedule->messages;
+    part->bytes = job->schedule->bytes;
+    for (uint32_t i = 0; i < job->connections; i++)
+        if (job->connection[i].flow != WEFT_NONE) part->network_bytes += job->connection[i].bytes;
+}
+
 static void name_parts(struct view *v, struct weft_arena *arena) {
     const struct weft_workload *w = v->w;
     v->part = weft_arena_alloc(arena, w->jobs + w->groups, sizeof *v->part);
     for (uint32_t j = 0; j < w->jobs; j++)
         v->part[j] = (struct part){.name = w->group[w->job[j].group], .ranks = w->job[j].ranks};
+    for (uint32_t j = 0; j < w->jobs; j++)
+        if (w->job[j].schedule) sum_schedule(&w->job[j], &v->part[j]);
     uint32_t *last = weft_arena_alloc(arena, w->groups, sizeof *last);
     for (uint32_t g = 0; g < w->groups; g++)
         v->part[w->jobs + g].name = w->group[g];

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "weft/collective.h"
+#include "weft/schedule.h"
 #include "weft/topology.h"
 
 struct weft_place_problem; // weft/place.h
@@ -68,7 +69,7 @@ struct weft_connection {
     uint32_t flow;    ///< among all; WEFT_NONE: within a server, not over the network
     weft_bytes bytes; ///< in the whole run
     weft_bytes message_bytes_max;
-    uint32_t *messages; ///< [volumes of its communicator]: in one operation
+    uint32_t *messages; ///< [volumes of its communicator]: in one operation; of a schedule: NULL
 };
 
 struct weft_job {
@@ -90,8 +91,9 @@ struct weft_job {
     uint64_t cts_priority;
     bool split; ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;
-    struct weft_connection *connection; ///< by source, communicator, channel, destination
-    uint32_t *first;                    ///< [ranks + 1], of a source's connections
+    struct weft_connection *connection;   ///< by source, communicator, channel, destination
+    uint32_t *first;                      ///< [ranks + 1], of a source's connections
+    const struct weft_schedule *schedule; ///< what its ranks do; there are no operations then. NULL: operations
 };
 
 /// The server of a host among those of its network, which are the topology's machines if it has them, and its number

@@ -108,8 +108,10 @@ struct weft_job_outcome {
     struct weft_op_outcome *op;         ///< [iteration * ops + op]
     weft_time_ps *iteration_end_ps;     ///< [iterations], of the last rank; WEFT_TIME_NEVER: not over
     weft_time_ps *iteration_exposed_ps; ///< [iterations], the mean over ranks
-    uint32_t ops, iterations;
-    weft_time_ps exposed_ps; ///< in all, the mean over ranks: waited for communication, computing nothing
+    uint32_t ops, iterations, ranks;
+    weft_time_ps end_ps;       ///< of the last rank; WEFT_TIME_NEVER: not over
+    weft_time_ps *rank_end_ps; ///< [ranks] of a schedule, likewise; NULL: a job of operations
+    weft_time_ps exposed_ps;   ///< in all, the mean over ranks: waited for communication, computing nothing
     uint32_t ranks_done;
     struct weft_wait_outcome cts_wait;    ///< of a clear-to-send, from the receiver's posting to the sender's having it
     struct weft_wait_outcome sender_wait; ///< of a message that was ready, for its clear-to-send

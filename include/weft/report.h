@@ -145,7 +145,8 @@ struct weft_job_stats {
     const char *name;
     uint32_t ranks, finished;
     double iteration_ps, iteration_max_ps, exposed_ps;
-    double cts_p90_ps; ///< of a clear-to-send, NAN if there was none
+    weft_time_ps end_ps; ///< of the last rank; WEFT_TIME_NEVER: not over
+    double cts_p90_ps;   ///< of a clear-to-send, NAN if there was none
 };
 struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job);
 

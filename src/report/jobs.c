@@ -41,7 +41,8 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) 
     }
     s.iteration_ps = s.finished ? (double)(before - j->start_ps) / s.finished : NAN;
     s.iteration_max_ps = s.finished ? (double)most : NAN;
-    s.exposed_ps = s.finished == j->iterations ? (double)o->exposed_ps / s.finished : NAN;
+    s.exposed_ps = s.finished && s.finished == j->iterations ? (double)o->exposed_ps / s.finished : NAN;
+    s.end_ps = o->end_ps;
     s.cts_p90_ps = o->cts_wait.messages ? (double)o->cts_wait.p90_ps : NAN;
     return s;
 }
@@ -65,9 +66,23 @@ static void print_collectives(FILE *file, const struct weft_run *run, uint32_t j
     }
 }
 
+static void print_schedule(FILE *file, const struct weft_run *run, uint32_t job) {
+    const struct weft_job *j = &run->workload->job[job];
+    const struct weft_job_outcome *o = &run->outcome->job[job];
+    char end[TEXT] = "-";
+    if (o->end_ps != WEFT_TIME_NEVER) weft_format_time(o->end_ps, end, sizeof end);
+    fprintf(file,
+            "\nschedule %s: %" PRIu32 " ranks, %" PRIu64 " steps; %" PRIu32 " of the ranks done, the last at %s\n",
+            run->workload->group[j->group], j->ranks, j->schedule->steps, o->ranks_done, end);
+}
+
 void weft__report_jobs_table(FILE *file, const struct weft_run *run) {
     for (uint32_t k = 0; k < run->workload->jobs; k++) {
         struct weft_job_stats s = weft_report_job(run, k);
+        if (run->workload->job[k].schedule) {
+            print_schedule(file, run, k);
+            continue;
+        }
         char mean[TEXT] = "-", most[TEXT] = "-", exposed[TEXT] = "-";
         if (s.finished) {
             weft_format_time((weft_time_ps)s.iteration_ps, mean, sizeof mean);

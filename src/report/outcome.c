@@ -30,6 +30,9 @@ static struct weft_job_outcome job_new(const struct weft_job *job, struct weft_a
         .iteration_exposed_ps = weft_arena_alloc(arena, job->iterations, sizeof *o.iteration_exposed_ps),
         .ops = job->ops,
         .iterations = job->iterations,
+        .end_ps = WEFT_TIME_NEVER,
+        .rank_end_ps = job->schedule ? weft_arena_alloc(arena, job->ranks, sizeof *o.rank_end_ps) : NULL,
+        .ranks = job->ranks,
     };
     for (size_t i = 0; i < results; i++)
         o.op[i].start_ps = o.op[i].end_ps = WEFT_TIME_NEVER;
@@ -89,6 +92,8 @@ static uint64_t mix_job(uint64_t digest, const struct weft_job_outcome *job) {
         digest = weft__digest_mix(weft__digest_mix(digest, job->op[i].start_ps), job->op[i].end_ps);
     for (uint32_t i = 0; i < job->iterations; i++)
         digest = weft__digest_mix(digest, job->iteration_end_ps[i]);
+    for (uint32_t r = 0; job->rank_end_ps && r < job->ranks; r++)
+        digest = weft__digest_mix(digest, job->rank_end_ps[r]);
     return weft__digest_mix(weft__digest_mix(digest, job->exposed_ps), job->ranks_done);
 }
 

@@ -41,6 +41,7 @@ static const struct weft_result_column jobs_columns[] = {
     WEFT_RESULT(struct weft_job, start_ps, TIME, "when the job starts"),
     STATS(iteration_ps, TIME, "time of a finished iteration, mean"),
     STATS(iteration_max_ps, TIME, "time of the longest finished iteration"),
+    STATS(end_ps, TIME, "when the last rank had done all of the job; none unless all ranks have"),
     STATS(exposed_ps, TIME,
           "time of an iteration in which a rank waited for communication and computed nothing, mean over ranks and "
           "iterations; none unless all are finished"),
@@ -206,6 +207,46 @@ const struct weft_result_table weft__results_iterations = {
     .row = "an iteration of a job",
     WEFT_RESULT_COLUMNS(iterations_columns),
     .next = next_iteration,
+};
+
+// --- ranks of a schedule ------------------------------------------------------------------------------------------
+
+struct rank {
+    uint32_t job, rank, next_job, next;
+    const char *host;
+    weft_time_ps end_ps;
+};
+
+static bool next_rank(struct weft_result_cursor *c) {
+    const struct weft_workload *w = c->run->workload;
+    const struct weft_topology *t = c->run->topology;
+    struct rank *x = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *x);
+    for (; x->next_job < w->jobs; x->next_job++, x->next = 0) {
+        const struct weft_job *j = &w->job[x->next_job];
+        if (!j->schedule || x->next == j->ranks) continue;
+        x->job = x->next_job;
+        x->rank = x->next++;
+        x->host = t->node[t->host[j->host[x->rank]]].name;
+        x->end_ps = c->run->outcome->job[x->job].rank_end_ps[x->rank];
+        c->part[0] = x;
+        return true;
+    }
+    return false;
+}
+
+#define OF_RANK(field, kind, ...) WEFT_RESULT(struct rank, field, kind, __VA_ARGS__)
+static const struct weft_result_column schedule_ranks_columns[] = {
+    OF_RANK(job, COUNT, "number of the job", .references = "jobs", .flags = WEFT_RESULT_KEY),
+    OF_RANK(rank, COUNT, "number of the rank in the schedule", .flags = WEFT_RESULT_KEY),
+    OF_RANK(host, TEXT, "name of the host on which the rank runs"),
+    OF_RANK(end_ps, TIME, "when the rank had done all of its steps; none unless it has"),
+};
+const struct weft_result_table weft__results_schedule_ranks = {
+    .name = "schedule_ranks",
+    .shape = WEFT_RESULT_APART,
+    .row = "a rank of a schedule",
+    WEFT_RESULT_COLUMNS(schedule_ranks_columns),
+    .next = next_rank,
 };
 
 struct one {

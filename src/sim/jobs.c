@@ -34,12 +34,13 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         .connection0 = connection0,
         .waits_for = WEFT_NONE,
         .stream = weft_arena_alloc(b->arena, job->communicators, sizeof *p->stream),
+        .schedule = job->schedule ? weft_arena_alloc(b->arena, 1, sizeof *p->schedule) : NULL,
         .op_start_ps = new_times(b->arena, results),
         .op_end_ps = new_times(b->arena, results),
         .op_exposed_ps = weft_arena_alloc(b->arena, results, sizeof *p->op_exposed_ps),
         .iteration_end_ps = new_times(b->arena, job->iterations),
         .iteration_exposed_ps = weft_arena_alloc(b->arena, job->iterations, sizeof *p->iteration_exposed_ps),
-        .keys = 1 + count_lanes(job),
+        .keys = 1 + (job->schedule ? job->schedule->cpus : count_lanes(job)),
         .sendings = job->first[rank + 1] - job->first[rank],
     };
     for (uint32_t c = 0; c < job->communicators; c++) {
@@ -50,6 +51,14 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
             p->stream[c].lane[k].plan = weft_arena_alloc(b->arena, 1, plan);
     }
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
+    if (p->schedule) weft__schedule_init(p->schedule, job->schedule, rank, b->arena);
+}
+
+static struct weft__sends *make_sends(const struct build *b, const struct weft_connection *c) {
+    struct weft__sends *sends = weft_arena_alloc(b->arena, 1, sizeof *sends);
+    *sends = (struct weft__sends){
+        .step = weft_arena_alloc(b->arena, c->slots, sizeof *sends->step), .first = WEFT_NONE, .last = WEFT_NONE};
+    return sends;
 }
 
 struct by_receiver {
@@ -95,6 +104,7 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .peer = c->dst,
             .peer_node = b->all->node[job->host[c->dst]],
             .channel = c->channel,
+            .sends = job->schedule ? make_sends(b, c) : NULL,
         };
         b->all->wire[connection0 + i].sending = &p->sending[k];
         if (!local && !job->unadmitted)
@@ -119,9 +129,9 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
             const struct weft_connection *c = list[i + k].c;
-            struct weft__stream *stream = &p->stream[c->communicator];
+            struct weft__stream *stream = job->schedule ? NULL : &p->stream[c->communicator];
             uint16_t qps = qps_of(b, c);
-            if (!stream->receivings++) stream->receiving = &p->receiving[k];
+            if (stream && !stream->receivings++) stream->receiving = &p->receiving[k];
             p->receiving[k] = (struct weft__receiving){
                 .program = p,
                 .connection = list[i + k].connection,
@@ -243,8 +253,26 @@ static weft_time_ps op_patience(const struct weft_job *job, const struct weft_jo
     return weft_time_plus(compute, weft_time_plus(copy, c->step_ps + job->server.latency_ps + way));
 }
 
+/// The longest compute, and a message within the server.
+static weft_time_ps schedule_patience(const struct weft_job *job) {
+    weft_time_ps compute = 0;
+    weft_bytes message = 0;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        for (uint32_t i = 0; i < job->schedule->rank[r].steps; i++) {
+            const struct weft_schedule_step *step = &job->schedule->rank[r].step[i];
+            uint64_t *most = step->kind == WEFT_SCHEDULE_COMPUTE ? &compute : &message;
+            if (step->size > *most) *most = step->size;
+        }
+    return weft_time_plus(compute,
+                          weft_time_plus(weft_time_of_bytes(message, job->server.rate_bps), job->server.latency_ps));
+}
+
 weft_time_ps weft__jobs_patience(const struct weft_workload *w) {
     weft_time_ps most = 0;
+    for (uint32_t j = 0; j < w->jobs; j++) {
+        weft_time_ps time = w->job[j].schedule ? schedule_patience(&w->job[j]) : 0;
+        if (time > most) most = time;
+    }
     for (uint32_t j = 0; j < w->jobs; j++)
         for (uint32_t i = 0; i < w->job[j].ops; i++) {
             weft_time_ps time = op_patience(&w->job[j], &w->job[j].op[i]);
@@ -312,6 +340,7 @@ static void collect_in_flight(const struct weft__program *p, struct weft_job_out
 
 static void collect_job(const struct weft_job *job, const struct weft__program *program, struct weft_job_outcome *ret) {
     size_t results = (size_t)job->iterations * job->ops;
+    ret->end_ps = 0;
     for (size_t i = 0; i < results; i++)
         ret->op[i] = (struct weft_op_outcome){0};
     for (uint32_t i = 0; i < job->iterations; i++)
@@ -330,9 +359,14 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
             ret->iteration_exposed_ps[i] += program[r].iteration_exposed_ps[i];
         }
         ret->ranks_done += program[r].done;
+        if (program[r].schedule) {
+            ret->rank_end_ps[r] = program[r].schedule->end_ps;
+            take_last(&ret->end_ps, program[r].schedule->end_ps);
+        }
         collect_in_flight(&program[r], ret);
         ret->exposed_ps += program[r].exposed_ps / job->ranks;
     }
+    if (!job->schedule) ret->end_ps = ret->iteration_end_ps[job->iterations - 1];
     weft_memory_free(WEFT_MEMORY_RESULT, part, (size_t)job->stages * job->ops * sizeof *part);
     for (size_t i = 0; i < results; i++)
         ret->op[i].exposed_ps /= job->ranks;

@@ -10,6 +10,7 @@
 #include "base/stream.h"
 #include "box/box.h"
 #include "box/stall.h"
+#include "transport/program.h"
 #include "weft/memory.h"
 
 /// Vertex: port * 8 + priority, of an egress.
@@ -153,6 +154,25 @@ static void say_flows(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
+/// Of each rank of a schedule that is not done, the first step that has begun and waits for others.
+static void say_schedules(FILE *text, const struct weft__network *net) {
+    struct weft__stall_list list = {.text = text, .title = "ranks of schedules that have not finished"};
+    for (uint32_t i = 0; net->programs && i < net->programs->n; i++) {
+        const struct weft__program *p = &net->programs->program[i];
+        if (!p->schedule || !p->schedule->left || !p->started) continue;
+        uint32_t step = 0;
+        while (p->schedule->waits[step]) // those that wait for others of the rank, and those that are done
+            step++;
+        if (!weft__stall_line(&list)) continue;
+        char where[256], what[160];
+        fprintf(text, "  rank %u on %s, %s: %s; %u steps are left\n", p->rank,
+                net->topology->node[net->topology->host[p->job->host[p->rank]]].name,
+                weft_schedule_where(p->job->schedule, p->rank, step, where, sizeof where),
+                weft_schedule_what(&p->schedule->rank->step[step], what, sizeof what), p->schedule->left);
+    }
+    weft__stall_end(&list);
+}
+
 char *weft__network_explain_stall(const struct weft__network *net) {
     struct weft_arena *arena = net->outcome->arena;
     struct weft__text_stream stream;
@@ -169,6 +189,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->explain) shared->explain(text, net);
     say_flows(text, net);
+    say_schedules(text, net);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
     char *kept = weft_arena_text(arena, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);

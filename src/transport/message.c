@@ -62,6 +62,10 @@ static bool has_come(const struct weft__receiving *r, uint32_t m) {
 
 static void wake_sending(struct weft__at *at, struct weft__sending *s) {
     uint32_t lane = s->lane;
+    if (s->sends) {
+        weft__schedule_on_acked(at, s);
+        return;
+    }
     if (lane == WEFT_NONE) return;
     s->lane = WEFT_NONE;
     weft__lane_run(at, s->stream, lane);
@@ -72,6 +76,10 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
     uint32_t lane = r->lane;
     at->w->tally.progress_ps = at->w->now_ps;
     r->arrived += messages;
+    if (at->p->schedule) {
+        weft__schedule_on_arrived(at, r);
+        return;
+    }
     if (lane == WEFT_NONE || !messages) return;
     r->lane = WEFT_NONE;
     weft__lane_run(at, r->stream, lane);

@@ -290,6 +290,10 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
 
 static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
+    if (p->schedule) {
+        weft__schedule_on_timer(at, key);
+        return;
+    }
     if (key == p->key0) { // the start, or the end of a compute
         if (!p->started)
             at->w->tally.started++;

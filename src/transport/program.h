@@ -3,6 +3,7 @@
 #ifndef WEFT_TRANSPORT_PROGRAM_H
 #define WEFT_TRANSPORT_PROGRAM_H
 
+#include "base/match.h"
 #include "transport/endpoint.h"
 #include "weft/histogram.h"
 #include "weft/job.h"
@@ -34,11 +35,19 @@ struct weft__sending {
     uint32_t acked;
     uint32_t stream, lane; ///< the lane that waits for room; WEFT_NONE: none
     uint32_t slots;
-    struct weft__span *span; ///< of message m, part k: [m % slots * parts + k]
-    weft_time_ps *filled_ps; ///< of message m: [m % slots]
-    weft_bytes left_bytes;   ///< not acknowledged
-    uint32_t peer, channel;  ///< the rank it goes to
-    uint32_t peer_node;      ///< whose host this is
+    struct weft__span *span;   ///< of message m, part k: [m % slots * parts + k]
+    weft_time_ps *filled_ps;   ///< of message m: [m % slots]
+    weft_bytes left_bytes;     ///< not acknowledged
+    uint32_t peer, channel;    ///< the rank it goes to
+    uint32_t peer_node;        ///< whose host this is
+    struct weft__sends *sends; ///< of a schedule; NULL: of operations
+};
+
+/// Which steps of a schedule the messages of a connection are.
+struct weft__sends {
+    uint32_t *step;       ///< of message m: [m % slots]; the receiver reads it when m has come
+    uint32_t done;        ///< messages whose steps are done
+    uint32_t first, last; ///< steps that wait for a slot, linked by weft__schedule.next; WEFT_NONE: none
 };
 
 /// A connection at its receiver.
@@ -92,10 +101,26 @@ struct weft__stream {
     struct weft__lane *lane;
 };
 
+/// A rank of a schedule at work (transport/schedule.c).
+struct weft__schedule {
+    const struct weft_schedule_rank *rank;
+    uint32_t *waits; ///< of a step: edges that it waits for; WEFT_NONE: it is done
+    uint32_t *next;  ///< of a step in a queue: the one behind it
+    uint32_t left;   ///< steps that are not done
+    uint32_t ready_first, ready_last;
+    struct weft__cpu {
+        uint32_t first, last; ///< the first is under way
+    } * cpu;
+    uint32_t cpus;
+    struct weft__match match;
+    weft_time_ps end_ps; ///< never: not yet
+};
+
 struct weft__program {
     const struct weft_job *job;
-    uint32_t rank;        ///< in its job
-    uint32_t connection0; ///< its job's first connection, among all
+    struct weft__schedule *schedule; ///< what it does; NULL: the job's operations
+    uint32_t rank;                   ///< in its job
+    uint32_t connection0;            ///< its job's first connection, among all
     uint32_t sendings, receivings;
     struct weft__sending *sending;                   ///< as the job's connections of this source
     struct weft__receiving *receiving;               ///< by communicator, channel, weft__distance to the source
@@ -155,6 +180,14 @@ static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, 
 
 /// Runs a lane of a communicator as far as it gets. What it waited for is there.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
+
+/// A rank of a schedule: it starts, or a compute ends; messages of a connection are acknowledged, or have come.
+void weft__schedule_on_timer(struct weft__at *at, uint32_t key);
+void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s);
+void weft__schedule_on_arrived(struct weft__at *at, struct weft__receiving *r);
+/// Before it starts.
+void weft__schedule_init(struct weft__schedule *s, const struct weft_schedule *all, uint32_t rank,
+                         struct weft_arena *arena);
 
 /// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
 void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end);

@@ -76,6 +76,18 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error);
 
+/// Instead, of a job whose ranks do what a schedule says, which outlives it: a connection from each rank to each that
+/// it sends to.
+enum weft_status weft__job_connect_schedule(const struct weft__job_common *common, struct weft_place place,
+                                            const struct weft_topology *topology, const struct weft_schedule *schedule,
+                                            struct weft_job *job, struct weft_workload *w,
+                                            struct weft_error *ret_error);
+/// When connections are there: a flow for each over the network; and the job into the workload.
+enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
+                                     const struct weft_topology *topology, struct weft_job *job,
+                                     struct weft_workload *w, struct weft_error *ret_error);
+void weft__job_add(struct weft_workload *w, const struct weft_job *job);
+
 /// Into job->host and job->ranks: those of the rank file; or job->places, the free servers, and the first ones of them;
 /// or what is there already, the chosen hosts as listed. Jobs of the workload so far have their hosts for themselves,
 /// unless the job says otherwise.

@@ -393,10 +393,10 @@ static enum weft_status reserve_flows(const struct weft__job_common *common, str
     return weft__workload_reserve(w, &flow, place, most, ret_error);
 }
 
-/// A flow for each connection between servers. Its bytes come as messages, when the schedule says.
-static enum weft_status add_flows(const struct weft__job_common *common, struct weft_place place,
-                                  const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
-                                  struct weft_error *ret_error) {
+// Bytes of these flows come as messages, when the schedule says.
+enum weft_status weft__job_add_flows(const struct weft__job_common *common, struct weft_place place,
+                                     const struct weft_topology *topology, struct weft_job *job,
+                                     struct weft_workload *w, struct weft_error *ret_error) {
     struct weft_workload_common flow = {
         .group = common->group, .qps = common->qps, .priority = common->priority, .verb = WEFT_VERB_WRITE, .repeat = 1};
     enum weft_status status = WEFT_OK;
@@ -441,7 +441,7 @@ static enum weft_status check_results(const struct weft_job *job, const struct w
                           common->group, job->iterations, job->ops, job->ranks, bytes * 1e-9, RESULTS_BYTES_MAX * 1e-9);
 }
 
-static void add_job(struct weft_workload *w, const struct weft_job *job) {
+void weft__job_add(struct weft_workload *w, const struct weft_job *job) {
     struct weft_job *jobs = weft_arena_alloc(w->arena, w->jobs + 1, sizeof *jobs);
     if (w->jobs) memcpy(jobs, w->job, w->jobs * sizeof *jobs);
     jobs[w->jobs++] = *job;
@@ -467,8 +467,8 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);
-    if (!status) status = add_flows(common, place, topology, job, w, ret_error);
+    if (!status) status = weft__job_add_flows(common, place, topology, job, w, ret_error);
     if (!status) status = check_results(job, common, place, ret_error);
-    if (!status) add_job(w, job);
+    if (!status) weft__job_add(w, job);
     return status;
 }

@@ -26,7 +26,7 @@ static int by_units(const void *x, const void *y) {
 static struct pair pair_of(const struct weft_job *job, const struct weft_connection *c) {
     uint32_t gpus = (uint32_t)job->server.gpus, from = c->src % gpus, to = c->dst % gpus;
     const struct weft_place_problem *p = job->places;
-    weft_bytes bytes = c->bytes / job->iterations;
+    weft_bytes bytes = c->bytes / (job->iterations ? job->iterations : 1);
     return (struct pair){c->src / gpus, c->dst / gpus, p->zone_rail[from] == p->zone_rail[to] ? bytes : 0,
                          p->rack_rail[from] == p->rack_rail[to] ? bytes : 0};
 }

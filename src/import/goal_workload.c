@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A schedule in GOAL as a workload. Sends go to the connection of their pair of ranks as they become ready, without a
+// clear-to-send (a sender writes into a buffer without end, as with the network backends of ATLAHS); a send is done
+// when it is acknowledged, a receive when a message that it matches has come. Operations cost a rank no time besides
+// its calcs, which run one after another on a CPU stream; numbers of NICs are not looked at: a rank has one. A message
+// of 0 bytes is sent as one of 1 byte.
+#include <inttypes.h>
+
+#include "base/lines.h"
+#include "base/param.h"
+#include "goal.h"
+#include "weft/model.h"
+#include "workload/job.h"
+
+struct goal_conf {
+    struct weft__job_common common;
+    const char *file;
+};
+static const struct weft_param goal_rows[] = {
+    WEFT_TEXT(struct goal_conf, file, "file", NULL, "the schedule, text or binary; relative to the scenario"),
+    WEFT_TEXT(struct goal_conf, common.group, "group", "goal", "name of the job, and flow group of its connections"),
+    WEFT_TEXT(struct goal_conf, common.hosts, "hosts", "*", "the hosts: a rank each"),
+    WEFT_CHOICE(struct goal_conf, common.order, "order", "server", weft__job_orders,
+                "ranks go server by server, or as the hosts are listed"),
+    WEFT_TIME(struct goal_conf, common.start_ps, "start", "0s", "0s", "1000s", "when it starts"),
+    WEFT_UINT(struct goal_conf, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),
+    WEFT_UINT(struct goal_conf, common.qps, "qps", "1", "1", "32",
+              "queue pairs of a connection, each with a UDP source port of its own; a message goes whole on the next"),
+    WEFT_SECTION(struct goal_conf, common.server, "server", &weft_server_table, "servers of several GPUs"),
+    WEFT_BOOL(struct goal_conf, common.share_hosts, "share_hosts", "off",
+              "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),
+    WEFT_SECTION(struct goal_conf, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),
+    WEFT_MODEL_PARAM(struct goal_conf, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",
+                     "which of the free servers, and which ranks on which"),
+    WEFT_TEXT(struct goal_conf, common.rank_file, "rank_file", "",
+              "a file that says where each rank is, as weft place --out writes it; relative to the scenario"),
+};
+static const struct weft_param_table goal_params = WEFT_PARAM_TABLE("goal", struct goal_conf, goal_rows);
+
+static enum weft_status goal_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
+                                      struct weft_workload *w, struct weft_error *ret_error) {
+    const struct goal_conf *c = entry->conf;
+    struct weft__job_common common = c->common;
+    struct weft_place place = weft__job_key_place(entry, "file");
+    struct weft_schedule *s = NULL;
+    struct weft_job *job = NULL;
+    enum weft_status status =
+        weft_goal_load(weft__path_beside(c->file, place, w->arena), place, w->arena, &s, ret_error);
+    if (status) return status;
+    if (common.order == WEFT__ORDER_SERVER && !*common.rank_file) common.ranks = s->ranks;
+    status = weft__job_new(&common, entry, topology, 0, w, &job, ret_error);
+    if (status) return status;
+    if (job->ranks < s->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "file: the schedule has %" PRIu32 " ranks; expected at most the %" PRIu32
+                              " hosts that there are for it",
+                              s->ranks, job->ranks);
+    job->ranks = s->ranks;
+    return weft__job_connect_schedule(&common, place, topology, s, job, w, ret_error);
+}
+
+static const struct weft_workload_ops goal_ops = {.schedule = goal_schedule};
+
+const struct weft_model weft__workload_goal = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "goal",
+    .summary = "a schedule in GOAL: steps by rank that send, receive and compute, with dependencies",
+    .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
+    .params = &goal_params,
+    .ops = &goal_ops,
+};

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of a schedule (weft/schedule.h) on the network. A step begins when those that it waits for are done, or have
+// begun. A compute waits for its CPU stream, which takes computes in the order in which they become ready. A send goes
+// to the connection of its pair of ranks, behind those that became ready before; no clear-to-send is waited for, and
+// the sender's buffer has no end. It is done when it is acknowledged. A receive is done when a message has come that it
+// matches. A message to the rank itself has come when it is sent. Sends and receives take no time of a CPU.
+#include "transport/program.h"
+
+/// A message of no bytes is one of a byte.
+static uint32_t bytes_of(const struct weft_schedule_step *step) {
+    return step->size ? (uint32_t)step->size : 1;
+}
+
+void weft__schedule_init(struct weft__schedule *s, const struct weft_schedule *all, uint32_t rank,
+                         struct weft_arena *arena) {
+    const struct weft_schedule_rank *r = &all->rank[rank];
+    *s = (struct weft__schedule){
+        .rank = r,
+        .waits = weft_arena_alloc(arena, r->steps, sizeof *s->waits),
+        .next = weft_arena_alloc(arena, r->steps, sizeof *s->next),
+        .left = r->steps,
+        .ready_first = WEFT_NONE,
+        .cpu = weft_arena_alloc(arena, all->cpus, sizeof *s->cpu),
+        .cpus = all->cpus,
+        .end_ps = WEFT_TIME_NEVER,
+    };
+    for (uint32_t c = 0; c < all->cpus; c++)
+        s->cpu[c].first = WEFT_NONE;
+}
+
+/// Puts a step at the end of a queue. Whether the queue was empty.
+static bool put(struct weft__schedule *s, uint32_t *first, uint32_t *last, uint32_t step) {
+    bool empty = *first == WEFT_NONE;
+    s->next[step] = WEFT_NONE;
+    if (empty)
+        *first = step;
+    else
+        s->next[*last] = step;
+    *last = step;
+    return empty;
+}
+
+static uint32_t take(const struct weft__schedule *s, uint32_t *first) {
+    uint32_t step = *first;
+    *first = s->next[step];
+    return step;
+}
+
+/// A step has begun, or is done: those that wait for that.
+static void release(struct weft__schedule *s, uint32_t step, bool begun) {
+    const struct weft_schedule_rank *r = s->rank;
+    for (uint32_t e = r->step[step].edge0; e < r->step[step + 1].edge0; e++) {
+        uint32_t to = r->edge[e] & ~WEFT_SCHEDULE_AFTER_START;
+        if (!(r->edge[e] & WEFT_SCHEDULE_AFTER_START) == begun) continue;
+        if (!--s->waits[to]) put(s, &s->ready_first, &s->ready_last, to);
+    }
+}
+
+static void finish(struct weft__at *at, uint32_t step) {
+    struct weft__schedule *s = at->p->schedule;
+    at->w->tally.progress_ps = at->w->now_ps;
+    s->waits[step] = WEFT_NONE;
+    s->left--;
+    release(s, step, false);
+}
+
+// --- what steps do ------------------------------------------------------------------------------------------------
+
+static void begin_compute(struct weft__at *at, uint32_t cpu) {
+    struct weft__schedule *s = at->p->schedule;
+    uint32_t step = s->cpu[cpu].first;
+    weft__timer_set(&at->node->timers, at->p->key0 + 1 + cpu, at->w->now_ps + s->rank->step[step].size);
+    release(s, step, true);
+}
+
+/// What waits for a slot, as far as there are any.
+static void fill(struct weft__at *at, struct weft__sending *s) {
+    struct weft__schedule *own = at->p->schedule;
+    while (s->sends->first != WEFT_NONE && weft__message_has_room(s)) {
+        uint32_t step = take(own, &s->sends->first);
+        s->sends->step[s->filled % s->slots] = step;
+        weft__message_fill(at, s, bytes_of(&own->rank->step[step]));
+    }
+}
+
+static void begin_send(struct weft__at *at, uint32_t step) {
+    struct weft__program *p = at->p;
+    struct weft__schedule *own = p->schedule;
+    const struct weft_schedule_step *what = &own->rank->step[step];
+    release(own, step, true);
+    if (what->peer == p->rank) {
+        uint32_t receive = weft__match_message(&own->match, p->rank, what->tag, step);
+        finish(at, step);
+        if (receive != WEFT_NONE) finish(at, receive);
+        return;
+    }
+    uint32_t connection = weft_job_find_connection(p->job, p->rank, 0, 0, what->peer);
+    struct weft__sending *s = &p->sending[connection - p->job->first[p->rank]];
+    put(own, &s->sends->first, &s->sends->last, step);
+    fill(at, s);
+}
+
+static void begin(struct weft__at *at, uint32_t step) {
+    struct weft__schedule *s = at->p->schedule;
+    const struct weft_schedule_step *what = &s->rank->step[step];
+    if (what->kind == WEFT_SCHEDULE_SEND) {
+        begin_send(at, step);
+    } else if (what->kind == WEFT_SCHEDULE_COMPUTE) {
+        struct weft__cpu *cpu = &s->cpu[what->cpu];
+        if (put(s, &cpu->first, &cpu->last, step)) begin_compute(at, what->cpu);
+    } else {
+        release(s, step, true);
+        if (weft__match_receive(&s->match, what->peer, what->tag, step) != WEFT_NONE) finish(at, step);
+    }
+}
+
+/// All that is ready, and what becomes ready by it.
+static void go_on(struct weft__at *at) {
+    struct weft__program *p = at->p;
+    struct weft__schedule *s = p->schedule;
+    while (s->ready_first != WEFT_NONE)
+        begin(at, take(s, &s->ready_first));
+    if (s->left || p->done) return;
+    p->done = true;
+    s->end_ps = at->w->now_ps;
+    at->w->tally.finished++;
+    weft__match_deinit(&s->match);
+}
+
+// --- what comes ---------------------------------------------------------------------------------------------------
+
+static void start(struct weft__at *at) {
+    struct weft__schedule *s = at->p->schedule;
+    at->w->tally.started++;
+    at->w->tally.progress_ps = at->w->now_ps;
+    at->p->started = true;
+    for (uint32_t i = 0; i < s->rank->steps; i++)
+        s->waits[i] = s->rank->step[i].waits;
+    for (uint32_t i = 0; i < s->rank->steps; i++)
+        if (!s->rank->step[i].waits) put(s, &s->ready_first, &s->ready_last, i);
+    go_on(at);
+}
+
+void weft__schedule_on_timer(struct weft__at *at, uint32_t key) {
+    struct weft__schedule *s = at->p->schedule;
+    if (key == at->p->key0) {
+        start(at);
+        return;
+    }
+    uint32_t cpu = key - at->p->key0 - 1;
+    uint32_t step = take(s, &s->cpu[cpu].first);
+    finish(at, step);
+    if (s->cpu[cpu].first != WEFT_NONE) begin_compute(at, cpu);
+    go_on(at);
+}
+
+/// Within a server a slot is given back when its message has come.
+void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s) {
+    uint32_t end = s->qp == WEFT_NONE ? s->granted - s->slots : s->acked;
+    while (s->sends->done < end)
+        finish(at, s->sends->step[s->sends->done++ % s->slots]);
+    fill(at, s);
+    go_on(at);
+}
+
+void weft__schedule_on_arrived(struct weft__at *at, struct weft__receiving *r) {
+    const struct weft__sending *s = at->end->hosts->programs->wire[r->connection].sending;
+    const struct weft_schedule_step *sent = s->program->schedule->rank->step;
+    while (r->consumed < r->arrived) {
+        uint32_t step = s->sends->step[r->consumed % s->slots];
+        uint32_t receive = weft__match_message(&at->p->schedule->match, r->peer, sent[step].tag, step);
+        weft__message_take(at, r, bytes_of(&sent[step]));
+        if (receive != WEFT_NONE) finish(at, receive);
+    }
+    go_on(at);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job whose ranks do what a schedule says: who sends to whom, and how much.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "generator.h"
+#include "job.h"
+
+/// Messages of a connection that are not acknowledged; those beyond wait for one of them.
+enum { SLOTS_MAX = 4096 };
+
+/// Of a source, by destination.
+struct sent {
+    uint64_t messages, packets_min;
+    weft_bytes bytes, message_bytes_max;
+};
+
+struct finder {
+    const struct weft_schedule *s;
+    struct sent *sent; ///< [ranks]
+    uint32_t *peer, peers;
+    struct weft_place place;
+    struct weft_error *error;
+};
+
+static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t step, const char *why) {
+    char where[256], what[160];
+    weft_schedule_where(f->s, rank, step, where, sizeof where);
+    weft_schedule_what(&f->s->rank[rank].step[step], what, sizeof what);
+    return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
+}
+
+static enum weft_status find_peers(struct finder *f, uint32_t rank) {
+    const struct weft_schedule_rank *r = &f->s->rank[rank];
+    f->peers = 0;
+    for (uint32_t i = 0; i < r->steps; i++) {
+        const struct weft_schedule_step *step = &r->step[i];
+        if (step->kind != WEFT_SCHEDULE_SEND || step->peer == rank) continue;
+        struct sent *sent = &f->sent[step->peer];
+        weft_bytes bytes = step->size ? step->size : 1;
+        if (bytes > UINT32_MAX) return fault(f, rank, i, "a network carries messages of at most 4294967295 bytes");
+        if (!sent->messages++) f->peer[f->peers++] = step->peer;
+        sent->bytes += bytes;
+        sent->packets_min += bytes / 256 + 1;
+        if (bytes > sent->message_bytes_max) sent->message_bytes_max = bytes;
+        if (sent->packets_min >= UINT32_MAX || sent->bytes > WEFT_MESSAGES_BYTES_MAX)
+            return fault(f, rank, i,
+                         "too much for the connection between these ranks; expected at most 2^32 packets of 256 bytes");
+    }
+    return WEFT_OK;
+}
+
+static int by_value(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/// Those of a rank behind those that are there.
+static struct weft_connection *add_connections(struct finder *f, uint32_t rank, struct weft_connection *list,
+                                               uint32_t n, uint32_t *room) {
+    if (f->peers) qsort(f->peer, f->peers, sizeof *f->peer, by_value);
+    if (n + f->peers > *room) {
+        uint32_t more = 2 * (n + f->peers);
+        list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * sizeof *list, more * sizeof *list);
+        *room = more;
+    }
+    for (uint32_t k = 0; k < f->peers; k++) {
+        struct sent *sent = &f->sent[f->peer[k]];
+        list[n++] = (struct weft_connection){
+            .src = rank,
+            .dst = f->peer[k],
+            .slots = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX),
+            .flow = WEFT_NONE,
+            .bytes = sent->bytes,
+            .message_bytes_max = sent->message_bytes_max,
+        };
+        *sent = (struct sent){0};
+    }
+    return list;
+}
+
+static enum weft_status find_connections(struct finder *f, struct weft_job *job, struct weft_arena *arena) {
+    struct weft_connection *list = NULL;
+    uint32_t n = 0, room = 0;
+    enum weft_status status = WEFT_OK;
+    job->first = weft_arena_alloc(arena, job->ranks + (size_t)1, sizeof *job->first);
+    for (uint32_t rank = 0; rank < f->s->ranks && !status; rank++) {
+        status = find_peers(f, rank);
+        if (status) break;
+        list = add_connections(f, rank, list, n, &room);
+        job->first[rank + 1] = n += f->peers;
+    }
+    job->connections = n;
+    job->connection = weft_arena_alloc(arena, n, sizeof *job->connection);
+    for (uint32_t i = 0; i < n; i++)
+        job->connection[i] = list[i];
+    weft_memory_free(WEFT_MEMORY_SCENARIO, list, room * sizeof *list);
+    return status;
+}
+
+enum weft_status weft__job_connect_schedule(const struct weft__job_common *common, struct weft_place place,
+                                            const struct weft_topology *topology, const struct weft_schedule *schedule,
+                                            struct weft_job *job, struct weft_workload *w,
+                                            struct weft_error *ret_error) {
+    struct finder f = {.s = schedule, .place = place, .error = ret_error};
+    job->schedule = schedule;
+    job->unadmitted = true;
+    job->iterations = 0;
+    job->stages = job->stage_stride = 1;
+    job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
+    f.sent = weft_memory_new(WEFT_MEMORY_SCENARIO, schedule->ranks, sizeof *f.sent);
+    f.peer = weft_memory_new(WEFT_MEMORY_SCENARIO, schedule->ranks, sizeof *f.peer);
+    enum weft_status status = find_connections(&f, job, w->arena);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f.sent, schedule->ranks * sizeof *f.sent);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f.peer, schedule->ranks * sizeof *f.peer);
+    if (status) return status;
+    weft__job_place(common, job, w->arena);
+    job->group = weft__workload_group(w, common->group);
+    status = weft__job_add_flows(common, place, topology, job, w, ret_error);
+    if (!status) weft__job_add(w, job);
+    return status;
+}
