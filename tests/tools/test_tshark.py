@@ -542,6 +542,49 @@ class Interfaces(Captured):
         self.assertEqual(set(hosts) & {("gpu-1", "gpu-3")}, {("gpu-1", "gpu-3")})
 
 
+class Decoded(Captured):
+    """weft decode counts what tshark counts."""
+
+    def decoded(self):
+        done = subprocess.run([WEFT, "decode", self.capture, "--json"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def assert_conversations(self):
+        counts = defaultdict(Counter)
+        names = ("frame.interface_name", "ip.src", "ip.dst", "infiniband.bth.destqp", "infiniband.bth.opcode",
+                 "ip.dsfield.ecn", "infiniband.aeth.syndrome.opcode", "frame.len")
+        for interface, src, dst, qp, opcode, ecn, aeth, size in fields(self.capture, "infiniband", *names):
+            opcode = int(opcode)
+            count = counts[interface or "0", src, dst, int(qp, 0)]
+            count.update(packets=1, bytes=int(size), ce=ecn == "3", cnps=opcode == CNP, acks=opcode == ACK,
+                         naks=opcode == ACK and aeth == "3")
+        self.assertGreater(len(counts), 0)
+        rows = self.decoded()["conversations"]
+        self.assertEqual({(r["interface"], r["src"], r["dst"], r["qp"]) for r in rows}, set(counts))
+        for r in rows:
+            count = counts[r["interface"], r["src"], r["dst"], r["qp"]]
+            self.assertEqual({key: r[key] for key in ("packets", "bytes", "ce", "cnps", "acks", "naks")},
+                             {key: count[key] for key in ("packets", "bytes", "ce", "cnps", "acks", "naks")}, r)
+
+    def test_a_run_of_weft(self):
+        self.begin(ALL_TYPES)
+        self.assert_conversations()
+        for priority in (3, 4):
+            frames = fields(self.capture, f"macc.cbfc.enbv.c{priority} == 1", f"macc.cbfc.pause_time.c{priority}")
+            rows = [r for r in self.decoded()["pauses"] if r["priority"] == priority]
+            self.assertGreater(len(frames), 0)
+            self.assertEqual(sum(r["xon"] for r in rows), frames.count(("0",)))
+            self.assertEqual(sum(r["xoff"] + r["xon"] for r in rows), len(frames))
+
+    def test_headers_only(self):
+        self.begin(ALL_TYPES, "--set", "capture.content=headers")
+        self.assert_conversations()
+
+    def test_a_capture_of_linux(self):
+        self.capture = ROOT / "tests/data/linux-rxe-rocev2.pcap"
+        self.assert_conversations()
+
+
 class Page(unittest.TestCase):
     """```tshark blocks of docs/capture.md: after each line "$ command" stands what it prints."""
 
