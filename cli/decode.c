@@ -42,8 +42,8 @@ static const struct weft_cli_command command = {
 
 struct decoding {
     struct weft_decode_conf conf;
-    struct weft_arena *arena, *row_arena; ///< row_arena: made anew for every packet
-    bool json, csv;
+    struct weft_arena *arena;
+    bool json, csv, begun; ///< begun: what stands before the first packet is printed
     uint64_t packets;
     struct weft__json j;
     const struct weft_result_table *table; ///< NULL: all
@@ -92,9 +92,20 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
     return status;
 }
 
+static void begin(struct decoding *d) {
+    if (d->begun) return;
+    d->begun = true;
+    if (d->csv) weft_cli_decode_csv_head(&weft_decode_packets);
+    if (!d->json) return;
+    weft__json_begin_object(&d->j);
+    weft__json_key(&d->j, "packets");
+    weft__json_begin_array(&d->j);
+}
+
 static void on_packet(void *context, const struct weft_decode_packet *packet) {
     struct decoding *d = context;
     struct weft_result_cursor row = {.table = &weft_decode_packets, .arena = d->arena, .part = {packet}};
+    begin(d);
     if (d->json)
         weft_cli_decode_json_row(&d->j, &row);
     else if (d->csv)
@@ -104,19 +115,15 @@ static void on_packet(void *context, const struct weft_decode_packet *packet) {
     d->packets++;
 }
 
-/// The packets come while the file is read, and the warnings on standard error.
+/// The packets come while the file is read, so those before a fault of the file are out when it is found; the warnings
+/// come on standard error.
 static enum weft_status follow(struct decoding *d, const char *path, struct weft_error *ret_error) {
     struct weft_decode decode;
     d->conf.context = d;
     d->conf.on_packet = on_packet;
-    if (d->csv) weft_cli_decode_csv_head(&weft_decode_packets);
-    if (d->json) {
-        weft__json_begin_object(&d->j);
-        weft__json_key(&d->j, "packets");
-        weft__json_begin_array(&d->j);
-    }
     enum weft_status status = weft_decode_file(path, &d->conf, d->arena, &decode, ret_error);
-    if (d->json) {
+    if (!status) begin(d);
+    if (d->json && d->begun) {
         weft__json_end_array(&d->j);
         weft__json_end_object(&d->j);
         puts("");

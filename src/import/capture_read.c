@@ -319,7 +319,9 @@ static enum weft_status next_block(struct weft_capture_reader *r, struct weft_ca
 
 static enum weft_status open_either(struct weft_capture_reader *r, struct weft_error *ret_error) {
     uint8_t first[8];
-    if (!take(r, first, 4)) return FAIL(r, "the file has %" PRIu64 " bytes; expected a capture, pcap or pcapng", r->at);
+    bool whole = take(r, first, 4);
+    if (ferror(r->file)) return FAIL(r, "cannot be read: %s", strerror(errno));
+    if (!whole) return FAIL(r, "the file has %" PRIu64 " bytes; expected a capture, pcap or pcapng", r->at);
     uint32_t magic = get32(r, first);
     if (magic == SECTION) {
         r->blocks = true;
