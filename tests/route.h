@@ -30,7 +30,8 @@ static inline struct router router_new(const struct weft_model *model, const cha
     assert_true(r.ports <= ROUTER_PORTS_MAX);
     for (uint32_t i = 0; i < r.ports; i++) {
         r.all[i] = (uint16_t)i;
-        port[i] = (struct weft_route_port){100 + i, WEFT_NONE, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN, i >= ups};
+        port[i] =
+            (struct weft_route_port){100 + i, WEFT_NONE, i < ups ? WEFT_ROUTE_UP : WEFT_ROUTE_DOWN, i >= ups, 100 + i};
     }
     r.hash_seed = r.ops->hash_seed(r.conf, seed, sw);
     if (!r.ops->choose) return r;
@@ -53,7 +54,7 @@ static inline void router_free(struct router *r) {
 static inline uint32_t router_port(struct router *r, const struct weft_packet *packet, const uint16_t *port,
                                    uint32_t n) {
     assert_true(packet->qp < ROUTER_QPS);
-    router_qp[packet->qp] = (struct weft_qp_numbers){packet->qp % 64, packet->qp * 7 % 64};
+    router_qp[packet->qp] = (struct weft_qp_numbers){packet->qp % 64, packet->qp * 7 % 64, 0, 0};
     struct weft_route_query query = {packet, r->hash_seed, n, port, packet->dst % ROUTER_EDGES, router_qp};
     struct weft_route_queues queues = {router_depth, r};
     uint32_t index = r->state ? r->ops->choose(r->state, r->conf, &query, &queues) : r->ops->select(r->conf, &query);

@@ -76,8 +76,8 @@ static inline uint32_t weft_switch_priority(const struct weft_switch_conf *c, co
 /// priority.
 enum weft_sfc_scope { WEFT_SFC_FLOW, WEFT_SFC_DESTINATION, WEFT_SFC_PRIORITY };
 
-/// From how many UDP source ports a NIC sends to another host: one a queue pair, or one for all.
-enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR };
+/// From how many UDP source ports a NIC sends to another host: one a queue pair, drawn or numbered, or one for all.
+enum weft_source_port { WEFT_SOURCE_PORT_QUEUE_PAIR, WEFT_SOURCE_PORT_HOST_PAIR, WEFT_SOURCE_PORT_NUMBERED };
 
 /// What host h of several equal networks is: a NIC in each, or a port of one NIC in each, which its queue pairs take in
 /// turn.

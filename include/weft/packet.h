@@ -112,6 +112,7 @@ static inline void weft_packet_enter(struct weft_packet *p, uint32_t priority) {
 /// goes. The BTH of a packet has that of the NIC that it goes to.
 struct weft_qp_numbers {
     uint32_t at_src, at_dst;
+    uint32_t src, dst; ///< hosts
 };
 /// `numbers`: of all queue pairs.
 static inline uint32_t weft_packet_dest_qp(const struct weft_packet *p, const struct weft_qp_numbers *numbers) {

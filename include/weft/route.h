@@ -23,7 +23,8 @@ struct weft_route_port {
     uint32_t peer; ///< node at the other end
     uint32_t pod;  ///< of that node, or WEFT_NONE
     enum weft_route_direction direction;
-    bool host; ///< the peer is one
+    bool host;   ///< the peer is one
+    uint32_t id; ///< the number that the peer's name ends with, or 0; only with weft_route_ops.by_id
 };
 
 /// A switch, for models that keep state.
@@ -32,6 +33,8 @@ struct weft_route_setup {
     uint32_t sw;
     uint32_t ports, edges;              ///< edges: switches with hosts, in the network
     const struct weft_route_port *port; ///< [ports]; only during state_size and init
+    uint32_t id;                        ///< as that of a port
+    const uint32_t *host_id;            ///< [hosts] likewise, for the whole run; NULL: a host's index
     const uint16_t *downlink;           ///< [hosts] which of its leaf's downlinks leads to a host; for the whole run
 };
 
@@ -65,6 +68,7 @@ struct weft_route_ops {
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
     /// Required. Seed of switch `sw` for a run with this seed.
     uint32_t (*hash_seed)(const void *conf, uint64_t seed, uint32_t sw);
+    bool by_id; ///< it goes by the numbers in names of nodes
     /// Instead of `select`, all three or none. The state is zeroed before init. The same calls give the same choices.
     size_t (*state_size)(const void *conf, const struct weft_route_setup *setup);
     void (*init)(void *state, const void *conf, const struct weft_route_setup *setup);

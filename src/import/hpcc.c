@@ -324,11 +324,10 @@ static void say_switch(struct weft_import *import, const struct weft__hpcc_confi
             weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
                              "Kmin and Kmax of slower ports: all ports have those of the fastest link");
     }
-    weft_import_say(import, WEFT_IMPORT_SWITCH,
-                    "  buffer: {kind: dynamic, total: %" PRIu64 "MiB, reserve: 4096B, headroom: %" PRIu64 "B}\n",
-                    c->buffer_mb ? c->buffer_mb : 16, rates->headroom_bytes);
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "  buffer: {total: %" PRIu64 "MiB}\n",
+                    c->buffer_mb ? c->buffer_mb : 16);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,
-                     "headroom of every port as HPCC has it on the longest link, three times rate x delay: %" PRIu64
+                     "headroom of each port as HPCC has it, three times rate x delay; on the longest link: %" PRIu64
                      " bytes. It may lose packets of more than 1000 B there too; more is switch.buffer.headroom",
                      rates->headroom_bytes);
     if (!c->buffer_mb) weft_import_note(import, WEFT_IMPORT_ASSUMED, "16 MiB of switch buffer (BUFFER_SIZE)");

@@ -180,8 +180,11 @@ static void add_qp(struct weft_drive *d, const struct weft_send *send, uint32_t 
         .priority = (uint8_t)send->priority,
         .verb = WEFT_VERB_WRITE,
     };
-    ((struct weft_qp_numbers *)net->hosts.qp_numbers)[qp] = (struct weft_qp_numbers){
-        .at_src = weft_address_qp(d->qp_next[send->src]++), .at_dst = weft_address_qp(d->qp_next[send->dst]++)};
+    ((struct weft_qp_numbers *)net->hosts.qp_numbers)[qp] =
+        (struct weft_qp_numbers){.at_src = weft_address_qp(d->qp_next[send->src]++),
+                                 .at_dst = weft_address_qp(d->qp_next[send->dst]++),
+                                 .src = send->src,
+                                 .dst = send->dst};
     net->hosts.sender[qp].posted = packets;
     if (cc_size) net->hosts.sender[qp].cc = weft_arena_alloc(net->arena_qp, 1, cc_size);
     net->hosts.receiver[qp].progress_ps = WEFT_TIME_NEVER;

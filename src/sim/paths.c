@@ -81,7 +81,9 @@ const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, ui
         const struct weft_flow *f = &w->flow[i];
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++)
             numbers[n++] = (struct weft_qp_numbers){.at_src = weft_address_qp(next[f->src]++),
-                                                    .at_dst = weft_address_qp(next[f->dst]++)};
+                                                    .at_dst = weft_address_qp(next[f->dst]++),
+                                                    .src = f->src,
+                                                    .dst = f->dst};
     }
     weft_memory_free(WEFT_MEMORY_QP, next, hosts * sizeof *next);
     return numbers;

@@ -8,6 +8,7 @@
 /// The entropy of the k-th queue pair from a host to another: so named, no flow changes that of one to elsewhere. Two
 /// destinations may see the same; ECMP hashes them as well. `conf`: of the host.
 static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint64_t seed, uint32_t src, uint64_t k) {
+    if (conf->source_port == WEFT_SOURCE_PORT_NUMBERED) return k & 0x3fff;
     struct weft_random entropy = weft_random_stream(seed, src, WEFT_RANDOM_ENTROPY);
     entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
     return weft_random_u64(&entropy) & 0x3fff;

@@ -172,11 +172,63 @@ static void buffer_as_in_the_simulator(void **state) {
     weft_arena_free(arena);
 }
 
+// Which of four spines (switch-6 to switch-9) the packets of host-0 take from switch-4 to host-3 behind switch-5, and
+// their ACKs back, k = 0 to 7. Worked out by another implementation of MurmurHash3 (x86, 32 bits), which gives 149bbb7f
+// for "hello, world" and seed 0: of 0b000001, 0b000301 and 10000 + k | 100 << 16 with seed 4, modulo 4, next hops 9, 8,
+// 7, 6; and of 0b000301, 0b000001 and 100 | 10000 + k << 16 with seed 5.
+static void paths_as_in_the_simulator(void **state) {
+    static const unsigned data[8] = {9, 9, 9, 7, 8, 7, 9, 9}, acks[8] = {7, 9, 9, 7, 6, 8, 9, 6};
+    struct run r =
+        run_text("topology:\n  kind: list\n"
+                 "  nodes: [{name: host-0, role: host}, {name: host-3, role: host}, {name: switch-4, role: switch},\n"
+                 "    {name: switch-5, role: switch}, {name: switch-6, role: switch}, {name: switch-7, role: switch},\n"
+                 "    {name: switch-8, role: switch}, {name: switch-9, role: switch}]\n"
+                 "  links: [{from: host-0, to: switch-4, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: host-3, to: switch-5, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-4, to: switch-6, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-4, to: switch-7, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-4, to: switch-8, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-4, to: switch-9, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-5, to: switch-6, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-5, to: switch-7, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-5, to: switch-8, rate: 200Gbps, delay: 150ns},\n"
+                 "    {from: switch-5, to: switch-9, rate: 200Gbps, delay: 150ns}]\n" PRESETS
+                 "workload: [{kind: flow, src: host-0, dst: host-3, size: 8B, qps: 8}]\n");
+    for (unsigned spine = 6; spine < 10; spine++) {
+        unsigned there = 0, back = 0;
+        for (unsigned k = 0; k < 8; k++) {
+            there += data[k] == spine;
+            back += acks[k] == spine;
+        }
+        char port[40];
+        snprintf(port, sizeof port, "switch-4->switch-%u", spine);
+        assert_int_equal(run_counters(&r, port, 3)->tx_packets, there);
+        snprintf(port, sizeof port, "switch-5->switch-%u", spine);
+        assert_int_equal(run_counters(&r, port, 3)->tx_packets, back);
+    }
+    // `weft topo` and the ideal time know the same paths.
+    uint64_t paths;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft_path *path = weft_paths_trace(r.scenario, r.topology, r.workload, arena, &paths);
+    assert_int_equal(paths, 8);
+    for (unsigned k = 0; k < 8; k++) {
+        char port[128];
+        weft_topology_port_name(r.topology, path[k].port[2], port, sizeof port);
+        assert_int_equal(port[strlen("switch-")], '0' + data[k]);
+    }
+    weft_arena_free(arena);
+    run_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_packet),      cmocka_unit_test(several_packets),
-        cmocka_unit_test(own_values_hold), cmocka_unit_test(exact_without_gap),
-        cmocka_unit_test(echo_and_pause),  cmocka_unit_test(buffer_as_in_the_simulator),
+        cmocka_unit_test(one_packet),
+        cmocka_unit_test(several_packets),
+        cmocka_unit_test(own_values_hold),
+        cmocka_unit_test(exact_without_gap),
+        cmocka_unit_test(echo_and_pause),
+        cmocka_unit_test(buffer_as_in_the_simulator),
+        cmocka_unit_test(paths_as_in_the_simulator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "weft/device.h"
 #include "weft/packet.h"
 
-static const char *const source_ports[] = {"queue_pair", "host_pair", NULL};
+static const char *const source_ports[] = {"queue_pair", "host_pair", "numbered", NULL};
 static const char *const planes[] = {"separate", "queue_pair", NULL};
 static const char *const roces[] = {"v2", "v1", NULL};
 static const char *const sfc_scopes[] = {"flow", "destination", "priority", NULL};
@@ -18,6 +18,7 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"processing", "0ns"},
     {"data_header", "48B"},
     {"ack_frame", "60B"},
+    {"source_port", "numbered"},
     {"pace_change", "next_packet"},
     {"wire.overhead", "0B"},
     {"wire.serialisation", "whole_ns"},
@@ -76,7 +77,7 @@ static const struct weft_param host_rows[] = {
     WEFT_BOOL(struct weft_host_conf, ecn, "ecn", "true", "data packets are sent ECN-capable"),
     WEFT_CHOICE(struct weft_host_conf, source_port, "source_port", "queue_pair", source_ports,
                 "a UDP source port for each queue pair, or one for all between two hosts, so that ECMP takes them for "
-                "one flow"),
+                "one flow; numbered: the queue pairs of two hosts have one port after another"),
     WEFT_CHOICE(struct weft_host_conf, pace_change, "pace_change", "at_once", pace_changes,
                 "a new rate holds for what is left of the wait for the next packet, or after that packet (the HPCC "
                 "simulator, rdma-hw.cc)"),

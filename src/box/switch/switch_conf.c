@@ -22,6 +22,7 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"buffer.xon_offset", "3072B"},
     {"buffer.dedicated", "port"},
     {"buffer.xoff_at", "reached"},
+    {"route.kind", "ecmp_murmur3"},
     {"aqm.kind", "wred"},
     {"aqm.preset", "hpcc"},
     {"pfc.reaction", "0ns"},
