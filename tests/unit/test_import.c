@@ -136,7 +136,7 @@ static void hpcc_configuration(void **state) {
                                        "min: 800000B, max: 3200000B",
                                        "max_probability: 0.25",
                                        "total: 20MiB",
-                                       "headroom: 75000B",
+                                       "on the longest link: 75000",
                                        "configuration: MY_KEY"};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (!strstr(made, said[i])) fail_msg("no '%s' in\n%s", said[i], made);
