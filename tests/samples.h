@@ -15,6 +15,7 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
     } samples[] = {
         {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"}, {WEFT_KIND_TOPOLOGY, "networkx", "networkx/graph.json"},
         {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},    {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+        {WEFT_KIND_TOPOLOGY, "htsim", "htsim/tree.topo"},  {WEFT_KIND_WORKLOAD, "htsim", "htsim/flows.cm"},
         {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"},
     };
     const struct weft_param *row = weft_param_find(model->params, "file");

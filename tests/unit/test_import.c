@@ -10,56 +10,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "run.h"
-#include "weft/import.h"
-
-static char folder[] = "/tmp/weft-import-XXXXXX";
-
-static int setup(void **state) {
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
-
-/// A file of the folder.
-static const char *put(const char *name, const char *text) {
-    static char path[4][256];
-    static unsigned next;
-    char *at = path[next++ % 4];
-    snprintf(at, sizeof path[0], "%s/%s", folder, name);
-    FILE *file = fopen(at, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    return at;
-}
-
-/// What `weft import` makes of the files; its error in `error`.
-static char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    *error = (struct weft_error){0};
-    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
-    fclose(out);
-    return text;
-}
-
-static struct run run_import(const char *format, const char *const *path, uint32_t paths) {
-    struct weft_error error;
-    char *text = import(format, path, paths, &error);
-    if (*error.text) fail_msg("%s", error.text);
-    struct run r = {0};
-    const char *scenario = put("scenario.yaml", text);
-    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
-    r.outcome = run_again(&r, 1, text);
-    free(text);
-    return r;
-}
+#include "import_files.h"
 
 static void a_table_of_flows(void **state) {
     const char *path = put("flows.csv", "start [us];Source;dst;size_kb;Prio;tag;queue pairs;note\n"
@@ -240,9 +191,7 @@ static void simai_layers(void **state) {
 }
 
 static void what_cannot_be_read(void **state) {
-    static const struct {
-        const char *format, *text, *expected;
-    } bad[] = {
+    static const struct bad_file bad[] = {
         {"csv", "start,src,dst\n0,0,1\n", "is no file of csv"},
         {"csv", "src,dst,bytes\n0,1,5,6\n", ":2:7: more fields than the header has columns (3)"},
         {"csv", "src,dst,bytes\n0,1\n", ":2:3: the line ends after 2 fields; expected 3"},
@@ -308,16 +257,7 @@ static void what_cannot_be_read(void **state) {
          ":1:1: delay_unit of the graph is no unit"},
         {"networkx", "{\"instances\": [], \"nodes\": []}", "is no file of networkx"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct weft_error error;
-        const char *path = put("bad", bad[i].text);
-        char *text = import(bad[i].format, &path, 1, &error);
-        if (!strstr(error.text, bad[i].expected) || error.status != WEFT_ERROR_INPUT ||
-            strncmp(error.text, path, strlen(path)))
-            fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
-        assert_string_equal(text, "");
-        free(text);
-    }
+    refuse_all(bad, sizeof bad / sizeof *bad);
 }
 
 static void a_host_that_is_not_there(void **state) {

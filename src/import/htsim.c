@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fat trees and connection matrices of htsim (import/htsim_read.h), read in place.
+//
+// Differences. Where htsim would stop at a radix that does not fit, so does weft; a file that htsim leaves to chance
+// (two tiers with several pods) is refused. A failed link l of an aggregation switch is its l-th link upwards, as htsim
+// wires them. Lengths of queues are htsim's own and are left out. Flows that wait for a trigger are refused.
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "import/hosts.h"
+#include "import/htsim_read.h"
+#include "topology/builder.h"
+#include "weft/import.h"
+#include "weft/workload.h"
+
+static const char source[] = "sim/datacenter of Broadcom/csg-htsim: fat_tree_topology.cpp, connection_matrix.cpp";
+static const char *const layers[] = {"tor", "agg", "core"};
+
+// --- topology -----------------------------------------------------------------------------------------------------
+
+struct topology_conf {
+    const char *file;
+};
+static const struct weft_param topology_rows[] = {
+    WEFT_TEXT(struct topology_conf, file, "file", NULL, "the fat tree; relative to the scenario"),
+};
+static const struct weft_param_table topology_params =
+    WEFT_PARAM_TABLE_LISTS("htsim", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+
+/// Node numbers of the builder, by number in the file.
+struct numbers {
+    uint32_t *host, *tor, *agg, *core;
+};
+
+static void add_nodes(const struct weft__htsim_topology *t, struct weft_topology_builder *b, struct numbers *n) {
+    uint64_t pod_tors = t->tors, hosts = t->tier[WEFT__HTSIM_TOR].radix_down;
+    for (uint64_t pod = 0; pod < t->pods; pod++) {
+        uint32_t pod_number = t->tiers == 2 ? WEFT_NONE : (uint32_t)pod;
+        for (uint64_t i = pod * pod_tors; i < (pod + 1) * pod_tors; i++) {
+            n->tor[i] = weft__topology_add_numbered(b, WEFT_NODE_SWITCH, layers[0], 1, pod_number, i);
+            for (uint64_t h = i * hosts; h < (i + 1) * hosts; h++)
+                n->host[h] = weft__topology_add_numbered(b, WEFT_NODE_HOST, "host", 0, pod_number, h);
+        }
+        for (uint64_t i = pod * t->aggs; i < (pod + 1) * t->aggs; i++)
+            n->agg[i] = weft__topology_add_numbered(b, WEFT_NODE_SWITCH, layers[1], 2, pod_number, i);
+    }
+    for (uint64_t i = 0; i < t->cores; i++)
+        n->core[i] = weft__topology_add_numbered(b, WEFT_NODE_SWITCH, layers[2], 3, WEFT_NONE, i);
+}
+
+static struct weft__line line_of(const struct weft__htsim_tier *tier, struct weft_topology_builder *b) {
+    b->place = tier->place;
+    return (struct weft__line){tier->rate_gbps * UINT64_C(1000000000), tier->delay_ns * WEFT_PS_PER_NS, 0};
+}
+
+/// In the order in which htsim adds ports.
+static void add_links(const struct weft__htsim_topology *t, struct weft_topology_builder *b, const struct numbers *n) {
+    const struct weft__htsim_tier *agg = &t->tier[WEFT__HTSIM_AGG], *core = &t->tier[WEFT__HTSIM_CORE];
+    struct weft__line line = line_of(&t->tier[WEFT__HTSIM_TOR], b);
+    for (uint64_t h = 0; h < t->nodes; h++)
+        weft__topology_connect(b, n->tor[h / t->tier[WEFT__HTSIM_TOR].radix_down], n->host[h], line);
+    line = line_of(agg, b);
+    for (uint64_t i = 0; i < t->pods * t->tors; i++)
+        for (uint64_t a = i / t->tors * t->aggs; a < (i / t->tors + 1) * t->aggs; a++)
+            weft__topology_connect_times(b, n->tor[i], n->agg[a], agg->bundle, line);
+    if (t->tiers == 2) return;
+    line = line_of(core, b);
+    for (uint64_t a = 0; a < t->pods * t->aggs; a++)
+        for (uint64_t up = 0; up < agg->radix_up / core->bundle; up++)
+            weft__topology_connect_times(b, n->agg[a], n->core[a % t->aggs + t->aggs * up], core->bundle, line);
+}
+
+static enum weft_status htsim_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                    struct weft_error *ret_error) {
+    const struct topology_conf *c = conf;
+    struct weft__htsim_topology t;
+    enum weft_status status =
+        weft__htsim_read_topology(weft__path_beside(c->file, b->place, b->arena), b->place, &t, ret_error);
+    if (status) return status;
+    uint64_t tors = weft__times(t.pods, t.tors), aggs = weft__times(t.pods, t.aggs);
+    uint64_t links = weft__plus(weft__times(tors, t.tier[WEFT__HTSIM_TOR].radix_up),
+                                weft__times(aggs, t.tier[WEFT__HTSIM_AGG].radix_up));
+    uint64_t nodes = weft__plus(weft__plus(t.nodes, tors), weft__plus(aggs, t.cores));
+    status = weft__topology_check_size(b, nodes, weft__plus(t.nodes, links), ret_error);
+    if (status) return status;
+    struct numbers n = {.host = weft_arena_alloc(b->arena, t.nodes, sizeof(uint32_t)),
+                        .tor = weft_arena_alloc(b->arena, tors, sizeof(uint32_t)),
+                        .agg = weft_arena_alloc(b->arena, aggs, sizeof(uint32_t)),
+                        .core = weft_arena_alloc(b->arena, t.cores, sizeof(uint32_t))};
+    add_nodes(&t, b, &n);
+    add_links(&t, b, &n);
+    return WEFT_OK;
+}
+
+static const struct weft_topology_ops topology_ops = {.build = htsim_build};
+
+const struct weft_model weft__topology_htsim = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "htsim",
+    .summary = "a fat tree of htsim (.topo): host-N, tor-N, agg-N and core-N as htsim numbers them",
+    .source = source,
+    .params = &topology_params,
+    .ops = &topology_ops,
+};
+
+// --- flows --------------------------------------------------------------------------------------------------------
+
+struct flows_conf {
+    struct weft_workload_common common;
+    const char *file, *hosts;
+};
+static const struct weft_param flows_rows[] = {
+    WEFT_WORKLOAD_ROWS(struct flows_conf),
+    WEFT_TEXT(struct flows_conf, file, "file", NULL, "the connection matrix; relative to the scenario"),
+    WEFT__FILE_HOSTS_ROW(struct flows_conf),
+};
+static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
+
+static enum weft_status add_flow(const struct weft__htsim_flow *f, const struct flows_conf *c,
+                                 const struct weft__file_hosts *hosts, struct weft_workload *w,
+                                 struct weft_error *ret_error) {
+    struct weft_workload_common common = c->common;
+    uint32_t src = 0, dst = 0;
+    enum weft_status status = weft__file_hosts_at(hosts, f->src, f->place, &src, ret_error);
+    if (!status) status = weft__file_hosts_at(hosts, f->dst, f->place, &dst, ret_error);
+    if (f->prioritised) common.priority = f->priority;
+    if (status) return status;
+    return weft_workload_add(w, &common, f->place, src, dst, f->bytes, weft_time_plus(common.start_ps, f->start_ps),
+                             ret_error);
+}
+
+static enum weft_status htsim_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
+                                     uint64_t seed, uint32_t entry, struct weft_workload *w,
+                                     struct weft_error *ret_error) {
+    const struct flows_conf *c = conf;
+    struct weft__file_hosts hosts;
+    struct weft__htsim_matrix matrix;
+    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
+    enum weft_status status = weft__file_hosts_init(&hosts, c->hosts, place, topology, ret_error);
+    if (!status)
+        status = weft__htsim_matrix_open(&matrix, weft__path_beside(c->file, place, w->arena), place, ret_error);
+    if (status) return status;
+    while (!status && e.kind != WEFT__HTSIM_END) {
+        status = weft__htsim_matrix_next(&matrix, &e, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_FLOW) status = add_flow(&e.flow, c, &hosts, w, ret_error);
+    }
+    weft__lines_close(&matrix.lines);
+    return status;
+}
+
+static const struct weft_workload_ops flows_ops = {.expand = htsim_expand};
+
+const struct weft_model weft__workload_htsim = {
+    .kind = WEFT_KIND_WORKLOAD,
+    .name = "htsim",
+    .summary = "the flows of a connection matrix of htsim (.cm); its failures are events, which weft import writes",
+    .source = source,
+    .params = &flows_params,
+    .ops = &flows_ops,
+};
+
+// --- import -------------------------------------------------------------------------------------------------------
+
+/// A line that begins with the word, in any case.
+static bool has_key(const char *text, const char *key) {
+    size_t n = strlen(key);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (!strncasecmp(text, key, n) && isblank((unsigned char)text[n])) return true;
+    return false;
+}
+
+static const char *htsim_recognise(const struct weft_import_file *file) {
+    if (!has_key(file->head, "nodes")) return NULL;
+    if (has_key(file->head, "connections")) return "flows";
+    return has_key(file->head, "tiers") || has_key(file->head, "podsize") ? "topology" : NULL;
+}
+
+/// A switch adds its latency between the last bit of a frame and its queue: that is what weft calls processing.
+static void say_latencies(const struct weft__htsim_topology *t, struct weft_import *import) {
+    bool alike = true;
+    for (uint64_t i = 1; i < t->tiers; i++)
+        alike = alike && t->tier[i].latency_ns == t->tier[0].latency_ns;
+    if (alike) weft_import_say(import, WEFT_IMPORT_SWITCH, "  processing: %" PRIu64 "ns\n", t->tier[0].latency_ns);
+    for (uint64_t i = 0; i < t->tiers && !alike; i++)
+        weft_import_say(import, WEFT_IMPORT_DEVICES, "- {match: \"%s-*\", switch: {processing: %" PRIu64 "ns}}\n",
+                        layers[i], t->tier[i].latency_ns);
+}
+
+static enum weft_status make_topology(const struct weft_import_file *file, struct weft_import *import,
+                                      struct weft__htsim_topology *t, struct weft_error *ret_error) {
+    enum weft_status status =
+        weft__htsim_read_topology(file->path, (struct weft_place){.file = file->path}, t, ret_error);
+    if (status) return status;
+    bool queues = false;
+    weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: htsim\n  file: %s\n",
+                    weft_import_quote(import, file->written));
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "%s: %" PRIu64 " hosts in %" PRIu64 " pods, %" PRIu64 " ToR, %" PRIu64 " aggregation and %" PRIu64
+                     " core switches",
+                     file->written, t->nodes, t->pods, t->pods * t->tors, t->pods * t->aggs, t->cores);
+    say_latencies(t, import);
+    for (uint64_t i = 0; i < t->tiers; i++)
+        queues |= t->tier[i].queue_up || t->tier[i].queue_down;
+    if (queues)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "Queue_Up and Queue_Down: packet memory is that of weft's switches (switch.buffer)");
+    return WEFT_OK;
+}
+
+static enum weft_status say_failure(const struct weft__htsim_failure *f, const struct weft__htsim_topology *t,
+                                    struct weft_import *import, struct weft_error *ret_error) {
+    if (!t->cores)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                              "a failure of a link to a core switch; expected a file with three tiers as well");
+    const struct weft__htsim_tier *agg = &t->tier[WEFT__HTSIM_AGG];
+    uint64_t bundle = t->tier[WEFT__HTSIM_CORE].bundle;
+    if (f->agg >= t->pods * t->aggs || f->link >= agg->radix_up / bundle)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
+                              "link %" PRIu64 " of AGG %" PRIu64 "; expected less than %" PRIu64
+                              " of less than %" PRIu64,
+                              f->link, f->agg, agg->radix_up / bundle, t->pods * t->aggs);
+    weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: 0s, link: agg-%" PRIu64 "/%" PRIu64 ", state: down}\n", f->agg,
+                    agg->radix_down + f->link * bundle);
+    return WEFT_OK;
+}
+
+/// *ret_failed: that links fail has been said.
+static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__htsim_topology *t,
+                                   struct weft_import *import, bool *ret_failed, struct weft_error *ret_error) {
+    struct weft__htsim_matrix matrix;
+    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
+    weft_bytes bytes = 0;
+    enum weft_status status =
+        weft__htsim_matrix_open(&matrix, file->path, (struct weft_place){.file = file->path}, ret_error);
+    if (status) return status;
+    while (!status && e.kind != WEFT__HTSIM_END) {
+        status = weft__htsim_matrix_next(&matrix, &e, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_FAILURE) status = say_failure(&e.failure, t, import, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_FLOW) bytes = weft__plus(bytes, e.flow.bytes);
+    }
+    weft__lines_close(&matrix.lines);
+    if (status) return status;
+    weft_import_need_hosts(import, (uint32_t)matrix.nodes);
+    if (matrix.failures && !*ret_failed) {
+        weft_import_say(import, WEFT_IMPORT_RUN, "  detection: 0ns # htsim knows of failed links from the beginning\n");
+        *ret_failed = true;
+    }
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: htsim\n  file: %s\n",
+                    weft_import_quote(import, file->written));
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %" PRIu64 " bytes, %" PRIu64 " failed links",
+                     file->written, matrix.flows, bytes, matrix.failures);
+    return WEFT_OK;
+}
+
+static enum weft_status htsim_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                   struct weft_import *import, struct weft_error *ret_error) {
+    const struct weft_import_file *topology = weft_import_find(file, files, "topology");
+    struct weft__htsim_topology t = {0};
+    bool failed = false;
+    enum weft_status status = weft_import_once(file, files, "topology", ret_error);
+    if (!status && topology) status = make_topology(topology, import, &t, ret_error);
+    for (uint32_t f = 0; f < files && !status; f++)
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, &failed, ret_error);
+    return status;
+}
+
+struct import_conf {
+    struct weft_import_common common;
+};
+static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE("htsim", struct import_conf, import_rows);
+static const struct weft_import_ops import_ops = {htsim_recognise, htsim_make};
+
+const struct weft_model weft__import_htsim = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "htsim",
+    .summary = "files of htsim: a fat tree (.topo), connection matrices (.cm)",
+    .source = source,
+    .params = &import_params,
+    .ops = &import_ops,
+};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codec of htsim's files (Broadcom/csg-htsim): fat trees (.topo) and connection matrices (.cm).
+#ifndef WEFT_IMPORT_HTSIM_READ_H
+#define WEFT_IMPORT_HTSIM_READ_H
+
+#include "base/lines.h"
+
+enum { WEFT__HTSIM_TOR, WEFT__HTSIM_AGG, WEFT__HTSIM_CORE, WEFT__HTSIM_TIERS };
+
+struct weft__htsim_tier {
+    uint64_t rate_gbps, radix_down, radix_up, oversubscribed, bundle; ///< of links downwards; 0: not given
+    uint64_t delay_ns, latency_ns, queue_up, queue_down;
+    bool given;
+    struct weft_place place;
+};
+
+struct weft__htsim_topology {
+    uint64_t nodes, tiers, pod_hosts;
+    struct weft__htsim_tier tier[WEFT__HTSIM_TIERS];
+    uint64_t pods, tors, aggs, cores; ///< ToR and aggregation switches of a pod, core switches in all
+};
+
+/// Errors are at `place` if the file cannot be read, else in it.
+enum weft_status weft__htsim_read_topology(const char *path, struct weft_place place,
+                                           struct weft__htsim_topology *ret_topology, struct weft_error *ret_error);
+
+struct weft__htsim_flow {
+    uint64_t src, dst, priority;
+    bool prioritised; ///< it has a priority
+    weft_bytes bytes;
+    weft_time_ps start_ps;
+    struct weft_place place;
+};
+
+/// A link of an aggregation switch to a core that is down from the beginning.
+struct weft__htsim_failure {
+    uint64_t agg, link;
+    struct weft_place place;
+};
+
+/// What a line of a matrix is.
+struct weft__htsim_entry {
+    enum { WEFT__HTSIM_END, WEFT__HTSIM_FLOW, WEFT__HTSIM_FAILURE } kind;
+    struct weft__htsim_flow flow;
+    struct weft__htsim_failure failure;
+};
+
+struct weft__htsim_matrix {
+    struct weft__lines lines;
+    uint64_t nodes, flows, failures;           ///< as the header says
+    uint64_t flows_read, failures_read, types; ///< `types`: header lines seen, as bits
+};
+
+/// Opened and closed as lines are. Entries in the file's order; the last one is WEFT__HTSIM_END.
+enum weft_status weft__htsim_matrix_open(struct weft__htsim_matrix *matrix, const char *path, struct weft_place place,
+                                         struct weft_error *ret_error);
+enum weft_status weft__htsim_matrix_next(struct weft__htsim_matrix *matrix, struct weft__htsim_entry *ret_entry,
+                                         struct weft_error *ret_error);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of other tools in a folder of their own, what weft import makes of them, and runs of that.
+#ifndef WEFT_TESTS_IMPORT_FILES_H
+#define WEFT_TESTS_IMPORT_FILES_H
+
+#include <unistd.h>
+
+#include "run.h"
+#include "weft/import.h"
+
+static char folder[] = "/tmp/weft-import-XXXXXX";
+
+static inline int setup(void **state) {
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int teardown(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/// A file of the folder.
+static inline const char *put(const char *name, const char *text) {
+    static char path[4][256];
+    static unsigned next;
+    char *at = path[next++ % 4];
+    snprintf(at, sizeof path[0], "%s/%s", folder, name);
+    FILE *file = fopen(at, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return at;
+}
+
+/// What `weft import` makes of the files; its error in `error`.
+static inline char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    *error = (struct weft_error){0};
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
+    fclose(out);
+    return text;
+}
+
+static inline struct run run_import(const char *format, const char *const *path, uint32_t paths) {
+    struct weft_error error;
+    char *text = import(format, path, paths, &error);
+    if (*error.text) fail_msg("%s", error.text);
+    struct run r = {0};
+    const char *scenario = put("scenario.yaml", text);
+    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
+    r.outcome = run_again(&r, 1, text);
+    free(text);
+    return r;
+}
+
+struct bad_file {
+    const char *format, *text, *expected;
+};
+
+/// Each is refused with its name and the text expected, and nothing is written.
+static inline void refuse_all(const struct bad_file *bad, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct weft_error error;
+        const char *path = put("bad", bad[i].text);
+        char *text = import(bad[i].format, &path, 1, &error);
+        if (!strstr(error.text, bad[i].expected) || error.status != WEFT_ERROR_INPUT ||
+            strncmp(error.text, path, strlen(path)))
+            fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
+        assert_string_equal(text, "");
+        free(text);
+    }
+}
+
+#endif
