@@ -17,6 +17,9 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
         {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},    {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
         {WEFT_KIND_TOPOLOGY, "htsim", "htsim/tree.topo"},  {WEFT_KIND_WORKLOAD, "htsim", "htsim/flows.cm"},
         {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"},
+        {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"}, {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},    {WEFT_KIND_WORKLOAD, "inspector", "inspector.jsonl"},
+        {WEFT_KIND_WORKLOAD, "simai", "simai.txt"},
     };
     const struct weft_param *row = weft_param_find(model->params, "file");
     if (!row || row->dflt) return NULL;

@@ -34,9 +34,10 @@ struct weft_job_op {
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
     bool reversed;   ///< the last of them is number 0
     uint32_t communicator;
-    uint32_t volume; ///< among its communicator's; those with the same one pass the same messages
-    uint32_t times;  ///< with so many that follow, reported as one; 0: not by itself
-    bool overlap;    ///< go on at once; it is waited for at the end of the iteration
+    uint32_t volume;          ///< among its communicator's; those with the same one pass the same messages
+    uint32_t times;           ///< with so many that follow, reported as one; 0: not by itself
+    weft_time_ps measured_ps; ///< what it took elsewhere, mean of `times`; 0: not known
+    bool overlap;             ///< go on at once; it is waited for at the end of the iteration
 };
 
 /// Collectives with one algorithm over the same groups share connections, and come one after another.

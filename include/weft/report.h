@@ -135,7 +135,7 @@ struct weft_collective_stats {
     const char *collective;
     uint32_t ranks, finished;
     weft_bytes bytes;
-    double time_ps, algbw, busbw;
+    double time_ps, algbw, busbw, measured_busbw;
 };
 struct weft_collective_stats weft_report_collective(const struct weft_run *run, uint32_t job, uint32_t op);
 

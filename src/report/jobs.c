@@ -25,7 +25,10 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
     }
     s.time_ps = s.finished ? sum / s.finished : NAN;
     s.algbw = (double)s.bytes / (s.time_ps / (double)WEFT_PS_PER_S);
-    s.busbw = s.algbw * weft_calc_bus_factor(p->ops->goal, s.ranks);
+    double factor = weft_calc_bus_factor(p->ops->goal, s.ranks);
+    s.busbw = s.algbw * factor;
+    s.measured_busbw =
+        p->measured_ps ? (double)s.bytes / ((double)p->measured_ps / (double)WEFT_PS_PER_S) * factor : NAN;
     return s;
 }
 
@@ -49,20 +52,25 @@ struct weft_job_stats weft_report_job(const struct weft_run *run, uint32_t job) 
 
 static void print_collectives(FILE *file, const struct weft_run *run, uint32_t job) {
     const struct weft_job *j = &run->workload->job[job];
-    bool any = false;
+    bool any = false, measured = false;
+    for (uint32_t i = 0; i < j->ops; i++)
+        measured |= j->op[i].measured_ps > 0;
     for (uint32_t i = 0; i < j->ops; i++) {
         if (!j->op[i].name || !j->op[i].times) continue;
         struct weft_collective_stats s = weft_report_collective(run, job, i);
         if (!any)
-            fprintf(file, "  %-24s %5s %14s %6s %12s %13s %13s\n", "collective", "ranks", "size (B)", "times",
-                    "time (us)", "algbw (GB/s)", "busbw (GB/s)");
+            fprintf(file, "  %-24s %5s %14s %6s %12s %13s %13s%s\n", "collective", "ranks", "size (B)", "times",
+                    "time (us)", "algbw (GB/s)", "busbw (GB/s)",
+                    measured ? "  measured busbw  predicted / measured" : "");
         any = true;
         fprintf(file, "  %-24s %5" PRIu32 " %14" PRIu64 " %6" PRIu32, s.collective, s.ranks, s.bytes, s.finished);
         if (s.finished)
-            fprintf(file, " %12.2f %13.2f %13.2f\n", s.time_ps / (double)WEFT_PS_PER_US, s.algbw * 1e-9,
-                    s.busbw * 1e-9);
+            fprintf(file, " %12.2f %13.2f %13.2f", s.time_ps / (double)WEFT_PS_PER_US, s.algbw * 1e-9, s.busbw * 1e-9);
         else
-            fprintf(file, " %12s %13s %13s\n", "-", "-", "-");
+            fprintf(file, " %12s %13s %13s", "-", "-", "-");
+        if (isfinite(s.measured_busbw))
+            fprintf(file, "  %14.2f  %19.0f%%", s.measured_busbw * 1e-9, 100 * s.busbw / s.measured_busbw);
+        fputc('\n', file);
     }
 }
 

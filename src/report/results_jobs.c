@@ -60,7 +60,7 @@ const struct weft_result_table weft__results_jobs = {
 struct collective {
     struct weft_collective_stats stats;
     uint32_t operation;
-    double algbw, busbw; ///< GB/s
+    double algbw, busbw, measured_busbw; ///< GB/s
 };
 
 static bool next_collective(struct weft_result_cursor *c) {
@@ -74,6 +74,7 @@ static bool next_collective(struct weft_result_cursor *c) {
                                .operation = (uint32_t)c->at};
     row->algbw = row->stats.algbw * 1e-9;
     row->busbw = row->stats.busbw * 1e-9;
+    row->measured_busbw = row->stats.measured_busbw * 1e-9;
     c->part[0] = row;
     c->at++;
     return true;
@@ -93,6 +94,8 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(algbw, "algbw_GBps", REAL, "algorithm bandwidth: size over time", .unit = "GB/s"),
     OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
                   .unit = "GB/s"),
+    OF_COLLECTIVE(measured_busbw, "measured_busbw_GBps", REAL,
+                  "likewise as measured elsewhere, of a workload that says so (kind inspector)", .unit = "GB/s"),
 };
 const struct weft_result_table weft__results_job_collectives = {
     .name = "jobs.collectives",

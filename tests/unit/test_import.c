@@ -11,6 +11,57 @@
 #include <unistd.h>
 
 #include "import_files.h"
+#include "run.h"
+#include "weft/import.h"
+#include "weft/report.h"
+
+static char folder[] = "/tmp/weft-import-XXXXXX";
+
+static int setup(void **state) {
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/// A file of the folder.
+static const char *put(const char *name, const char *text) {
+    static char path[4][256];
+    static unsigned next;
+    char *at = path[next++ % 4];
+    snprintf(at, sizeof path[0], "%s/%s", folder, name);
+    FILE *file = fopen(at, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return at;
+}
+
+/// What `weft import` makes of the files; its error in `error`.
+static char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    *error = (struct weft_error){0};
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
+    fclose(out);
+    return text;
+}
+
+static struct run run_import(const char *format, const char *const *path, uint32_t paths) {
+    struct weft_error error;
+    char *text = import(format, path, paths, &error);
+    if (*error.text) fail_msg("%s", error.text);
+    struct run r = {0};
+    const char *scenario = put("scenario.yaml", text);
+    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
+    r.outcome = run_again(&r, 1, text);
+    free(text);
+    return r;
+}
 
 static void a_table_of_flows(void **state) {
     const char *path = put("flows.csv", "start [us];Source;dst;size_kb;Prio;tag;queue pairs;note\n"
@@ -190,6 +241,32 @@ static void simai_layers(void **state) {
     run_free(&r);
 }
 
+/// Two ranks of four wrote; the AllGather's size is a rank's part, as its bus bandwidth says.
+static void inspector_lines(void **state) {
+#define LINE(sn, coll, bytes, us, bw)                                                                                  \
+    "{\"header\": {\"id\": \"0x1\", \"n_ranks\": 4, \"nnodes\": 4}, \"coll_perf\": {\"coll\": \"" coll                 \
+    "\", \"coll_sn\": " sn ", \"coll_msg_size_bytes\": " bytes ", \"coll_exec_time_us\": " us                          \
+    ", \"coll_busbw_gbs\": " bw "}}\n"
+    const char *path =
+        put("log.jsonl",
+            LINE("1", "AllReduce", "1000000", "100", "15") LINE("3", "AllGather", "250000", "50", "15")
+                LINE("1", "AllReduce", "1000000", "110", "13.6") LINE("2", "AllReduce", "1000000", "95", "15.8"));
+    struct run r = run_import("inspector", &path, 1);
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(job->ranks, 4);
+    assert_int_equal(job->ops, 3);
+    assert_int_equal(job->op[0].times, 2);
+    assert_int_equal(job->op[0].shape.bytes, 1000000);
+    assert_int_equal(job->op[0].measured_ps, 100 * WEFT_PS_PER_US); // of (100 + 110) / 2 and 95
+    assert_int_equal(job->op[1].times, 0);
+    assert_string_equal(job->op[2].name, "all_gather");
+    assert_int_equal(job->op[2].shape.bytes, 1000000);
+    struct weft_collective_stats s =
+        weft_report_collective(&(struct weft_run){.workload = r.workload, .outcome = r.outcome}, 0, 0);
+    assert_true(fabs(s.measured_busbw / 15e9 - 1) < 1e-9);
+    run_free(&r);
+}
+
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
         {"csv", "start,src,dst\n0,0,1\n", "is no file of csv"},
@@ -225,6 +302,11 @@ static void what_cannot_be_read(void **state) {
         {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1 2\n", ":3:35: '2' after the update's time"},
         {"simai", "HYBRID_TRANSFORMER speed: 5\n1\n", ":1:20: 'speed:' is not known"},
         {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
+        {"inspector", "{\"coll_exec_time_us\": 1", ":1:23: "},
+        {"inspector", "{\"coll_exec_time_us\": 1, \"coll\": \"Send\"}\n", ":1:1: coll is 'Send'; expected AllReduce"},
+        {"inspector", LINE("1", "AllReduce", "0", "1", "1"), ":1:1: coll_msg_size_bytes: expected a number from 1"},
+        {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
+         ":2:1: collective 1 is AllReduce of 9 bytes, on line 1 AllReduce of 8; expected the same at all ranks"},
         {"hpcc", "hello\n", "is no file of hpcc"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
         {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
@@ -312,6 +394,7 @@ int main(void) {
         cmocka_unit_test(a_directed_graph),
         cmocka_unit_test(links_by_position),
         cmocka_unit_test(simai_layers),
+        cmocka_unit_test(inspector_lines),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),
         cmocka_unit_test(guesses),
