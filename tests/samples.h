@@ -13,12 +13,17 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
         enum weft_model_kind kind;
         const char *name, *file;
     } samples[] = {
-        {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"}, {WEFT_KIND_TOPOLOGY, "networkx", "networkx/graph.json"},
-        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},    {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
-        {WEFT_KIND_TOPOLOGY, "htsim", "htsim/tree.topo"},  {WEFT_KIND_WORKLOAD, "htsim", "htsim/flows.cm"},
+        {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"},
+        {WEFT_KIND_TOPOLOGY, "networkx", "networkx/graph.json"},
+        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},
+        {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+        {WEFT_KIND_TOPOLOGY, "htsim", "htsim/tree.topo"},
+        {WEFT_KIND_WORKLOAD, "htsim", "htsim/flows.cm"},
         {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"},
-        {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"}, {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
-        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},    {WEFT_KIND_WORKLOAD, "inspector", "inspector.jsonl"},
+        {WEFT_KIND_WORKLOAD, "capture", "capture.pcapng"},
+        {WEFT_KIND_WORKLOAD, "csv", "flows.csv"},
+        {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},
+        {WEFT_KIND_WORKLOAD, "inspector", "inspector.jsonl"},
         {WEFT_KIND_WORKLOAD, "simai", "simai.txt"},
     };
     const struct weft_param *row = weft_param_find(model->params, "file");
