@@ -86,8 +86,9 @@ static enum weft_status read_lines(struct weft__lines *lines, struct weft__htsim
         if (!status && !known && !strcasecmp(key, "tier")) {
             uint64_t number = 0;
             status = weft__lines_number(lines, "the tier", WEFT__HTSIM_TIERS - 1, &number, ret_error);
+            if (status) return status;
             tier = &t->tier[number];
-            if (!status && tier->given) return BAD(place, "a second tier %" PRIu64, number);
+            if (tier->given) return BAD(place, "a second tier %" PRIu64, number);
             tier->given = true;
             tier->place = place;
             seen = 0;

@@ -74,6 +74,7 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", "nodes 4\ntiers 2\npodsize 4\nradix_up 2\n", ":4:1: 'radix_up' before the first line 'Tier'"},
         {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 0\nspeed 2\n", ":5:1: 'speed'; expected Nodes, Tiers"},
         {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 0\nbundle 2\nbundle 2\n", ":6:1: a second line 'bundle'"},
+        {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 3\n", ":4:6: the tier is 3; expected at most 2"},
         {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 0\ntier 0\n", ":5:1: a second tier 0"},
         {"htsim", "nodes 4\ntiers 2\npodsize 4\ntier 0\n", ":4:1: expected Downlink_speed_Gbps"},
         {"htsim", "nodes 4\ntiers 2\npodsize 4\n" TIER("0", "1", "2", ""), ":4:1: expected Radix_Up above 0"},
