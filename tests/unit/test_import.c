@@ -15,54 +15,6 @@
 #include "weft/import.h"
 #include "weft/report.h"
 
-static char folder[] = "/tmp/weft-import-XXXXXX";
-
-static int setup(void **state) {
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
-
-/// A file of the folder.
-static const char *put(const char *name, const char *text) {
-    static char path[4][256];
-    static unsigned next;
-    char *at = path[next++ % 4];
-    snprintf(at, sizeof path[0], "%s/%s", folder, name);
-    FILE *file = fopen(at, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    return at;
-}
-
-/// What `weft import` makes of the files; its error in `error`.
-static char *import(const char *format, const char *const *path, uint32_t paths, struct weft_error *error) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    *error = (struct weft_error){0};
-    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), NULL, path, paths, folder, out, error);
-    fclose(out);
-    return text;
-}
-
-static struct run run_import(const char *format, const char *const *path, uint32_t paths) {
-    struct weft_error error;
-    char *text = import(format, path, paths, &error);
-    if (*error.text) fail_msg("%s", error.text);
-    struct run r = {0};
-    const char *scenario = put("scenario.yaml", text);
-    if (weft_scenario_file_read(scenario, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
-    r.outcome = run_again(&r, 1, text);
-    free(text);
-    return r;
-}
-
 static void a_table_of_flows(void **state) {
     const char *path = put("flows.csv", "start [us];Source;dst;size_kb;Prio;tag;queue pairs;note\n"
                                         "# a comment\n"
