@@ -360,6 +360,7 @@ static void collect_job(const struct weft_job *job, const struct weft__program *
         }
         ret->ranks_done += program[r].done;
         if (program[r].schedule) {
+            weft__match_deinit(&program[r].schedule->match); // of a rank that has not finished
             ret->rank_end_ps[r] = program[r].schedule->end_ps;
             take_last(&ret->end_ps, program[r].schedule->end_ps);
         }

@@ -71,6 +71,16 @@ static void times_are_those_of_a_flow(void **state) {
     run_free(&r);
 }
 
+/// Of two messages of a connection each send is done by its own acknowledgement.
+static void each_send_has_its_acknowledgement(void **state) {
+    static const char receives[] = "recv 8b from 0\nrecv 100000b from 0\n";
+    char goal[512];
+    snprintf(goal, sizeof goal, "num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 100000b to 1\n}\nrank 1 {\n%s}\n", receives);
+    struct run r = run_goal(goal, "", 1);
+    assert_int_equal(r.outcome->job->rank_end_ps[0], r.outcome->flow[0].acked_ps);
+    run_free(&r);
+}
+
 /// Two computes on one stream follow one another, on two they do not; a step that waits for a start does not wait.
 static void streams_and_starts(void **state) {
     struct run r = run_goal(TWO("calc 3000\ncalc 4000\n", "calc 3000\na: calc 4000 cpu 1\nb: calc 500 cpu 2\n"
@@ -174,6 +184,7 @@ static void what_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_a_flow),
+        cmocka_unit_test(each_send_has_its_acknowledgement),
         cmocka_unit_test(streams_and_starts),
         cmocka_unit_test(matching_by_tag_and_wildcards),
         cmocka_unit_test(more_messages_than_slots),
