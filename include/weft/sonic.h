@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a SONiC switch's config_db.json says of ports, buffers, queues and PFC, with its references resolved and the
+// lossless profiles computed that SONiC would compute. Tables and fields: sonic-buildimage, src/sonic-yang-models;
+// values are strings there, and whole numbers are read too. Bytes unless a name says otherwise.
+#ifndef WEFT_SONIC_H
+#define WEFT_SONIC_H
+
+#include "weft/memory.h"
+#include "weft/packet.h"
+#include "weft/status.h"
+
+struct weft_sonic_pool {
+    const char *name;
+    weft_bytes size_bytes; ///< 0: SONiC computes it
+    weft_bytes xoff_bytes; ///< of the headroom that all groups share; 0: each has its own
+    bool dynamic, ingress;
+};
+
+struct weft_sonic_profile {
+    const char *name;
+    const struct weft_sonic_pool *pool;
+    weft_bytes size_bytes, xon_bytes, xon_offset_bytes, static_bytes;
+    weft_bytes xoff_bytes; ///< headroom above the threshold; 0: lossy
+    int64_t dynamic_th;    ///< alpha is 2^dynamic_th
+    bool has_dynamic, has_static;
+    bool computed; ///< as SONiC would, by WEFT_PLAN_SONIC
+};
+
+struct weft_sonic_wred {
+    const char *name;
+    weft_bytes min_bytes, max_bytes; ///< of green packets: thresholds of marking if it has its own, else of WRED
+    uint64_t percent;                ///< at max_bytes
+    bool marks;                      ///< green packets get ECN marks rather than drops
+    bool own;                        ///< ecn_green_*: thresholds of marking apart from those of drops
+};
+
+struct weft_sonic_scheduler {
+    const char *name, *type; ///< "STRICT", "DWRR", "WRR"
+    uint64_t weight;
+};
+
+/// A map from code points, classes or priorities to a class, queue, group or priority.
+struct weft_sonic_map {
+    const char *name;
+    uint64_t has; ///< bit k: k is in the map
+    uint8_t to[64];
+};
+/// What a map says of `key`; `other` if there is no map or nothing in it.
+static inline uint32_t weft_sonic_map_at(const struct weft_sonic_map *map, uint32_t key, uint32_t other) {
+    return map && map->has >> key & 1 ? map->to[key] : other;
+}
+
+enum weft_sonic_map_kind {
+    WEFT_SONIC_DSCP_TO_TC,
+    WEFT_SONIC_TC_TO_QUEUE,
+    WEFT_SONIC_TC_TO_PG,
+    WEFT_SONIC_PFC_TO_QUEUE,
+    WEFT_SONIC_PFC_TO_PG,
+    WEFT_SONIC_MAPS
+};
+extern const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS]; ///< "DSCP_TO_TC_MAP", ...
+
+struct weft_sonic_watchdog {
+    const char *action;                    ///< "drop", "forward" or "alert"
+    uint64_t detection_ms, restoration_ms; ///< 0: not said
+};
+
+struct weft_sonic_port {
+    const char *name, *neighbor; ///< neighbor: NULL: none
+    const char *qos_key;         ///< of its entry in PORT_QOS_MAP; NULL: none
+    weft_rate_bps rate_bps;
+    weft_bytes mtu_bytes;
+    uint64_t lanes, cable_mm; ///< cable 0: not said
+    bool up;
+    uint8_t pfc_enable; ///< priorities
+    const struct weft_sonic_profile *pg[WEFT_PRIORITIES], *queue[WEFT_PRIORITIES];
+    const struct weft_sonic_wred *wred[WEFT_PRIORITIES];
+    const struct weft_sonic_scheduler *scheduler[WEFT_PRIORITIES];
+    const struct weft_sonic_map *map[WEFT_SONIC_MAPS];
+    const struct weft_sonic_watchdog *watchdog;
+};
+
+struct weft_sonic {
+    const char *hostname;
+    const char
+        *unread; ///< tables and fields that are not read, "TABLE" or "TABLE.field", a comma after each but the last
+    struct weft_sonic_port *port;
+    struct weft_sonic_pool *pool;
+    struct weft_sonic_profile *profile;
+    struct weft_sonic_wred *wred;
+    struct weft_sonic_scheduler *scheduler;
+    uint32_t ports, pools, profiles, wreds, schedulers;
+    uint64_t poll_ms;     ///< of the PFC watchdog; 0: not said
+    bool admin_assumed;   ///< no port has admin_status: all are up
+    bool dynamic_th_said; ///< what computed profiles have is in the file
+};
+
+/// Everything in `arena`. Errors: the place of a fault of syntax, else "TABLE|key.field: " and what was expected.
+enum weft_status weft_sonic_read(const char *path, struct weft_arena *arena, struct weft_sonic **ret_sonic,
+                                 struct weft_error *ret_error);
+
+/// The group or queue of a PFC priority, the queue and group of a traffic class: as the port's maps say, else equal.
+static inline uint32_t weft_sonic_at(const struct weft_sonic_port *port, enum weft_sonic_map_kind kind, uint32_t key) {
+    return weft_sonic_map_at(port->map[kind], key, key);
+}
+/// PFC priorities whose priority group has headroom.
+uint8_t weft_sonic_lossless(const struct weft_sonic_port *port);
+/// One way, at 198000 km/s.
+weft_time_ps weft_sonic_delay(uint64_t cable_mm);
+
+#endif

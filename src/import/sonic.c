@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// A SONiC switch as a scenario: one switch with a host at each port that is up. weft's priority is SONiC's queue; its
+// switch has one buffer, one AQM and one map for all ports, taken from the first port that has QoS.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "base/units.h"
+#include "weft/import.h"
+#include "weft/sonic.h"
+
+enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
+
+struct import_conf {
+    struct weft_import_common common;
+    weft_time_ps metre_ps;
+};
+static const struct weft_param import_rows[] = {
+    WEFT_IMPORT_ROWS(struct import_conf),
+    WEFT_TIME(struct import_conf, metre_ps, "metre", "5ns", "1ns", "20ns", "delay of a metre of cable (assumed)"),
+};
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE("sonic", struct import_conf, import_rows);
+
+/// What is under construction.
+struct making {
+    const struct weft_sonic *s;
+    const struct import_conf *conf;
+    const struct weft_sonic_port *port; ///< that the switch is made after
+    uint8_t lossless;                   ///< queues
+    uint32_t up;
+    struct weft_import *im;
+};
+
+#define SAY(section, ...) weft_import_say(m->im, WEFT_IMPORT_##section, __VA_ARGS__)
+#define NOTE(note, ...) weft_import_note(m->im, WEFT_IMPORT_##note, __VA_ARGS__)
+#define BYTES(bytes) weft__bytes_text(bytes).text
+
+static const char *sonic_recognise(const struct weft_import_file *file) {
+    static const char *const tables[] = {
+        "\"PORT\"",      "\"PORT_QOS_MAP\"",    "\"BUFFER_P",          "\"CABLE_LENGTH\"", "\"PFC_WD\"",
+        "\"ACL_TABLE\"", "\"DEVICE_METADATA\"", "\"DEVICE_NEIGHBOR\"", "\"BGP_NEIGHBOR\"", "\"DSCP_TO_TC_MAP\""};
+    if (file->head[strspn(file->head, " \t\r\n")] != '{') return NULL;
+    for (uint32_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        if (strstr(file->head, tables[t])) return "config_db";
+    return NULL;
+}
+
+static void say_mask(struct making *m, enum weft_import_section section, uint8_t mask) {
+    const char *before = "[";
+    if (!mask) weft_import_say(m->im, section, "none");
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (mask >> p & 1) {
+            weft_import_say(m->im, section, "%s%" PRIu32, before, p);
+            before = ", ";
+        }
+    if (mask) weft_import_say(m->im, section, "]");
+}
+
+// --- topology -----------------------------------------------------------------------------------------------------
+
+static const char *switch_name(const struct weft_sonic *s) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t n = strlen(s->hostname);
+    bool good = n && n < 60 && strspn(s->hostname, letters) == n && strncmp(s->hostname, "host-", 5);
+    return good && !strchr("-_0123456789", *s->hostname) && s->hostname[n - 1] != '-' && !strstr(s->hostname, "--")
+               ? s->hostname
+               : "switch-0";
+}
+
+static void say_topology(struct making *m) {
+    const struct weft_sonic *s = m->s;
+    uint32_t host = 0, cables = 0;
+    const char *name = weft_import_quote(m->im, switch_name(s));
+    SAY(TOPOLOGY, "  kind: list\n  nodes:\n  - {name: %s, role: switch}\n", name);
+    for (; host < m->up; host++)
+        SAY(TOPOLOGY, "  - {name: host-%" PRIu32 ", role: host}\n", host);
+    SAY(TOPOLOGY, "  links:\n");
+    host = 0;
+    for (uint32_t p = 0; p < s->ports; p++) {
+        const struct weft_sonic_port *port = &s->port[p];
+        char rate[32], delay[32];
+        if (!port->up) continue;
+        weft_time_ps time = port->cable_mm ? port->cable_mm * m->conf->metre_ps / 1000 : m->conf->common.delay_ps;
+        cables += port->cable_mm != 0;
+        weft__quantity_format(WEFT__RATE, port->rate_bps, rate, sizeof rate);
+        weft__quantity_format(WEFT__TIME, time ? time : 1, delay, sizeof delay);
+        SAY(TOPOLOGY, "  - {from: host-%" PRIu32 ", to: %s, to_port: %s, rate: %s, delay: %s}%s%.60s\n", host++, name,
+            weft_import_quote(m->im, port->name), rate, delay, port->neighbor ? " # " : "",
+            port->neighbor ? port->neighbor : "");
+    }
+    if (s->admin_assumed) NOTE(ASSUMED, "ports: none has admin_status, so all are up");
+    NOTE(ASSUMED, "a host at each of the %" PRIu32 " ports that are up, also where DEVICE_NEIGHBOR may mean a switch",
+         m->up);
+    if (cables) NOTE(ASSUMED, "cables: a metre takes %" PRIu64 "ps (metre)", m->conf->metre_ps);
+    if (cables < m->up)
+        NOTE(ASSUMED, "delay of the %" PRIu32 " ports of which CABLE_LENGTH says nothing (delay)", m->up - cables);
+}
+
+// --- switch -------------------------------------------------------------------------------------------------------
+
+/// Profile of the packets that wait in a queue: that of the group of the first class that has the queue.
+static const struct weft_sonic_profile *profile_of_queue(const struct weft_sonic_port *port, uint32_t queue) {
+    for (uint32_t t = 0; t < WEFT_PRIORITIES; t++)
+        if (weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, t) == queue)
+            return port->pg[weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, t)];
+    return NULL;
+}
+
+/// Of all ports that are up, what the largest group of a lossless priority has above its threshold.
+static weft_bytes largest_headroom(struct making *m) {
+    weft_bytes least = UINT64_MAX, most = 0;
+    for (uint32_t p = 0; p < m->s->ports; p++) {
+        const struct weft_sonic_port *port = &m->s->port[p];
+        for (uint32_t k = 0; k < WEFT_PRIORITIES && port->up; k++) {
+            const struct weft_sonic_profile *profile = port->pg[weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, k)];
+            if (!(port->pfc_enable >> k & 1) || !profile) continue;
+            if (profile->xoff_bytes > most) most = profile->xoff_bytes;
+            if (profile->xoff_bytes < least) least = profile->xoff_bytes;
+        }
+    }
+    if (most && least < most)
+        NOTE(ASSUMED, "headroom of every port: the largest, %s (weft's switch has one for all; the least is %s)",
+             BYTES(most), BYTES(least));
+    return most;
+}
+
+static int64_t limited_th(const struct weft_sonic_profile *p) {
+    return p->dynamic_th < TH_MIN ? TH_MIN : p->dynamic_th > TH_MAX ? TH_MAX : p->dynamic_th;
+}
+
+static void say_alpha(struct making *m) {
+    int64_t th[WEFT_PRIORITIES], least = TH_MAX;
+    bool known[WEFT_PRIORITIES] = {false}, limited = false, rest = false;
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
+        const struct weft_sonic_profile *p = profile_of_queue(m->port, q);
+        if (!p || !p->has_dynamic) continue;
+        known[q] = true;
+        th[q] = limited_th(p);
+        limited |= th[q] != p->dynamic_th;
+        if (th[q] < least) least = th[q];
+    }
+    SAY(SWITCH, ", alpha: ");
+    if (least < 0)
+        SAY(SWITCH, "1/%d", 1 << -least);
+    else
+        SAY(SWITCH, "%d", 1 << least);
+    SAY(SWITCH, ", weights: [");
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
+        int64_t more = known[q] ? th[q] - least : 0;
+        limited |= more > TH_SPREAD;
+        rest |= !known[q];
+        SAY(SWITCH, "%s%d", q ? ", " : "", 1 << (more > TH_SPREAD ? TH_SPREAD : more));
+    }
+    SAY(SWITCH, "]");
+    if (limited) NOTE(LEFT_OUT, "dynamic_th outside %d to %d, or more than %d apart", TH_MIN, TH_MAX, TH_SPREAD);
+    if (rest) NOTE(ASSUMED, "queues whose priority group has no dynamic_th: the least alpha of the others");
+}
+
+static void say_dynamic(struct making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
+    weft_bytes reserve = p->size_bytes > p->xoff_bytes ? p->size_bytes - p->xoff_bytes : p->size_bytes;
+    weft_bytes own = (weft_bytes)m->up * (uint64_t)__builtin_popcount(m->lossless) * headroom;
+    weft_bytes size = p->pool ? p->pool->size_bytes : 0;
+    if (reserve > 1000000000 || headroom > 1000000000 || (size && reserve * WEFT_PRIORITIES * m->up > size)) {
+        NOTE(LEFT_OUT, "%.40s.size, %s: all ports and priorities together have less than that", p->name,
+             BYTES(reserve));
+        reserve = 0;
+    }
+    if (headroom > 1000000000) headroom = own = 0;
+    SAY(SWITCH, "  buffer: {kind: dynamic");
+    if (size && size + own <= UINT64_C(1000000000000) && size + own >= 1000) {
+        SAY(SWITCH, ", total: %" PRIu64 "B", size + own);
+        NOTE(ASSUMED, "total: the pool %.40s and besides it headroom of %s for each port and lossless priority",
+             p->pool->name, BYTES(headroom));
+    } else {
+        NOTE(ASSUMED, "total: no BUFFER_POOL says a size for %.40s that weft can take", p->name);
+    }
+    SAY(SWITCH, ", reserve: %" PRIu64 "B, headroom: %" PRIu64 "B", reserve, headroom);
+    if (p->xon_offset_bytes && p->xon_offset_bytes <= 1000000000)
+        SAY(SWITCH, ", xon_offset: %" PRIu64 "B", p->xon_offset_bytes);
+    say_alpha(m);
+    SAY(SWITCH, "}\n");
+    NOTE(ASSUMED, "reserve of every priority as of %.40s: %s, its size without xoff", p->name, BYTES(reserve));
+    if (p->pool && p->pool->xoff_bytes)
+        NOTE(LEFT_OUT, "the headroom pool %.40s.xoff of %s that ports share: in weft each has its own", p->pool->name,
+             BYTES(p->pool->xoff_bytes));
+}
+
+static void say_static(struct making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
+    weft_bytes off = p->xon_offset_bytes < p->static_bytes ? p->xon_offset_bytes : 0;
+    weft_bytes size = p->static_bytes + headroom < 64 ? 64 : p->static_bytes + headroom;
+    if (size > UINT64_C(1000000000000)) {
+        NOTE(LEFT_OUT, "%.40s: a static_th and an xoff of %s together", p->name, BYTES(size));
+        return;
+    }
+    SAY(SWITCH, "  buffer: {kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B}\n", size,
+        p->static_bytes, p->static_bytes - off);
+    NOTE(ASSUMED, "the thresholds of %.40s hold for every port and priority; the size of its pool limits nothing",
+         p->name);
+}
+
+static void say_buffer(struct making *m) {
+    weft_bytes headroom = largest_headroom(m);
+    const struct weft_sonic_profile *p = NULL;
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
+        const struct weft_sonic_profile *at = profile_of_queue(m->port, q);
+        if (at && (!p || (m->lossless >> q & 1 && !p->xoff_bytes))) p = at;
+    }
+    if (!p) {
+        NOTE(ASSUMED, "the switch's buffer: no profile of a priority group is said, so weft's default");
+        return;
+    }
+    if (p->has_static && !p->has_dynamic)
+        say_static(m, p, headroom);
+    else
+        say_dynamic(m, p, headroom);
+    for (uint32_t i = 0; i < m->s->profiles; i++)
+        if (m->s->profile[i].computed && m->s->profile[i].xoff_bytes)
+            NOTE(ASSUMED, "profile %.60s: xoff %s, as SONiC's formula computes it (weft plan pfc --formula sonic)%s",
+                 m->s->profile[i].name, BYTES(m->s->profile[i].xoff_bytes),
+                 m->s->dynamic_th_said ? "" : "; dynamic_th 0");
+}
+
+static void say_aqm(struct making *m) {
+    const struct weft_sonic_wred *wred = NULL;
+    uint8_t mask = 0;
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
+        const struct weft_sonic_wred *at = m->port->wred[q];
+        if (at && at->marks && (!wred || (m->lossless >> q & 1 && !(m->lossless & mask)))) wred = at, mask = 0;
+        if (at && at == wred) mask |= (uint8_t)(1u << q);
+    }
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
+        if (m->port->wred[q] && m->port->wred[q] != wred)
+            NOTE(LEFT_OUT, "WRED_PROFILE %.40s of queue %" PRIu32 ": %s", m->port->wred[q]->name, q,
+                 m->port->wred[q]->marks ? "weft has one for all queues" : "it drops where weft marks");
+    if (!wred) return;
+    SAY(SWITCH, "  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64 "B, max_probability: %" PRIu64 "%%}\n",
+        wred->min_bytes, wred->max_bytes, wred->percent);
+    SAY(SWITCH, "  aqm_priorities: ");
+    say_mask(m, WEFT_IMPORT_SWITCH, mask);
+    SAY(SWITCH, "\n");
+}
+
+static void say_scheduler(struct making *m) {
+    uint64_t weight[WEFT_PRIORITIES];
+    uint8_t strict = 0, said = 0, wrr = 0;
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
+        const struct weft_sonic_scheduler *at = m->port->scheduler[q];
+        weight[q] = at ? at->weight : 1;
+        said |= (uint8_t)((at != NULL) << q);
+        wrr |= (uint8_t)((at && !strcmp(at->type, "WRR")) << q);
+        if (at && !strcmp(at->type, "STRICT")) strict |= (uint8_t)(1u << q);
+    }
+    if (!said) {
+        NOTE(ASSUMED, "the scheduler: no QUEUE of %.60s names one, so strict priority", m->port->name);
+        return;
+    }
+    SAY(SWITCH, "  scheduler: {kind: dwrr, weights: [");
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
+        SAY(SWITCH, "%s%" PRIu64, q ? ", " : "", weight[q]);
+    SAY(SWITCH, "], strict: ");
+    say_mask(m, WEFT_IMPORT_SWITCH, strict);
+    SAY(SWITCH, "}\n");
+    if (wrr) NOTE(ASSUMED, "WRR, which counts packets, as DWRR, which counts bytes");
+    if (said != 0xff) NOTE(ASSUMED, "queues without a scheduler: weight 1");
+}
+
+/// Code points to queues, and the first code point of each queue for hosts to send with.
+static void say_maps(struct making *m) {
+    const struct weft_sonic_map *map = m->port->map[WEFT_SONIC_DSCP_TO_TC];
+    int first[WEFT_PRIORITIES];
+    memset(first, -1, sizeof first);
+    if (!map) {
+        NOTE(ASSUMED, "code points: %.60s has no dscp_to_tc_map, so weft's default dscp_map", m->port->name);
+        return;
+    }
+    SAY(SWITCH, "  dscp_map: {");
+    for (uint32_t d = 0; d < 64; d++) {
+        uint32_t queue = weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, weft_sonic_map_at(map, d, 0));
+        if (first[queue] < 0) first[queue] = (int)d;
+        SAY(SWITCH, "%s%" PRIu32 ": %" PRIu32, d ? ", " : "", d, queue);
+    }
+    SAY(SWITCH, "}\n");
+    if (~map->has) NOTE(ASSUMED, "code points that %.40s does not name: class 0", map->name);
+    SAY(HOST, "  dscp: [");
+    for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
+        SAY(HOST, "%s%d", q ? ", " : "", first[q] < 0 ? (int)q * 8 : first[q]);
+    SAY(HOST, "]\n");
+    NOTE(ASSUMED, "hosts send each priority with the first code point that leads to its queue");
+}
+
+static void say_pfc(struct making *m) {
+    static const char *const actions[] = {"drop", "forward", "alert"};
+    const struct weft_sonic_watchdog *w = m->port->watchdog;
+    SAY(SWITCH, "  pfc: {priorities: ");
+    say_mask(m, WEFT_IMPORT_SWITCH, m->lossless);
+    if (w && w->detection_ms) {
+        for (uint32_t a = 0; a < 3; a++)
+            if (!strcmp(actions[a], w->action)) SAY(SWITCH, ", watchdog_action: %s", actions[a]);
+        SAY(SWITCH, ", watchdog: %" PRIu64 "ms", w->detection_ms);
+        if (w->restoration_ms) SAY(SWITCH, ", restore: %" PRIu64 "ms", w->restoration_ms);
+    }
+    SAY(SWITCH, "}\n");
+    SAY(HOST, "  pfc: {priorities: ");
+    say_mask(m, WEFT_IMPORT_HOST, m->lossless);
+    SAY(HOST, "}\n");
+    NOTE(ASSUMED, "hosts have PFC for the same priorities; weft's priority is SONiC's queue");
+    if (m->s->poll_ms) NOTE(LEFT_OUT, "the watchdog's POLL_INTERVAL: weft's finds a storm at once");
+    if (!m->lossless || m->lossless >> FLOW_PRIORITY & 1) return;
+    char size[32];
+    weft__quantity_format(WEFT__BYTES, m->conf->common.size_bytes, size, sizeof size);
+    SAY(WORKLOAD, "- {kind: permutation, size: %s, priority: %d}\n", size, __builtin_ctz(m->lossless));
+    NOTE(ASSUMED, "the workload: none was given, so every host sends %s to another by the first lossless priority",
+         size);
+}
+
+// --- what has no place --------------------------------------------------------------------------------------------
+
+static bool port_differs(const struct weft_sonic_port *a, const struct weft_sonic_port *b) {
+    bool differs = a->pfc_enable != b->pfc_enable || !a->watchdog != !b->watchdog ||
+                   memcmp(a->map, b->map, sizeof a->map) || memcmp(a->wred, b->wred, sizeof a->wred) ||
+                   memcmp(a->scheduler, b->scheduler, sizeof a->scheduler);
+    if (a->watchdog && b->watchdog)
+        differs |= a->watchdog->detection_ms != b->watchdog->detection_ms ||
+                   a->watchdog->restoration_ms != b->watchdog->restoration_ms ||
+                   a->watchdog->action != b->watchdog->action;
+    for (uint32_t g = 0; g < WEFT_PRIORITIES; g++) {
+        const struct weft_sonic_profile *x = a->pg[g], *y = b->pg[g];
+        differs |= !x != !y || (x && y && (x->dynamic_th != y->dynamic_th || x->static_bytes != y->static_bytes));
+    }
+    return differs;
+}
+
+static void note_rest(struct making *m) {
+    const struct weft_sonic *s = m->s;
+    uint32_t differ = 0, groups = 0, queues = 0;
+    const char *first = "";
+    for (uint32_t p = 0; p < s->ports; p++) {
+        bool queued = false;
+        if (!s->port[p].up) continue;
+        for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
+            queued |= s->port[p].queue[q] != NULL;
+        queues += queued;
+        if (!port_differs(m->port, &s->port[p])) continue;
+        if (!differ++) first = s->port[p].name;
+    }
+    if (differ)
+        NOTE(LEFT_OUT, "what differs at %" PRIu32 " ports (%.60s is one) from %.60s: weft's switch is the same at all",
+             differ, first, m->port->name);
+    for (uint32_t t = 0; t < WEFT_PRIORITIES; t++)
+        groups += weft_sonic_at(m->port, WEFT_SONIC_TC_TO_PG, t) != weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, t);
+    if (groups)
+        NOTE(LEFT_OUT,
+             "that %" PRIu32 " classes have a priority group of another number than their queue: in weft a "
+             "priority has both",
+             groups);
+    if (queues)
+        NOTE(LEFT_OUT, "profiles of BUFFER_QUEUE at %" PRIu32 " ports: weft's buffer has no limits by output", queues);
+    if (*s->unread) NOTE(LEFT_OUT, "tables and fields without a parameter: %s", s->unread);
+}
+
+static enum weft_status sonic_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                   struct weft_import *import, struct weft_error *ret_error) {
+    struct weft_sonic *s = NULL;
+    enum weft_status status = weft_import_once(file, files, "config_db", ret_error);
+    if (!status) status = weft_sonic_read(file->path, weft_import_arena(import), &s, ret_error);
+    if (status) return status;
+    struct making making = {.s = s, .conf = conf, .im = import}, *m = &making;
+    for (uint32_t p = 0; p < s->ports; p++) {
+        m->up += s->port[p].up;
+        if (s->port[p].up && (!m->port || (!m->port->qos_key && s->port[p].qos_key))) m->port = &s->port[p];
+    }
+    if (m->up < 2)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
+                              "PORT: %" PRIu32 " ports are up; expected 2 at least", m->up);
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (m->port->pfc_enable >> p & 1)
+            m->lossless |= (uint8_t)(1u << weft_sonic_at(m->port, WEFT_SONIC_PFC_TO_QUEUE, p));
+    NOTE(FOUND, "%.60s: %" PRIu32 " ports, %" PRIu32 " of them up; the switch is made after %.60s", file->written,
+         s->ports, m->up, m->port->name);
+    say_topology(m);
+    say_buffer(m);
+    say_aqm(m);
+    say_scheduler(m);
+    say_maps(m);
+    say_pfc(m);
+    note_rest(m);
+    return WEFT_OK;
+}
+
+static const struct weft_import_ops import_ops = {sonic_recognise, sonic_make};
+
+const struct weft_model weft__import_sonic = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "sonic",
+    .summary = "config_db.json of a SONiC switch: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
+    .source =
+        "sonic-net/sonic-buildimage, src/sonic-yang-models; profiles as sonic-swss, cfgmgr/buffermgrd computes them",
+    .params = &import_params,
+    .ops = &import_ops,
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// config_db.json of SONiC: both styles of references, profiles that SONiC computes, what a switch becomes, bad files.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "weft/import.h"
+#include "weft/sonic.h"
+
+static char folder[] = "/tmp/weft-sonic-XXXXXX";
+static char file_path[64];
+
+static int setup(void **state) {
+    if (!mkdtemp(folder)) return -1;
+    snprintf(file_path, sizeof file_path, "%s/config_db.json", folder);
+    return 0;
+}
+
+static int teardown(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static void put(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static struct weft_sonic *read_text(const char *text, struct weft_arena *arena) {
+    struct weft_error error = {0};
+    struct weft_sonic *s = NULL;
+    put(file_path, text);
+    if (weft_sonic_read(file_path, arena, &s, &error)) fail_msg("%s", error.text);
+    return s;
+}
+
+#define PORTS                                                                                                          \
+    "\"PORT\": {\"Ethernet0\": {\"speed\": \"400000\", \"lanes\": \"1,2,3,4\"}, \"Ethernet4\": {\"speed\": 100000, "   \
+    "\"lanes\": \"5,6,7,8\", \"mtu\": \"9100\"}}"
+#define POOL "\"BUFFER_POOL\": {\"in\": {\"type\": \"ingress\", \"mode\": \"dynamic\", \"size\": \"60000000\"}}"
+#define PROFILE                                                                                                        \
+    "\"BUFFER_PROFILE\": {\"lossless\": {\"pool\": \"%s\", \"size\": \"20000\", \"xoff\": \"300000\", "                \
+    "\"xon_offset\": "                                                                                                 \
+    "\"3556\", \"dynamic_th\": \"-2\"}}"
+
+/// References as names and as [TABLE|name] are the same; keys list ports and ranges of priorities.
+static void both_styles(void **state) {
+    static const char *const styles[][4] = {
+        {"in", "lossless", "W", "S"},
+        {"[BUFFER_POOL|in]", "[BUFFER_PROFILE|lossless]", "[WRED_PROFILE|W]", "[SCHEDULER|S]"}};
+    for (int i = 0; i < 2; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        const char *const *name = styles[i];
+        struct weft_sonic *s =
+            read_text(weft_arena_format(
+                          arena,
+                          "{" PORTS "," POOL "," PROFILE ", \"BUFFER_PG\": {\"Ethernet0,Ethernet4|3-4\": "
+                          "{\"profile\": \"%s\"}}, \"WRED_PROFILE\": {\"W\": {\"ecn\": \"ecn_all\", "
+                          "\"green_min_threshold\": \"1000\", \"green_max_threshold\": \"2000\"}}, \"SCHEDULER\": "
+                          "{\"S\": {\"type\": \"STRICT\"}}, \"QUEUE\": {\"Ethernet4|3\": {\"wred_profile\": \"%s\", "
+                          "\"scheduler\": \"%s\"}}}",
+                          name[0], name[1], name[2], name[3]),
+                      arena);
+        for (uint32_t p = 0; p < 2; p++) {
+            assert_null(s->port[p].pg[2]);
+            assert_ptr_equal(s->port[p].pg[3], s->profile);
+            assert_ptr_equal(s->port[p].pg[4], s->profile);
+            assert_null(s->port[p].pg[5]);
+        }
+        assert_ptr_equal(s->profile->pool, s->pool);
+        assert_int_equal(s->profile->xoff_bytes, 300000);
+        assert_int_equal(s->profile->dynamic_th, -2);
+        assert_null(s->port[0].wred[3]);
+        assert_true(s->port[1].wred[3]->marks);
+        assert_int_equal(s->port[1].wred[3]->percent, 100); // the default of sonic-wred-profile.yang
+        assert_string_equal(s->port[1].scheduler[3]->type, "STRICT");
+        assert_int_equal(s->port[1].rate_bps, UINT64_C(100000000000));
+        weft_arena_free(arena);
+    }
+}
+
+/// 5 m at 400G is 208 KiB: `weft plan pfc --rate 400Gbps --cable 5m --formula sonic`.
+static void what_sonic_computes(void **state) {
+    static const char *const groups[] = {
+        "\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"NULL\"}},",
+        "\"BUFFER_PG\": {\"Ethernet0|3\": {}},",
+        "\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"[BUFFER_PROFILE|pg_lossless_400000_5m_profile]\"}},",
+        "\"PORT_QOS_MAP\": {\"Ethernet0\": {\"pfc_enable\": \"3\"}},",
+    };
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_sonic *s =
+            read_text(weft_arena_format(arena,
+                                        "{%s" PORTS "," POOL ", \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": "
+                                        "\"5m\"}}}",
+                                        groups[i]),
+                      arena);
+        assert_non_null(s->port[0].pg[3]);
+        assert_int_equal(s->port[0].pg[3]->xoff_bytes, 208 * 1024);
+        assert_string_equal(s->port[0].pg[3]->name, "pg_lossless_400000_5m_profile");
+        assert_ptr_equal(s->port[0].pg[3]->pool, s->pool);
+        assert_true(s->port[0].pg[3]->computed);
+        assert_null(s->port[1].pg[3]);
+        weft_arena_free(arena);
+    }
+}
+
+static void bad_files(void **state) {
+    static const struct {
+        const char *text, *expected;
+    } bad[] = {
+        {"{\n  \"PORT\": {\n", "config_db.json:3:"},
+        {"{\"PORT\": {}, \"PORT\": {}}", "duplicate"},
+        {"{\"PORT\": {}}", "PORT: expected a port at least"},
+        {"{\"PORT\": 5}", "PORT: expected an object with rows"},
+        {"{\"PORT\": {\"Ethernet0\": {\"speed\": \"fast\"}}}", "PORT|Ethernet0.speed: 'fast'; expected a whole number"},
+        {"{\"PORT\": {\"Ethernet0\": {}}}", "PORT|Ethernet0.speed: expected 1000 to 3200000"},
+        {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet8|3-4\": {\"profile\": \"x\"}}}", "there is no PORT 'Ethernet8'"},
+        {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|4-3\": {}}}", "BUFFER_PG|Ethernet0|4-3: '4-3'; expected priorities"},
+        {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"x\"}}}",
+         "BUFFER_PG|Ethernet0|3.profile: there is no BUFFER_PROFILE 'x'"},
+        {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"[QUEUE|x]\"}}}",
+         "expected a name or [BUFFER_PROFILE"},
+        {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"NULL\"}}}",
+         "is left to SONiC, but CABLE_LENGTH says nothing of Ethernet0"},
+        {"{" PORTS ", \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": \"5\"}}}",
+         "CABLE_LENGTH|AZURE.Ethernet0: \"5\" has no unit"},
+        {"{" PORTS ", \"PORT_QOS_MAP\": {\"Ethernet0\": {\"pfc_enable\": \"3,8\"}}}",
+         "PORT_QOS_MAP|Ethernet0.pfc_enable: '3,8'"},
+        {"{" PORTS ", \"DSCP_TO_TC_MAP\": {\"A\": {\"64\": \"1\"}}}",
+         "DSCP_TO_TC_MAP|A.64: '64'; expected a whole number of"},
+        {"{" PORTS ", \"WRED_PROFILE\": {\"W\": {\"green_min_threshold\": \"9\", \"green_max_threshold\": \"8\"}}}",
+         "WRED_PROFILE|W.green_max_threshold: is below"},
+        {"{" PORTS ", \"PFC_WD\": {\"Ethernet0\": {\"action\": \"wait\"}}}", "PFC_WD|Ethernet0.action: 'wait'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_error error = {0};
+        struct weft_sonic *s;
+        put(file_path, bad[i].text);
+        assert_int_equal(weft_sonic_read(file_path, arena, &s, &error), WEFT_ERROR_INPUT);
+        if (!strstr(error.text, bad[i].expected) || strncmp(error.text, file_path, strlen(file_path)))
+            fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
+        weft_arena_free(arena);
+    }
+}
+
+/// The sample: what its scenario says, and that it runs without loss.
+static void the_sample_runs(void **state) {
+    char path[512], *text = NULL;
+    size_t size;
+    struct run r = {0};
+    snprintf(path, sizeof path, "%s/examples/import/sonic/config_db.json", getenv("WEFT_ROOT"));
+    const char *paths[] = {path};
+    FILE *out = open_memstream(&text, &size);
+    if (weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, paths, 1, folder, out, &r.error))
+        fail_msg("%s", r.error.text);
+    fclose(out);
+    put(file_path, text);
+    if (weft_scenario_file_read(file_path, NULL, 0, &r.file, &r.error) || run_bind(&r, 0)) fail_msg("%s", r.error.text);
+    const struct weft_switch_conf *sw = &weft_scenario_device(r.scenario, "leaf-1")->sw;
+    assert_string_equal(sw->buffer.model->name, "dynamic");
+    assert_string_equal(sw->aqm.model->name, "wred");
+    assert_string_equal(sw->scheduler.model->name, "dwrr");
+    assert_int_equal(sw->pfc.priorities, 1 << 3 | 1 << 4);
+    assert_int_equal(sw->pfc.watchdog_ps, 200 * WEFT_PS_PER_MS);
+    assert_int_equal(sw->dscp_map[3], 3);
+    assert_int_equal(sw->dscp_map[46], 5);
+    assert_int_equal(sw->dscp_map[48], 6);
+    assert_int_equal(r.topology->hosts, 7);
+    assert_int_equal(r.topology->link[0].delay_ps, 25 * WEFT_PS_PER_NS);
+    assert_int_equal(r.topology->link[6].delay_ps, 200 * WEFT_PS_PER_NS);
+    r.outcome = run_again(&r, 1, text);
+    assert_non_null(strstr(text, "Left out:"));
+    free(text);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_styles),
+        cmocka_unit_test(what_sonic_computes),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(the_sample_runs),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
