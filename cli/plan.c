@@ -226,6 +226,8 @@ static void usage(FILE *file) {
                   "Headroom, thresholds and pause times, with the formula and the numbers in it.\n\n");
     for (unsigned i = 0; i < PLANS; i++)
         fprintf(file, "  %-5s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
+    fprintf(file, "  %-5s %s\n", "sonic",
+            "the configuration of a SONiC switch: what is wrong in config_db.json, and a patch");
     fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
 }
 
@@ -234,13 +236,15 @@ int weft_cli_plan(int argc, char **argv) {
         usage(stdout);
         return WEFT_OK;
     }
-    const char *names[PLANS];
+    if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
+    const char *names[PLANS + 1];
+    names[PLANS] = "sonic";
     for (unsigned i = 0; i < PLANS; i++) {
         names[i] = plans[i]->name;
         if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
     }
     char expected[256];
-    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS, expected, sizeof expected);
+    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 1, expected, sizeof expected);
     fprintf(stderr, "weft: plan: which calculator? %s\n", expected);
     return WEFT_ERROR_INPUT;
 }

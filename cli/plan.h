@@ -23,6 +23,9 @@ struct plan {
 };
 extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
+/// weft plan sonic, which judges a file rather than values: its exit status.
+int plan_sonic(int argc, char **argv);
+
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);
 /// Every value: the user's, else with `defaults` the table's own (one without is an error); then the table's check.

@@ -31,6 +31,7 @@ struct weft_sonic_wred {
     weft_bytes min_bytes, max_bytes; ///< of green packets: thresholds of marking if it has its own, else of WRED
     uint64_t percent;                ///< at max_bytes
     bool marks;                      ///< green packets get ECN marks rather than drops
+    bool drops, ecn_said;            ///< green packets are under WRED; `ecn` is in the file
     bool own;                        ///< ecn_green_*: thresholds of marking apart from those of drops
 };
 
@@ -61,6 +62,7 @@ enum weft_sonic_map_kind {
 extern const char *const weft_sonic_map_tables[WEFT_SONIC_MAPS]; ///< "DSCP_TO_TC_MAP", ...
 
 struct weft_sonic_watchdog {
+    const char *key;
     const char *action;                    ///< "drop", "forward" or "alert"
     uint64_t detection_ms, restoration_ms; ///< 0: not said
 };
@@ -71,8 +73,8 @@ struct weft_sonic_port {
     weft_rate_bps rate_bps;
     weft_bytes mtu_bytes;
     uint64_t lanes, cable_mm; ///< cable 0: not said
-    bool up;
-    uint8_t pfc_enable; ///< priorities
+    bool up, pfc_said;        ///< pfc_said: pfc_enable is in the file
+    uint8_t pfc_enable;       ///< priorities
     const struct weft_sonic_profile *pg[WEFT_PRIORITIES], *queue[WEFT_PRIORITIES];
     const struct weft_sonic_wred *wred[WEFT_PRIORITIES];
     const struct weft_sonic_scheduler *scheduler[WEFT_PRIORITIES];

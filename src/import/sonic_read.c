@@ -321,6 +321,8 @@ static void read_wred(const struct row *row, uint32_t index) {
     static const bool green[] = {false, true, false, false, true, true, false, true};
     struct weft_sonic_wred *w = &row->r->s->wred[index];
     w->name = row->key;
+    w->ecn_said = text_of(row, "ecn");
+    w->drops = !strcmp(text_or(row, "wred_green_enable", "false"), "true");
     w->marks = green[choice_of(row, "ecn", modes, "ecn_none")];
     w->own = text_of(row, "ecn_green_min_threshold") && text_of(row, "ecn_green_max_threshold");
     w->min_bytes = count_of(row, w->own ? "ecn_green_min_threshold" : "green_min_threshold", bytes_max, 0);
@@ -397,6 +399,7 @@ static void set_qos(const struct row *row, struct weft_sonic_port *port, uint8_t
     }
     if (!mask) return; // "global" has maps alone
     port->qos_key = row->key;
+    port->pfc_said = text_of(row, "pfc_enable");
     port->pfc_enable = priorities(row, "pfc_enable", text_or(row, "pfc_enable", ""));
 }
 
@@ -413,6 +416,7 @@ static void read_qos(const struct row *row, uint32_t index) {
 static void set_watchdog(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
     static const char *const actions[] = {"drop", "forward", "alert", NULL};
     struct weft_sonic_watchdog *w = weft_arena_alloc(row->r->arena, 1, sizeof *w);
+    w->key = row->key;
     w->action = actions[choice_of(row, "action", actions, "drop")];
     w->detection_ms = count_of(row, "detection_time", ms_max, 0);
     w->restoration_ms = count_of(row, "restoration_time", ms_max, 0);

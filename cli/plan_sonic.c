@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan sonic: what is wrong with the configuration of a SONiC switch, and a patch for it.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plan.h"
+#include "weft/plan_sonic.h"
+
+#include "base/draft.h"
+#include "base/param.h"
+#include "base/stream.h"
+
+static const char *patch_file, *scenario_file, *given[3];
+static const char *const rows[] = {"formula", "processing", "mtu"};
+static const struct weft_cli_option own[] = {
+    {"patch", "FILE", "write what mends the findings to FILE, as a JSON patch (RFC 6902)", &patch_file, NULL},
+    {"scenario", "FILE", "take MTU, processing, reaction and missing cables from the links to switches of a scenario",
+     &scenario_file, NULL},
+    {"formula", "NAME", "of the headroom: bound, study or sonic (default bound)", &given[0], NULL},
+    {"processing", "TIME", "of the switch, from the last bit of a frame to its buffer (default 300ns)", &given[1],
+     NULL},
+    {"mtu", "SIZE", "payload of a full packet (default 4096B)", &given[2], NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "plan sonic",
+    .operands = "CONFIG_DB.JSON",
+    .about =
+        "Judges the configuration of a SONiC switch: headroom for cables and speeds, thresholds against pools, ECN\n"
+        "below XOFF, maps against PFC, times of the watchdog. Each finding has its reason and the rule's source.\n"
+        "A finding without a patch needs a decision. docs/plan.md says what is judged.\n"
+        "Exit status: 0 nothing found, 2 bad input, 5 findings.",
+    .accept = WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+};
+
+static enum weft_status load_base(struct weft_plan_pfc_conf *base, bool defaults, struct weft_arena *arena,
+                                  struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    const struct weft_param_table *table = &weft_plan_pfc_table;
+    for (uint32_t i = 0; i < table->n && !status && defaults; i++)
+        if (table->rows[i].dflt)
+            status = weft_param_parse(&table->rows[i], table->rows[i].dflt, WEFT_NOWHERE, base, arena, ret_error);
+    for (uint32_t k = 0; k < 3 && !status; k++)
+        if (given[k])
+            status = weft__param_parse_at(weft_param_find(table, rows[k]), given[k], WEFT_NOWHERE,
+                                          weft_arena_format(arena, "--%s", rows[k]), base, arena, ret_error);
+    return status;
+}
+
+/// The largest of what links to switches of the first variant have.
+static enum weft_status load_scenario(struct weft_plan_pfc_conf *base, struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_scenario *s = NULL;
+    struct weft_topology *t;
+    enum weft_status status = weft_scenario_file_read(scenario_file, NULL, 0, &file, ret_error);
+    if (!status) status = weft_scenario_new(file, 0, &s, ret_error);
+    if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    uint32_t lines = 0;
+    const struct weft_plan_pfc_conf start = *base;
+    const struct weft_plan_line *line = status ? NULL : weft_plan_scenario_lines(s, t, &start, s->arena, &lines);
+    base->processing_ps = lines ? 0 : base->processing_ps;
+    for (uint32_t l = 0; l < lines; l++) {
+        const struct weft_plan_pfc_conf *c = &line[l].pfc;
+        if (c->processing_ps > base->processing_ps) base->processing_ps = c->processing_ps;
+        if (c->delay_ps > base->delay_ps) base->delay_ps = c->delay_ps;
+        if (base->reaction_ps == WEFT_TIME_NEVER || c->reaction_ps > base->reaction_ps)
+            base->reaction_ps = c->reaction_ps;
+        base->mtu_bytes = c->mtu_bytes;
+        base->framing_bytes = c->framing_bytes;
+    }
+    weft_scenario_free(s);
+    weft_scenario_file_free(file);
+    return status;
+}
+
+// --- output -------------------------------------------------------------------------------------------------------
+
+static bool is_first(const struct weft_sonic_finding *f, uint32_t i, uint32_t k) {
+    for (uint32_t a = 0; a <= i; a++)
+        for (uint32_t b = 0; b < (a == i ? k : f[a].changes); b++)
+            if (!strcmp(f[a].change[b].pointer, f[i].change[k].pointer)) return false;
+    return true;
+}
+
+static void json_patch(struct weft__json *j, const struct weft_sonic_finding *f, uint32_t findings) {
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < findings; i++)
+        for (uint32_t k = 0; k < f[i].changes; k++) {
+            if (!is_first(f, i, k)) continue;
+            weft__json_begin_object(j);
+            weft__json_key_string(j, "op", f[i].change[k].there ? "replace" : "add");
+            weft__json_key_string(j, "path", f[i].change[k].pointer);
+            weft__json_key_string(j, "value", f[i].change[k].value);
+            weft__json_end_object(j);
+        }
+    weft__json_end_array(j);
+}
+
+static void print_json(const char *path, const struct weft_sonic_finding *f, uint32_t findings) {
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "plan", "sonic");
+    weft__json_key_string(&j, "file", path);
+    weft__json_key(&j, "findings");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < findings; i++) {
+        weft__json_begin_object(&j);
+        weft__json_key_string(&j, "rule", weft_sonic_rule_names[f[i].rule]);
+        weft__json_key_string(&j, "where", f[i].where);
+        weft__json_key_u64(&j, "ports", f[i].ports);
+        weft__json_key_string(&j, "reason", f[i].reason);
+        weft__json_key_string(&j, "source", weft_sonic_rule_sources[f[i].rule]);
+        weft__json_key_bool(&j, "patch", f[i].changes != 0);
+        weft__json_end_object(&j);
+    }
+    weft__json_end_array(&j);
+    weft__json_key(&j, "patch");
+    json_patch(&j, f, findings);
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+static void print_text(const struct weft_sonic *s, const struct weft_sonic_finding *f, uint32_t findings) {
+    uint32_t mended = 0;
+    for (uint32_t i = 0; i < findings; i++) {
+        mended += f[i].changes != 0;
+        printf("%-9s  %s", weft_sonic_rule_names[f[i].rule], f[i].where);
+        if (f[i].ports > 1) printf("  (%" PRIu32 " ports)", f[i].ports);
+        printf("\n           %s\n", f[i].reason);
+        for (uint32_t k = 0; k < f[i].changes; k++)
+            printf("           patch: %s = %s\n", f[i].change[k].pointer, f[i].change[k].value);
+        if (!f[i].changes) printf("           no patch\n");
+        printf("           source: %s\n", weft_sonic_rule_sources[f[i].rule]);
+    }
+    printf("%" PRIu32 " ports, %" PRIu32 " findings, %" PRIu32 " of them with a patch\n", s->ports, findings, mended);
+}
+
+static enum weft_status write_patch(const struct weft_sonic_finding *f, uint32_t findings, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    const char *draft = weft__draft_name(patch_file, arena);
+    FILE *file = weft__file_open(draft, "w");
+    bool failed = !file;
+    if (file) {
+        struct weft__json j = {.file = file};
+        json_patch(&j, f, findings);
+        failed = fputc('\n', file) == EOF || ferror(file);
+        failed |= fclose(file) != 0;
+        failed = failed || rename(draft, patch_file);
+        if (failed) unlink(draft);
+    }
+    return failed ? weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = patch_file},
+                                   "cannot be written: %s", strerror(errno))
+                  : WEFT_OK;
+}
+
+static int judge(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    struct weft_plan_pfc_conf base = {0};
+    struct weft_sonic *s = NULL;
+    uint32_t findings = 0;
+    enum weft_status status = load_base(&base, true, o->arena, ret_error);
+    if (!status && scenario_file) status = load_scenario(&base, ret_error);
+    if (!status) status = load_base(&base, false, o->arena, ret_error);
+    if (!status) status = weft_sonic_read(o->operand[0], o->arena, &s, ret_error);
+    if (status) return (int)status;
+    const struct weft_sonic_finding *f = weft_plan_sonic(s, &base, o->arena, &findings);
+    if (patch_file) status = write_patch(f, findings, o->arena, ret_error);
+    if (status) return (int)status;
+    if (o->json)
+        print_json(o->operand[0], f, findings);
+    else
+        print_text(s, f, findings);
+    return findings ? WEFT_ERROR_CLAIM : WEFT_OK;
+}
+
+int plan_sonic(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        status = judge(&o, &error);
+        if (*error.text) status = weft_cli_fail(&error);
+    }
+    weft_cli_options_deinit(&o);
+    return status;
+}

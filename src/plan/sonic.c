@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges a SONiC configuration. Buffers decide: where PFC and priority groups disagree, the patch lets pfc_enable
+// follow the groups that have headroom, and maps follow both. A threshold of ECN is compared with the lowest depth at
+// which a queue can pause its inputs: one input alone holds alpha / (1 + alpha) of the shared pool, more inputs hold
+// more.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "weft/plan_sonic.h"
+
+enum { KIB = 1024, DETECTION_MAX = 5000, RESTORATION_MAX = 60000, TIME_MIN = 100, POLL_MAX = 1000 };
+
+const char *const weft_sonic_rule_names[WEFT_SONIC_RULES] = {"headroom", "pool", "threshold", "ecn",
+                                                             "pfc",      "map",  "watchdog"};
+const char *const weft_sonic_rule_sources[WEFT_SONIC_RULES] = {
+    "weft plan pfc; IEEE 802.1Q annex N",
+    "SONiC, sonic-swss cfgmgr/buffer_headroom_mellanox.lua",
+    "SAI, saibuffer.h: thresholds by the mode of the pool",
+    "Zhu et al., SIGCOMM 2015, section 4: ECN before PFC",
+    "IEEE 802.1Q clause 36: a priority that is paused needs headroom",
+    "IEEE 802.1Q clause 36: a pause stops the priority that it names",
+    "SONiC, sonic-yang-models/yang-models/sonic-pfcwd.yang",
+};
+
+struct judge {
+    const struct weft_sonic *s;
+    const struct weft_plan_pfc_conf *base;
+    struct weft_arena *arena;
+    struct weft_sonic_finding *finding;
+    uint32_t n, room;
+    struct after { // of a profile, with its changes made
+        weft_bytes xoff_bytes, size_bytes, static_bytes, need_bytes;
+        const struct weft_sonic_port *needs;
+        uint32_t ports;
+    } * profile;
+    uint8_t *lossless; ///< priorities of each port, with the changes made
+};
+
+#define TEXT(...) weft_arena_format(j->arena, __VA_ARGS__)
+#define BYTES(bytes) weft__bytes_text(bytes).text
+
+/// A part of a JSON pointer: "~" and "/" are escaped.
+static const char *escaped(struct judge *j, const char *text) {
+    char *copy = weft_arena_alloc(j->arena, 2 * strlen(text) + 1, 1), *to = copy;
+    for (; *text; text++) {
+        *to++ = *text == '/' ? '~' : *text;
+        if (*text == '/' || *text == '~') *to++ = *text == '/' ? '1' : '0';
+    }
+    return copy;
+}
+
+static struct weft_sonic_finding *add(struct judge *j, enum weft_sonic_rule rule, const char *where,
+                                      const char *reason) {
+    if (j->n == j->room) {
+        struct weft_sonic_finding *more = weft_arena_alloc(j->arena, 2 * (size_t)j->room + 16, sizeof *more);
+        if (j->n) memcpy(more, j->finding, j->n * sizeof *more);
+        j->finding = more;
+        j->room = 2 * j->room + 16;
+    }
+    j->finding[j->n] = (struct weft_sonic_finding){.rule = rule, .where = where, .reason = reason};
+    return &j->finding[j->n++];
+}
+
+static void change(struct judge *j, struct weft_sonic_finding *f, const char *table, const char *key, const char *field,
+                   bool there, const char *value) {
+    f->change[f->changes++] = (struct weft_sonic_change){
+        TEXT("/%s/%s/%s", escaped(j, table), escaped(j, key), escaped(j, field)), value, there};
+}
+
+static const char *number(struct judge *j, uint64_t value) {
+    return TEXT("%" PRIu64, value);
+}
+
+/// A finding of a port: one for all ports of which the same is said at the same place.
+static struct weft_sonic_finding *add_port(struct judge *j, enum weft_sonic_rule rule, const char *where,
+                                           const char *value, const char *reason) {
+    for (uint32_t i = 0; i < j->n; i++) {
+        struct weft_sonic_finding *f = &j->finding[i];
+        bool same = f->rule == rule && !strcmp(f->where, where);
+        if (!same || (value && f->changes && strcmp(f->change[0].value, value))) continue;
+        f->ports++;
+        return NULL;
+    }
+    struct weft_sonic_finding *f = add(j, rule, where, reason);
+    f->ports = 1;
+    return f;
+}
+
+// --- headroom, pools, thresholds ----------------------------------------------------------------------------------
+
+static struct after *after(struct judge *j, const struct weft_sonic_profile *profile) {
+    return &j->profile[profile - j->s->profile];
+}
+
+static const struct weft_sonic_profile *group_of(const struct weft_sonic_port *port, uint32_t priority) {
+    return port->pg[weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, priority)];
+}
+
+/// What a port needs above XOFF; 0: its cable is not known.
+static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port) {
+    struct weft_plan_pfc_conf conf = *j->base;
+    conf.rate_bps = port->rate_bps;
+    if (port->cable_mm) conf.delay_ps = weft_sonic_delay(port->cable_mm);
+    conf.port_mtu_bytes = port->mtu_bytes;
+    conf.lanes = port->lanes == 8 ? 8 : 4;
+    return conf.delay_ps ? weft_plan_calc_pfc(&conf).headroom_bytes : 0;
+}
+
+static void need_headroom(struct judge *j) {
+    for (uint32_t p = 0; p < j->s->ports; p++) {
+        const struct weft_sonic_port *port = &j->s->port[p];
+        weft_bytes need = need_of(j, port);
+        if (j->lossless[p] && !need)
+            add_port(j, WEFT_SONIC_HEADROOM, "CABLE_LENGTH", NULL,
+                     TEXT("%s has lossless groups and no cable length: its headroom cannot be judged", port->name));
+        for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
+            if (!(j->lossless[p] >> k & 1)) continue;
+            struct after *a = after(j, group_of(port, k));
+            bool first = k == (uint32_t)__builtin_ctz(j->lossless[p]);
+            if (need > group_of(port, k)->xoff_bytes) a->ports += first || a->needs != port;
+            if (need > a->need_bytes) a->need_bytes = need, a->needs = port;
+        }
+    }
+}
+
+static void judge_headroom(struct judge *j) {
+    for (uint32_t i = 0; i < j->s->profiles; i++) {
+        const struct weft_sonic_profile *p = &j->s->profile[i];
+        struct after *a = &j->profile[i];
+        if (!a->needs) continue;
+        if (p->xoff_bytes < a->need_bytes) {
+            struct weft_sonic_finding *f =
+                add(j, WEFT_SONIC_HEADROOM, TEXT("BUFFER_PROFILE|%s.xoff", p->name),
+                    TEXT("xoff of %s; %s at %" PRIu64 "G with %gm of cable needs %s (formula %s)", BYTES(p->xoff_bytes),
+                         a->needs->name, a->needs->rate_bps / 1000000000, (double)a->needs->cable_mm / 1000,
+                         BYTES(a->need_bytes), weft_plan_formula_names[j->base->formula]));
+            f->ports = a->ports;
+            if (!p->computed) {
+                a->xoff_bytes = (a->need_bytes + KIB - 1) / KIB * KIB;
+                if (p->size_bytes >= p->xoff_bytes) a->size_bytes += a->xoff_bytes - p->xoff_bytes;
+                change(j, f, "BUFFER_PROFILE", p->name, "xoff", true, number(j, a->xoff_bytes));
+                if (p->size_bytes >= p->xoff_bytes)
+                    change(j, f, "BUFFER_PROFILE", p->name, "size", true, number(j, a->size_bytes));
+            }
+        }
+        if (p->computed || !p->pool || p->pool->xoff_bytes || a->size_bytes >= a->xoff_bytes) continue;
+        weft_bytes size = p->xon_bytes + a->xoff_bytes;
+        struct weft_sonic_finding *f =
+            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_PROFILE|%s.size", p->name),
+                TEXT("size of %s is less than xoff, and %s shares no headroom (xoff): none is set aside",
+                     BYTES(p->size_bytes), p->pool->name));
+        change(j, f, "BUFFER_PROFILE", p->name, "size", p->size_bytes != 0, number(j, size));
+        a->size_bytes = size;
+    }
+}
+
+/// What groups of a pool have for themselves.
+static weft_bytes reserved(struct judge *j, const struct weft_sonic_pool *pool) {
+    weft_bytes sum = 0;
+    for (uint32_t p = 0; p < j->s->ports; p++)
+        for (uint32_t g = 0; g < WEFT_PRIORITIES; g++) {
+            const struct weft_sonic_profile *profile = j->s->port[p].pg[g];
+            if (profile && profile->pool == pool) sum += after(j, profile)->size_bytes;
+        }
+    return sum;
+}
+
+static void judge_pools(struct judge *j) {
+    for (uint32_t i = 0; i < j->s->pools; i++) {
+        const struct weft_sonic_pool *pool = &j->s->pool[i];
+        weft_bytes sum = reserved(j, pool), most = 0;
+        for (uint32_t k = 0; k < j->s->profiles; k++)
+            if (j->s->profile[k].pool == pool && j->profile[k].needs && j->profile[k].xoff_bytes > most)
+                most = j->profile[k].xoff_bytes;
+        if (pool->size_bytes && sum > pool->size_bytes)
+            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.size", pool->name),
+                TEXT("%s, but its priority groups are to have %s of their own", BYTES(pool->size_bytes), BYTES(sum)));
+        if (pool->xoff_bytes && most > pool->xoff_bytes)
+            add(j, WEFT_SONIC_POOL, TEXT("BUFFER_POOL|%s.xoff", pool->name),
+                TEXT("all groups share %s of headroom, but one alone needs %s", BYTES(pool->xoff_bytes), BYTES(most)));
+    }
+}
+
+static void judge_thresholds(struct judge *j) {
+    for (uint32_t i = 0; i < j->s->profiles; i++) {
+        const struct weft_sonic_profile *p = &j->s->profile[i];
+        if (!p->pool) continue;
+        if (p->pool->dynamic ? p->has_static && !p->has_dynamic : p->has_dynamic && !p->has_static)
+            add(j, WEFT_SONIC_THRESHOLD,
+                TEXT("BUFFER_PROFILE|%s.%s", p->name, p->has_static ? "static_th" : "dynamic_th"),
+                TEXT("%s is a %s pool", p->pool->name, p->pool->dynamic ? "dynamic" : "static"));
+        if (!p->has_static || !p->pool->size_bytes || p->static_bytes <= p->pool->size_bytes) continue;
+        struct weft_sonic_finding *f = add(
+            j, WEFT_SONIC_THRESHOLD, TEXT("BUFFER_PROFILE|%s.static_th", p->name),
+            TEXT("%s is above the %s of pool %s", BYTES(p->static_bytes), BYTES(p->pool->size_bytes), p->pool->name));
+        j->profile[i].static_bytes = p->pool->size_bytes;
+        change(j, f, "BUFFER_PROFILE", p->name, "static_th", true, number(j, p->pool->size_bytes));
+    }
+}
+
+// --- ECN ----------------------------------------------------------------------------------------------------------
+
+/// The lowest depth at which a group pauses its input; 0: the pool has no size.
+static weft_bytes xoff_of(struct judge *j, const struct weft_sonic_profile *p) {
+    if (!p->pool || !p->pool->size_bytes) return 0;
+    if (!p->pool->dynamic) return p->has_static ? after(j, p)->static_bytes : 0;
+    weft_bytes own = reserved(j, p->pool);
+    double shared = own < p->pool->size_bytes ? (double)(p->pool->size_bytes - own) : 0, alpha = 1;
+    for (int64_t k = p->dynamic_th; k && k > -64 && k<64; k += k> 0 ? -1 : 1)
+        alpha = p->dynamic_th > 0 ? alpha * 2 : alpha / 2;
+    return (weft_bytes)(alpha / (1 + alpha) * shared);
+}
+
+static void judge_wred(struct judge *j, const struct weft_sonic_wred *w, weft_bytes xoff, const char *who) {
+    if (!w->marks && w->drops) {
+        struct weft_sonic_finding *f =
+            add(j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.ecn", w->name),
+                TEXT("%s is lossless, but WRED drops its packets rather than mark them", who));
+        change(j, f, "WRED_PROFILE", w->name, "ecn", w->ecn_said, "ecn_all");
+    }
+    if (!xoff || w->max_bytes <= xoff) return;
+    const char *least = w->own ? "ecn_green_min_threshold" : "green_min_threshold";
+    const char *most = w->own ? "ecn_green_max_threshold" : "green_max_threshold";
+    weft_bytes min = (weft_bytes)((unsigned __int128)w->min_bytes * xoff / w->max_bytes);
+    struct weft_sonic_finding *f = add(
+        j, WEFT_SONIC_ECN, TEXT("WRED_PROFILE|%s.%s", w->name, most),
+        TEXT("%s pauses an input at %s, before the %s at which it marks all", who, BYTES(xoff), BYTES(w->max_bytes)));
+    change(j, f, "WRED_PROFILE", w->name, most, true, number(j, xoff));
+    if (min != w->min_bytes) change(j, f, "WRED_PROFILE", w->name, least, true, number(j, min));
+}
+
+/// Each profile of WRED by the lossless queue that pauses lowest.
+static void judge_ecn(struct judge *j) {
+    weft_bytes *xoff = weft_arena_alloc(j->arena, j->s->profiles + 1, sizeof *xoff);
+    for (uint32_t i = 0; i < j->s->profiles; i++)
+        xoff[i] = xoff_of(j, &j->s->profile[i]);
+    for (uint32_t i = 0; i < j->s->wreds; i++) {
+        weft_bytes lowest = 0;
+        const char *who = NULL;
+        for (uint32_t p = 0; p < j->s->ports; p++) {
+            const struct weft_sonic_port *port = &j->s->port[p];
+            for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
+                uint32_t queue = weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, k);
+                if (!(j->lossless[p] >> k & 1) || port->wred[queue] != &j->s->wred[i]) continue;
+                weft_bytes at = xoff[group_of(port, k) - j->s->profile];
+                if (who && (!at || (lowest && at >= lowest))) continue;
+                lowest = at;
+                who = TEXT("%s|%" PRIu32, port->name, queue);
+            }
+        }
+        if (who) judge_wred(j, &j->s->wred[i], lowest, who);
+    }
+}
+
+// --- PFC, maps ----------------------------------------------------------------------------------------------------
+
+static const char *mask_text(struct judge *j, uint8_t mask) {
+    const char *text = "";
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (mask >> p & 1) text = TEXT("%s%s%" PRIu32, text, *text ? "," : "", p);
+    return text;
+}
+
+/// Priorities that the port is to have PFC for: those whose group has headroom. Of several with the same group those
+/// that have it now, or the lowest.
+static uint8_t wanted(const struct weft_sonic_port *port) {
+    uint8_t has = weft_sonic_lossless(port), want = has & port->pfc_enable, groups = 0;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
+        if (want >> p & 1) groups |= (uint8_t)(1u << weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, p));
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        uint8_t group = (uint8_t)(1u << weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, p));
+        if (!(has >> p & 1) || groups & group) continue;
+        want |= (uint8_t)(1u << p);
+        groups |= group;
+    }
+    return want;
+}
+
+static void judge_pfc(struct judge *j) {
+    for (uint32_t p = 0; p < j->s->ports; p++) {
+        const struct weft_sonic_port *port = &j->s->port[p];
+        uint8_t want = j->lossless[p], less = port->pfc_enable & (uint8_t)~want,
+                more = want & (uint8_t)~port->pfc_enable;
+        if (!less && !more) continue;
+        const char *key = port->qos_key ? port->qos_key : port->name, *value = mask_text(j, want);
+        struct weft_sonic_finding *f =
+            add_port(j, WEFT_SONIC_PFC, TEXT("PORT_QOS_MAP|%s.pfc_enable", key), value,
+                     TEXT("%s: %s%s%s%s%s", port->name, less ? "PFC without headroom in a priority group: " : "",
+                          mask_text(j, less), less && more ? "; " : "",
+                          more ? "priority group with headroom without PFC: " : "", mask_text(j, more)));
+        if (f && port->qos_key) change(j, f, "PORT_QOS_MAP", key, "pfc_enable", port->pfc_said, value);
+    }
+}
+
+/// A class by the lossless priority that its group or its queue is of.
+static void judge_class(struct judge *j, const struct weft_sonic_port *port, uint8_t lossless, uint32_t class) {
+    uint32_t group = weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class);
+    uint32_t queue = weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class);
+    uint32_t by_group = WEFT_PRIORITIES, by_queue = WEFT_PRIORITIES;
+    for (uint32_t p = WEFT_PRIORITIES; p-- > 0;) {
+        if (!(lossless >> p & 1)) continue;
+        bool is_group = weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, p) == group;
+        bool is_queue = weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, p) == queue;
+        if (is_group && is_queue) return;
+        if (is_group) by_group = p;
+        if (is_queue) by_queue = p;
+    }
+    bool queue_wrong = by_group < WEFT_PRIORITIES;
+    if (!queue_wrong && by_queue == WEFT_PRIORITIES) return;
+    enum weft_sonic_map_kind kind = queue_wrong ? WEFT_SONIC_TC_TO_QUEUE : WEFT_SONIC_TC_TO_PG;
+    const struct weft_sonic_map *map = port->map[kind];
+    const char *name = map ? map->name : "(none)", *field = number(j, class);
+    const char *value = number(j, queue_wrong ? weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, by_group)
+                                              : weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, by_queue));
+    const char *reason = queue_wrong ? TEXT("%s: class %s has lossless group %" PRIu32 " and queue %" PRIu32
+                                            ", but a pause of priority %" PRIu32 " stops queue %s",
+                                            port->name, field, group, queue, by_group, value)
+                                     : TEXT("%s: class %s has queue %" PRIu32 " of lossless priority %" PRIu32
+                                            ", but group %" PRIu32 ", which never pauses",
+                                            port->name, field, queue, by_queue, group);
+    struct weft_sonic_finding *f =
+        add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
+    if (f && map) change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
+}
+
+/// Is there a code point that ends in the queue of the priority?
+static bool is_reached(const struct weft_sonic_port *port, uint32_t priority) {
+    const struct weft_sonic_map *map = port->map[WEFT_SONIC_DSCP_TO_TC];
+    for (uint32_t d = 0; map && d < 64; d++) {
+        uint32_t class = weft_sonic_map_at(map, d, 0);
+        if (weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class) ==
+                weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, priority) ||
+            weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class) == weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, priority))
+            return true;
+    }
+    return !map;
+}
+
+static void judge_maps(struct judge *j) {
+    for (uint32_t p = 0; p < j->s->ports; p++) {
+        const struct weft_sonic_port *port = &j->s->port[p];
+        for (uint32_t class = 0; class < WEFT_PRIORITIES; class ++)
+            judge_class(j, port, j->lossless[p], class);
+        for (uint32_t k = 0; k < WEFT_PRIORITIES; k++)
+            if (j->lossless[p] >> k & 1 && !is_reached(port, k))
+                add_port(j, WEFT_SONIC_MAP, TEXT("DSCP_TO_TC_MAP|%s", port->map[WEFT_SONIC_DSCP_TO_TC]->name), NULL,
+                         TEXT("%s: no code point leads to lossless priority %" PRIu32, port->name, k));
+    }
+}
+
+// --- watchdog -----------------------------------------------------------------------------------------------------
+
+static uint64_t judge_time(struct judge *j, const char *key, const char *field, uint64_t ms, uint64_t least,
+                           uint64_t most) {
+    uint64_t value = ms < least ? least : ms > most ? most : ms;
+    if (!ms || value == ms) return ms;
+    struct weft_sonic_finding *f = add(j, WEFT_SONIC_WATCHDOG, TEXT("PFC_WD|%s.%s", key, field),
+                                       TEXT("%" PRIu64 "ms; SONiC takes %" PRIu64 "ms to %" PRIu64 "ms%s", ms, least,
+                                            most, least > TIME_MIN ? ", POLL_INTERVAL at least" : ""));
+    change(j, f, "PFC_WD", key, field, true, number(j, value));
+    return value;
+}
+
+static void judge_watchdog(struct judge *j) {
+    uint64_t least = judge_time(j, "GLOBAL", "POLL_INTERVAL", j->s->poll_ms, TIME_MIN, POLL_MAX);
+    const struct weft_sonic_watchdog *last = NULL;
+    if (!least) least = TIME_MIN;
+    for (uint32_t p = 0; p < j->s->ports; p++) {
+        const struct weft_sonic_watchdog *w = j->s->port[p].watchdog;
+        if (!w || w == last) continue;
+        last = w;
+        judge_time(j, w->key, "detection_time", w->detection_ms, least, DETECTION_MAX);
+        judge_time(j, w->key, "restoration_time", w->restoration_ms, least, RESTORATION_MAX);
+    }
+}
+
+/// Findings that set a field to different values: none of them can be followed.
+static void drop_conflicts(struct judge *j) {
+    bool *wrong = weft_arena_alloc(j->arena, j->n + 1, sizeof *wrong);
+    for (uint32_t a = 0; a < j->n; a++)
+        for (uint32_t b = 0; b < a; b++)
+            for (uint32_t k = 0; k < j->finding[a].changes * j->finding[b].changes; k++) {
+                const struct weft_sonic_change *x = &j->finding[a].change[k % j->finding[a].changes];
+                const struct weft_sonic_change *y = &j->finding[b].change[k / j->finding[a].changes];
+                bool differ = !strcmp(x->pointer, y->pointer) && strcmp(x->value, y->value);
+                if (differ && j->finding[a].rule == j->finding[b].rule) wrong[a] = wrong[b] = true;
+            }
+    for (uint32_t a = 0; a < j->n; a++)
+        if (wrong[a]) {
+            j->finding[a].reason = TEXT("%s; ports want different values here", j->finding[a].reason);
+            j->finding[a].changes = 0;
+        }
+}
+
+struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const struct weft_plan_pfc_conf *base,
+                                           struct weft_arena *arena, uint32_t *ret_findings) {
+    struct judge judge = {.s = s, .base = base, .arena = arena}, *j = &judge;
+    j->profile = weft_arena_alloc(arena, s->profiles + 1, sizeof *j->profile);
+    j->lossless = weft_arena_alloc(arena, s->ports, sizeof *j->lossless);
+    for (uint32_t i = 0; i < s->profiles; i++) {
+        const struct weft_sonic_profile *p = &s->profile[i];
+        j->profile[i] = (struct after){p->xoff_bytes, p->size_bytes, p->static_bytes, 0, NULL, 0};
+    }
+    for (uint32_t p = 0; p < s->ports; p++)
+        j->lossless[p] = wanted(&s->port[p]);
+    need_headroom(j);
+    judge_headroom(j);
+    judge_pools(j);
+    judge_thresholds(j);
+    judge_ecn(j);
+    judge_pfc(j);
+    judge_maps(j);
+    judge_watchdog(j);
+    drop_conflicts(j);
+    *ret_findings = j->n;
+    return j->finding;
+}
