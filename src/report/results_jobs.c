@@ -95,7 +95,7 @@ static const struct weft_result_column job_collectives_columns[] = {
     OF_COLLECTIVE(busbw, "busbw_GBps", REAL, "bus bandwidth: algorithm bandwidth times the factor of nccl-tests",
                   .unit = "GB/s"),
     OF_COLLECTIVE(measured_busbw, "measured_busbw_GBps", REAL,
-                  "likewise as measured elsewhere, of a workload that says so (kind inspector)", .unit = "GB/s"),
+                  "bus bandwidth as measured elsewhere, if the workload has it (kind inspector)", .unit = "GB/s"),
 };
 const struct weft_result_table weft__results_job_collectives = {
     .name = "jobs.collectives",

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "run.h"
+#include "samples.h"
 #include "weft/model.h"
 
 /// With seeds 1 to 4; how many different digests.
@@ -71,7 +72,16 @@ static void every_registered_workload(void **state) {
         bool found = !strcmp(name, "job"); // as a collective, of which it is made
         for (uint32_t w = 0; w < WORKLOADS; w++)
             found |= !strncmp(workloads[w] + strlen("kind: "), name, strcspn(workloads[w] + strlen("kind: "), ","));
-        if (!found) fail_msg("no sample of workload %s", name);
+        char file[512], workload[1024];
+        const char *sample = sample_of(weft_model_at(WEFT_KIND_WORKLOAD, i), file, sizeof file);
+        if (sample) {
+            uint32_t yes = 0, no = 0;
+            snprintf(workload, sizeof workload, "kind: %s, %s", name, sample);
+            no_is_certain("kind: single, hosts: 16, rate: 100Gbps", workload, "", &yes, &no);
+            assert_int_equal(no, 1); // a file says it all
+        } else if (!found) {
+            fail_msg("no sample of workload %s", name);
+        }
     }
 }
 
