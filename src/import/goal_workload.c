@@ -9,6 +9,7 @@
 #include "base/lines.h"
 #include "base/param.h"
 #include "goal.h"
+#include "weft/import.h"
 #include "weft/model.h"
 #include "workload/job.h"
 
@@ -68,4 +69,46 @@ const struct weft_model weft__workload_goal = {
     .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
     .params = &goal_params,
     .ops = &goal_ops,
+};
+
+// --- import -------------------------------------------------------------------------------------------------------
+
+static const char *goal_recognise(const struct weft_import_file *file) {
+    return weft_goal_recognise(file->head, file->size) ? "schedule" : NULL;
+}
+
+struct import_conf {
+    struct weft_import_common common;
+};
+static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE("goal", struct import_conf, import_rows);
+
+static enum weft_status goal_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                  struct weft_import *import, struct weft_error *ret_error) {
+    struct weft_schedule *s = NULL;
+    enum weft_status status = weft_import_once(file, files, "schedule", ret_error);
+    if (!status) status = weft_goal_load(file->path, WEFT_NOWHERE, weft_import_arena(import), &s, ret_error);
+    if (status) return status;
+    weft_import_need_hosts(import, s->ranks);
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: goal\n  file: %s\n",
+                    weft_import_quote(import, file->written));
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " ranks, %" PRIu64 " steps", file->written, s->ranks,
+                     (uint64_t)s->steps);
+    weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                     "a host of its own for each rank, rank R on host-R (hosts, rank_file)");
+    weft_import_note(
+        import, WEFT_IMPORT_ASSUMED,
+        "a sender writes as soon as it has a message: no clear-to-send, and streams of a NIC mean nothing");
+    return WEFT_OK;
+}
+
+static const struct weft_import_ops import_ops = {goal_recognise, goal_make};
+
+const struct weft_model weft__import_goal = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "goal",
+    .summary = "a schedule in GOAL, text or binary",
+    .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
+    .params = &import_params,
+    .ops = &import_ops,
 };

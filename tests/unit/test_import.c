@@ -259,6 +259,7 @@ static void what_cannot_be_read(void **state) {
         {"inspector", LINE("1", "AllReduce", "0", "1", "1"), ":1:1: coll_msg_size_bytes: expected a number from 1"},
         {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
          ":2:1: collective 1 is AllReduce of 9 bytes, on line 1 AllReduce of 8; expected the same at all ranks"},
+        {"goal", "num_ranks 1\nrank 0 {\nsend 1b to 1\n}\n", ":3:"},
         {"hpcc", "hello\n", "is no file of hpcc"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
         {"networkx", "{\"nodes\": [{\"id\": 0}], \"nodes\": []}", ":1:30: duplicate object key"},
@@ -325,6 +326,7 @@ static void guesses(void **state) {
         {"\xef\xbb\xbfsource,to,volume\n", "csv flows"},
         {"# a comment\nsrc\tdst\tbytes\n", "csv flows"},
         {"{\"directed\": false, \"multigraph\": false, ", "networkx topology"},
+        {"num_ranks 1\nrank 0 {\n}\n", "goal schedule"},
         {"", ""},
         {"hello world\n", ""},
     };
