@@ -251,7 +251,11 @@ static enum weft_status make(struct weft_import *im, const struct weft_model *im
     struct weft__text_stream whole;
     print_scenario(im, importer, file, files, weft__text_stream_open(&whole));
     const char *text = weft__text_stream_text(&whole);
-    status = check(text, whole.size, ret_error);
+    struct weft_error why = {0};
+    status = check(text, whole.size, &why);
+    if (status)
+        weft_error_set(ret_error, status, (struct weft_place){.file = file[0].path},
+                       "says something that a scenario cannot have: %s", why.text + why.message_at);
     if (!status) fwrite(text, 1, whole.size, out);
     weft__text_stream_free(&whole);
     return status;

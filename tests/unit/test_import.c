@@ -242,6 +242,8 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "1\n0 1 8 100 1 2.0\n", ":2:5: its priority group is 8; expected at most 7"},
         {"hpcc", "1\n0 1 3 100 1 2.0\n0", ":3:1: '0' after the last of 1 flows"},
         {"hpcc", "2\n0 1 3 100 1 2.0\n", ":3:1: the file ends here; expected the source of a flow"},
+        {"hpcc", "PACKET_PAYLOAD_SIZE 8\n",
+         ": says something that a scenario cannot have: host.mtu: \"8B\" is out of range"},
         {"hpcc", "CC_MODE one\n", ":1:9: CC_MODE: \"one\": expected a whole number"},
         {"hpcc", "CC_MODE 1\nKMAX_MAP 2 1 1\n", ":2:15: the line ends here; expected KMAX_MAP"},
         {"hpcc", "CC_MODE 1\nFLOW_FILE none.txt\n", ":2:11: "},
