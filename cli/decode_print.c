@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft decode: what was found, for people and for programs.
+// weft decode: prints what was found as a table, JSON or CSV.
 #include "decode.h"
 
 #include <inttypes.h>

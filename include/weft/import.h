@@ -51,6 +51,9 @@ struct weft_import_common {
         WEFT_BYTES(T, common.size_bytes, "size", "1MB", "1B", "100TB",                                                 \
                    "what each host sends in the workload that a topology gets which has none (assumed)")
 
+/// Of an importer that has no other parameters.
+extern const struct weft_param_table weft_import_table;
+
 struct weft_import_ops {
     /// What the file seems to be ("topology", "flows"); NULL: nothing that this importer knows.
     const char *(*recognise)(const struct weft_import_file *file);

@@ -79,12 +79,6 @@ const struct weft_model weft__workload_capture = {
 
 // --- import -------------------------------------------------------------------------------------------------------
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("capture", struct import_conf, import_rows);
-
 static const char *capture_recognise(const struct weft_import_file *file) {
     static const uint8_t magic[][4] = {{0x0a, 0x0d, 0x0d, 0x0a},
                                        {0xd4, 0xc3, 0xb2, 0xa1},
@@ -246,7 +240,7 @@ static void say_workload(struct weft_import *import, const struct weft_import_fi
 
 static enum weft_status capture_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                      struct weft_import *import, struct weft_error *ret_error) {
-    const struct import_conf *c = conf;
+    const struct weft_import_common *c = conf;
     struct weft__capture_flows flows;
     if (files > 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[1].path},
@@ -258,7 +252,7 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
                               "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
     struct signs signs = read_signs(&flows.decode, weft_import_arena(import));
-    say_network(import, &c->common, &signs, flows.addresses);
+    say_network(import, c, &signs, flows.addresses);
     say_pauses(import, &signs);
     say_marks(import, &signs);
     say_workload(import, file, &flows);
@@ -272,6 +266,6 @@ const struct weft_model weft__import_capture = {
     .name = "capture",
     .summary = "a capture, pcap or pcapng: RoCE messages as flows; PFC, marking and DCQCN as far as it shows them",
     .source = "draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; IBTA vol. 1 chapter 9",
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &capture_import_ops,
 };

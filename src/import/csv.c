@@ -358,11 +358,6 @@ static enum weft_status csv_make(const void *conf, const struct weft_import_file
     return status;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("csv", struct import_conf, import_rows);
 static const struct weft_import_ops csv_import_ops = {csv_recognise, csv_make};
 
 const struct weft_model weft__import_csv = {
@@ -370,6 +365,6 @@ const struct weft_model weft__import_csv = {
     .name = "csv",
     .summary = "a table of flows whose header names columns: src, dst, bytes, and perhaps start, priority, group, qps",
     .source = "ours; quoting as RFC 4180",
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &csv_import_ops,
 };

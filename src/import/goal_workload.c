@@ -77,12 +77,6 @@ static const char *goal_recognise(const struct weft_import_file *file) {
     return weft_goal_recognise(file->head, file->size) ? "schedule" : NULL;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("goal", struct import_conf, import_rows);
-
 static enum weft_status goal_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                   struct weft_import *import, struct weft_error *ret_error) {
     struct weft_schedule *s = NULL;
@@ -109,6 +103,6 @@ const struct weft_model weft__import_goal = {
     .name = "goal",
     .summary = "a schedule in GOAL, text or binary",
     .source = "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009; LogGOPSim, ATLAHS (SPCL)",
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &import_ops,
 };

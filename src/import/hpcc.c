@@ -384,11 +384,6 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     return status;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("hpcc", struct import_conf, import_rows);
 static const struct weft_import_ops import_ops = {hpcc_recognise, hpcc_make};
 
 const struct weft_model weft__import_hpcc = {
@@ -396,6 +391,6 @@ const struct weft_model weft__import_hpcc = {
     .name = "hpcc",
     .summary = "files of HPCC or SimAI (ns-3): topology, flows, configuration",
     .source = source,
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &import_ops,
 };

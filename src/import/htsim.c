@@ -266,11 +266,6 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
     return status;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("htsim", struct import_conf, import_rows);
 static const struct weft_import_ops import_ops = {htsim_recognise, htsim_make};
 
 const struct weft_model weft__import_htsim = {
@@ -278,6 +273,6 @@ const struct weft_model weft__import_htsim = {
     .name = "htsim",
     .summary = "files of htsim: a fat tree (.topo), connection matrices (.cm)",
     .source = source,
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &import_ops,
 };

@@ -25,6 +25,12 @@ static const char *const note_titles[WEFT_IMPORT_NOTES] = {
     [WEFT_IMPORT_LEFT_OUT] = "Left out:",
 };
 
+struct import_conf {
+    struct weft_import_common common;
+};
+static const struct weft_param rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
+const struct weft_param_table weft_import_table = WEFT_PARAM_TABLE("import", struct import_conf, rows);
+
 struct weft_import {
     struct weft_arena *arena;
     struct weft__text_stream section[WEFT_IMPORT_SECTIONS], note[WEFT_IMPORT_NOTES];

@@ -286,12 +286,6 @@ static const char *inspector_recognise(const struct weft_import_file *file) {
                                                                                                             : NULL;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("inspector", struct import_conf, import_rows);
-
 static void say_communicator(const struct weft_import_file *file, const struct record *r, bool several, uint32_t start,
                              struct weft_import *import) {
     uint32_t gpus = r->nodes && r->ranks % r->nodes == 0 ? r->ranks / r->nodes : 1;
@@ -344,6 +338,6 @@ const struct weft_model weft__import_inspector = {
     .name = "inspector",
     .summary = "lines of JSON that NCCL's inspector writes: collectives with their measured times",
     .source = source,
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &import_ops,
 };

@@ -174,12 +174,6 @@ static const char *simai_recognise(const struct weft_import_file *file) {
     return NULL;
 }
 
-struct import_conf {
-    struct weft_import_common common;
-};
-static const struct weft_param import_rows[] = {WEFT_IMPORT_ROWS(struct import_conf)};
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("simai", struct import_conf, import_rows);
-
 static enum weft_status simai_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
     struct weft__simai w;
@@ -218,6 +212,6 @@ const struct weft_model weft__import_simai = {
     .name = "simai",
     .summary = "a workload of AICB or SimAI: a header of groups, and layers of twelve columns",
     .source = source,
-    .params = &import_params,
+    .params = &weft_import_table,
     .ops = &import_ops,
 };
