@@ -3,6 +3,7 @@
 #define WEFT_REPORT_DATABASE_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 /// Closes a database in the middle of its statements. NULL: nothing.
 static inline void weft__database_drop(sqlite3 *db) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results read back from a folder that --out has written, for whatever needs some of their tables.
+#ifndef WEFT_REPORT_READER_H
+#define WEFT_REPORT_READER_H
+
+#include "report/database.h"
+#include "weft/error.h"
+#include "weft/memory.h"
+
+/// After the first status that is neither SQLITE_OK nor a row, nothing is read any more; weft__reader_close tells.
+struct weft__reader {
+    sqlite3 *db;
+    const char *path; ///< of results.sqlite
+    bool old;         ///< tables and columns have the names of version 1
+    int status;
+    sqlite3_int64 run; ///< id of the chosen run
+    struct weft_arena *arena;
+    struct weft_memory_cleanup cleanup;
+};
+
+/// Opens the results in the folder `dir`. Close it whatever it returns; what is read is in `arena`.
+enum weft_status weft__reader_open(struct weft__reader *r, const char *dir, struct weft_arena *arena,
+                                   struct weft_error *ret_error);
+/// `status`: how it has gone so far. If that is WEFT_OK and something could not be read, the error says so.
+enum weft_status weft__reader_close(struct weft__reader *r, enum weft_status status, struct weft_error *ret_error);
+
+/// Chooses the run of that variant; NULL: the first. `ret_names` [*ret_n]: the variants of all runs.
+enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant, const char *const **ret_names,
+                                     uint32_t *ret_n, struct weft_error *ret_error);
+
+/// A parameter, if there is one, is the chosen run. Finalize it.
+sqlite3_stmt *weft__reader_prepare(struct weft__reader *r, const char *sql);
+/// "SELECT columns FROM table" of the chosen run, by the names that the file has; columns: "flow,group".
+sqlite3_stmt *weft__reader_select(struct weft__reader *r, const char *table, const char *columns, const char *order);
+bool weft__reader_next(struct weft__reader *r, sqlite3_stmt *s);
+/// The only number that a query gives; 0: it gives none.
+uint32_t weft__reader_count(struct weft__reader *r, const char *sql);
+
+uint64_t weft__reader_number(sqlite3_stmt *s, int column, uint64_t if_null);
+/// Until the next row; NULL for NULL.
+const char *weft__reader_peek(sqlite3_stmt *s, int column);
+/// In the arena; "" for NULL.
+const char *weft__reader_text(struct weft__reader *r, sqlite3_stmt *s, int column);
+
+#endif
