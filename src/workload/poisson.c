@@ -32,7 +32,8 @@ static const struct weft_param poisson_rows[] = {
               "payload that a host offers, whatever its link is; 0bps: by load"),
     WEFT_TIME(struct poisson_conf, duration_ps, "duration", "1ms", "1ns", "1000s", "flows arrive for this long"),
     WEFT_TEXT(struct poisson_conf, distribution, "distribution", "fixed",
-              "of sizes: fixed (all of `size`), websearch, fbhdp, or file:PATH with lines 'bytes part'"),
+              "of sizes: fixed (all of `size`), websearch, fbhdp, alistorage2019, googlerpc2008, or file:PATH with "
+              "lines 'bytes part'"),
 };
 static const struct weft_param_table poisson_params = WEFT_PARAM_TABLE("poisson", struct poisson_conf, poisson_rows);
 

@@ -107,19 +107,31 @@ static enum weft_status load_file(const char *path, struct weft_place place, str
     return status;
 }
 
+static const struct {
+    const char *name;
+    const struct weft__sizes *sizes;
+} bundled[] = {
+    {"websearch", &weft__sizes_websearch},
+    {"fbhdp", &weft__sizes_fbhdp},
+    {"alistorage2019", &weft__sizes_alistorage2019},
+};
+
 enum weft_status weft__sizes_load(const char *name, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error) {
     if (!strncmp(name, "file:", 5)) return load_file(name + 5, place, arena, ret_sizes, ret_error);
-    if (!strcmp(name, "websearch")) {
-        *ret_sizes = weft__sizes_websearch;
-    } else if (!strcmp(name, "fbhdp")) {
-        *ret_sizes = weft__sizes_fbhdp;
-    } else {
-        static const char *const known[] = {"fixed", "websearch", "fbhdp", "file:PATH"};
-        const char *nearest = weft_error_nearest(name, known, sizeof known / sizeof *known);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "distribution '%s': expected fixed, websearch, fbhdp or file:PATH%s%s%s", name,
-                              nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    for (uint32_t b = 0; b < sizeof bundled / sizeof *bundled; b++)
+        if (!strcmp(name, bundled[b].name)) {
+            *ret_sizes = *bundled[b].sizes;
+            return WEFT_OK;
+        }
+    if (!strcmp(name, "googlerpc2008")) {
+        weft__sizes_googlerpc2008(arena, ret_sizes);
+        return WEFT_OK;
     }
-    return WEFT_OK;
+    static const char *const known[] = {"fixed", "websearch", "fbhdp", "alistorage2019", "googlerpc2008", "file:PATH"};
+    const char *nearest = weft_error_nearest(name, known, sizeof known / sizeof *known);
+    return weft_error_set(
+        ret_error, WEFT_ERROR_INPUT, place,
+        "distribution '%s': expected fixed, websearch, fbhdp, alistorage2019, googlerpc2008 or file:PATH%s%s%s", name,
+        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

@@ -15,9 +15,11 @@ struct weft__sizes {
     uint32_t n; ///< at least 1; the last part is 1
 };
 
-extern const struct weft__sizes weft__sizes_websearch, weft__sizes_fbhdp;
+extern const struct weft__sizes weft__sizes_websearch, weft__sizes_fbhdp, weft__sizes_alistorage2019;
+/// Points in the arena.
+void weft__sizes_googlerpc2008(struct weft_arena *arena, struct weft__sizes *ret_sizes);
 
-/// "websearch", "fbhdp" or "file:PATH" (relative to the folder of the file of `place`). The file has lines "bytes
+/// "websearch", "fbhdp", "alistorage2019", "googlerpc2008" or "file:PATH" (relative to the folder of the file of `place`). The file has lines "bytes
 /// part", part rising to 1 or to 100 (percent); "#" begins a comment. Points of a file are in the arena.
 enum weft_status weft__sizes_load(const char *name, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error);

@@ -344,7 +344,8 @@ static void poisson_load(void **state) {
     double flows = 2e9 / 1711250, mean_square = 3.97e6 * 3.97e6 + 1711250.0 * 1711250.0;
     assert_true(fabs(w->flows - flows) < 4 * sqrt(flows));
     assert_true(fabs((double)w->bytes - 2e9) < 4 * sqrt(flows * mean_square)); // compound Poisson
-    bad(f, "{kind: poisson, distribution: web}", "expected fixed, websearch, fbhdp or file:PATH");
+    bad(f, "{kind: poisson, distribution: web}",
+        "expected fixed, websearch, fbhdp, alistorage2019, googlerpc2008 or file:PATH");
     bad(f, "{kind: poisson, load: 0}", "load");
     bad(f, "{kind: poisson, hosts: host-1}", "at least 2");
     w = good(f, "{kind: poisson, hosts: host-0..1, dst: host-5..7, rate: 80Gbps, size: 100KB, duration: 100ms}");

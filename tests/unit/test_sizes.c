@@ -43,8 +43,40 @@ static void published(void **state) {
     (void)state;
     assert_true(fabs(weft__sizes_mean(&weft__sizes_websearch) - 1711250) < 1e-3);
     assert_true(fabs(weft__sizes_mean(&weft__sizes_fbhdp) - 120420.75) < 1e-3);
+    assert_true(fabs(weft__sizes_mean(&weft__sizes_alistorage2019) - 40869.8) < 1e-3);
     sample_mean_agrees(&weft__sizes_websearch);
     sample_mean_agrees(&weft__sizes_fbhdp);
+    sample_mean_agrees(&weft__sizes_alistorage2019);
+}
+
+/// Points of GoogleRPC2008.txt, from every part of the file: sizes to the byte, parts to its last digit but one.
+static void computed(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t at;
+        double bytes, percent;
+    } file[] = {{0, 0, 0},
+                {3, 36, 10.8913},
+                {12, 110, 31.8856},
+                {81, 3171, 92.7344},
+                {136, 10335, 97.2761},
+                {202, 27136, 98.9217},
+                {324, 85482, 99.5063},
+                {565, 347256, 99.8965},
+                {743, 1018296, 99.975},
+                {834, 7143054, 99.998},
+                {842, 15158197, 100}};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft__sizes sizes;
+    weft__sizes_googlerpc2008(arena, &sizes);
+    assert_int_equal(sizes.n, 843);
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        assert_true(sizes.point[file[i].at].bytes == file[i].bytes);
+        assert_true(fabs(100 * sizes.point[file[i].at].part - file[i].percent) < 2e-4);
+    }
+    assert_true(fabs(weft__sizes_mean(&sizes) - 2891) < 1);
+    sample_mean_agrees(&sizes);
+    weft_arena_free(arena);
 }
 
 static void points_and_between(void **state) {
@@ -147,8 +179,8 @@ static void bad_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published), cmocka_unit_test(points_and_between), cmocka_unit_test(from_a_file),
-        cmocka_unit_test(bad_files), cmocka_unit_test(bad_names),
+        cmocka_unit_test(published),   cmocka_unit_test(computed),  cmocka_unit_test(points_and_between),
+        cmocka_unit_test(from_a_file), cmocka_unit_test(bad_files), cmocka_unit_test(bad_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
