@@ -19,8 +19,9 @@ extern const struct weft__sizes weft__sizes_websearch, weft__sizes_fbhdp, weft__
 /// Points in the arena.
 void weft__sizes_googlerpc2008(struct weft_arena *arena, struct weft__sizes *ret_sizes);
 
-/// "websearch", "fbhdp", "alistorage2019", "googlerpc2008" or "file:PATH" (relative to the folder of the file of `place`). The file has lines "bytes
-/// part", part rising to 1 or to 100 (percent); "#" begins a comment. Points of a file are in the arena.
+/// "websearch", "fbhdp", "alistorage2019", "googlerpc2008" or "file:PATH" (relative to the folder of the file of
+/// `place`). The file has lines "bytes part", part rising to 1 or to 100 (percent); "#" begins a comment. Points of a
+/// file are in the arena.
 enum weft_status weft__sizes_load(const char *name, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error);
 /// The exact mean, in bytes.
