@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft run: one variant of a scenario.
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/param.h"
 #include "claims.h"
+
+static const char *export_text;
+static const struct weft_cli_option own[] = {{"export", "FORMAT[,...]",
+                                              "also write the files of another simulator into --out DIR: hpcc, htsim",
+                                              &export_text, NULL},
+                                             {0}};
 
 static const struct weft_cli_command command = {
     .name = "run",
@@ -17,7 +26,75 @@ static const struct weft_cli_command command = {
               WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
+    .option = own,
 };
+
+enum { EXPORTS_MAX = 16 };
+struct exports {
+    const struct weft_export *format[EXPORTS_MAX];
+    uint32_t n;
+};
+
+static enum weft_status find_export(const char *name, const struct weft_export **ret_export,
+                                    struct weft_error *ret_error) {
+    const char *names[EXPORTS_MAX];
+    char expected[256];
+    uint32_t n = 0;
+    for (; weft_exports[n].name; n++) {
+        names[n] = weft_exports[n].name;
+        *ret_export = &weft_exports[n];
+        if (!strcmp(name, names[n])) return WEFT_OK;
+    }
+    weft__names_expected(name, names, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--export: no format \"%s\"; %s", name, expected);
+}
+
+static enum weft_status parse_exports(const struct weft_cli_options *o, struct exports *e,
+                                      struct weft_error *ret_error) {
+    *e = (struct exports){0};
+    enum weft_status status = WEFT_OK;
+    if (!export_text) return WEFT_OK;
+    if (!o->out)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--export writes into the folder of --out; expected --out DIR as well");
+    char *rest = weft_arena_text(o->arena, export_text);
+    for (char *name; !status && (name = strsep(&rest, ","));) {
+        const struct weft_export *format = NULL;
+        status = find_export(name, &format, ret_error);
+        for (uint32_t i = 0; i < e->n; i++)
+            if (e->format[i] == format) format = NULL; // named twice
+        if (!status && format) e->format[e->n++] = format;
+    }
+    return status;
+}
+
+struct writing {
+    void (*write)(FILE *file, const struct weft_run *run);
+    const struct weft_run *run;
+};
+
+static void write_export(FILE *file, const void *context) {
+    const struct writing *w = context;
+    w->write(file, w->run);
+}
+
+static enum weft_status write_exports(const struct weft_cli_options *o, const struct exports *e,
+                                      const struct weft_run *run, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < e->n && !status; i++) {
+        if (e->format[i]->events && run->outcome->unrecorded)
+            fprintf(stderr,
+                    "weft: --export %s: %" PRIu64 " events were left out, so that pauses may be missing; expected "
+                    "a greater run.events\n",
+                    e->format[i]->name, run->outcome->unrecorded);
+        for (uint32_t k = 0; k < 2 && e->format[i]->file[k].name && !status; k++) {
+            struct writing w = {e->format[i]->file[k].write, run};
+            status = weft_cli_replace_file(weft_arena_format(o->arena, "%s/%s", o->out, e->format[i]->file[k].name),
+                                           write_export, &w, ret_error);
+        }
+    }
+    return status;
+}
 
 static void mention_others(const struct weft_cli_options *o, const struct weft_scenario_file *file) {
     uint32_t n = weft_scenario_variants(file);
@@ -32,9 +109,11 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
                             struct weft_error *error) {
     struct weft_cli_simulation s = {0};
     struct weft_run run;
+    struct exports exports = {0};
     uint32_t variant;
     struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
     enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
+    if (!status) status = parse_exports(o, &exports, error);
     if (!status) status = weft_cli_variant(o, file, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
@@ -46,6 +125,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
         struct weft_error output = {0};
         struct weft_cli_results results = {.run = &run, .runs = 1};
         if (o->out) weft_cli_write_results(o->out, &results, &output);
+        if (!output.status) write_exports(o, &exports, &run, &output);
         weft_cli_print_results(stdout, &results, o->json);
         if (output.status) {
             *error = output;

@@ -194,6 +194,16 @@ struct weft_claim_counts {
 struct weft_claim_counts weft_report_claim_counts(const struct weft_claim_result *result, uint32_t n);
 /// Makes a folder, and those above it, where they are absent.
 enum weft_status weft_report_folder(const char *path, struct weft_error *ret_error);
+/// Results in the files of another simulator, for scripts that read those.
+struct weft_export {
+    const char *name; ///< "hpcc"; NULL: the end of the list
+    struct {
+        const char *name; ///< "fct.txt"; NULL: none
+        void (*write)(FILE *file, const struct weft_run *run);
+    } file[2];
+    bool events; ///< reads the events of the run (weft_sim_options.record)
+};
+extern const struct weft_export weft_exports[];
 /// Links as LLDP and DCBX see them, a line for those that are alike; `all`: those without a difference too.
 void weft_report_links(FILE *file, const struct weft_topology *topology, const struct weft_link_dcbx *links, bool all);
 /// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error

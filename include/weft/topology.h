@@ -147,6 +147,8 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
                                    const struct weft_tree *events, struct weft_arena *arena,
                                    struct weft_topology **ret_topology, struct weft_error *ret_error);
 
+/// The number that a node's name ends with (at most nine digits of it); WEFT_NONE if it ends with none.
+uint32_t weft_node_number(const struct weft_node_info *node);
 /// Node by name, WEFT_NONE if absent. Port by "node/name", "node/k" or "node->peer" (first link to that peer). Link by
 /// either of its ports' names or "a--b".
 uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name);

@@ -92,4 +92,7 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                    const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,
                                    struct weft_workload **ret_workload, struct weft_error *ret_error);
 
+/// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
+uint64_t *weft_workload_qps_before(const struct weft_workload *workload, struct weft_arena *arena);
+
 #endif

@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The number that a name ends with, or 0.
-static uint32_t number_of(const char *name) {
-    size_t n = strlen(name), digits = 0;
-    while (digits < n && digits < 9 && name[n - digits - 1] >= '0' && name[n - digits - 1] <= '9')
-        digits++;
-    return (uint32_t)strtoul(name + n - digits, NULL, 10);
+/// The number of a node, or 0.
+static uint32_t number_of(const struct weft_node_info *node) {
+    uint32_t number = weft_node_number(node);
+    return number == WEFT_NONE ? 0 : number;
 }
 
 static const uint32_t *number_hosts(const struct weft_topology *t, struct weft_arena *arena) {
     uint32_t *id = weft_arena_alloc(arena, t->hosts, sizeof *id);
     for (uint32_t h = 0; h < t->hosts; h++)
-        id[h] = number_of(t->node[t->host[h]].name);
+        id[h] = number_of(&t->node[t->host[h]]);
     return id;
 }
 
@@ -27,16 +25,16 @@ void *weft__route_state_new(const struct weft_topology *t, uint32_t node, const 
     struct weft_route_port *port = weft_arena_alloc(arena, info->ports, sizeof *port);
     for (uint32_t k = 0; k < info->ports; k++) {
         uint32_t peer = t->port[t->port[info->port0 + k].peer].node, tier = t->node[peer].tier;
-        port[k] = (struct weft_route_port){peer, t->node[peer].pod,
-                                           tier < info->tier   ? WEFT_ROUTE_DOWN
-                                           : tier > info->tier ? WEFT_ROUTE_UP
-                                                               : WEFT_ROUTE_ACROSS,
-                                           t->node[peer].role == WEFT_NODE_HOST,
-                                           ops->by_id ? number_of(t->node[peer].name) : 0};
+        port[k] =
+            (struct weft_route_port){peer, t->node[peer].pod,
+                                     tier < info->tier   ? WEFT_ROUTE_DOWN
+                                     : tier > info->tier ? WEFT_ROUTE_UP
+                                                         : WEFT_ROUTE_ACROSS,
+                                     t->node[peer].role == WEFT_NODE_HOST, ops->by_id ? number_of(&t->node[peer]) : 0};
     }
     struct weft_route_setup setup = {
         .seed = seed, .sw = info->index, .ports = info->ports, .edges = edges, .port = port, .downlink = t->downlink};
-    if (ops->by_id) setup.id = number_of(info->name);
+    if (ops->by_id) setup.id = number_of(info);
     if (ops->by_id) setup.host_id = number_hosts(t, arena);
     void *state = weft_arena_alloc(arena, 1, ops->state_size(conf->route.conf, &setup));
     ops->init(state, conf->route.conf, &setup);

@@ -49,30 +49,6 @@ static void trace(const struct weft__ways *ways, const struct weft__network *net
         path->port[i] = port[i];
 }
 
-struct pair {
-    uint64_t hosts; ///< source << 32 | destination
-    uint32_t flow;
-};
-
-static int by_pair(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-    if (x->hosts != y->hosts) return x->hosts < y->hosts ? -1 : 1;
-    return (x->flow > y->flow) - (x->flow < y->flow);
-}
-
-uint64_t *weft__qps_before(const struct weft_workload *w, struct weft_arena *arena) {
-    uint64_t *before = weft_arena_alloc(arena, w->flows, sizeof *before);
-    struct pair *pair = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *pair);
-    for (uint32_t i = 0; i < w->flows; i++)
-        pair[i] = (struct pair){(uint64_t)w->flow[i].src << 32 | w->flow[i].dst, i};
-    if (w->flows) qsort(pair, w->flows, sizeof *pair, by_pair);
-    for (uint32_t i = 1; i < w->flows; i++)
-        if (pair[i].hosts == pair[i - 1].hosts)
-            before[pair[i].flow] = before[pair[i - 1].flow] + w->flow[pair[i - 1].flow].qps;
-    weft_memory_free(WEFT_MEMORY_QP, pair, w->flows * sizeof *pair);
-    return before;
-}
-
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, uint32_t hosts,
                                                struct weft_arena *arena) {
     struct weft_qp_numbers *numbers = weft_arena_alloc(arena, w->qps, sizeof *numbers);
@@ -96,7 +72,7 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
     ways.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
     struct weft__network net = find_exits(scenario, &ways, arena);
-    const uint64_t *before = weft__qps_before(w, arena);
+    const uint64_t *before = weft_workload_qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);
     uint32_t planes = weft__planes(topology, ways.device);
     uint32_t *at_src = weft_arena_alloc(arena, topology->hosts, sizeof *at_src);

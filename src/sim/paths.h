@@ -13,9 +13,6 @@ static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint6
     entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
     return weft_random_u64(&entropy) & 0x3fff;
 }
-/// For each flow, how many queue pairs of earlier flows have the same source and destination. In `arena`.
-uint64_t *weft__qps_before(const struct weft_workload *workload, struct weft_arena *arena);
-
 /// Of all queue pairs. Each NIC counts its own in the order of the flows. In `arena`.
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
                                                struct weft_arena *arena);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes, ports and links by name.
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "topology/builder.h"
+
+enum { NUMBER_DIGITS = 9 };
 
 bool weft__topology_node_name_is_good(const char *name) {
     size_t n = strlen(name);
@@ -53,6 +56,13 @@ enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct
 
 static uint32_t find_node(const struct weft_topology *t, const char *name, size_t length) {
     return t->name_table[slot_of(t, name, length)];
+}
+
+uint32_t weft_node_number(const struct weft_node_info *node) {
+    size_t n = strlen(node->name), digits = 0;
+    while (digits < n && digits < NUMBER_DIGITS && isdigit((unsigned char)node->name[n - digits - 1]))
+        digits++;
+    return digits ? (uint32_t)strtoul(node->name + n - digits, NULL, 10) : WEFT_NONE;
 }
 
 uint32_t weft_topology_find_node(const struct weft_topology *t, const char *name) {

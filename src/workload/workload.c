@@ -3,6 +3,7 @@
 #include "weft/workload.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator.h"
@@ -156,4 +157,28 @@ enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t
                                       w->group[w->rma[k].group]);
     *ret_workload = w;
     return WEFT_OK;
+}
+
+struct pair {
+    uint64_t hosts; ///< source << 32 | destination
+    uint32_t flow;
+};
+
+static int by_pair(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->hosts != y->hosts) return x->hosts < y->hosts ? -1 : 1;
+    return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+uint64_t *weft_workload_qps_before(const struct weft_workload *w, struct weft_arena *arena) {
+    uint64_t *before = weft_arena_alloc(arena, w->flows, sizeof *before);
+    struct pair *pair = weft_memory_new(WEFT_MEMORY_QP, w->flows, sizeof *pair);
+    for (uint32_t i = 0; i < w->flows; i++)
+        pair[i] = (struct pair){(uint64_t)w->flow[i].src << 32 | w->flow[i].dst, i};
+    if (w->flows) qsort(pair, w->flows, sizeof *pair, by_pair);
+    for (uint32_t i = 1; i < w->flows; i++)
+        if (pair[i].hosts == pair[i - 1].hosts)
+            before[pair[i].flow] = before[pair[i - 1].flow] + w->flow[pair[i - 1].flow].qps;
+    weft_memory_free(WEFT_MEMORY_QP, pair, w->flows * sizeof *pair);
+    return before;
 }
