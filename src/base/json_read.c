@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/stream.h"
+#include "base/unpack.h"
 
 // --- the text -----------------------------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ static void close_stream(void *object) {
 /// The bytes of a file and a 0 behind them; errno of a failure, or 0.
 static int read_all(struct weft__json_file *file) {
     struct weft_memory_cleanup cleanup = {0};
-    FILE *stream = weft__file_open(file->path, "r");
+    FILE *stream = weft__file_open_unpacked(file->path);
     if (!stream) return errno;
     weft_memory_cleanup_add(&cleanup, close_stream, stream);
     file->room = 65536;
@@ -63,7 +63,7 @@ enum weft_status weft__json_open(struct weft__json_file *file, const char *path,
     int why = read_all(file);
     if (why) {
         weft__json_close(file);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, strerror(why));
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(why));
     }
     enum weft_status status = parse(file, ret_error);
     if (status) weft__json_close(file);

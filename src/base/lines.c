@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/stream.h"
 #include "base/tree.h"
+#include "base/unpack.h"
 
 #define BAD(lines, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (lines)->place, __VA_ARGS__)
 
@@ -24,17 +23,10 @@ static void close_lines(void *object) {
 
 enum weft_status weft__lines_open(struct weft__lines *lines, const char *path, struct weft_place place,
                                   struct weft_error *ret_error) {
-    struct stat about;
     *lines = (struct weft__lines){.path = path, .place = {path, 0, 1}};
-    lines->file = weft__file_open(path, "r");
-    int why = errno;
-    if (lines->file && !fstat(fileno(lines->file), &about) && S_ISDIR(about.st_mode)) {
-        fclose(lines->file);
-        lines->file = NULL;
-        why = EISDIR;
-    }
+    lines->file = weft__file_open_unpacked(path);
     if (!lines->file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, strerror(why));
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
     weft_memory_cleanup_add(&lines->cleanup, close_lines, lines);
     lines->room = 4096;
     lines->line = weft_memory_new(WEFT_MEMORY_SCENARIO, lines->room, 1);
@@ -64,7 +56,7 @@ enum weft_status weft__lines_next(struct weft__lines *lines, bool *ret_more, str
         }
         lines->line[lines->size++] = (char)c;
     }
-    if (ferror(lines->file)) return BAD(lines, "cannot be read: %s", strerror(errno));
+    if (ferror(lines->file)) return BAD(lines, "cannot be read: %s", weft__file_why(errno));
     if (lines->size && lines->line[lines->size - 1] == '\r') lines->size--;
     lines->line[lines->size] = 0;
     lines->at = lines->line;

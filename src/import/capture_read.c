@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/unpack.h"
+
 enum { OPTIONS_MAX = 1 << 16, NAME_MAX_BYTES = 256, CHUNK = 4096 };
 enum block { SECTION = 0x0a0d0d0a, INTERFACE = 1, OLD_PACKET = 2, SIMPLE_PACKET = 3, PACKET = 6 };
 enum option {
@@ -81,7 +83,7 @@ static bool skip(struct weft_capture_reader *r, uint64_t size) {
 /// The file ends within a record: what came before stands.
 static enum weft_status broken_off(struct weft_capture_reader *r, struct weft_error *ret_error) {
     r->ended = true;
-    if (ferror(r->file)) return FAIL(r, "cannot be read: %s", strerror(errno));
+    if (ferror(r->file)) return FAIL(r, "cannot be read: %s", weft__file_why(errno));
     if (r->at > r->record) r->cut = r->record;
     return WEFT_OK;
 }
@@ -320,7 +322,7 @@ static enum weft_status next_block(struct weft_capture_reader *r, struct weft_ca
 static enum weft_status open_either(struct weft_capture_reader *r, struct weft_error *ret_error) {
     uint8_t first[8];
     bool whole = take(r, first, 4);
-    if (ferror(r->file)) return FAIL(r, "cannot be read: %s", strerror(errno));
+    if (ferror(r->file)) return FAIL(r, "cannot be read: %s", weft__file_why(errno));
     if (!whole) return FAIL(r, "the file has %" PRIu64 " bytes; expected a capture, pcap or pcapng", r->at);
     uint32_t magic = get32(r, first);
     if (magic == SECTION) {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/stream.h"
+#include "base/unpack.h"
 
 size_t weft__goal_fill(struct weft__goal_input *in, size_t n) {
     size_t have = in->end - in->begin;
@@ -15,6 +15,7 @@ size_t weft__goal_fill(struct weft__goal_input *in, size_t n) {
     in->end = have;
     while (in->end < WEFT__GOAL_BUFFER) {
         size_t more = fread(in->buffer + in->end, 1, WEFT__GOAL_BUFFER - in->end, in->file);
+        if (ferror(in->file)) in->why = errno;
         if (!more) break;
         in->end += more;
     }
@@ -58,7 +59,10 @@ enum weft_status weft_goal_read(FILE *file, const char *name, struct weft_arena 
                                   ? weft__goal_read_binary(&in, arena, ret_schedule, ret_error)
                                   : weft__goal_read_text(&in, arena, ret_schedule, ret_error);
     weft_memory_free(WEFT_MEMORY_SCENARIO, in.buffer, WEFT__GOAL_BUFFER);
-    return status;
+    if (!in.why) return status;
+    if (ret_error) *ret_error = (struct weft_error){0};
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = name}, "cannot be read: %s",
+                          weft__file_why(in.why));
 }
 
 static void close_file(void *file) {
@@ -67,18 +71,14 @@ static void close_file(void *file) {
 
 enum weft_status weft_goal_load(const char *path, struct weft_place place, struct weft_arena *arena,
                                 struct weft_schedule **ret_schedule, struct weft_error *ret_error) {
-    FILE *file = weft__file_open(path, "r");
+    FILE *file = weft__file_open_unpacked(path);
     if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "file: cannot open '%s': %s", path, strerror(errno));
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "file: cannot open '%s': %s", path,
+                              weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, close_file, file);
     enum weft_status status = weft_goal_read(file, path, arena, ret_schedule, ret_error);
-    bool failed = ferror(file);
     weft_memory_cleanup_remove(&cleanup);
     fclose(file);
-    if (failed) {
-        if (ret_error) *ret_error = (struct weft_error){0};
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "file: cannot read '%s'", path);
-    }
     return status ? status : weft_schedule_check(*ret_schedule, ret_error);
 }

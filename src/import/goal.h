@@ -24,6 +24,7 @@ struct weft__goal_input {
     unsigned char *buffer; ///< of WEFT__GOAL_BUFFER bytes
     size_t begin, end;     ///< what is in the buffer and was not taken
     uint64_t at;           ///< of `begin`
+    int why;               ///< errno of a failure to read, or 0
 };
 enum { WEFT__GOAL_BUFFER = 1 << 18 };
 /// Reads on until `n` bytes are in the buffer or the file ends; how many there are.

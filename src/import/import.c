@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/stream.h"
 #include "base/tree.h"
 #include "base/units.h"
+#include "base/unpack.h"
 #include "weft/scenario.h"
 
 static const char *const section_names[WEFT_IMPORT_SECTIONS] = {
@@ -110,24 +110,24 @@ static const char *written_path(const char *path, const char *folder, struct wef
 static enum weft_status look_at(const char *path, const char *folder, struct weft_arena *arena,
                                 struct weft_import_file *ret_file, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
-    struct stat about;
     *ret_file = (struct weft_import_file){.path = path, .written = written_path(path, folder, arena), .head = ""};
     if (!weft__text_is_plain(path))
         return weft_error_set(
             ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
             "the name of a file has bytes that are not UTF-8, or control characters; expected another");
-    FILE *file = weft__file_open(path, "r");
-    if (!file || fstat(fileno(file), &about)) {
-        int why = errno;
-        if (file) fclose(file);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(why));
+    FILE *file = weft__file_open_unpacked(path);
+    int why = file ? 0 : errno;
+    ret_file->folder = why == EISDIR;
+    if (ret_file->folder) return WEFT_OK;
+    if (file) {
+        char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
+        ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
+        ret_file->head = head;
+        if (ferror(file)) why = errno;
+        fclose(file);
     }
-    ret_file->folder = S_ISDIR(about.st_mode);
-    char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
-    if (!ret_file->folder) ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
-    ret_file->head = head;
-    fclose(file);
-    return WEFT_OK;
+    return why ? weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(why))
+               : WEFT_OK;
 }
 
 enum weft_status weft_import_guess(const char *path,

@@ -14,6 +14,7 @@
 
 #include "base/stream.h"
 #include "base/units.h"
+#include "base/unpack.h"
 #include "weft/error.h"
 #include "weft/plan.h"
 
@@ -642,10 +643,15 @@ enum weft_status weft_sonic_read(const char *path, struct weft_arena *arena, str
     struct weft_place place = {.file = path};
     struct weft_memory_cleanup cleanup;
     json_error_t why;
-    FILE *file = weft__file_open(path, "r");
-    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(errno));
+    FILE *file = weft__file_open_unpacked(path);
+    if (!file) return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
     json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+    int failed = ferror(file) ? errno : 0;
     fclose(file);
+    if (failed) {
+        json_decref(root);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(failed));
+    }
     if (!root && json_error_code(&why) == json_error_out_of_memory) weft_memory_fail();
     if (!root) {
         place.line = why.line > 0 ? why.line : 1;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/lines.h"
-#include "base/stream.h"
+#include "base/unpack.h"
 
 enum { POINTS_MAX = 4096, LINE_MAX_BYTES = 256 };
 static const double size_max = 1e14; // as the size of a flow
@@ -88,17 +88,19 @@ static void close_file(void *file) {
 static enum weft_status load_file(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__sizes *ret_sizes, struct weft_error *ret_error) {
     path = weft__path_beside(path, place, arena);
-    FILE *file = weft__file_open(path, "r");
+    FILE *file = weft__file_open_unpacked(path);
     if (!file)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s': %s", path, strerror(errno));
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s' cannot be read: %s", path,
+                              weft__file_why(errno));
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, close_file, file);
     struct weft__size_point *point = weft_arena_alloc(arena, POINTS_MAX, sizeof *point);
     struct weft_place here = {.file = path, .column = 1};
     uint32_t n = 0;
     enum weft_status status = read_points(file, &here, point, &n, ret_error);
-    if (!status && ferror(file))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s': cannot be read", path);
+    if (ferror(file) && !status)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "distribution '%s' cannot be read: %s", path,
+                                weft__file_why(errno));
     weft_memory_cleanup_remove(&cleanup);
     fclose(file);
     if (!here.line) here.line = 1;
