@@ -15,6 +15,7 @@
 
 static const char *const out_of_orders[] = {"discard", "accept", NULL};
 static const char *const ecn_echoes[] = {"cnp", "ack", NULL};
+static const char *const duplicates[] = {"acknowledge", "ignore", NULL};
 
 #define T struct weft__roce_rc_conf
 static const struct weft_param rows[] = {
@@ -33,6 +34,9 @@ static const struct weft_param rows[] = {
     WEFT_TIME(T, nak_interval_ps, "nak_interval", "never", "0ns", "never",
               "a missing packet is asked for again after this long, if later ones still come (the HPCC simulator: "
               "500us); never: by one NAK only"),
+    WEFT_CHOICE(T, duplicates, "duplicates", "acknowledge", duplicates,
+                "a packet that came before is acknowledged again, or not (the HPCC simulator, rdma-hw.cc); with a "
+                "timeout it always is, as the sender would otherwise repeat it for ever"),
     WEFT_TIME(T, timeout_ps, "timeout", "16777216ns", "1us", "never",
               "no progress for this long: go back to the first unacknowledged packet (IBTA: 4.096us x 2^12, the "
               "exponent assumed)"),
@@ -197,6 +201,12 @@ static void answer(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *
     r->marked = false;
 }
 
+/// What is discarded without an answer takes its mark with it, if answers are what tells of marks.
+static void forget_mark(struct weft_qp_receiver *r, const struct weft__roce_rc_conf *conf,
+                        const struct weft_transport_receipt *receipt) {
+    if (conf->ecn_echo == WEFT__ECN_ECHO_ACK && !receipt->reply.kind) r->marked = false;
+}
+
 static void request_read(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
                          struct weft_transport_receipt *ret) {
     ret->reply = (struct weft_transport_reply){r->expected, WEFT_PACKET_READ, fact->qp->priority, false};
@@ -241,6 +251,18 @@ static void on_early(struct weft_qp_receiver *r, const struct weft_transport_fac
     if (verdict == WEFT__REORDER_PLACED) r->progress_ps = fact->now_ps;
     if (verdict == WEFT__REORDER_TOO_FAR || weft__reorder_is_overdue(fact->state, &conf->reorder, fact->now_ps))
         ask_again(r, fact, p->priority, ret);
+    if (ret->verdict != WEFT_TRANSPORT_DELIVERED) forget_mark(r, conf, ret);
+}
+
+/// A packet came before: its ACK may have been lost.
+static void on_duplicate(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
+                         const struct weft_packet *p, struct weft_transport_receipt *ret) {
+    const struct weft__roce_rc_conf *conf = fact->conf;
+    ret->verdict = WEFT_TRANSPORT_DUPLICATE;
+    if (fact->qp->verb == WEFT_VERB_READ) return;
+    if (conf->duplicates == WEFT__DUPLICATES_ACKNOWLEDGE || conf->timeout_ps != WEFT_TIME_NEVER)
+        answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+    forget_mark(r, conf, ret);
 }
 
 static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport_fact *fact,
@@ -253,8 +275,7 @@ static void roce_rc_data(struct weft_qp_receiver *r, const struct weft_transport
         return;
     }
     if (p->psn < r->expected) {
-        ret->verdict = WEFT_TRANSPORT_DUPLICATE;
-        if (!read) answer(r, conf, WEFT_PACKET_ACK, p->priority, &ret->reply);
+        on_duplicate(r, fact, p, ret);
         return;
     }
     r->progress_ps = fact->now_ps;

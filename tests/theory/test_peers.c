@@ -15,6 +15,7 @@
 #include "run.h"
 #include "weft/buffer.h"
 #include "weft/random.h"
+#include "weft/transport.h"
 
 #define PRESETS "host: {preset: ns3_hpcc}\nswitch: {preset: ns3_hpcc}\n"
 
@@ -85,6 +86,140 @@ static void echo_and_pause(void **state) {
     // It waits longer than the quanta would have it.
     assert_true(run_counters(&r, "host-0->switch-0", 3)->paused_ps > port->pfc_tx_xoff * 256000);
     run_free(&r);
+}
+
+// ECN marks what leaves bytes behind. host-1 has 100G, so packet 2 (331 ns each there) leaves packet 3 behind at 646
+// ns, is there at 1127, and its ACK (4 and 2 ns) back at 1433: the rate falls to a tenth. Packet 9 went at 1320, packet
+// 10 goes at 1485, and at the new rate packets are 1657 ns apart: 11 at 3142, and 12 is due at 4799. More marks come
+// back, so that at 4433 the rate is cut by half. In the simulator packet 12 keeps its time; else what is left, 366 ns,
+// takes twice as long, and it goes at 5165. It is there 165 + 150 + 331 + 150 ns later.
+static void pace_after_a_cut(void **state) {
+    static const struct {
+        const char *pace;
+        weft_time_ps end_ps;
+    } cases[] = {{"", 4799000 + 796000}, {"pace_change: at_once, ", 5165000 + 796000}};
+    for (unsigned i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "topology:\n  kind: list\n"
+                 "  nodes: [{name: host-0, role: host}, {name: host-1, role: host}, {name: s, role: switch}]\n"
+                 "  links: [{from: host-0, to: s, rate: 200Gbps, delay: 150ns},\n"
+                 "          {from: host-1, to: s, rate: 100Gbps, delay: 150ns}]\n"
+                 "host: {preset: ns3_hpcc, %scc: {rate_on_first_cnp: 1/10, cut_interval: 3us, alpha_interval: 1s}}\n"
+                 "switch: {preset: ns3_hpcc, aqm: {min: 0B, max: 1B}}\n"
+                 "workload: [{kind: flow, src: host-0, dst: host-1, size: 49152B}]\n",
+                 cases[i].pace);
+        struct run r = run_once(text);
+        assert_int_equal(run_fct(&r, 0), cases[i].end_ps);
+        run_free(&r);
+    }
+}
+
+/// A receiver of a host with these keys.
+struct receiver {
+    const struct weft_transport_ops *ops;
+    struct weft_transport_fact fact;
+    struct weft_qp_conf qp;
+    struct weft_qp_receiver end;
+};
+
+static void receiver_init(struct receiver *r, const char *host, struct weft_arena *arena) {
+    struct weft_tree *tree = NULL;
+    struct weft_error error = {0};
+    struct weft_host_conf *conf = weft_arena_alloc(arena, 1, sizeof *conf);
+    assert_int_equal(weft_tree_parse("h.yaml", host, strlen(host), arena, &tree, &error), WEFT_OK);
+    if (weft_params_load(&weft_host_table, tree, conf, arena, &error)) fail_msg("%s", error.text);
+    *r = (struct receiver){.ops = conf->transport.model->ops,
+                           .qp = {.packets = 100, .mtu = 4096, .priority = 3},
+                           .fact = {.conf = conf->transport.conf}};
+    r->fact.qp = &r->qp;
+    r->fact.state = weft_arena_alloc(arena, 1, r->ops->receiver_size(conf->transport.conf, &r->qp) + 1);
+}
+
+/// What it answers to a packet, marked or not.
+static struct weft_transport_reply receive(struct receiver *r, weft_time_ps now, uint32_t psn, bool marked) {
+    struct weft_transport_receipt receipt = {0};
+    struct weft_packet p = {
+        .psn = psn, .kind = WEFT_PACKET_DATA, .priority = 3, .ecn = marked ? WEFT_ECN_CE : WEFT_ECN_ECT0};
+    r->fact.now_ps = now;
+    r->ops->on_data(&r->end, &r->fact, &p, &receipt);
+    return receipt.reply;
+}
+
+// ReceiverCheckSeq of rdma-hw.cc: a gap is answered by a NAK, and again when 500 us have passed, or at once if the
+// missing packet is another one.
+static void naks_again_after_500us(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct receiver r;
+    receiver_init(&r, "{preset: ns3_hpcc}", arena);
+    assert_int_equal(receive(&r, 1000000, 0, false).kind, WEFT_PACKET_ACK);
+    assert_int_equal(receive(&r, 2000000, 2, false).kind, WEFT_PACKET_NAK);
+    assert_int_equal(receive(&r, 2000000 + 499999999, 3, false).kind, 0);
+    struct weft_transport_reply again = receive(&r, 2000000 + 500000000, 4, false);
+    assert_int_equal(again.kind, WEFT_PACKET_NAK);
+    assert_int_equal(again.psn, 1);
+    assert_int_equal(receive(&r, 2000000 + 999999999, 5, false).kind, 0);
+    assert_int_equal(receive(&r, 1003000000, 1, false).kind, WEFT_PACKET_ACK);
+    assert_int_equal(receive(&r, 1003001000, 3, false).kind, WEFT_PACKET_NAK);
+    receiver_init(&r, "{preset: ns3_hpcc, nak_interval: never}", arena);
+    assert_int_equal(receive(&r, 2000000, 2, false).kind, WEFT_PACKET_NAK);
+    assert_int_equal(receive(&r, 2000000 + 500000000, 4, false).kind, 0);
+    weft_arena_free(arena);
+}
+
+// There, a duplicate generates nothing, and what generates nothing takes its mark with it.
+static void duplicates_are_not_acknowledged(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct receiver r;
+    receiver_init(&r, "{preset: ns3_hpcc}", arena);
+    assert_true(receive(&r, 1000, 0, true).echo);
+    assert_int_equal(receive(&r, 2000, 0, true).kind, 0);
+    struct weft_transport_reply next = receive(&r, 3000, 1, false);
+    assert_int_equal(next.kind, WEFT_PACKET_ACK);
+    assert_false(next.echo);
+    assert_true(receive(&r, 4000, 3, true).echo); // of the NAK
+    assert_int_equal(receive(&r, 5000, 4, true).kind, 0);
+    assert_false(receive(&r, 6000, 2, false).echo);
+    static const char *const others[] = {"{preset: ns3_hpcc, duplicates: acknowledge}",
+                                         "{preset: ns3_hpcc, timeout: 1ms}", "{}"};
+    for (unsigned i = 0; i < 3; i++) {
+        receiver_init(&r, others[i], arena);
+        receive(&r, 1000, 0, false);
+        struct weft_transport_reply again = receive(&r, 2000, 0, false);
+        assert_int_equal(again.kind, WEFT_PACKET_ACK);
+        assert_int_equal(again.psn, 1);
+    }
+    weft_arena_free(arena);
+}
+
+// 20 packets of 1000 B fit the shared pool, alpha 1: after the tenth, one port has 10000 B, and as many are free. There
+// it is told to pause, as it has reached its threshold; else by the packet after that.
+static void pauses_at_the_threshold(void **state) {
+    static const struct {
+        const char *text;
+        uint32_t packets;
+    } cases[] = {{"xoff_at: reached", 10}, {"xoff_at: above", 11}};
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    for (unsigned i = 0; i < 2; i++) {
+        char text[256];
+        snprintf(
+            text, sizeof text,
+            "{preset: ns3_hpcc, buffer: {total: 30KB, reserve: 0B, headroom: 10KB, link_headroom: 0, alpha: 1, %s}}",
+            cases[i].text);
+        struct weft_tree *tree = NULL;
+        struct weft_error error = {0};
+        struct weft_switch_conf conf = {0};
+        assert_int_equal(weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
+        if (weft_params_load(&weft_switch_table, tree, &conf, arena, &error)) fail_msg("%s", error.text);
+        const struct weft_buffer_ops *ops = conf.buffer.model->ops;
+        void *s = weft_arena_alloc(arena, 1, ops->state_size(conf.buffer.conf, 1));
+        ops->init(s, conf.buffer.conf, 1, 1 << 3);
+        uint32_t packets = 1;
+        while (ops->admit(s, conf.buffer.conf, 0, WEFT_NONE, 3, 1000) != WEFT_BUFFER_XOFF)
+            packets++;
+        assert_int_equal(packets, cases[i].packets);
+    }
+    weft_arena_free(arena);
 }
 
 // Accounting of switch-mmu.cc, for one priority: what is free of total - ports x 4096 - headroom, shifted right by 3,
@@ -227,6 +362,10 @@ int main(void) {
         cmocka_unit_test(own_values_hold),
         cmocka_unit_test(exact_without_gap),
         cmocka_unit_test(echo_and_pause),
+        cmocka_unit_test(pace_after_a_cut),
+        cmocka_unit_test(naks_again_after_500us),
+        cmocka_unit_test(duplicates_are_not_acknowledged),
+        cmocka_unit_test(pauses_at_the_threshold),
         cmocka_unit_test(buffer_as_in_the_simulator),
         cmocka_unit_test(paths_as_in_the_simulator),
     };

@@ -27,6 +27,7 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"transport.ack_every", "1"},
     {"transport.ecn_echo", "ack"},
     {"transport.nak_interval", "500us"},
+    {"transport.duplicates", "ignore"},
     {"transport.timeout", "never"},
     {"cc.kind", "dcqcn_connectx"},
     {"cc.preset", "hpcc"},
