@@ -9,12 +9,15 @@
 #include "commands.def"
 #undef WEFT_COMMAND
 
+/// Of the source tree that the program was built from, with "-dirty" if that had changes; "unknown" without git.
+extern const char weft_cli_commit[];
+
 /// Options that more than one subcommand takes; --help is always there.
 enum weft_cli_accept {
     WEFT_CLI_SET = 1,      ///< --set path=value, repeated; and --seed N, which is --set run.seed=N
     WEFT_CLI_VARIANT = 2,  ///< --variant NAME
     WEFT_CLI_THREADS = 4,  ///< --threads N
-    WEFT_CLI_OUT = 8,      ///< --out DIR
+    WEFT_CLI_OUT = 8,      ///< --out DIR, --force
     WEFT_CLI_JSON = 16,    ///< --json
     WEFT_CLI_QUIET = 32,   ///< --quiet
     WEFT_CLI_CAPTURE = 64, ///< --capture PORTS, which is --set capture.ports=PORTS
@@ -42,6 +45,7 @@ struct weft_cli_options {
     const char *variant; ///< NULL: all, or the first
     const char *out;     ///< NULL: none given
     uint32_t threads;    ///< 1 if not given
+    bool force;          ///< `out` may hold results
     bool json, quiet;
     char **operand;
     uint32_t operands;
@@ -56,6 +60,11 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
 void weft_cli_options_deinit(struct weft_cli_options *options);
 /// A whole number from text; false and a message on standard error if it is not one, or not in min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
+/// Whether it is a folder that --out has written.
+bool weft_cli_is_result(const char *path);
+/// Reads the scenario that the first operand names: a file, or a folder of results, which holds the one it came from.
+enum weft_status weft_cli_scenario_read(const struct weft_cli_options *options, struct weft_scenario_file **ret_file,
+                                        struct weft_error *ret_error);
 /// A subcommand on one scenario: options, the file read, `act`, errors said, everything freed. `act` returns the exit
 /// status; its error is printed if set.
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,

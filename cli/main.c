@@ -9,6 +9,14 @@
 
 #include "cli.h"
 #include "weft/memory.h"
+#include "weft_commit.h"
+
+const char weft_cli_commit[] = WEFT_COMMIT;
+#ifdef __clang__
+#define COMPILER __VERSION__ // says that it is Clang
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
 
 static const struct subcommand {
     const char *name, *summary;
@@ -46,8 +54,8 @@ static int command(int argc, char **argv) {
         usage(stdout);
         return 0;
     }
-    if (!strcmp(argv[1], "--version")) {
-        printf("weft %s\n", WEFT_VERSION);
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
+        printf("weft %s, commit %s, built with %s\n", WEFT_VERSION, weft_cli_commit, COMPILER);
         return 0;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/param.h"
 #include "base/units.h"
 #include "cli.h"
+#include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OUT, CAPTURE, JSON, QUIET, HELP, COMMONS };
+enum common { SET, SEED, VARIANT, THREADS, OUT, FORCE, CAPTURE, JSON, QUIET, HELP, COMMONS };
 
 static const struct {
     const char *name, *argument, *help;
@@ -23,6 +25,7 @@ static const struct {
     [VARIANT] = {"variant", "NAME", "this variant of the scenario only", WEFT_CLI_VARIANT},
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write results.sqlite into DIR", WEFT_CLI_OUT},
+    [FORCE] = {"force", NULL, "replace the results that DIR holds", WEFT_CLI_OUT},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
                  WEFT_CLI_CAPTURE},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
@@ -137,6 +140,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         }
         o->out = value;
         return true;
+    case FORCE:
+        o->force = true;
+        return true;
     case CAPTURE:
         if (!*value) {
             fputs("weft: --capture: expected ports, as in spine-1,host-3/0\n", stderr);
@@ -164,6 +170,13 @@ static void take_own(const struct weft_cli_option *option, const char *value) {
 
 static int fail_usage(const struct weft_cli_command *command) {
     fprintf(stderr, "weft: see weft %s --help\n", command->name);
+    return WEFT_ERROR_INPUT;
+}
+
+/// Results that took hours are not to be lost by a slip.
+static int check_out(const struct weft_cli_options *o) {
+    if (!o->out || o->force || !weft_cli_is_result(o->out)) return WEFT_CLI_GO;
+    fprintf(stderr, "weft: --out: '%s' holds results already; --force replaces them\n", o->out);
     return WEFT_ERROR_INPUT;
 }
 
@@ -200,12 +213,37 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
     }
     o->operand = argv + optind;
     o->operands = (uint32_t)(argc - optind);
-    return check_operands(command, o);
+    int exit_status = check_operands(command, o);
+    return exit_status == WEFT_CLI_GO ? check_out(o) : exit_status;
 }
 
 void weft_cli_options_deinit(struct weft_cli_options *options) {
     weft_arena_free(options->arena);
     options->arena = NULL;
+}
+
+bool weft_cli_is_result(const char *path) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    bool is = !access(weft_arena_format(arena, "%s/results.sqlite", path), F_OK);
+    weft_arena_free(arena);
+    return is;
+}
+
+enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
+                                        struct weft_error *ret_error) {
+    const char *path = o->operand[0];
+    if (!weft_cli_is_result(path)) return weft_scenario_file_read(path, o->setting, o->settings, ret_file, ret_error);
+    struct weft_stored stored;
+    struct weft_scenario_file *file = NULL;
+    enum weft_status status = weft_stored_read(path, NULL, o->arena, &stored, ret_error);
+    if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
+    for (uint32_t i = 0; i < o->settings && !status; i++)
+        status = weft_scenario_file_set(file, o->setting[i], ret_error);
+    if (status)
+        weft_scenario_file_free(file);
+    else
+        *ret_file = file;
+    return status;
 }
 
 int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char **argv,
@@ -216,7 +254,7 @@ int weft_cli_on_scenario(const struct weft_cli_command *command, int argc, char 
     struct weft_scenario_file *file = NULL;
     int exit_status = weft_cli_parse(command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        enum weft_status status = weft_scenario_file_read(o.operand[0], o.setting, o.settings, &file, &error);
+        enum weft_status status = weft_cli_scenario_read(&o, &file, &error);
         if (!status) status = act(&o, file, &error);
         if (error.status) weft_cli_fail(&error);
         exit_status = (int)status;

@@ -18,10 +18,11 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about =
         "Runs one variant of a scenario (the first, if none is named) and reports what it measured: completion\n"
-        "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, or - for standard input.\n"
+        "times by flow group, pauses, marks and drops. SCENARIO is a YAML file, - for standard input, or a\n"
+        "folder that --out has written: the run in it is repeated, and both digests compared.\n"
         "Ctrl-C (or SIGTERM) ends the run and reports what was measured so far.\n"
         "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 the network stalled, or\n"
-        "simulated time (100 days) was over, 130 interrupted.",
+        "simulated time (100 days) was over, 5 a repeated run has another digest, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_CAPTURE | WEFT_CLI_JSON |
               WEFT_CLI_QUIET,
     .operands_min = 1,
@@ -104,20 +105,50 @@ static void mention_others(const struct weft_cli_options *o, const struct weft_s
     weft_cli_mention_others("running", names, n, ", weft compare runs all");
 }
 
+/// The variant to run: of a folder of results the one that was run.
+static enum weft_status choose(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                               struct weft_stored *ret_stored, uint32_t *ret_variant, struct weft_error *error) {
+    *ret_stored = (struct weft_stored){0};
+    if (!weft_cli_is_result(o->operand[0])) return weft_cli_variant(o, file, ret_variant, error);
+    enum weft_status status = weft_stored_read(o->operand[0], o->variant, o->arena, ret_stored, error);
+    if (!status) *ret_variant = weft_scenario_variant_find(file, ret_stored->variant);
+    return status;
+}
+
+/// Whether a run repeated what was stored. One that was interrupted, or is now or got other settings, has another end.
+static enum weft_status compare_digests(const struct weft_cli_options *o, const struct weft_stored *stored,
+                                        const struct weft_outcome *outcome, struct weft_error *error) {
+    char digest[17];
+    if (!stored->digest || o->settings || outcome->end == WEFT_END_INTERRUPTED) return WEFT_OK;
+    if (stored->interrupted) {
+        fprintf(stderr, "weft: the stored run was interrupted: digests are not compared\n");
+        return WEFT_OK;
+    }
+    snprintf(digest, sizeof digest, "%016" PRIx64, outcome->digest);
+    if (strcmp(digest, stored->digest))
+        return weft_error_set(error, WEFT_ERROR_CLAIM, WEFT_NOWHERE,
+                              "the run does not repeat: its digest is %s, that of the results %s, by weft %s; another "
+                              "version counts otherwise, or a file that the scenario reads has changed",
+                              digest, stored->digest, stored->weft);
+    if (!o->quiet && !o->json) fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
+    return WEFT_OK;
+}
+
 /// Returns the exit status; `error` is set if something should be said on standard error.
 static enum weft_status run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                             struct weft_error *error) {
     struct weft_cli_simulation s = {0};
     struct weft_run run;
     struct exports exports = {0};
+    struct weft_stored stored;
     uint32_t variant;
     struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
     enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
     if (!status) status = parse_exports(o, &exports, error);
-    if (!status) status = weft_cli_variant(o, file, &variant, error);
+    if (!status) status = choose(o, file, &stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
-        if (!o->variant && !o->json && !o->quiet) mention_others(o, file);
+        if (!o->variant && !stored.variant && !o->json && !o->quiet) mention_others(o, file);
         weft_cli_catch_interrupt();
         status = weft_cli_simulation_run(&s, o, s.scenario->variant, &run, error);
     }
@@ -127,6 +158,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
         if (o->out) weft_cli_write_results(o->out, &results, &output);
         if (!output.status) write_exports(o, &exports, &run, &output);
         weft_cli_print_results(stdout, &results, o->json);
+        if (!status) status = compare_digests(o, &stored, s.outcome, error);
         if (output.status) {
             *error = output;
             status = output.status;

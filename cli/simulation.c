@@ -153,7 +153,7 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     if (!status && s->outcome->end == WEFT_END_INTERRUPTED) status = say_interrupted(s->outcome, ret_error);
     if (s->outcome && sim.capture_file && status != WEFT_ERROR_SYSTEM)
         mention_capture(options, sim.capture_file, s->outcome);
-    *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}};
+    *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}, weft_cli_commit};
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);
     return status;

@@ -16,6 +16,7 @@ struct weft_run {
     const struct weft_workload *workload;
     const struct weft_outcome *outcome;
     weft_bytes memory_bytes_max[WEFT_MEMORY_KINDS]; ///< as it stood after the run
+    const char *commit;                             ///< of the source of the program that runs; NULL: not known
 };
 
 /// Of a run of `workload` on the network of `simulation`; owns the outcome.
@@ -24,6 +25,19 @@ struct weft_result *weft__result_new(const struct weft_simulation *simulation, c
 const struct weft_run *weft__result_run(const struct weft_result *result);
 /// The memory that it is in is closed with it.
 void weft__result_own(struct weft_result *result, struct weft_memory *memory);
+
+/// A run in a folder of results: what it takes to run it again, and how to tell that it came out the same.
+struct weft_stored {
+    const char *const *names; ///< [runs]: variants of all runs in the folder
+    uint32_t runs;
+    const char *variant, *weft, *digest; ///< of the run; weft: the version
+    bool interrupted;
+    struct weft_scenario_source *source;
+    uint32_t sources;
+};
+/// The run of that variant (NULL: the first) in the results that --out has written to `dir`. In `arena`.
+enum weft_status weft_stored_read(const char *dir, const char *variant, struct weft_arena *arena,
+                                  struct weft_stored *ret_stored, struct weft_error *ret_error);
 
 /// Of the flows of one group that finished. Nearest-rank percentiles; NAN if none finished.
 struct weft_group_stats {

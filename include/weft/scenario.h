@@ -74,12 +74,23 @@ struct weft_scenario {
     const struct weft_tree *control_tree; ///< its section, NULL: none
     struct weft_capture_conf capture;
     struct weft_place capture_place; ///< of its ports
-    struct weft_arena *arena;        ///< owns everything here, and what topology and workload make
+    const struct weft_scenario_file *file;
+    struct weft_arena *arena; ///< owns everything here, and what topology and workload make
 };
 
 // A scenario file (weft/weft.h) is read but not yet bound to a variant. It must outlive its scenarios: places of errors
 // point into it. What a variant or setting says about a model of another kind drops the old kind's parameters; a value
 // left empty is the default again.
+
+/// What a scenario file was read from: the files, itself first, then those it stands on, and the settings.
+struct weft_scenario_source {
+    const char *name; ///< of a file, as errors name it; NULL: a setting
+    const char *text; ///< what the file says; "path=value"
+};
+const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n);
+/// The scenario that was read from these, without looking at the files. `source` must outlive the call only.
+enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *source, uint32_t n,
+                                           struct weft_scenario_file **ret_file, struct weft_error *ret_error);
 
 /// The case a variant belongs to; "" if the file has none.
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);

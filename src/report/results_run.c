@@ -2,6 +2,8 @@
 // Results of a run as a whole.
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "rows.h"
 #include "totals.h"
@@ -18,7 +20,7 @@ static bool once(struct weft_result_cursor *c) {
 /// What is not in the outcome.
 struct head {
     uint64_t version, seed;
-    const char *weft, *scenario, *variant, *end, *stall;
+    const char *weft, *commit, *scenario, *variant, *end, *stall;
     uint32_t hosts, switches, links;
     bool interrupted;
     char digest[17];
@@ -29,6 +31,7 @@ static bool next_run(struct weft_result_cursor *c) {
     struct head *head = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *head);
     *head = (struct head){.version = WEFT_RESULTS_VERSION,
                           .weft = WEFT_VERSION,
+                          .commit = run->commit,
                           .scenario = run->scenario->name,
                           .variant = run->scenario->variant,
                           .seed = run->scenario->run.seed,
@@ -60,6 +63,7 @@ static struct weft_result_value unrecorded_from(struct weft_result_cursor *c) {
 #define OF_RUN(field, kind, ...) WEFT_RESULT(struct weft_outcome, field, kind, __VA_ARGS__)
 static const struct weft_result_column run_columns[] = {
     HEAD(weft, TEXT, "version of weft"),
+    HEAD(commit, TEXT, "commit of the source tree that the program was built from", .flags = WEFT_RESULT_TABLES),
     WEFT_RESULT_AT(1, struct head, version, "results_version", COUNT,
                    "version of the schema of results; results that do not say it have version 1"),
     HEAD(scenario, TEXT, "name of the scenario"),
@@ -145,6 +149,42 @@ const struct weft_result_table weft__results_config = {
     .row = "a value in force, defaults included",
     WEFT_RESULT_COLUMNS(config_columns),
     .next = next_setting,
+};
+
+// --- sources --------------------------------------------------------------------------------------------------------
+
+/// A relative name would mean another file to who stands in another folder.
+static const char *absolute(const char *name, struct weft_arena *arena) {
+    if (!name || *name == '/') return name;
+    char *folder = getcwd(NULL, 0);
+    if (!folder) return name;
+    const char *path = weft_arena_format(arena, "%s/%s", folder, name);
+    free(folder);
+    return path;
+}
+
+static bool next_source(struct weft_result_cursor *c) {
+    uint32_t n;
+    const struct weft_scenario_source *source = weft_scenario_sources(c->run->scenario->file, &n);
+    if (c->at == n) return false;
+    struct weft_scenario_source *row = c->state = c->state ? c->state : weft_arena_alloc(c->arena, 1, sizeof *row);
+    *row = (struct weft_scenario_source){absolute(source[c->at].name, c->arena), source[c->at].text};
+    c->part[0] = row;
+    c->at++;
+    return true;
+}
+
+static const struct weft_result_column sources_columns[] = {
+    WEFT_RESULT(struct weft_scenario_source, name, TEXT,
+                "a file, the scenario first, then the one it stands on; null: a setting of the command line"),
+    WEFT_RESULT(struct weft_scenario_source, text, TEXT, "what the file said, or path=value"),
+};
+const struct weft_result_table weft__results_sources = {
+    .name = "sources",
+    .shape = WEFT_RESULT_APART,
+    .row = "what the scenario was read from, in this order: weft run FOLDER repeats the run from it",
+    WEFT_RESULT_COLUMNS(sources_columns),
+    .next = next_source,
 };
 
 // --- memory -------------------------------------------------------------------------------------------------------

@@ -81,8 +81,9 @@ static const char *beside(const char *path, const char *name, struct weft_arena 
     return weft_arena_format(arena, "%.*s/%s", (int)(slash - path), path, name);
 }
 
-static enum weft_status on_base(const char *path, const struct weft_tree *root, uint32_t depth,
-                                struct weft_arena *arena, const struct weft_tree **ret_root, struct weft_error *error) {
+static enum weft_status on_base(struct weft_scenario_file *file, const char *path, const struct weft_tree *root,
+                                uint32_t depth, const struct weft_tree **ret_root, struct weft_error *error) {
+    struct weft_arena *arena = file->arena;
     const struct weft_tree *base = weft_tree_find(root, "base");
     *ret_root = root;
     if (!base) return WEFT_OK;
@@ -94,18 +95,18 @@ static enum weft_status on_base(const char *path, const struct weft_tree *root, 
     path = beside(path, base->text, arena);
     struct weft_tree *below;
     const struct weft_tree *ground;
-    if (access(path, R_OK))
+    if (!file->stored && access(path, R_OK))
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: cannot read '%.200s': %s", path,
                               strerror(errno));
-    enum weft_status status = weft_tree_read(path, arena, &below, error);
+    enum weft_status status = weft__scenario_read(file, path, &below, error);
     if (!status && below->type != WEFT_TREE_MAP)
         status = weft_error_set(error, WEFT_ERROR_INPUT, below->place, "expected a scenario");
-    if (!status) status = on_base(path, below, depth + 1, arena, &ground, error);
+    if (!status) status = on_base(file, path, below, depth + 1, &ground, error);
     if (!status) status = weft__scenario_over(ground, weft__tree_without(root, "base", arena), arena, ret_root, error);
     return status;
 }
 
-enum weft_status weft__scenario_on_base(const char *path, const struct weft_tree *root, struct weft_arena *arena,
+enum weft_status weft__scenario_on_base(struct weft_scenario_file *file, const struct weft_tree *root,
                                         const struct weft_tree **ret_root, struct weft_error *ret_error) {
-    return on_base(path, root, 0, arena, ret_root, ret_error);
+    return on_base(file, file->path, root, 0, ret_root, ret_error);
 }

@@ -28,6 +28,38 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
 
 enum { VARIANTS_MAX = 1024 };
 
+static void add_source(struct weft_scenario_file *file, const struct weft_scenario_source *source) {
+    struct weft_scenario_source *all = weft_arena_alloc(file->arena, file->sources + 1, sizeof *all);
+    if (file->sources) memcpy(all, file->source, file->sources * sizeof *all);
+    all[file->sources++] = *source;
+    file->source = all;
+}
+
+static enum weft_status add_file(struct weft_scenario_file *file, const char *name, const char *text, size_t size,
+                                 struct weft_tree **ret_root, struct weft_error *ret_error) {
+    enum weft_status status = weft_tree_parse(name, text, size, file->arena, ret_root, ret_error);
+    if (!status)
+        add_source(file, &(struct weft_scenario_source){weft_arena_text(file->arena, name),
+                                                        weft_arena_format(file->arena, "%.*s", (int)size, text)});
+    return status;
+}
+
+enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char *path, struct weft_tree **ret_root,
+                                     struct weft_error *ret_error) {
+    for (uint32_t i = 0; i < file->n_stored; i++)
+        if (file->stored[i].name && !strcmp(file->stored[i].name, path))
+            return add_file(file, path, file->stored[i].text, strlen(file->stored[i].text), ret_root, ret_error);
+    if (file->stored)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                              "is not stored with the results");
+    struct weft__text text;
+    enum weft_status status = weft__text_read(path, &text, ret_error);
+    if (status) return status;
+    status = add_file(file, strcmp(path, "-") ? path : "<stdin>", text.text, text.size, ret_root, ret_error);
+    weft__text_free(&text);
+    return status;
+}
+
 /// A section of names with overrides each, which may be missing or empty; *ret_n is then 0.
 static enum weft_status read_names(const struct weft_tree *root, const char *key, const struct weft_tree **ret_map,
                                    uint32_t *ret_n, struct weft_error *ret_error) {
@@ -90,15 +122,17 @@ static enum weft_status fill(struct weft_scenario_file *file, const struct weft_
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
-    enum weft_status status = weft__scenario_on_base(file->path, root, file->arena, &root, ret_error);
+    enum weft_status status = weft__scenario_on_base(file, root, &root, ret_error);
     const struct weft_tree *claims = weft_tree_find(root, "claims");
     if (claims && claims->type != WEFT_TREE_NULL) file->claims = claims;
     if (!status) root = weft__tree_without(root, "claims", file->arena);
     if (!status) status = read_variants(file, root, ret_error);
     file->settings = n_settings;
     file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
-    for (uint32_t i = 0; i < n_settings && !status; i++)
+    for (uint32_t i = 0; i < n_settings && !status; i++) {
+        add_source(file, &(struct weft_scenario_source){NULL, weft_arena_text(file->arena, settings[i])});
         status = read_setting(file, settings[i], &file->setting[i], ret_error);
+    }
     return status;
 }
 
@@ -126,6 +160,7 @@ static enum weft_status add_setting(void *context, struct weft_error *ret_error)
     if (file->settings) memcpy(all, file->setting, file->settings * sizeof *all);
     all[file->settings++] = over;
     file->setting = all;
+    add_source(file, &(struct weft_scenario_source){NULL, weft_arena_text(file->arena, a->setting)});
     return WEFT_OK;
 }
 
@@ -142,6 +177,8 @@ enum weft_status weft_scenario_file_set(struct weft_scenario_file *file, const c
 struct source {
     const char *name, *text;
     size_t size;
+    const struct weft_scenario_source *stored;
+    uint32_t n_stored;
     const char *const *settings;
     uint32_t n_settings;
     struct weft_scenario_file *file; ///< made of it
@@ -151,8 +188,10 @@ static enum weft_status read_source(void *context, struct weft_error *ret_error)
     struct source *s = context;
     struct weft_scenario_file *file = file_new(s->name);
     struct weft_tree *root = NULL;
-    enum weft_status status = s->text ? weft_tree_parse(s->name, s->text, s->size, file->arena, &root, ret_error)
-                                      : weft_tree_read(s->name, file->arena, &root, ret_error);
+    file->stored = s->stored;
+    file->n_stored = s->n_stored;
+    enum weft_status status = s->text ? add_file(file, s->name, s->text, s->size, &root, ret_error)
+                                      : weft__scenario_read(file, s->name, &root, ret_error);
     if (!status) status = fill(file, root, s->settings, s->n_settings, ret_error);
     if (status)
         weft_arena_free(file->arena); // the file is in it
@@ -183,7 +222,29 @@ enum weft_status weft_scenario_file_read(const char *path, const char *const *se
 enum weft_status weft_scenario_file_parse(const char *name, const char *text, size_t size, const char *const *settings,
                                           uint32_t n_settings, struct weft_scenario_file **ret_file,
                                           struct weft_error *ret_error) {
-    return read_file(&(struct source){name, text, size, settings, n_settings, NULL}, ret_file, ret_error);
+    struct source source = {.name = name, .text = text, .size = size, .settings = settings, .n_settings = n_settings};
+    return read_file(&source, ret_file, ret_error);
+}
+
+enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *stored, uint32_t n,
+                                           struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    const char **settings = weft_arena_alloc(arena, n, sizeof *settings);
+    struct source source = {.stored = stored, .n_stored = n, .settings = settings};
+    for (uint32_t i = n; i-- > 0;)
+        if (stored[i].name) source.name = stored[i].name;
+    for (uint32_t i = 0; i < n; i++)
+        if (!stored[i].name) settings[source.n_settings++] = stored[i].text;
+    enum weft_status status = source.name ? read_file(&source, ret_file, ret_error)
+                                          : weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                                           "no scenario is stored with the results");
+    weft_arena_free(arena);
+    return status;
+}
+
+const struct weft_scenario_source *weft_scenario_sources(const struct weft_scenario_file *file, uint32_t *ret_n) {
+    *ret_n = file->sources;
+    return file->source;
 }
 
 void weft_scenario_file_free(struct weft_scenario_file *file) {

@@ -250,6 +250,7 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_scenario *scenario = weft_arena_alloc(arena, 1, sizeof *scenario);
     scenario->arena = arena;
+    scenario->file = file;
     scenario->path = file->path;
     scenario->variant = file->variant[variant].name;
     scenario->case_name = file->variant[variant].case_name;

@@ -19,6 +19,10 @@ struct weft_scenario_file {
     const struct weft_tree *claims; ///< NULL: none
     uint32_t settings;
     const struct weft_tree **setting;
+    struct weft_scenario_source *source; ///< everything it was read from
+    uint32_t sources;
+    const struct weft_scenario_source *stored; ///< to be read instead of files; NULL: files are read
+    uint32_t n_stored;
     struct weft_arena *arena;
     struct weft_memory *own; ///< that the arena is in; NULL: the caller's
 };
@@ -46,9 +50,12 @@ extern const char *const weft__device_sections[]; ///< their names, and NULL
 const struct weft_param_table *weft__device_section_table(uint32_t section);
 void *weft__device_section_conf(const struct weft_device_conf *device, uint32_t section);
 
-/// What `root` says over the file that it names as its base (relative to `path`), and so on down; `root` itself if it
-/// names none.
-enum weft_status weft__scenario_on_base(const char *path, const struct weft_tree *root, struct weft_arena *arena,
+/// Reads a file of the scenario, from those stored if there are any, and keeps its text.
+enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char *path, struct weft_tree **ret_root,
+                                     struct weft_error *ret_error);
+/// What `root` says over the file that it names as its base (relative to the file's path), and so on down; `root`
+/// itself if it names none.
+enum weft_status weft__scenario_on_base(struct weft_scenario_file *file, const struct weft_tree *root,
                                         const struct weft_tree **ret_root, struct weft_error *ret_error);
 /// `over` over `base`, both a scenario file; names of cases and variants are not taken for paths.
 enum weft_status weft__scenario_over(const struct weft_tree *base, const struct weft_tree *over,

@@ -110,6 +110,7 @@ static void refuse(const char *title, const char *args, const char *expected) {
     argv[1] = (char *)"run";
     argv[n++] = (char *)"--out";
     argv[n++] = (char *)"results";
+    argv[n++] = (char *)"--force";
     argv[n] = NULL;
     run_program(argv, &o);
     judge(title, "run", &o, expected);

@@ -175,7 +175,7 @@ static void expect(const char *query, const char *expected) {
 }
 
 static void in_sqlite(void **state) {
-    free(weft("run s.yaml --variant on --quiet --out out"));
+    free(weft("run s.yaml --variant on --quiet --force --out out"));
     expect("SELECT ports.name, speaks, hears, configured, in_force, lossless, lldp_sent, lldp_received FROM links_ends "
            "JOIN links USING (run, link) JOIN "
            "ports ON ports.port = port_number AND ports.run = links.run WHERE ports.name IN ('host-0/0', 'leaf-0/0') "
@@ -186,7 +186,7 @@ static void in_sqlite(void **state) {
     expect("SELECT count(*) FROM links_ends", "20|");
     expect("SELECT value FROM config WHERE path = 'dcbx.apps'", "udp:4791:3|");
     expect("PRAGMA foreign_key_check", "");
-    free(weft("run s.yaml --variant off --quiet --out out"));
+    free(weft("run s.yaml --variant off --quiet --force --out out"));
     expect("SELECT count(*) FROM links_ends", "0|");
 }
 

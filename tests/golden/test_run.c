@@ -11,6 +11,7 @@
 #include "command.h"
 #include <jansson.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,7 +350,7 @@ static void drafts_of_the_dead(void **state) {
         write_text(f, name, "living");
     }
     write_text(f, "r/results.sqlite.old.tmp", "the user's");
-    assert_int_equal(weft(f, "run s.yaml --out r --capture host-0"), 0);
+    assert_int_equal(weft(f, "run s.yaml --out r --capture host-0 --force"), 0);
     for (size_t i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "r/%s.%ld.tmp", files[i], (long)dead);
         assert_false(there(f, name));
@@ -418,6 +419,45 @@ static void csv_on_a_full_disk(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/// A folder of results holds the scenario with all that it stands on; what it was read from may be gone.
+static void a_folder_of_results_is_run_again(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "above.yaml", "base: s.yaml\nname: above\nvariants: {slow: {topology.rate: 50Gbps}}\n");
+    assert_int_equal(weft(f, "compare above.yaml --seed 5 --json --out again"), 0);
+    json_t *root = json(f->out);
+    const char *digest = text_at(json_array_get(json_object_get(root, "variants"), 1), "digest");
+    char command[256];
+    snprintf(command, sizeof command, "cd %s && mkdir moved && mv above.yaml s.yaml moved/", f->dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(weft(f, "run again --variant slow --json"), 0);
+    json_t *run = json(f->out);
+    assert_string_equal(text_at(run, "digest"), digest);
+    assert_int_equal(json_integer_value(json_object_get(run, "seed")), 5);
+    assert_int_equal(weft(f, "run again"), 0);
+    assert_non_null(strstr(f->err, "weft: the same digest as in again\n"));
+    assert_int_equal(weft(f, "run again --seed 6 --quiet"), 0); // another run, which need not repeat
+    assert_int_equal(weft(f, "run again --variant none"), 2);
+    assert_non_null(strstr(f->err, "no such variant in the results"));
+    sqlite3 *db;
+    snprintf(command, sizeof command, "%s/again/results.sqlite", f->dir);
+    assert_int_equal(sqlite3_open(command, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE run SET digest = '0'", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(weft(f, "run again"), 5);
+    assert_non_null(strstr(f->err, "does not repeat"));
+    json_decref(root);
+    json_decref(run);
+}
+
+static void results_are_not_replaced_by_a_slip(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml --out kept"), 0);
+    assert_int_equal(weft(f, "run s.yaml --out kept --seed 2"), 2);
+    assert_string_equal(f->err, "weft: --out: 'kept' holds results already; --force replaces them\n");
+    assert_int_equal(weft(f, "run kept"), 0); // still those of the first
+    assert_int_equal(weft(f, "run s.yaml --out kept --seed 2 --force"), 0);
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, remove_folder)
     const struct CMUnitTest tests[] = {
@@ -426,6 +466,8 @@ int main(void) {
         T(same_digest_on_any_number_of_threads),
         T(compare),
         T(results_are_written_where_told),
+        T(a_folder_of_results_is_run_again),
+        T(results_are_not_replaced_by_a_slip),
         T(errors),
         T(a_bad_variant_stops_compare_before_anything_runs),
         T(stall),

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenario of a run, from the folder of its results.
+#include "report/reader.h"
+#include "weft/report.h"
+
+static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source **ret_source) {
+    uint32_t room = weft__reader_count(r, "SELECT count(*) FROM sources WHERE run = ?"), n = 0;
+    struct weft_scenario_source *source = weft_arena_alloc(r->arena, room, sizeof *source);
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT name, text FROM sources WHERE run = ? ORDER BY rowid");
+    for (; n < room && weft__reader_next(r, s); n++) {
+        bool is_file = weft__reader_peek(s, 0);
+        source[n] =
+            (struct weft_scenario_source){is_file ? weft__reader_text(r, s, 0) : NULL, weft__reader_text(r, s, 1)};
+    }
+    sqlite3_finalize(s);
+    *ret_source = source;
+    return n;
+}
+
+static void read_run(struct weft__reader *r, struct weft_stored *stored) {
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT weft, variant, digest, interrupted FROM run WHERE id = ?");
+    if (weft__reader_next(r, s)) {
+        stored->weft = weft__reader_text(r, s, 0);
+        stored->variant = weft__reader_text(r, s, 1);
+        stored->digest = weft__reader_text(r, s, 2);
+        stored->interrupted = weft__reader_number(s, 3, 0);
+    }
+    sqlite3_finalize(s);
+}
+
+/// What older versions of weft wrote has no sources.
+static bool has_sources(struct weft__reader *r) {
+    return weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'sources'");
+}
+
+enum weft_status weft_stored_read(const char *dir, const char *variant, struct weft_arena *arena,
+                                  struct weft_stored *ret_stored, struct weft_error *ret_error) {
+    struct weft__reader r;
+    *ret_stored = (struct weft_stored){0};
+    enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
+    if (!status) status = weft__reader_choose(&r, variant, &ret_stored->names, &ret_stored->runs, ret_error);
+    if (!status && r.status == SQLITE_OK && !has_sources(&r))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                                "%s: an older weft wrote it, without the scenario; run that again", r.path);
+    if (!status) {
+        ret_stored->sources = read_sources(&r, &ret_stored->source);
+        read_run(&r, ret_stored);
+    }
+    return weft__reader_close(&r, status, ret_error);
+}
