@@ -6,6 +6,7 @@
 // wires them. Lengths of queues are htsim's own and are left out. Flows that wait for a trigger are refused.
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -188,6 +189,45 @@ static void say_latencies(const struct weft__htsim_topology *t, struct weft_impo
                         layers[i], t->tier[i].latency_ns);
 }
 
+/// What the command line of htsim_roce says rather than its files.
+struct htsim_conf {
+    struct weft_import_common common;
+    weft_bytes mtu_bytes;
+    uint64_t pfc_low, pfc_high;
+};
+static const struct weft_param import_rows[] = {
+    WEFT_IMPORT_ROWS(struct htsim_conf),
+    WEFT_BYTES(struct htsim_conf, mtu_bytes, "mtu", "9000B", "64B", "9000B", "payload of a packet (htsim: -mtu)"),
+    WEFT_UINT(struct htsim_conf, pfc_low, "pfc_low", "12", "1", "1999",
+              "a paused queue goes on below so many packets (htsim: -pfc_thresholds)"),
+    WEFT_UINT(struct htsim_conf, pfc_high, "pfc_high", "15", "1", "1999",
+              "a queue is paused above so many packets (htsim: -pfc_thresholds)"),
+};
+
+static const char *import_check(const void *conf, char *text, size_t size) {
+    const struct htsim_conf *c = conf;
+    if (c->pfc_low <= c->pfc_high) return NULL;
+    snprintf(text, size, "pfc_low is %" PRIu64 ", pfc_high %" PRIu64 "; expected no more than it", c->pfc_low,
+             c->pfc_high);
+    return text;
+}
+static const struct weft_param_table import_table =
+    WEFT_PARAM_TABLE_CHECKED("htsim", struct htsim_conf, import_rows, import_check);
+
+/// RoCE as main_roce.cpp runs it. Its queues compare bytes of frames with bytes of payload.
+static void say_presets(const struct htsim_conf *c, struct weft_import *import) {
+    weft_import_say(import, WEFT_IMPORT_HOST, "  preset: htsim     # docs/peers.md\n  mtu: %" PRIu64 "B\n",
+                    c->mtu_bytes);
+    weft_import_say(import, WEFT_IMPORT_SWITCH,
+                    "  preset: htsim     # docs/peers.md\n  buffer: {xoff: %" PRIu64 "B, xon: %" PRIu64
+                    "B, size: %" PRIu64 "B}\n",
+                    c->pfc_high * c->mtu_bytes, c->pfc_low * c->mtu_bytes - 1, 2000 * c->mtu_bytes);
+    weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                     "what htsim_roce's command line says: packets of %" PRIu64 " B (mtu), a queue is paused above "
+                     "%" PRIu64 " packets (pfc_high) and goes on below %" PRIu64 " (pfc_low)",
+                     c->mtu_bytes, c->pfc_high, c->pfc_low);
+}
+
 static enum weft_status make_topology(const struct weft_import_file *file, struct weft_import *import,
                                       struct weft__htsim_topology *t, struct weft_error *ret_error) {
     enum weft_status status =
@@ -260,6 +300,7 @@ static enum weft_status htsim_make(const void *conf, const struct weft_import_fi
     struct weft__htsim_topology t = {0};
     bool failed = false;
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
+    if (!status) say_presets(conf, import);
     if (!status && topology) status = make_topology(topology, import, &t, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
         if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], &t, import, &failed, ret_error);
@@ -273,6 +314,6 @@ const struct weft_model weft__import_htsim = {
     .name = "htsim",
     .summary = "files of htsim: a fat tree (.topo), connection matrices (.cm)",
     .source = source,
-    .params = &weft_import_table,
+    .params = &import_table,
     .ops = &import_ops,
 };

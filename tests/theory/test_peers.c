@@ -4,6 +4,10 @@
 // ns3_hpcc: a data packet is payload + 48 B, an ACK 60 B; neither preamble nor gap; a frame takes bytes x 8 / rate,
 // rounded down to whole ns; switches store and forward without a delay of their own; a flow is complete when its last
 // ACK is at the sender (alibaba-edu/High-Precision-Congestion-Control, qbb-net-device.cc and rdma-hw.cc).
+//
+// htsim: a data packet is payload + 64 B, an ACK 64 B; whole ps per byte; a switch adds its latency between the last
+// bit in and its queue; pauses by packets; complete with the last ACK (Broadcom/csg-htsim, roce.cpp,
+// fat_tree_switch.cpp).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +21,7 @@
 #include "weft/random.h"
 #include "weft/transport.h"
 
+#define HTSIM "host: {preset: htsim}\nswitch: {preset: htsim, processing: 500ns}\n"
 #define PRESETS "host: {preset: ns3_hpcc}\nswitch: {preset: ns3_hpcc}\n"
 
 // 200G: 4144 B take 165.76, so 165 ns; 60 B take 2.4, so 2 ns. 165 + 150 + 165 + 150 + 2 + 150 + 2 + 150 = 934 ns.
@@ -192,6 +197,15 @@ static void duplicates_are_not_acknowledged(void **state) {
     weft_arena_free(arena);
 }
 
+static struct weft_switch_conf switch_of(const char *text, struct weft_arena *arena) {
+    struct weft_tree *tree = NULL;
+    struct weft_error error = {0};
+    struct weft_switch_conf conf = {0};
+    assert_int_equal(weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
+    if (weft_params_load(&weft_switch_table, tree, &conf, arena, &error)) fail_msg("%s", error.text);
+    return conf;
+}
+
 // 20 packets of 1000 B fit the shared pool, alpha 1: after the tenth, one port has 10000 B, and as many are free. There
 // it is told to pause, as it has reached its threshold; else by the packet after that.
 static void pauses_at_the_threshold(void **state) {
@@ -267,11 +281,7 @@ static bool mmu_release(struct mmu *m, uint32_t port, int64_t bytes) {
 static void buffer_as_in_the_simulator(void **state) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     static const char text[] = "{preset: ns3_hpcc, buffer: {total: 400KB, headroom: 16KiB}}";
-    struct weft_tree *tree = NULL;
-    struct weft_error error = {0};
-    struct weft_switch_conf conf = {0};
-    assert_int_equal(weft_tree_parse("s.yaml", text, strlen(text), arena, &tree, &error), WEFT_OK);
-    if (weft_params_load(&weft_switch_table, tree, &conf, arena, &error)) fail_msg("%s", error.text);
+    struct weft_switch_conf conf = switch_of(text, arena);
     const struct weft_buffer_ops *ops = conf.buffer.model->ops;
     void *s = weft_arena_alloc(arena, 1, ops->state_size(conf.buffer.conf, PORTS));
     ops->init(s, conf.buffer.conf, PORTS, 1 << 3);
@@ -355,6 +365,83 @@ static void paths_as_in_the_simulator(void **state) {
     run_free(&r);
 }
 
+// --- htsim --------------------------------------------------------------------------------------------------------
+
+#define OF_HTSIM "Flows as in htsim's RoCE, to the picosecond"
+
+/// Data of 9064 B and ACKs of 64 B at 200G; a link; a switch.
+enum { DATA_PS = 362560, ACK_PS = 2560, LINK_PS = 150000, LATENCY_PS = 500000 };
+static const double ack_back_ps = 2. * (ACK_PS + LINK_PS) + LATENCY_PS;
+
+// A packet is sent over two links, whole by whole, and waits for the switch's latency between them; its ACK comes back
+// the same way, and the flow is finished.
+static void one_packet_of_htsim(void **state) {
+    struct run r = run_text("topology: {kind: single, hosts: 2, rate: 200Gbps, delay: 150ns}\n" HTSIM
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 9000B}]\n");
+    form_assert(OF_HTSIM, (double)r.outcome->flow[0].acked_ps, 2. * (DATA_PS + LINK_PS) + LATENCY_PS + ack_back_ps, 0);
+    run_free(&r);
+}
+
+// Packets of one flow follow one another at the rate of the link, here over three switches.
+static void packets_of_htsim_over_tiers(void **state) {
+    struct run r = run_text("topology: {kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 1, rate: 200Gbps,\n"
+                            "           delay: 150ns}\n" HTSIM
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 900000B}]\n");
+    weft_time_ps there = 4 * (DATA_PS + LINK_PS) + 3 * LATENCY_PS, back = 4 * (ACK_PS + LINK_PS) + 3 * LATENCY_PS;
+    form_assert(OF_HTSIM, (double)r.outcome->flow[0].acked_ps, (double)(there + 99 * DATA_PS + back), 0);
+    run_free(&r);
+}
+
+// The link to the receiver is never idle from the first packet's arrival on, whatever is paused: that is when the last
+// of 7 x 100 packets is through.
+static void incast_of_htsim(void **state) {
+    struct run r = run_text("topology: {kind: single, hosts: 8, rate: 200Gbps, delay: 150ns}\n" HTSIM
+                            "workload: [{kind: incast, sources: '*', dst: host-7, size: 900000B}]\n");
+    weft_time_ps last = 0;
+    for (uint32_t i = 0; i < r.outcome->flows; i++)
+        if (r.outcome->flow[i].acked_ps > last) last = r.outcome->flow[i].acked_ps;
+    form_assert(OF_HTSIM, (double)last, 2. * LINK_PS + DATA_PS + LATENCY_PS + 700. * DATA_PS + ack_back_ps, 0);
+    assert_int_equal(r.outcome->drops[WEFT_DROP_BUFFER_FULL] + r.outcome->drops[WEFT_DROP_HEADROOM], 0);
+    assert_true(run_counters(&r, "switch-0->host-0", 3)->pfc_tx_xoff > 0);
+    run_free(&r);
+}
+
+// RoceSink::receivePacket: a packet that comes too early is answered by a NAK, each time; one that came before by an
+// ACK.
+static void answers_of_htsim(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct receiver r;
+    receiver_init(&r, "{preset: htsim}", arena);
+    assert_int_equal(receive(&r, 1000, 0, false).kind, WEFT_PACKET_ACK);
+    for (unsigned k = 2; k < 5; k++) {
+        struct weft_transport_reply nak = receive(&r, 1000 * k, k, false);
+        assert_int_equal(nak.kind, WEFT_PACKET_NAK);
+        assert_int_equal(nak.psn, 1);
+    }
+    struct weft_transport_reply again = receive(&r, 6000, 0, false);
+    assert_int_equal(again.kind, WEFT_PACKET_ACK);
+    assert_int_equal(again.psn, 1);
+    weft_arena_free(arena);
+}
+
+// LosslessInputQueue: paused above 15 x 9000 B, which the 15th frame of 9064 B passes, and on again below 12 x 9000 B:
+// with 11 frames.
+static void pauses_of_htsim(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_switch_conf conf = switch_of("{preset: htsim}", arena);
+    const struct weft_buffer_ops *ops = conf.buffer.model->ops;
+    void *s = weft_arena_alloc(arena, 1, ops->state_size(conf.buffer.conf, 1));
+    ops->init(s, conf.buffer.conf, 1, 0xff);
+    uint32_t packets = 1;
+    while (ops->admit(s, conf.buffer.conf, 0, WEFT_NONE, 3, 9064) != WEFT_BUFFER_XOFF)
+        packets++;
+    assert_int_equal(packets, 15);
+    while (packets--)
+        if (ops->release(s, conf.buffer.conf, 0, WEFT_NONE, 3, 9064) == WEFT_BUFFER_XON) break;
+    assert_int_equal(packets, 11);
+    weft_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_packet),
@@ -368,6 +455,11 @@ int main(void) {
         cmocka_unit_test(pauses_at_the_threshold),
         cmocka_unit_test(buffer_as_in_the_simulator),
         cmocka_unit_test(paths_as_in_the_simulator),
+        cmocka_unit_test(one_packet_of_htsim),
+        cmocka_unit_test(packets_of_htsim_over_tiers),
+        cmocka_unit_test(incast_of_htsim),
+        cmocka_unit_test(answers_of_htsim),
+        cmocka_unit_test(pauses_of_htsim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,8 @@ static void a_fat_tree_and_its_flows(void **state) {
     assert_non_null(strstr(text, "- {match: \"tor-*\", switch: {processing: 7ns}}"));
     assert_non_null(strstr(text, "- {match: \"core-*\", switch: {processing: 0ns}}"));
     assert_non_null(strstr(text, "- {at: 0s, link: agg-1/5, state: down}"));
+    assert_non_null(strstr(text, "  preset: htsim     # docs/peers.md\n  mtu: 9000B\n"));
+    assert_non_null(strstr(text, "  buffer: {xoff: 135000B, xon: 107999B, size: 18000000B}\n"));
     free(text);
     struct run r = run_import("htsim", path, 2);
     const struct weft_topology *t = r.topology;

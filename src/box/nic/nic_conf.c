@@ -35,8 +35,28 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"pfc.lasts", "until_resume"},
     {NULL, NULL},
 };
-static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {NULL, NULL}};
-static const char *const preset_names[] = {"none", "ns3_hpcc", NULL};
+// htsim's RoCE over queues without loss: Broadcom/csg-htsim, sim/roce.cpp, rocepacket.h, datacenter/main_roce.cpp, with
+// the values that its command line has by default.
+static const struct weft_param_value htsim[] = {
+    {"mtu", "9000B"},
+    {"processing", "0ns"},
+    {"data_header", "64B"},
+    {"ack_frame", "64B"},
+    {"wire.overhead", "0B"},
+    {"wire.pause_frame", "14B"},
+    {"transport.kind", "roce_rc"},
+    {"transport.ack_every", "1"},
+    {"transport.nak_interval", "0ns"},
+    {"transport.duplicates", "acknowledge"},
+    {"transport.timeout", "never"},
+    {"cc.kind", "none"},
+    {"pfc.priorities", "0-7"},
+    {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"},
+    {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
 static const char *const pace_changes[] = {"at_once", "next_packet", NULL};
 
 static const struct weft_param host_rows[] = {
@@ -83,10 +103,10 @@ static const struct weft_param host_rows[] = {
                 "a new rate holds for what is left of the wait for the next packet, or after that packet (the HPCC "
                 "simulator, rdma-hw.cc)"),
     WEFT_BYTES(struct weft_host_conf, data_header_bytes, "data_header", "0B", "0B", "256B",
-               "headers of each data packet, whose payload is then not padded (the HPCC simulator: 48B); 0B: those of "
-               "RoCE, 62 B, RETH and AETH"),
+               "headers of each data packet, whose payload is then not padded (the HPCC simulator: 48B, htsim: 64B); "
+               "0B: those of RoCE, 62 B, RETH and AETH"),
     WEFT_BYTES(struct weft_host_conf, ack_bytes, "ack_frame", "0B", "0B", "1500B",
-               "frame of an ACK or NAK (the HPCC simulator: 60B); 0B: that of RoCE, 66 B"),
+               "frame of an ACK or NAK (the HPCC simulator: 60B, htsim: 64B); 0B: that of RoCE, 66 B"),
     WEFT_BYTES(struct weft_host_conf, cnp_bytes, "cnp_frame", "0B", "0B", "1500B",
                "frame of a CNP; 0B: that of RoCE, 78 B"),
     WEFT_SECTION(struct weft_host_conf, wire, "wire", &weft_wire_table, "what a frame costs on the wire"),

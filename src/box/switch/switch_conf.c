@@ -29,8 +29,19 @@ static const struct weft_param_value ns3_hpcc[] = {
     {"pfc.lasts", "until_resume"},
     {NULL, NULL},
 };
-static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {NULL, NULL}};
-static const char *const preset_names[] = {"none", "ns3_hpcc", NULL};
+// As host.preset of that name: sim/queue_lossless_input.cpp, queue_lossless_output.cpp. A queue is paused above 15
+// packets of 9000 B and goes on below 12 of them; it has room for 2000.
+static const struct weft_param_value htsim[] = {
+    {"processing", "0ns"},         {"forwarding", "store_and_forward"},
+    {"wire.overhead", "0B"},       {"wire.pause_frame", "14B"},
+    {"buffer.kind", "static"},     {"buffer.size", "18MB"},
+    {"buffer.xoff", "135000B"},    {"buffer.xon", "107999B"},
+    {"route.kind", "ecmp"},        {"aqm.kind", "none"},
+    {"pfc.priorities", "0-7"},     {"pfc.reaction", "0ns"},
+    {"pfc.lasts", "until_resume"}, {NULL, NULL},
+};
+static const struct weft_param_preset presets[] = {{"ns3_hpcc", ns3_hpcc}, {"htsim", htsim}, {NULL, NULL}};
+static const char *const preset_names[] = {"none", "ns3_hpcc", "htsim", NULL};
 
 static const struct weft_param switch_rows[] = {
     WEFT_CHOICE(struct weft_switch_conf, preset, "preset", "none", preset_names,
