@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From operations to connections: who sends to whom and how much. A collective that cannot say it is looked at step by
-// step, once for all repetitions. Nothing of it is kept but that.
+// A job from its operations: communicators, connections and their flows.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "generator.h"
 #include "job.h"
+#include "job_connections.h"
 #include "weft/memory.h"
 #include "weft/outcome.h"
 
@@ -251,130 +251,17 @@ static void order_turns(const struct weft_job *job, struct weft_job_stage *stage
     }
 }
 
-/// The connections of one source while they are found.
-struct found {
-    struct weft_connection *list;
-    uint32_t n, capacity;
-    uint32_t *head, *next; ///< head: [ranks] the connection to that rank found last, or WEFT_NONE; next: the one before
-    struct weft_arena *arena; ///< of what they keep
-};
-
-static struct weft_connection *find(struct found *f, const struct weft_job *job, uint32_t src, uint32_t dst,
-                                    uint32_t communicator, uint32_t channel) {
-    for (uint32_t at = f->head[dst]; at != WEFT_NONE; at = f->next[at]) {
-        struct weft_connection *c = &f->list[at];
-        if (c->channel == channel && c->communicator == communicator) return c;
-    }
-    if (f->n == f->capacity) {
-        uint32_t capacity = f->capacity ? 2 * f->capacity : 16;
-        f->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->list, f->capacity * sizeof *f->list,
-                                     capacity * sizeof *f->list);
-        f->next = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->next, f->capacity * sizeof *f->next,
-                                     capacity * sizeof *f->next);
-        f->capacity = capacity;
-    }
-    f->next[f->n] = f->head[dst];
-    f->head[dst] = f->n;
-    f->list[f->n] = (struct weft_connection){
-        .src = src,
-        .dst = dst,
-        .communicator = (uint16_t)communicator,
-        .channel = (uint16_t)channel,
-        .flow = WEFT_NONE,
-        .messages = weft_arena_alloc(f->arena, job->communicator[communicator].volumes, sizeof(uint32_t)),
-    };
-    return &f->list[f->n++];
-}
-
-/// What the caller passes along: an operation that comes `times` times in the run.
-struct walked {
-    const struct weft_job *job;
-    const struct weft_job_op *op;
-    uint32_t rank;
-    uint64_t times;
-    struct found *found;
-};
-
-static void note_sent(const struct walked *w, const struct weft_sent *sent) {
-    const struct weft_collective_common *common = w->op->conf;
-    uint32_t dst = weft_job_member(w->op, w->rank, sent->peer);
-    struct weft_connection *c = find(w->found, w->job, w->rank, dst, w->op->communicator, sent->channel);
-    weft_bytes all;
-    if (__builtin_mul_overflow(sent->bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
-        c->bytes = UINT64_MAX; // more than a flow may have
-    if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
-    c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
-    c->slots = (uint16_t)common->slots;
-}
-
-static void note_channel(const struct walked *w, uint32_t channel) {
-    struct weft_communicator *communicator = &w->job->communicator[w->op->communicator];
-    if (channel >= communicator->channels) communicator->channels = channel + 1;
-}
-
-static void walk_lane(const struct walked *w, uint32_t number, uint32_t lane) {
-    const struct weft_job_op *op = w->op;
-    uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
-    for (uint64_t k = 0; k < steps; k++) {
-        struct weft_step step;
-        op->ops->step(op->conf, &op->shape, number, lane, k, &step);
-        if (!step.bytes) continue;
-        note_channel(w, step.channel);
-        for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
-            note_sent(w, &(struct weft_sent){step.send[p], step.channel, step.bytes, step.bytes, 1});
-    }
-}
-
-static void walk_op(const struct walked *w) {
-    const struct weft_job_op *op = w->op;
-    uint32_t number = weft_job_number(op, w->rank), lanes = op->ops->lanes(op->conf, &op->shape);
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        if (!op->ops->sent) {
-            walk_lane(w, number, lane);
-            continue;
-        }
-        struct weft_sent sent[WEFT_STEP_PEERS];
-        uint32_t peers = op->ops->sent(op->conf, &op->shape, number, lane, sent);
-        for (uint32_t k = 0; k < peers; k++) {
-            if (!sent[k].bytes) continue;
-            note_channel(w, sent[k].channel);
-            note_sent(w, &sent[k]);
-        }
-    }
-}
-
-static int by_key(const void *a, const void *b) {
-    const struct weft_connection *x = a, *y = b;
-    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
-    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
-    return (x->dst > y->dst) - (x->dst < y->dst);
-}
-
-static void walk(struct weft_job *job, struct found *all, struct weft_arena *arena) {
-    job->first = weft_arena_alloc(arena, job->ranks + 1, sizeof *job->first);
-    struct found one = {.arena = arena, .head = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *one.head)};
-    memset(one.head, 0xff, job->ranks * sizeof *one.head); // WEFT_NONE
+static void find_connections(struct weft_job *job, struct weft_arena *arena) {
     struct volume *volume = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *volume);
     uint32_t volumes = find_volumes(job, volume);
+    struct weft__finder f;
+    weft__finder_init(&f, job, arena);
     for (uint32_t r = 0; r < job->ranks; r++) {
-        while (one.n > 0)
-            one.head[one.list[--one.n].dst] = WEFT_NONE;
         for (uint32_t v = 0; v < volumes; v++)
-            walk_op(&(struct walked){job, &job->op[volume[v].op], r, volume[v].times * job->iterations, &one});
-        if (one.n) qsort(one.list, one.n, sizeof *one.list, by_key);
-        if (all->n + one.n > all->capacity) {
-            uint32_t capacity = 2 * (all->n + one.n);
-            all->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, all->list, all->capacity * sizeof *all->list,
-                                           capacity * sizeof *all->list);
-            all->capacity = capacity;
-        }
-        if (one.n) memcpy(all->list + all->n, one.list, one.n * sizeof *one.list);
-        all->n += one.n;
-        job->first[r + 1] = all->n;
+            weft__finder_add_op(&f, r, &job->op[volume[v].op], volume[v].times * job->iterations);
+        weft__finder_end_rank(&f, r);
     }
-    weft_memory_free(WEFT_MEMORY_SCENARIO, one.list, one.capacity * sizeof *one.list);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, one.next, one.capacity * sizeof *one.next);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, one.head, job->ranks * sizeof *one.head);
+    weft__finder_deinit(&f);
     weft_memory_free(WEFT_MEMORY_SCENARIO, volume, job->ops * sizeof *volume);
 }
 
@@ -458,12 +345,7 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
         order_turns(job, &job->stage[s], w->arena);
     status = reserve_flows(common, place, job, w, ret_error);
     if (status) return status;
-    struct found all = {0};
-    walk(job, &all, w->arena);
-    job->connections = all.n;
-    job->connection = weft_arena_alloc(w->arena, all.n, sizeof *job->connection);
-    if (all.n) memcpy(job->connection, all.list, all.n * sizeof *all.list);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, all.list, all.capacity * sizeof *all.list);
+    find_connections(job, w->arena);
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);
     status = check_channels(job, place, ret_error);

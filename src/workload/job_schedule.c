@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose ranks do what a schedule says: who sends to whom, and how much.
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "generator.h"
 #include "job.h"
+#include "job_connections.h"
 
 /// Messages of a connection that are not acknowledged; those beyond wait for one of them.
 enum { SLOTS_MAX = 4096 };
@@ -50,51 +50,29 @@ static enum weft_status find_peers(struct finder *f, uint32_t rank) {
     return WEFT_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/// Those of a rank behind those that are there.
-static struct weft_connection *add_connections(struct finder *f, uint32_t rank, struct weft_connection *list,
-                                               uint32_t n, uint32_t *room) {
-    if (f->peers) qsort(f->peer, f->peers, sizeof *f->peer, by_value);
-    if (n + f->peers > *room) {
-        uint32_t more = 2 * (n + f->peers);
-        list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * sizeof *list, more * sizeof *list);
-        *room = more;
-    }
+/// The connections that a rank sends on.
+static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all) {
     for (uint32_t k = 0; k < f->peers; k++) {
         struct sent *sent = &f->sent[f->peer[k]];
-        list[n++] = (struct weft_connection){
-            .src = rank,
-            .dst = f->peer[k],
-            .slots = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX),
-            .flow = WEFT_NONE,
-            .bytes = sent->bytes,
-            .message_bytes_max = sent->message_bytes_max,
-        };
+        struct weft_connection *c = weft__finder_at(all, rank, f->peer[k], all->job->communicators, 0);
+        c->slots = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX);
+        c->bytes = sent->bytes;
+        c->message_bytes_max = sent->message_bytes_max;
         *sent = (struct sent){0};
     }
-    return list;
 }
 
 static enum weft_status find_connections(struct finder *f, struct weft_job *job, struct weft_arena *arena) {
-    struct weft_connection *list = NULL;
-    uint32_t n = 0, room = 0;
+    struct weft__finder all;
     enum weft_status status = WEFT_OK;
-    job->first = weft_arena_alloc(arena, job->ranks + (size_t)1, sizeof *job->first);
-    for (uint32_t rank = 0; rank < f->s->ranks && !status; rank++) {
+    weft__finder_init(&all, job, arena);
+    for (uint32_t rank = 0; rank < job->ranks && !status; rank++) {
         status = find_peers(f, rank);
         if (status) break;
-        list = add_connections(f, rank, list, n, &room);
-        job->first[rank + 1] = n += f->peers;
+        add_peers(f, rank, &all);
+        weft__finder_end_rank(&all, rank);
     }
-    job->connections = n;
-    job->connection = weft_arena_alloc(arena, n, sizeof *job->connection);
-    for (uint32_t i = 0; i < n; i++)
-        job->connection[i] = list[i];
-    weft_memory_free(WEFT_MEMORY_SCENARIO, list, room * sizeof *list);
+    weft__finder_deinit(&all);
     return status;
 }
 

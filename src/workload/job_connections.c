@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// From operations to connections: who sends to whom and how much. A collective that cannot say it is looked at step by
+// step, once for all repetitions. Nothing of it is kept but that.
+#include "job_connections.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "weft/memory.h"
+
+void weft__finder_init(struct weft__finder *f, struct weft_job *job, struct weft_arena *arena) {
+    *f = (struct weft__finder){
+        .job = job, .arena = arena, .head = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ranks, sizeof *f->head)};
+    memset(f->head, 0xff, job->ranks * sizeof *f->head); // WEFT_NONE
+    job->first = weft_arena_alloc(arena, job->ranks + (size_t)1, sizeof *job->first);
+}
+
+static void make_room(struct weft__connection_list *l, uint32_t n) {
+    if (l->n + n <= l->capacity) return;
+    uint32_t capacity = 2 * (l->n + n);
+    l->list =
+        weft_memory_resize(WEFT_MEMORY_SCENARIO, l->list, l->capacity * sizeof *l->list, capacity * sizeof *l->list);
+    l->capacity = capacity;
+}
+
+static struct weft_connection *add(struct weft__finder *f, uint32_t dst) {
+    make_room(&f->own, 1);
+    if (f->next_capacity < f->own.capacity) {
+        f->next = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->next, f->next_capacity * sizeof *f->next,
+                                     f->own.capacity * sizeof *f->next);
+        f->next_capacity = f->own.capacity;
+    }
+    f->next[f->own.n] = f->head[dst];
+    f->head[dst] = f->own.n;
+    return &f->own.list[f->own.n++];
+}
+
+struct weft_connection *weft__finder_at(struct weft__finder *f, uint32_t rank, uint32_t dst, uint32_t communicator,
+                                        uint32_t channel) {
+    for (uint32_t at = f->head[dst]; at != WEFT_NONE; at = f->next[at]) {
+        struct weft_connection *c = &f->own.list[at];
+        if (c->channel == channel && c->communicator == communicator) return c;
+    }
+    uint32_t volumes = communicator < f->job->communicators ? f->job->communicator[communicator].volumes : 0;
+    struct weft_connection *c = add(f, dst);
+    *c = (struct weft_connection){
+        .src = rank,
+        .dst = dst,
+        .communicator = (uint16_t)communicator,
+        .channel = (uint16_t)channel,
+        .flow = WEFT_NONE,
+        .messages = volumes ? weft_arena_alloc(f->arena, volumes, sizeof *c->messages) : NULL,
+    };
+    return c;
+}
+
+// --- what operations send -----------------------------------------------------------------------------------------
+
+/// What the caller passes along.
+struct walked {
+    struct weft__finder *f;
+    const struct weft_job_op *op;
+    uint32_t rank;
+    uint64_t times;
+};
+
+static void note_sent(const struct walked *w, const struct weft_sent *sent) {
+    const struct weft_collective_common *common = w->op->conf;
+    uint32_t dst = weft_job_member(w->op, w->rank, sent->peer);
+    struct weft_connection *c = weft__finder_at(w->f, w->rank, dst, w->op->communicator, sent->channel);
+    weft_bytes all;
+    if (__builtin_mul_overflow(sent->bytes, w->times, &all) || __builtin_add_overflow(c->bytes, all, &c->bytes))
+        c->bytes = UINT64_MAX; // more than a flow may have
+    if (sent->message_bytes_max > c->message_bytes_max) c->message_bytes_max = sent->message_bytes_max;
+    c->messages[w->op->volume] += (uint32_t)sent->messages; // messages are 1 KB at least, bytes are bounded
+    c->slots = (uint16_t)common->slots;
+}
+
+static void note_channel(const struct walked *w, uint32_t channel) {
+    struct weft_communicator *communicator = &w->f->job->communicator[w->op->communicator];
+    if (channel >= communicator->channels) communicator->channels = channel + 1;
+}
+
+static void walk_lane(const struct walked *w, uint32_t number, uint32_t lane) {
+    const struct weft_job_op *op = w->op;
+    uint64_t steps = op->ops->steps(op->conf, &op->shape, number, lane);
+    for (uint64_t k = 0; k < steps; k++) {
+        struct weft_step step;
+        op->ops->step(op->conf, &op->shape, number, lane, k, &step);
+        if (!step.bytes) continue;
+        note_channel(w, step.channel);
+        for (uint32_t p = 0; p < WEFT_STEP_PEERS && step.send[p] != WEFT_NONE; p++)
+            note_sent(w, &(struct weft_sent){step.send[p], step.channel, step.bytes, step.bytes, 1});
+    }
+}
+
+void weft__finder_add_op(struct weft__finder *f, uint32_t rank, const struct weft_job_op *op, uint64_t times) {
+    struct walked w = {f, op, rank, times};
+    uint32_t number = weft_job_number(op, rank), lanes = op->ops->lanes(op->conf, &op->shape);
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        if (!op->ops->sent) {
+            walk_lane(&w, number, lane);
+            continue;
+        }
+        struct weft_sent sent[WEFT_STEP_PEERS];
+        uint32_t peers = op->ops->sent(op->conf, &op->shape, number, lane, sent);
+        for (uint32_t k = 0; k < peers; k++) {
+            if (!sent[k].bytes) continue;
+            note_channel(&w, sent[k].channel);
+            note_sent(&w, &sent[k]);
+        }
+    }
+}
+
+// --- all of them --------------------------------------------------------------------------------------------------
+
+static int by_key(const void *a, const void *b) {
+    const struct weft_connection *x = a, *y = b;
+    if (x->communicator != y->communicator) return x->communicator < y->communicator ? -1 : 1;
+    if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
+    return (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+void weft__finder_end_rank(struct weft__finder *f, uint32_t rank) {
+    if (f->own.n) qsort(f->own.list, f->own.n, sizeof *f->own.list, by_key);
+    make_room(&f->all, f->own.n);
+    if (f->own.n) memcpy(f->all.list + f->all.n, f->own.list, f->own.n * sizeof *f->own.list);
+    f->all.n += f->own.n;
+    f->job->first[rank + 1] = f->all.n;
+    while (f->own.n > 0)
+        f->head[f->own.list[--f->own.n].dst] = WEFT_NONE;
+}
+
+void weft__finder_deinit(struct weft__finder *f) {
+    f->job->connections = f->all.n;
+    f->job->connection = weft_arena_alloc(f->arena, f->all.n, sizeof *f->all.list);
+    if (f->all.n) memcpy(f->job->connection, f->all.list, f->all.n * sizeof *f->all.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->all.list, f->all.capacity * sizeof *f->all.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->own.list, f->own.capacity * sizeof *f->own.list);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->next, f->next_capacity * sizeof *f->next);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->head, f->job->ranks * sizeof *f->head);
+}
