@@ -121,6 +121,8 @@ static enum weft_status run_strategy(const struct place *p, struct result *r, st
     if (!status) status = weft_cli_simulation_init(&s, file, p->variant, ret_error);
     if (!status) status = weft_cli_simulation_run(&s, p->o, r->model->name, &run, ret_error);
     if (s.outcome) r->stats = weft_report_job(&run, p->job_index);
+    if (s.outcome && p->job->schedule && r->stats.end_ps != WEFT_TIME_NEVER)
+        r->stats.iteration_ps = (double)(r->stats.end_ps - p->job->start_ps); // it has no iterations: all of it
     r->ran = s.outcome;
     r->interrupted = status == WEFT_INTERRUPTED;
     if (status == WEFT_ERROR_STALL) say_end(r->model->name, s.outcome);

@@ -33,6 +33,8 @@ struct weft_job_op {
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
     bool reversed;   ///< the last of them is number 0
+    const struct weft_schedule_group *group; ///< of a schedule, instead of the two above: the only group
+    const struct weft_schedule_step *step;   ///< likewise: one of the steps that are this operation
     uint32_t communicator;
     uint32_t volume;          ///< among its communicator's; those with the same one pass the same messages
     uint32_t times;           ///< with so many that follow, reported as one; 0: not by itself
@@ -40,7 +42,8 @@ struct weft_job_op {
     bool overlap;             ///< go on at once; it is waited for at the end of the iteration
 };
 
-/// Collectives with one algorithm over the same groups share connections, and come one after another.
+/// Collectives with one algorithm over the same groups share connections, and come one after another. Of a schedule:
+/// collectives with one algorithm, over groups without a common rank.
 struct weft_communicator {
     uint32_t lanes_max, channels, volumes;
     uint32_t op; ///< the first one
@@ -70,7 +73,7 @@ struct weft_connection {
     uint32_t flow;    ///< among all; WEFT_NONE: within a server, not over the network
     weft_bytes bytes; ///< in the whole run
     weft_bytes message_bytes_max;
-    uint32_t *messages; ///< [volumes of its communicator]: in one operation; of a schedule: NULL
+    uint32_t *messages; ///< [volumes of its communicator]: in one operation; of sends of a schedule: NULL
 };
 
 struct weft_job {
@@ -92,9 +95,11 @@ struct weft_job {
     uint64_t cts_priority;
     bool split; ///< a message goes over all queue pairs of its connection, not whole over the next one
     uint32_t connections;
-    struct weft_connection *connection;   ///< by source, communicator, channel, destination
-    uint32_t *first;                      ///< [ranks + 1], of a source's connections
-    const struct weft_schedule *schedule; ///< what its ranks do; there are no operations then. NULL: operations
+    struct weft_connection *connection; ///< by source, communicator, channel, destination
+    uint32_t *first;                    ///< [ranks + 1], of a source's connections
+    /// What its ranks do; NULL: the operations, by stages. Operations are then the schedule's collectives, in the order
+    /// of weft_job_find_op, there are no iterations, and sends have the communicator behind the last.
+    const struct weft_schedule *schedule;
 };
 
 /// The server of a host among those of its network, which are the topology's machines if it has them, and its number
@@ -104,11 +109,13 @@ uint32_t weft_server_of(const struct weft_server_conf *server, const struct weft
 
 /// The rank that is number `k` of the group of `rank`, and the number of a rank in its group.
 static inline uint32_t weft_job_number(const struct weft_job_op *op, uint32_t rank) {
+    if (op->group) return weft_schedule_number(op->group, rank);
     uint32_t number = rank / op->stride % op->shape.ranks;
     return op->reversed ? op->shape.ranks - 1 - number : number;
 }
 /// Number k of the group in which `rank` is number `number`.
 static inline uint32_t weft_job_fellow(const struct weft_job_op *op, uint32_t rank, uint32_t number, uint32_t k) {
+    if (op->group) return op->group->rank[k];
     uint32_t steps = (k - number) * op->stride; // modulo 2^32
     return op->reversed ? rank - steps : rank + steps;
 }
@@ -118,6 +125,9 @@ static inline uint32_t weft_job_member(const struct weft_job_op *op, uint32_t ra
 static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t rank) {
     return rank / job->stage_stride % job->stages;
 }
+
+/// The operation that a step of the job's schedule is; its group has at least two ranks.
+uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule_step *step);
 
 /// What a rank computes before an operation, alone; and what each step of a collective takes besides its messages.
 static inline weft_time_ps weft_job_compute_time(const struct weft_job *job, uint32_t rank,

@@ -57,7 +57,7 @@ static enum weft_status goal_schedule(const struct weft_model_conf *entry, const
                               " hosts that there are for it",
                               s->ranks, job->ranks);
     job->ranks = s->ranks;
-    return weft__job_connect_schedule(&common, place, topology, s, job, w, ret_error);
+    return weft__job_connect_schedule(&common, place, topology, s, NULL, job, w, ret_error);
 }
 
 static const struct weft_workload_ops goal_ops = {.schedule = goal_schedule};

@@ -40,7 +40,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
         .op_exposed_ps = weft_arena_alloc(b->arena, results, sizeof *p->op_exposed_ps),
         .iteration_end_ps = new_times(b->arena, job->iterations),
         .iteration_exposed_ps = weft_arena_alloc(b->arena, job->iterations, sizeof *p->iteration_exposed_ps),
-        .keys = 1 + (job->schedule ? job->schedule->cpus : count_lanes(job)),
+        .keys = 1 + (job->schedule ? job->schedule->cpus : 0) + count_lanes(job),
         .sendings = job->first[rank + 1] - job->first[rank],
     };
     for (uint32_t c = 0; c < job->communicators; c++) {
@@ -51,7 +51,7 @@ static void make_program(const struct build *b, const struct weft_job *job, uint
             p->stream[c].lane[k].plan = weft_arena_alloc(b->arena, 1, plan);
     }
     p->sending = weft_arena_alloc(b->arena, p->sendings, sizeof *p->sending);
-    if (p->schedule) weft__schedule_init(p->schedule, job->schedule, rank, b->arena);
+    if (p->schedule) weft__schedule_init(p->schedule, job, rank, b->arena);
 }
 
 static struct weft__sends *make_sends(const struct build *b, const struct weft_connection *c) {
@@ -85,7 +85,7 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
         const struct weft_connection *c = &job->connection[i];
         struct weft__program *p = &b->all->program[program0 + c->src];
         uint32_t k = i - job->first[c->src];
-        bool local = c->flow == WEFT_NONE;
+        bool local = c->flow == WEFT_NONE, tagged = !c->messages, unadmitted = tagged || job->unadmitted;
         uint16_t qps = qps_of(b, c), parts = job->split ? qps : 1;
         p->sending[k] = (struct weft__sending){
             .program = p,
@@ -93,9 +93,9 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .qp = local ? WEFT_NONE : qp_of_flow[c->flow],
             .qps = qps,
             .parts = parts,
-            .granted = local             ? c->slots
-                       : job->unadmitted ? UINT32_MAX
-                                         : 0,
+            .granted = local        ? c->slots
+                       : unadmitted ? UINT32_MAX
+                                    : 0,
             .lane = WEFT_NONE,
             .slots = c->slots,
             .span = local ? NULL : weft_arena_alloc(b->arena, (size_t)c->slots * parts, sizeof *p->sending[k].span),
@@ -104,10 +104,10 @@ static void make_senders(const struct build *b, const struct weft_job *job, uint
             .peer = c->dst,
             .peer_node = b->all->node[job->host[c->dst]],
             .channel = c->channel,
-            .sends = job->schedule ? make_sends(b, c) : NULL,
+            .sends = tagged ? make_sends(b, c) : NULL,
         };
         b->all->wire[connection0 + i].sending = &p->sending[k];
-        if (!local && !job->unadmitted)
+        if (!local && !unadmitted)
             b->all->wire[connection0 + i].granted_ps = weft_arena_alloc(b->arena, c->slots, sizeof(weft_time_ps));
         for (uint32_t q = p->sending[k].qp; q < b->net->qps && b->net->qp[q].flow == c->flow; q++)
             b->net->hosts.carrier[q].sending = &p->sending[k];
@@ -129,7 +129,7 @@ static void make_receivers(const struct build *b, const struct weft_job *job, ui
         p->receiving = weft_arena_alloc(b->arena, n, sizeof *p->receiving);
         for (uint32_t k = 0; k < n; k++) {
             const struct weft_connection *c = list[i + k].c;
-            struct weft__stream *stream = job->schedule ? NULL : &p->stream[c->communicator];
+            struct weft__stream *stream = c->messages ? &p->stream[c->communicator] : NULL;
             uint16_t qps = qps_of(b, c);
             if (stream && !stream->receivings++) stream->receiving = &p->receiving[k];
             p->receiving[k] = (struct weft__receiving){
@@ -253,13 +253,14 @@ static weft_time_ps op_patience(const struct weft_job *job, const struct weft_jo
     return weft_time_plus(compute, weft_time_plus(copy, c->step_ps + job->server.latency_ps + way));
 }
 
-/// The longest compute, and a message within the server.
+/// The longest compute, and a message within the server; collectives are operations too.
 static weft_time_ps schedule_patience(const struct weft_job *job) {
     weft_time_ps compute = 0;
     weft_bytes message = 0;
     for (uint32_t r = 0; r < job->ranks; r++)
         for (uint32_t i = 0; i < job->schedule->rank[r].steps; i++) {
             const struct weft_schedule_step *step = &job->schedule->rank[r].step[i];
+            if (step->kind == WEFT_SCHEDULE_COLLECTIVE) continue;
             uint64_t *most = step->kind == WEFT_SCHEDULE_COMPUTE ? &compute : &message;
             if (step->size > *most) *most = step->size;
         }

@@ -168,7 +168,7 @@ static void say_schedules(FILE *text, const struct weft__network *net) {
         fprintf(text, "  rank %u on %s, %s: %s; %u steps are left\n", p->rank,
                 net->topology->node[net->topology->host[p->job->host[p->rank]]].name,
                 weft_schedule_where(p->job->schedule, p->rank, step, where, sizeof where),
-                weft_schedule_what(&p->schedule->rank->step[step], what, sizeof what), p->schedule->left);
+                weft_schedule_what(p->job->schedule, p->rank, step, what, sizeof what), p->schedule->left);
     }
     weft__stall_end(&list);
 }

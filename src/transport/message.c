@@ -76,7 +76,7 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
     uint32_t lane = r->lane;
     at->w->tally.progress_ps = at->w->now_ps;
     r->arrived += messages;
-    if (at->p->schedule) {
+    if (at->p->schedule && !r->messages) {
         weft__schedule_on_arrived(at, r);
         return;
     }

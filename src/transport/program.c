@@ -95,7 +95,7 @@ static void finish_op(struct weft__at *at, uint32_t stream);
 static bool find_step(const struct weft__program *p, uint32_t stream, struct weft__lane *lane, uint32_t number) {
     const struct weft__stream *st = &p->stream[stream];
     struct weft_step step;
-    if (!weft_job_find_step(st->op, st->turn->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
+    if (!weft_job_find_step(st->op, st->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
         return false;
     lane->bytes = (uint32_t)step.bytes;
     find_ends(p, stream, &step, lane);
@@ -166,15 +166,13 @@ static size_t result_of(const struct weft__program *p, uint32_t stream) {
     return (size_t)iteration * p->job->ops + current_turn(p, stream)->op;
 }
 
-static void start_op(struct weft__at *at, uint32_t stream) {
+void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part) {
     struct weft__stream *st = &at->p->stream[stream];
-    st->turn = current_turn(at->p, stream);
-    st->op = &at->p->job->op[st->turn->op];
-    st->number = weft_job_number(st->op, at->p->rank);
-    const struct weft_job_op *op = st->op;
+    st->op = op;
+    st->part = part;
+    st->number = weft_job_number(op, at->p->rank);
     uint32_t lanes = op->ops->lanes(op->conf, &op->shape);
-    if (st->turn->part != WEFT_TURN_SEND) weft__message_expect(at, st, op->volume);
-    at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
+    if (part != WEFT_TURN_SEND) weft__message_expect(at, st, op->volume);
     st->lanes_left = lanes;
     for (uint32_t k = 0; k < lanes; k++) {
         struct weft__lane *lane = &st->lane[k];
@@ -183,6 +181,12 @@ static void start_op(struct weft__at *at, uint32_t stream) {
     }
     for (uint32_t k = 0; k < lanes; k++)
         weft__lane_run(at, stream, k);
+}
+
+static void start_op(struct weft__at *at, uint32_t stream) {
+    const struct weft_job_turn *turn = current_turn(at->p, stream);
+    at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
+    weft__stream_begin(at, stream, &at->p->job->op[turn->op], turn->part);
 }
 
 static bool may_go_on(const struct weft__program *p) {
@@ -197,6 +201,10 @@ static void go_on(struct weft__at *at);
 
 static void finish_op(struct weft__at *at, uint32_t stream) {
     struct weft__program *p = at->p;
+    if (p->schedule) {
+        weft__schedule_on_collective(at, stream);
+        return;
+    }
     p->op_end_ps[result_of(p, stream)] = at->w->now_ps;
     at->w->tally.progress_ps = at->w->now_ps;
     p->stream[stream].finished++;
@@ -278,7 +286,7 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
     for (uint32_t k = 0; k < gpu->programs; k++) {
         struct weft__program *p = &programs_of(end)->program[gpu->program[k]];
         p->key0 = key;
-        uint32_t lane_key = key + 1;
+        uint32_t lane_key = key + 1 + (p->schedule ? p->schedule->cpus : 0);
         for (uint32_t c = 0; c < p->job->communicators; c++) {
             p->stream[c].key0 = lane_key;
             lane_key += p->job->communicator[c].lanes_max;
@@ -290,7 +298,7 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
 
 static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
-    if (p->schedule) {
+    if (p->schedule && key - p->key0 <= p->schedule->cpus) {
         weft__schedule_on_timer(at, key);
         return;
     }

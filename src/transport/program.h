@@ -92,10 +92,10 @@ struct weft__lane {
 struct weft__stream {
     uint32_t queued, finished; ///< operations, in all iterations
     uint32_t lanes_left;
-    const struct weft_job_op *op;     ///< under way
-    const struct weft_job_turn *turn; ///< likewise
-    uint32_t number;                  ///< of the rank in its group
-    uint32_t key0;                    ///< timer of its first lane
+    const struct weft_job_op *op; ///< under way
+    uint32_t part;                ///< likewise, enum weft_turn_part
+    uint32_t number;              ///< of the rank in its group
+    uint32_t key0;                ///< timer of its first lane
     uint32_t receivings;
     struct weft__receiving *receiving; ///< those of the rank's that are the communicator's
     struct weft__lane *lane;
@@ -112,6 +112,7 @@ struct weft__schedule {
         uint32_t first, last; ///< the first is under way
     } * cpu;
     uint32_t cpus;
+    uint32_t *collective; ///< [communicators]: the step under way
     struct weft__match match;
     weft_time_ps end_ps; ///< never: not yet
 };
@@ -136,7 +137,7 @@ struct weft__program {
     weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
     weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
     weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
-    uint32_t key0, keys; ///< timers: its own, then of its lanes
+    uint32_t key0, keys; ///< timers: its own, of the CPU streams of a schedule, then of its lanes
 };
 
 /// What both ends know of a connection.
@@ -181,13 +182,17 @@ static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, 
 /// Runs a lane of a communicator as far as it gets. What it waited for is there.
 void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number);
 
-/// A rank of a schedule: it starts, or a compute ends; messages of a connection are acknowledged, or have come.
+/// An operation of a communicator that does nothing begins at its rank.
+void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_job_op *op, uint32_t part);
+
+/// A rank of a schedule: it starts, or a compute ends; an operation of a communicator ends; messages of a connection
+/// are acknowledged, or have come.
 void weft__schedule_on_timer(struct weft__at *at, uint32_t key);
+void weft__schedule_on_collective(struct weft__at *at, uint32_t stream);
 void weft__schedule_on_acked(struct weft__at *at, struct weft__sending *s);
 void weft__schedule_on_arrived(struct weft__at *at, struct weft__receiving *r);
 /// Before it starts.
-void weft__schedule_init(struct weft__schedule *s, const struct weft_schedule *all, uint32_t rank,
-                         struct weft_arena *arena);
+void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, uint32_t rank, struct weft_arena *arena);
 
 /// Sets the starts of the host's programs; timers from gpu->key0 on are theirs.
 void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end);

@@ -3,7 +3,8 @@
 // begun. A compute waits for its CPU stream, which takes computes in the order in which they become ready. A send goes
 // to the connection of its pair of ranks, behind those that became ready before; no clear-to-send is waited for, and
 // the sender's buffer has no end. It is done when it is acknowledged. A receive is done when a message has come that it
-// matches. A message to the rank itself has come when it is sent. Sends and receives take no time of a CPU.
+// matches. A message to the rank itself has come when it is sent. Sends and receives take no time of a CPU. A
+// collective is an operation of a communicator, as those of a job are (program.c), and done when the rank's lanes are.
 #include "transport/program.h"
 
 /// A message of no bytes is one of a byte.
@@ -11,8 +12,9 @@ static uint32_t bytes_of(const struct weft_schedule_step *step) {
     return step->size ? (uint32_t)step->size : 1;
 }
 
-void weft__schedule_init(struct weft__schedule *s, const struct weft_schedule *all, uint32_t rank,
+void weft__schedule_init(struct weft__schedule *s, const struct weft_job *job, uint32_t rank,
                          struct weft_arena *arena) {
+    const struct weft_schedule *all = job->schedule;
     const struct weft_schedule_rank *r = &all->rank[rank];
     *s = (struct weft__schedule){
         .rank = r,
@@ -22,6 +24,7 @@ void weft__schedule_init(struct weft__schedule *s, const struct weft_schedule *a
         .ready_first = WEFT_NONE,
         .cpu = weft_arena_alloc(arena, all->cpus, sizeof *s->cpu),
         .cpus = all->cpus,
+        .collective = weft_arena_alloc(arena, job->communicators, sizeof *s->collective),
         .end_ps = WEFT_TIME_NEVER,
     };
     for (uint32_t c = 0; c < all->cpus; c++)
@@ -94,10 +97,24 @@ static void begin_send(struct weft__at *at, uint32_t step) {
         if (receive != WEFT_NONE) finish(at, receive);
         return;
     }
-    uint32_t connection = weft_job_find_connection(p->job, p->rank, 0, 0, what->peer);
+    uint32_t connection = weft_job_find_connection(p->job, p->rank, p->job->communicators, 0, what->peer);
     struct weft__sending *s = &p->sending[connection - p->job->first[p->rank]];
     put(own, &s->sends->first, &s->sends->last, step);
     fill(at, s);
+}
+
+/// Of a group of one rank it is done at once.
+static void begin_collective(struct weft__at *at, uint32_t step) {
+    struct weft__program *p = at->p;
+    const struct weft_schedule_step *what = &p->schedule->rank->step[step];
+    release(p->schedule, step, true);
+    if (p->job->schedule->group[what->peer].ranks == 1) {
+        finish(at, step);
+        return;
+    }
+    const struct weft_job_op *op = &p->job->op[weft_job_find_op(p->job, what)];
+    p->schedule->collective[op->communicator] = step;
+    weft__stream_begin(at, op->communicator, op, WEFT_TURN_WHOLE);
 }
 
 static void begin(struct weft__at *at, uint32_t step) {
@@ -105,6 +122,8 @@ static void begin(struct weft__at *at, uint32_t step) {
     const struct weft_schedule_step *what = &s->rank->step[step];
     if (what->kind == WEFT_SCHEDULE_SEND) {
         begin_send(at, step);
+    } else if (what->kind == WEFT_SCHEDULE_COLLECTIVE) {
+        begin_collective(at, step);
     } else if (what->kind == WEFT_SCHEDULE_COMPUTE) {
         struct weft__cpu *cpu = &s->cpu[what->cpu];
         if (put(s, &cpu->first, &cpu->last, step)) begin_compute(at, what->cpu);
@@ -118,8 +137,10 @@ static void begin(struct weft__at *at, uint32_t step) {
 static void go_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     struct weft__schedule *s = p->schedule;
+    p->stepping = true; // a collective that ends meanwhile does not call again
     while (s->ready_first != WEFT_NONE)
         begin(at, take(s, &s->ready_first));
+    p->stepping = false;
     if (s->left || p->done) return;
     p->done = true;
     s->end_ps = at->w->now_ps;
@@ -152,6 +173,11 @@ void weft__schedule_on_timer(struct weft__at *at, uint32_t key) {
     finish(at, step);
     if (s->cpu[cpu].first != WEFT_NONE) begin_compute(at, cpu);
     go_on(at);
+}
+
+void weft__schedule_on_collective(struct weft__at *at, uint32_t stream) {
+    finish(at, at->p->schedule->collective[stream]);
+    if (!at->p->stepping) go_on(at);
 }
 
 /// Within a server a slot is given back when its message has come.

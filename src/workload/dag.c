@@ -202,9 +202,10 @@ struct weft_dag_rank weft_dag_rank_at(const struct weft_dag *dag, uint32_t rank)
     }
     uint32_t j = find_job(dag->rank0, dag->workload->jobs, rank), number = rank - dag->rank0[j], lanes = 1;
     const struct weft_job *job = &dag->workload->job[j];
-    for (uint32_t c = 0; c < job->communicators; c++)
+    uint32_t communicators = job->schedule ? 0 : job->communicators; // what a schedule says is not in it
+    for (uint32_t c = 0; c < communicators; c++)
         lanes += job->communicator[c].lanes_max;
-    return (struct weft_dag_rank){job->host[number], j, number, lanes, 2 * job->communicators};
+    return (struct weft_dag_rank){job->host[number], j, number, lanes, 2 * communicators};
 }
 
 struct weft_dag_connection weft_dag_connection_at(const struct weft_dag *dag, uint32_t connection) {

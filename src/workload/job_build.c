@@ -145,11 +145,14 @@ static uint32_t server_of_rank(const struct weft_job *job, const struct weft_top
 /// Ranks of a group that follow one another in a server, if that is the same number everywhere; else 1.
 static uint32_t per_server(const struct weft_job *job, const struct weft_topology *topology,
                            const struct weft_job_op *op) {
-    uint32_t n = op->shape.ranks, run = 1;
-    while (run < n && server_of_rank(job, topology, weft_job_member(op, 0, run)) == server_of_rank(job, topology, 0))
+    uint32_t n = op->shape.ranks, run = 1, first = op->group ? op->group->rank[0] : 0;
+    uint32_t members = op->group ? n : job->ranks;
+    while (run < n &&
+           server_of_rank(job, topology, weft_job_member(op, first, run)) == server_of_rank(job, topology, first))
         run++;
     if (n % run) return 1;
-    for (uint32_t r = 0; r < job->ranks; r++) {
+    for (uint32_t i = 0; i < members; i++) {
+        uint32_t r = op->group ? op->group->rank[i] : i;
         uint32_t head = weft_job_member(op, r, weft_job_number(op, r) / run * run);
         if (server_of_rank(job, topology, r) != server_of_rank(job, topology, head)) return 1;
     }
@@ -266,15 +269,15 @@ static void find_connections(struct weft_job *job, struct weft_arena *arena) {
 }
 
 /// What is plain from the collectives without looking at a step: too many flows are refused at once.
-static enum weft_status reserve_flows(const struct weft__job_common *common, struct weft_place place,
-                                      const struct weft_job *job, struct weft_workload *w,
-                                      struct weft_error *ret_error) {
+enum weft_status weft__job_reserve_flows(const struct weft__job_common *common, struct weft_place place,
+                                         const struct weft_job *job, struct weft_workload *w,
+                                         struct weft_error *ret_error) {
     struct weft_workload_common flow = {.group = common->group, .qps = 1, .size_bytes = 1, .repeat = 1};
     uint64_t own = job->server.gpus - 1, most = 0; // own: peers in the same server, which are sent to without a flow
     for (uint32_t i = 0; i < job->ops; i++) {
         const struct weft_job_op *op = &job->op[i];
         uint64_t peers = op->name && op->ops->peers_min ? op->ops->peers_min(op->conf, &op->shape) : 0;
-        uint64_t flows = peers > own ? job->ranks * (peers - own) : 0;
+        uint64_t ranks = op->group ? op->group->ranks : job->ranks, flows = peers > own ? ranks * (peers - own) : 0;
         if (flows > most) most = flows;
     }
     return weft__workload_reserve(w, &flow, place, most, ret_error);
@@ -343,7 +346,7 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     make_stages(job, w->arena);
     for (uint32_t s = 0; s < job->stages; s++)
         order_turns(job, &job->stage[s], w->arena);
-    status = reserve_flows(common, place, job, w, ret_error);
+    status = weft__job_reserve_flows(common, place, job, w, ret_error);
     if (status) return status;
     find_connections(job, w->arena);
     weft__job_place(common, job, w->arena);

@@ -4,7 +4,7 @@
 
 #include "generator.h"
 #include "job.h"
-#include "job_connections.h"
+#include "job_collectives.h"
 
 /// Messages of a connection that are not acknowledged; those beyond wait for one of them.
 enum { SLOTS_MAX = 4096 };
@@ -26,7 +26,7 @@ struct finder {
 static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t step, const char *why) {
     char where[256], what[160];
     weft_schedule_where(f->s, rank, step, where, sizeof where);
-    weft_schedule_what(&f->s->rank[rank].step[step], what, sizeof what);
+    weft_schedule_what(f->s, rank, step, what, sizeof what);
     return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
 }
 
@@ -62,13 +62,15 @@ static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all)
     }
 }
 
-static enum weft_status find_connections(struct finder *f, struct weft_job *job, struct weft_arena *arena) {
+static enum weft_status find_connections(struct finder *f, struct weft_job *job,
+                                         const struct weft__collectives *collectives, struct weft_arena *arena) {
     struct weft__finder all;
     enum weft_status status = WEFT_OK;
     weft__finder_init(&all, job, arena);
     for (uint32_t rank = 0; rank < job->ranks && !status; rank++) {
         status = find_peers(f, rank);
         if (status) break;
+        weft__collectives_connect(collectives, &all, rank);
         add_peers(f, rank, &all);
         weft__finder_end_rank(&all, rank);
     }
@@ -76,21 +78,33 @@ static enum weft_status find_connections(struct finder *f, struct weft_job *job,
     return status;
 }
 
+/// Operations, if there are collectives, and connections.
+static enum weft_status connect(struct finder *f, const struct weft__job_common *common,
+                                const struct weft_topology *topology, const struct weft__schedule_models *models,
+                                struct weft_job *job, struct weft_workload *w) {
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft__collectives collectives;
+    enum weft_status status =
+        weft__collectives_find(&collectives, job, models, f->place, topology, w->arena, scratch, f->error);
+    if (!status) status = weft__job_reserve_flows(common, f->place, job, w, f->error);
+    f->sent = weft_arena_alloc(scratch, job->ranks, sizeof *f->sent);
+    f->peer = weft_arena_alloc(scratch, job->ranks, sizeof *f->peer);
+    if (!status) status = find_connections(f, job, &collectives, w->arena);
+    weft_arena_free(scratch);
+    return status;
+}
+
 enum weft_status weft__job_connect_schedule(const struct weft__job_common *common, struct weft_place place,
                                             const struct weft_topology *topology, const struct weft_schedule *schedule,
-                                            struct weft_job *job, struct weft_workload *w,
-                                            struct weft_error *ret_error) {
+                                            const struct weft__schedule_models *models, struct weft_job *job,
+                                            struct weft_workload *w, struct weft_error *ret_error) {
+    assert(job->ranks == schedule->ranks && (models || !schedule->collectives));
     struct finder f = {.s = schedule, .place = place, .error = ret_error};
     job->schedule = schedule;
-    job->unadmitted = true;
     job->iterations = 0;
     job->stages = job->stage_stride = 1;
     job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
-    f.sent = weft_memory_new(WEFT_MEMORY_SCENARIO, schedule->ranks, sizeof *f.sent);
-    f.peer = weft_memory_new(WEFT_MEMORY_SCENARIO, schedule->ranks, sizeof *f.peer);
-    enum weft_status status = find_connections(&f, job, w->arena);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, f.sent, schedule->ranks * sizeof *f.sent);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, f.peer, schedule->ranks * sizeof *f.peer);
+    enum weft_status status = connect(&f, common, topology, models, job, w);
     if (status) return status;
     weft__job_place(common, job, w->arena);
     job->group = weft__workload_group(w, common->group);

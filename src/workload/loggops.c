@@ -248,14 +248,13 @@ static void begin(struct run *x, struct weft_arena *scratch) {
 static enum weft_status say_stuck(const struct run *x, struct weft_error *ret_error) {
     for (uint32_t r = 0; r < x->s->ranks; r++)
         for (uint32_t i = 0; i < x->s->rank[r].steps; i++) {
-            const struct weft_schedule_step *step = step_at(x, r, i);
             const struct state *own = &x->state[r][i];
             if (own->waits == WEFT_NONE || own->waits) continue; // it waits for another one of the rank
             char where[256], what[160];
             return weft_error_set(ret_error, WEFT_ERROR_STALL, WEFT_NOWHERE,
                                   "%s: rank %" PRIu32 ", %s: it waits for ever, as do %" PRIu64 " steps in all",
                                   weft_schedule_where(x->s, r, i, where, sizeof where), r,
-                                  weft_schedule_what(step, what, sizeof what), x->s->steps - x->done);
+                                  weft_schedule_what(x->s, r, i, what, sizeof what), x->s->steps - x->done);
         }
     return WEFT_OK;
 }
@@ -278,6 +277,11 @@ enum weft_status weft_loggops_run(const struct weft_schedule *s, const struct we
     if (s->steps >= WEFT_NONE)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
                               "%" PRIu64 " steps; expected fewer than 2^32", s->steps);
+    if (s->collectives)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = s->file},
+                              "%" PRIu64 " steps are collectives, of which LogGOPS has none; expected sends, receives "
+                              "and computes only",
+                              s->collectives);
     struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct run x = {.s = s, .m = model};
     enum weft_status status = WEFT_OK;

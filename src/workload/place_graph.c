@@ -11,6 +11,11 @@ void weft_place_hosts(const struct weft_job *job, const uint32_t *slot, uint32_t
         ret_host[r] = job->places->slot[slot[r / gpus]].host[r % gpus];
 }
 
+/// What a connection carries in an iteration; of a schedule, which has none, in all.
+static weft_bytes bytes_of(const struct weft_job *job, const struct weft_connection *c) {
+    return c->bytes / (job->iterations ? job->iterations : 1);
+}
+
 struct pair {
     uint32_t a, b;
     weft_bytes bytes, rack_bytes;
@@ -26,7 +31,7 @@ static int by_units(const void *x, const void *y) {
 static struct pair pair_of(const struct weft_job *job, const struct weft_connection *c) {
     uint32_t gpus = (uint32_t)job->server.gpus, from = c->src % gpus, to = c->dst % gpus;
     const struct weft_place_problem *p = job->places;
-    weft_bytes bytes = c->bytes / (job->iterations ? job->iterations : 1);
+    weft_bytes bytes = bytes_of(job, c);
     return (struct pair){c->src / gpus, c->dst / gpus, p->zone_rail[from] == p->zone_rail[to] ? bytes : 0,
                          p->rack_rail[from] == p->rack_rail[to] ? bytes : 0};
 }
@@ -113,9 +118,9 @@ struct weft_place_cost weft_place_cost(const struct weft_job *job, const struct 
     for (uint32_t i = 0; i < job->connections; i++) {
         const struct weft_connection *c = &job->connection[i];
         uint32_t src = host[c->src], dst = host[c->dst], from = slot_of[src], to = slot_of[dst];
-        if (p->slot[from].block != p->slot[to].block) cost.block_bytes += c->bytes / job->iterations;
+        if (p->slot[from].block != p->slot[to].block) cost.block_bytes += bytes_of(job, c);
         if (from != to)
-            add_connection(topology, src, dst, c->bytes / job->iterations, &zone[2 * (size_t)p->slot[from].zone],
+            add_connection(topology, src, dst, bytes_of(job, c), &zone[2 * (size_t)p->slot[from].zone],
                            &zone[2 * (size_t)p->slot[to].zone + 1], &cost);
     }
     for (size_t i = 0; i < 2 * (size_t)p->zones; i++)

@@ -4,7 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+const char *const weft_schedule_collectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+                                                 "broadcast",  "gather",     "barrier",        NULL};
 
 void weft_schedule_begin(struct weft_schedule_builder *b, const char *file, uint32_t ranks, struct weft_arena *arena) {
     struct weft_schedule *s = weft_arena_alloc(arena, 1, sizeof *s);
@@ -16,6 +20,59 @@ void weft_schedule_begin(struct weft_schedule_builder *b, const char *file, uint
     *b = (struct weft_schedule_builder){.schedule = s, .arena = arena};
 }
 
+// --- groups -------------------------------------------------------------------------------------------------------
+
+struct member {
+    uint32_t rank, number;
+};
+
+static int by_rank(const void *a, const void *b) {
+    const struct member *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+uint32_t weft_schedule_add_group(struct weft_schedule_builder *b, const char *name, const uint32_t *rank,
+                                 uint32_t ranks) {
+    struct weft_schedule *s = b->schedule;
+    if (s->groups == b->groups_room) {
+        uint32_t room = b->groups_room ? 2 * b->groups_room : 16;
+        struct weft_schedule_group *group = weft_arena_alloc(b->arena, room, sizeof *group);
+        if (s->groups) memcpy(group, s->group, s->groups * sizeof *group);
+        s->group = group;
+        b->last =
+            weft_memory_resize(WEFT_MEMORY_SCENARIO, b->last, b->groups_room * sizeof *b->last, room * sizeof *b->last);
+        b->groups_room = room;
+    }
+    struct weft_schedule_group *g = &s->group[s->groups];
+    *g = (struct weft_schedule_group){weft_arena_text(b->arena, name), ranks,
+                                      weft_arena_alloc(b->arena, ranks, sizeof *g->rank),
+                                      weft_arena_alloc(b->arena, ranks, sizeof *g->number)};
+    struct member *member = weft_memory_new(WEFT_MEMORY_SCENARIO, ranks, sizeof *member);
+    for (uint32_t k = 0; k < ranks; k++)
+        member[k] = (struct member){g->rank[k] = rank[k], k};
+    if (ranks) qsort(member, ranks, sizeof *member, by_rank);
+    for (uint32_t k = 0; k < ranks; k++)
+        g->number[k] = member[k].number;
+    weft_memory_free(WEFT_MEMORY_SCENARIO, member, ranks * sizeof *member);
+    b->last[s->groups] = 0;
+    return s->groups++;
+}
+
+uint32_t weft_schedule_number(const struct weft_schedule_group *g, uint32_t rank) {
+    uint32_t low = 0, high = g->ranks;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (g->rank[g->number[mid]] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < g->ranks && g->rank[g->number[low]] == rank ? g->number[low] : WEFT_NONE;
+}
+
+// --- ranks --------------------------------------------------------------------------------------------------------
+
 /// Room for one more of those that are `n`; false: there are as many as there may be.
 static bool grow(void **list, uint32_t n, uint32_t *room, size_t size) {
     if (n < *room) return true;
@@ -26,6 +83,15 @@ static bool grow(void **list, uint32_t n, uint32_t *room, size_t size) {
     return true;
 }
 
+/// A step of a group comes after the one of that group before it.
+static bool add_collective(struct weft_schedule_builder *b, const struct weft_schedule_step *step) {
+    assert(step->peer < b->schedule->groups);
+    uint32_t *last = &b->last[step->peer], before = *last;
+    b->schedule->collectives++;
+    *last = b->steps; // + 1: the step is there already
+    return !before || weft_schedule_add_edge(b, before - 1, b->steps - 1, false);
+}
+
 bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedule_step *step) {
     if (!grow((void **)&b->step, b->steps, &b->steps_room, sizeof *b->step)) return false;
     struct weft_schedule *s = b->schedule;
@@ -33,6 +99,7 @@ bool weft_schedule_add(struct weft_schedule_builder *b, const struct weft_schedu
     b->step[b->steps++].waits = 0;
     if (step->cpu >= s->cpus) s->cpus = step->cpu + 1u;
     if (step->nic >= s->nics) s->nics = step->nic + 1u;
+    if (step->kind == WEFT_SCHEDULE_COLLECTIVE) return add_collective(b, step);
     if (step->kind != WEFT_SCHEDULE_SEND) return true;
     s->messages++;
     if (__builtin_add_overflow(s->bytes, step->size, &s->bytes)) s->bytes = UINT64_MAX;
@@ -49,7 +116,8 @@ void weft_schedule_end_rank(struct weft_schedule_builder *b, uint64_t offset) {
     struct weft_schedule *s = b->schedule;
     assert(b->rank < s->ranks);
     struct weft_schedule_rank *r = &s->rank[b->rank++];
-    *r = (struct weft_schedule_rank){.steps = b->steps, .edges = b->pairs, .offset = offset};
+    *r = (struct weft_schedule_rank){
+        .steps = b->steps, .edges = b->pairs, .offset = offset, .file = b->file ? b->file : s->file};
     r->step = weft_arena_alloc(b->arena, b->steps + (size_t)1, sizeof *r->step);
     r->edge = weft_arena_alloc(b->arena, b->pairs, sizeof *r->edge);
     if (b->steps) memcpy(r->step, b->step, b->steps * sizeof *r->step);
@@ -63,33 +131,48 @@ void weft_schedule_end_rank(struct weft_schedule_builder *b, uint64_t offset) {
         r->step[i].edge0 = sum += r->step[i].edge0;
     for (uint32_t i = b->pairs; i-- > 0;)
         r->edge[--r->step[b->pair[i].from].edge0] = b->pair[i].to;
+    for (uint32_t i = 0; i < b->steps && s->groups; i++)
+        if (r->step[i].kind == WEFT_SCHEDULE_COLLECTIVE) b->last[r->step[i].peer] = 0;
     s->steps += b->steps;
     s->edges += b->pairs;
     b->steps = b->pairs = 0;
+    b->file = NULL;
 }
 
 struct weft_schedule *weft_schedule_end(struct weft_schedule_builder *b) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, b->step, b->steps_room * sizeof *b->step);
     weft_memory_free(WEFT_MEMORY_SCENARIO, b->pair, b->pairs_room * sizeof *b->pair);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, b->last, b->groups_room * sizeof *b->last);
     return b->schedule;
 }
+
+// --- what is said of steps ----------------------------------------------------------------------------------------
 
 const char *weft_schedule_where(const struct weft_schedule *s, uint32_t rank, uint32_t step, char *text, size_t size) {
     enum { NODE_BYTES = 39 }; // of a step in a binary GOAL file
     const struct weft_schedule_rank *r = &s->rank[rank];
-    if (r->step[step].line)
-        snprintf(text, size, "%s:%" PRIu32, s->file, r->step[step].line);
+    uint32_t line = r->step[step].line;
+    if (line && s->entry)
+        snprintf(text, size, "%s: %s %" PRIu32, r->file, s->entry, line);
+    else if (line)
+        snprintf(text, size, "%s:%" PRIu32, r->file, line);
     else if (r->offset)
-        snprintf(text, size, "%s: byte %" PRIu64, s->file, r->offset + (uint64_t)step * NODE_BYTES);
+        snprintf(text, size, "%s: byte %" PRIu64, r->file, r->offset + (uint64_t)step * NODE_BYTES);
     else
-        snprintf(text, size, "%s: step %" PRIu32, s->file, step);
+        snprintf(text, size, "%s: step %" PRIu32, r->file, step);
     return text;
 }
 
-const char *weft_schedule_what(const struct weft_schedule_step *step, char *text, size_t size) {
+const char *weft_schedule_what(const struct weft_schedule *s, uint32_t rank, uint32_t number, char *text, size_t size) {
+    const struct weft_schedule_step *step = &s->rank[rank].step[number];
     char peer[32] = "any rank", tag[32] = "any tag";
     if (step->kind == WEFT_SCHEDULE_COMPUTE) {
         snprintf(text, size, "compute of %" PRIu64 " ps", step->size);
+        return text;
+    }
+    if (step->kind == WEFT_SCHEDULE_COLLECTIVE) {
+        snprintf(text, size, "%s of %" PRIu64 " bytes in group %s", weft_schedule_collectives[step->collective],
+                 step->size, s->group[step->peer].name);
         return text;
     }
     if (step->peer != WEFT_SCHEDULE_ANY) snprintf(peer, sizeof peer, "rank %" PRIu32, step->peer);

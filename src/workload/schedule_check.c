@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a program of general form can be executed.
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "weft/schedule.h"
@@ -11,12 +12,22 @@ static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint
     char where[256], what[160];
     const struct weft_schedule_step *own = &s->rank[rank].step[step];
     weft_schedule_where(s, rank, step, where, sizeof where);
-    weft_schedule_what(own, what, sizeof what);
-    struct weft_place place = {.file = s->file, .line = (int)own->line, .column = 1};
-    if (own->line)
+    weft_schedule_what(s, rank, step, what, sizeof what);
+    struct weft_place place = {.file = s->rank[rank].file, .line = (int)own->line, .column = 1};
+    if (own->line && !s->entry)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "rank %" PRIu32 ", %s: %s", rank, what, why);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "%s: rank %" PRIu32 ", %s: %s", where, rank, what,
                           why);
+}
+
+static const char *wrong_collective(const struct weft_schedule *s, uint32_t rank,
+                                    const struct weft_schedule_step *step) {
+    const struct weft_schedule_group *group = &s->group[step->peer];
+    bool rooted = step->collective == WEFT_SCHEDULE_BROADCAST || step->collective == WEFT_SCHEDULE_GATHER;
+    if (weft_schedule_number(group, rank) == WEFT_NONE) return "expected a group of which the rank is a member";
+    if (step->tag >= (rooted ? group->ranks : 1)) return "expected a root that is a member of the group";
+    if (step->size > WEFT_SCHEDULE_COLLECTIVE_MAX) return "expected at most 10^12 bytes";
+    return NULL;
 }
 
 static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank, struct weft_error *ret_error) {
@@ -26,6 +37,11 @@ static enum weft_status check_steps(const struct weft_schedule *s, uint32_t rank
         if (step->kind == WEFT_SCHEDULE_COMPUTE) {
             if (step->size <= WEFT_TIME_MAX) continue;
             return fault(s, rank, i, "expected a shorter time: simulated time ends before", ret_error);
+        }
+        if (step->kind == WEFT_SCHEDULE_COLLECTIVE) {
+            const char *wrong = wrong_collective(s, rank, step);
+            if (wrong) return fault(s, rank, i, wrong, ret_error);
+            continue;
         }
         bool any = step->kind == WEFT_SCHEDULE_RECV;
         if (step->peer >= s->ranks && !(any && step->peer == WEFT_SCHEDULE_ANY))
@@ -151,9 +167,132 @@ static enum weft_status check_messages(const struct weft_schedule *s, struct wef
     return status;
 }
 
+// --- collectives --------------------------------------------------------------------------------------------------
+
+static enum weft_status check_group(const struct weft_schedule *s, const struct weft_schedule_group *g,
+                                    struct weft_error *ret_error) {
+    struct weft_place place = {.file = s->file};
+    if (!g->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "group %s has no members; expected at least one",
+                              g->name);
+    for (uint32_t k = 0; k < g->ranks; k++) {
+        uint32_t rank = g->rank[g->number[k]];
+        if (rank >= s->ranks)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "group %s has rank %" PRIu32 "; expected ranks below %" PRIu32, g->name, rank,
+                                  s->ranks);
+        if (k && rank == g->rank[g->number[k - 1]])
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                  "group %s has rank %" PRIu32 " twice; expected every member once", g->name, rank);
+    }
+    return WEFT_OK;
+}
+
+/// What the first member that has steps of a group does in it; the others must do the same.
+struct sequence {
+    uint32_t rank, members; ///< members: with steps
+    uint32_t *step, steps, room;
+    uint32_t next; ///< how many of them the rank under way has
+};
+
+static bool same_collective(const struct weft_schedule_step *a, const struct weft_schedule_step *b) {
+    return a->collective == b->collective && a->size == b->size && a->tag == b->tag;
+}
+
+static void note_step(struct sequence *q, uint32_t step) {
+    if (q->steps == q->room) {
+        uint32_t room = q->room ? 2 * q->room : 16;
+        q->step = weft_memory_resize(WEFT_MEMORY_SCENARIO, q->step, q->room * sizeof *q->step, room * sizeof *q->step);
+        q->room = room;
+    }
+    q->step[q->steps++] = step;
+}
+
+/// Step i of a rank is the next one of its group there.
+static enum weft_status follow(const struct weft_schedule *s, struct sequence *q, uint32_t rank, uint32_t i,
+                               struct weft_error *ret_error) {
+    char why[512], where[256], what[160];
+    uint32_t k = q->next++;
+    if (!k && !q->members++) q->rank = rank;
+    if (q->rank == rank) {
+        note_step(q, i);
+        return WEFT_OK;
+    }
+    if (k == q->steps)
+        snprintf(why, sizeof why,
+                 "it is number %" PRIu32 " of that group, and rank %" PRIu32 " has only %" PRIu32
+                 "; expected the same collectives at every member",
+                 k + 1, q->rank, q->steps);
+    else if (!same_collective(&s->rank[rank].step[i], &s->rank[q->rank].step[q->step[k]]))
+        snprintf(why, sizeof why,
+                 "it is number %" PRIu32 " of that group, and for rank %" PRIu32
+                 " that is %s (%s); expected the same collectives at every member",
+                 k + 1, q->rank, weft_schedule_what(s, q->rank, q->step[k], what, sizeof what),
+                 weft_schedule_where(s, q->rank, q->step[k], where, sizeof where));
+    else
+        return WEFT_OK;
+    return fault(s, rank, i, why, ret_error);
+}
+
+/// The first member of a group has a step that rank `rank` has not.
+static enum weft_status missing(const struct weft_schedule *s, const struct sequence *q, uint32_t rank, uint32_t k,
+                                struct weft_error *ret_error) {
+    char why[160];
+    snprintf(why, sizeof why,
+             "it is number %" PRIu32 " of that group, and rank %" PRIu32 " has only %" PRIu32
+             "; expected the same collectives at every member",
+             k + 1, rank, k);
+    return fault(s, q->rank, q->step[k], why, ret_error);
+}
+
+static enum weft_status check_rank_collectives(const struct weft_schedule *s, uint32_t rank, struct sequence *list,
+                                               struct weft_error *ret_error) {
+    const struct weft_schedule_rank *r = &s->rank[rank];
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < r->steps && !status; i++)
+        if (r->step[i].kind == WEFT_SCHEDULE_COLLECTIVE) status = follow(s, &list[r->step[i].peer], rank, i, ret_error);
+    for (uint32_t i = 0; i < r->steps; i++) {
+        if (r->step[i].kind != WEFT_SCHEDULE_COLLECTIVE) continue;
+        struct sequence *q = &list[r->step[i].peer];
+        if (!status && q->next && q->next < q->steps) status = missing(s, q, rank, q->next, ret_error);
+        q->next = 0;
+    }
+    return status;
+}
+
+/// The first member of a group that has none of its steps, though others have.
+static enum weft_status check_members(const struct weft_schedule *s, uint32_t group, const struct sequence *q,
+                                      struct weft_error *ret_error) {
+    const struct weft_schedule_group *g = &s->group[group];
+    if (!q->members || q->members == g->ranks) return WEFT_OK;
+    for (uint32_t k = 0; k < g->ranks; k++) {
+        const struct weft_schedule_rank *r = &s->rank[g->rank[k]];
+        uint32_t i = 0;
+        while (i < r->steps && (r->step[i].kind != WEFT_SCHEDULE_COLLECTIVE || r->step[i].peer != group))
+            i++;
+        if (i == r->steps) return missing(s, q, g->rank[k], 0, ret_error);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_status check_collectives(const struct weft_schedule *s, struct weft_error *ret_error) {
+    struct sequence *list = weft_memory_new(WEFT_MEMORY_SCENARIO, s->groups, sizeof *list);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t r = 0; r < s->ranks && s->collectives && !status; r++)
+        status = check_rank_collectives(s, r, list, ret_error);
+    for (uint32_t g = 0; g < s->groups; g++) {
+        if (!status) status = check_members(s, g, &list[g], ret_error);
+        weft_memory_free(WEFT_MEMORY_SCENARIO, list[g].step, list[g].room * sizeof *list[g].step);
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, list, s->groups * sizeof *list);
+    return status;
+}
+
 enum weft_status weft_schedule_check(const struct weft_schedule *s, struct weft_error *ret_error) {
     uint32_t most = 0;
     enum weft_status status = WEFT_OK;
+    for (uint32_t g = 0; g < s->groups && !status; g++)
+        status = check_group(s, &s->group[g], ret_error);
     for (uint32_t r = 0; r < s->ranks; r++)
         if (s->rank[r].steps > most) most = s->rank[r].steps;
     uint32_t *left = weft_memory_new(WEFT_MEMORY_SCENARIO, most, sizeof *left),
@@ -164,5 +303,6 @@ enum weft_status weft_schedule_check(const struct weft_schedule *s, struct weft_
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, left, most * sizeof *left);
     weft_memory_free(WEFT_MEMORY_SCENARIO, ready, most * sizeof *ready);
+    if (!status) status = check_collectives(s, ret_error);
     return status ? status : check_messages(s, ret_error);
 }

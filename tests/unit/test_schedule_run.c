@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "weft/place.h"
 
 static char folder[] = "/tmp/weft-schedule-XXXXXX";
 
@@ -169,6 +170,18 @@ static void stall_names_rank_and_step(void **state) {
     run_free(&r);
 }
 
+/// Without iterations, it is what all of it costs.
+static void the_cost_of_a_placement(void **state) {
+    struct run r = run_goal(TWO("send 8b to 1\nsend 12b to 1\n", "recv 8b from 0\nrecv 12b from 0\n"), "", 1);
+    const struct weft_job *job = r.workload->job;
+    struct weft_place_cost cost = weft_place_cost(job, r.topology, job->host);
+    assert_int_equal(cost.bytes, 20);
+    assert_int_equal(cost.rack_bytes, 0);
+    cost = weft_place_cost(job, r.topology, (uint32_t[]){0, 4});
+    assert_int_equal(cost.rack_bytes, 20);
+    run_free(&r);
+}
+
 static void what_is_refused(void **state) {
     struct run r = run_goal("num_ranks 9\nrank 0 {\n}\n", "", 1);
     assert_non_null(strstr(r.error.text, "x.goal:3:1: the file ends"));
@@ -191,6 +204,7 @@ int main(void) {
         cmocka_unit_test(message_to_itself),
         cmocka_unit_test(same_on_any_number_of_threads),
         cmocka_unit_test(stall_names_rank_and_step),
+        cmocka_unit_test(the_cost_of_a_placement),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
