@@ -11,7 +11,6 @@
 #include "base/lines.h"
 #include "base/units.h"
 #include "import/networkx_read.h"
-#include "topology/builder.h"
 #include "weft/import.h"
 
 static const char source[] = "NetworkX reference, readwrite, JSON: node_link_data";
@@ -50,20 +49,7 @@ static enum weft_status networkx_build(const void *conf, const struct weft_tree 
     struct weft__networkx g;
     enum weft_status status =
         weft__networkx_read(weft__path_beside(c->file, entry, b->arena), entry, &c->graph, b->arena, &g, ret_error);
-    if (!status) status = weft__topology_check_size(b, g.nodes, g.links - g.backs, ret_error);
-    if (status) return status;
-    uint32_t *node = weft_arena_alloc(b->arena, g.nodes, sizeof *node);
-    for (uint32_t i = 0; i < g.nodes; i++) {
-        b->place = g.node[i].place;
-        node[i] = weft_topology_add_node(b, g.node[i].host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, g.node[i].layer,
-                                         g.node[i].host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, g.node[i].name);
-    }
-    for (uint32_t i = 0; i < g.links; i++) {
-        const struct weft__networkx_link *l = &g.link[i];
-        b->place = l->place;
-        if (!l->back) weft_topology_add_link(b, node[l->end[0]], node[l->end[1]], l->rate_bps, l->delay_ps, 0);
-    }
-    return WEFT_OK;
+    return status ? status : weft__file_graph_build(&g.graph, b, ret_error);
 }
 
 static const struct weft_topology_ops topology_ops = {.build = networkx_build};
@@ -117,10 +103,10 @@ static void say_attributes(const struct weft__networkx_conf *c, const struct wef
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "%s for %" PRIu32 " links without a rate (rate, rate_key)", rate,
                          g->unrated);
     }
-    if (g->delayed < g->links) {
+    if (g->undelayed) {
         weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  delay: %s\n", delay);
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "%s for %" PRIu32 " links without a delay (delay, delay_key)",
-                         delay, g->links - g->delayed);
+                         delay, g->undelayed);
     }
 }
 
@@ -135,11 +121,15 @@ static enum weft_status networkx_make(const void *conf, const struct weft_import
     if (!status)
         status = weft__networkx_read(file->path, (struct weft_place){.file = file->path}, &graph,
                                      weft_import_arena(import), &g, ret_error);
+    if (!status)
+        status = weft__file_graph_check(&g.graph, false, (struct weft_place){.file = file->path},
+                                        weft_import_arena(import), ret_error);
     if (status) return status;
+    uint32_t hosts = weft__file_graph_hosts(&g.graph);
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: networkx\n  file: %s\n",
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " links",
-                     file->written, g.hosts, g.nodes - g.hosts, g.links - g.backs);
+                     file->written, hosts, g.graph.nodes - hosts, g.graph.links);
     if (g.guessed)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "%" PRIu32 " nodes have no role or type: those with one link are hosts", g.guessed);

@@ -12,7 +12,6 @@
 #include "base/json_read.h"
 #include "base/tree.h"
 #include "base/units.h"
-#include "topology/builder.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
@@ -46,6 +45,7 @@ struct reader {
     struct weft__json_file file;
     struct weft_arena *arena;
     struct weft__networkx *graph;
+    bool *back;                ///< [links] the other direction of one that is there
     struct identity *identity; ///< sorted
     uint32_t *degree;
     bool directed, multigraph, numbers;
@@ -89,7 +89,7 @@ static bool identify(const json_t *value, struct identity *ret) {
 }
 
 /// What the node is by its attributes; *ret_word stays NULL if they do not say it.
-static enum weft_status read_role(const json_t *object, struct weft__networkx_node *node, const char **ret_word,
+static enum weft_status read_role(const json_t *object, struct weft__file_node *node, const char **ret_word,
                                   struct weft_error *ret_error) {
     for (const char *const *name = role_names; *name && !*ret_word; name++) {
         const json_t *value = json_object_get(object, *name);
@@ -108,7 +108,7 @@ static enum weft_status read_role(const json_t *object, struct weft__networkx_no
 }
 
 static enum weft_status read_node(struct reader *r, uint32_t i, json_t *object, struct weft_error *ret_error) {
-    struct weft__networkx_node *node = &r->graph->node[i];
+    struct weft__file_node *node = &r->graph->graph.node[i];
     const char *word = NULL, *key;
     json_t *value;
     if (!json_is_object(object)) return BAD(node->place, "expected a node: {\"id\": ...}");
@@ -127,7 +127,7 @@ static enum weft_status read_node(struct reader *r, uint32_t i, json_t *object, 
 
 static enum weft_status read_nodes(struct reader *r, struct weft_error *ret_error) {
     const json_t *list = json_object_get(r->file.root, "nodes");
-    struct weft__networkx *g = r->graph;
+    struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || !json_array_size(list))
         return BAD(((struct weft_place){r->file.path, 1, 1}), "no list 'nodes' with a node in it");
     if (json_array_size(list) > WEFT__NODES_MAX)
@@ -165,15 +165,14 @@ static bool number_of(const struct identity *id, json_int_t *ret_number) {
 
 /// Roles that attributes did not tell, then names, which depend on them.
 static void name_nodes(struct reader *r) {
-    struct weft__networkx *g = r->graph;
+    struct weft__file_graph *g = &r->graph->graph;
     for (uint32_t i = 0; i < g->nodes; i++) {
-        struct weft__networkx_node *node = &g->node[r->identity[i].node];
+        struct weft__file_node *node = &g->node[r->identity[i].node];
         json_int_t number;
         if (!node->layer) {
             node->host = r->degree[r->identity[i].node] == 1;
-            g->guessed++;
+            r->graph->guessed++;
         }
-        g->hosts += node->host;
         if (node->host || !node->layer) node->layer = node->host ? "host" : "switch";
         if (number_of(&r->identity[i], &number)) {
             node->name =
@@ -183,7 +182,7 @@ static void name_nodes(struct reader *r) {
         } else {
             node->name =
                 weft_arena_format(r->arena, "%s-%" PRIu32, node->host ? "host" : "switch", r->identity[i].node);
-            g->renamed++;
+            r->graph->renamed++;
         }
     }
 }
@@ -240,8 +239,8 @@ static enum weft_status find_end(const struct reader *r, const json_t *object, c
     if (!identify(json_object_get(object, key), &wanted))
         return BAD(place, "a link without a %s; expected the id of a node", key);
     bool position = !wanted.text && !r->numbers; // NetworkX 1
-    const struct identity *found = bsearch(&wanted, r->identity, r->graph->nodes, sizeof wanted, by_identity);
-    if (position && wanted.number >= 0 && wanted.number < r->graph->nodes) {
+    const struct identity *found = bsearch(&wanted, r->identity, r->graph->graph.nodes, sizeof wanted, by_identity);
+    if (position && wanted.number >= 0 && wanted.number < r->graph->graph.nodes) {
         *ret_node = (uint32_t)wanted.number;
         return WEFT_OK;
     }
@@ -252,7 +251,7 @@ static enum weft_status find_end(const struct reader *r, const json_t *object, c
 }
 
 static enum weft_status read_link(struct reader *r, uint32_t i, json_t *object, struct weft_error *ret_error) {
-    struct weft__networkx_link *link = &r->graph->link[i];
+    struct weft__file_link *link = &r->graph->graph.link[i];
     struct weft_place place = link->place;
     bool rated = false, delayed = false;
     const char *key, *unit;
@@ -276,14 +275,14 @@ static enum weft_status read_link(struct reader *r, uint32_t i, json_t *object, 
         if (!known && !is_attribute(&r->rate, key, &unit) && !is_attribute(&r->delay, key, &unit)) leave_out(r, key);
     }
     r->graph->unrated += !rated;
-    r->graph->delayed += delayed;
+    r->graph->undelayed += !delayed;
     return WEFT_OK;
 }
 
 static enum weft_status read_links(struct reader *r, const struct weft__networkx_conf *conf,
                                    struct weft_error *ret_error) {
     const json_t *list = json_object_get(r->file.root, r->edges);
-    struct weft__networkx *g = r->graph;
+    struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || json_array_size(list) > WEFT__LINKS_MAX)
         return BAD(((struct weft_place){r->file.path, 1, 1}), "no list 'links' or 'edges' of at most %" PRIu64,
                    WEFT__LINKS_MAX);
@@ -293,7 +292,7 @@ static enum weft_status read_links(struct reader *r, const struct weft__networkx
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < g->links && !status; i++) {
         g->link[i] =
-            (struct weft__networkx_link){.rate_bps = conf->rate_bps, .delay_ps = conf->delay_ps, .place = place[i]};
+            (struct weft__file_link){.rate_bps = conf->rate_bps, .delay_ps = conf->delay_ps, .place = place[i]};
         status = read_link(r, i, json_array_get(list, i), ret_error);
     }
     return status;
@@ -318,7 +317,7 @@ static int by_pair(const void *a, const void *b) {
 /// Links between the same two nodes: `n` of them in all, of which `ups` in one direction.
 static enum weft_status match(struct reader *r, const struct pair *pair, uint32_t n, uint32_t ups,
                               struct weft_error *ret_error) {
-    struct weft__networkx_link *link = r->graph->link;
+    struct weft__file_link *link = r->graph->graph.link;
     uint32_t downs = n - ups;
     bool both = r->directed && ups && downs;
     if (!r->multigraph && (r->directed ? ups > 1 || downs > 1 : n > 1))
@@ -330,21 +329,21 @@ static enum weft_status match(struct reader *r, const struct pair *pair, uint32_
                    "%" PRIu32 " links one way and %" PRIu32 " the other between two nodes; expected as many", ups,
                    downs);
     for (uint32_t i = 0; both && i < ups; i++) {
-        struct weft__networkx_link *there = &link[pair[i].link], *here = &link[pair[ups + i].link];
-        struct weft__networkx_link *last = there->place.line > here->place.line ? there : here;
+        struct weft__file_link *there = &link[pair[i].link], *here = &link[pair[ups + i].link];
+        struct weft__file_link *last = there->place.line > here->place.line ? there : here;
         if (there->rate_bps != here->rate_bps || there->delay_ps != here->delay_ps)
             return BAD(last->place,
                        "rate or delay is not that of the other direction (line %d); expected links that are alike both "
                        "ways",
                        (last == there ? here : there)->place.line);
-        (pair[i].link > pair[ups + i].link ? there : here)->back = true;
-        r->graph->backs++;
+        r->back[pair[i].link > pair[ups + i].link ? pair[i].link : pair[ups + i].link] = true;
     }
     return WEFT_OK;
 }
 
 static enum weft_status match_directions(struct reader *r, struct weft_error *ret_error) {
-    struct weft__networkx *g = r->graph;
+    struct weft__file_graph *g = &r->graph->graph;
+    r->back = weft_arena_alloc(r->arena, g->links, sizeof *r->back);
     struct pair *pair = weft_arena_alloc(r->arena, g->links, sizeof *pair);
     for (uint32_t i = 0; i < g->links; i++) {
         uint32_t from = g->link[i].end[0], to = g->link[i].end[1];
@@ -358,8 +357,12 @@ static enum weft_status match_directions(struct reader *r, struct weft_error *re
             ups += !pair[i + n].down;
         status = match(r, &pair[i], n, ups, ret_error);
     }
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < g->links; i++)
-        for (uint32_t end = 0; end < 2 && !g->link[i].back; end++)
+        if (!r->back[i]) g->link[kept++] = g->link[i];
+    g->links = kept;
+    for (uint32_t i = 0; i < g->links; i++)
+        for (uint32_t end = 0; end < 2; end++)
             r->degree[g->link[i].end[end]]++;
     return status;
 }

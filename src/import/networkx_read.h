@@ -3,6 +3,7 @@
 #ifndef WEFT_IMPORT_NETWORKX_READ_H
 #define WEFT_IMPORT_NETWORKX_READ_H
 
+#include "import/file_graph.h"
 #include "weft/param.h"
 
 /// How attributes are read.
@@ -14,29 +15,12 @@ struct weft__networkx_conf {
 };
 extern const char *const weft__networkx_rate_units[], *const weft__networkx_delay_units[];
 
-struct weft__networkx_node {
-    const char *name, *layer;
-    bool host;
-    struct weft_place place;
-};
-
-struct weft__networkx_link {
-    uint32_t end[2]; ///< indices of nodes
-    bool back;       ///< the other direction of a link that is there
-    weft_rate_bps rate_bps;
-    weft_time_ps delay_ps;
-    struct weft_place place;
-};
-
 struct weft__networkx {
-    uint32_t nodes, links, hosts;
-    struct weft__networkx_node *node;
-    struct weft__networkx_link *link;
-    uint32_t backs;            ///< links that are the other direction of one
-    uint32_t guessed;          ///< nodes whose role follows from how many links they have
-    uint32_t renamed;          ///< nodes whose identifier is no name
-    uint32_t unrated, delayed; ///< links without a rate; links with a delay
-    const char *unread;        ///< attributes that mean nothing here, the first few, joined with ", "; or ""
+    struct weft__file_graph graph; ///< the two directions of a link are one link
+    uint32_t guessed;              ///< nodes whose role follows from how many links they have
+    uint32_t renamed;              ///< nodes whose identifier is no name
+    uint32_t unrated, undelayed;   ///< links of the file without a rate, without a delay
+    const char *unread;            ///< attributes that mean nothing here, the first few, joined with ", "; or ""
 };
 
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.

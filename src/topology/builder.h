@@ -93,6 +93,8 @@ bool weft__topology_name_is_good(const char *name);
 /// Of nodes. Names stand in "name/port", "a->b", "a--b", "host-0..7" and in lists; whatever would be ambiguous there is
 /// refused.
 bool weft__topology_node_name_is_good(const char *name);
+/// Of ports. It stands after "node/" and must not look like a number, nor like "a--b".
+bool weft__topology_port_name_is_good(const char *name);
 
 /// Fills t->name_table. A name used twice: an error at the second.
 enum weft_status weft__topology_hash_names(struct weft_topology *t, const struct weft_place *place,

@@ -13,8 +13,7 @@ void weft_topology_name_port(struct weft_topology_builder *b, uint32_t end, cons
     b->port_name = n;
 }
 
-/// Stands after "node/"; must not look like a number, nor like "a--b".
-static bool name_is_good(const char *name) {
+bool weft__topology_port_name_is_good(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t n = strlen(name);
     if (!n || n > NAME_MAX || !strchr(letters, name[0]) || strstr(name, "--") || strstr(name, "..")) return false;
@@ -50,7 +49,7 @@ enum weft_status weft__topology_name_ports(struct weft_topology *t, const struct
                                            struct weft_error *ret_error) {
     uint32_t names = 0, i = 0;
     for (const struct weft__port_name *n = b->port_name; n; n = n->next, names++)
-        if (!name_is_good(n->name))
+        if (!weft__topology_port_name_is_good(n->name))
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, b->link[n->link].place,
                                   "bad port name '%s'; expected up to %d letters, digits and _ - . : / beginning with "
                                   "a letter, without '--' or '..'",

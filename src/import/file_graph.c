@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/file_graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+uint32_t weft__file_graph_hosts(const struct weft__file_graph *g) {
+    uint32_t hosts = 0;
+    for (uint32_t i = 0; i < g->nodes; i++)
+        hosts += g->node[i].host;
+    return hosts;
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t n) {
+    while (parent[n] != n)
+        n = parent[n] = parent[parent[n]];
+    return n;
+}
+
+uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part) {
+    uint32_t *parent = weft_arena_alloc(arena, g->nodes, sizeof *parent), parts = 0;
+    *ret_part = weft_arena_alloc(arena, g->nodes, sizeof **ret_part);
+    for (uint32_t i = 0; i < g->nodes; i++)
+        parent[i] = i;
+    for (uint32_t i = 0; i < g->links; i++) { // the root of a part is its first node
+        uint32_t a = root_of(parent, g->link[i].end[0]), b = root_of(parent, g->link[i].end[1]);
+        parent[a > b ? a : b] = a > b ? b : a;
+    }
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        uint32_t root = root_of(parent, i);
+        (*ret_part)[i] = root == i ? parts++ : (*ret_part)[root];
+    }
+    return parts;
+}
+
+static void add_node(const struct weft__file_node *n, struct weft_topology_builder *b, uint32_t *ret_node) {
+    b->place = n->place;
+    *ret_node = weft_topology_add_node(b, n->host ? WEFT_NODE_HOST : WEFT_NODE_SWITCH, n->layer,
+                                       n->host ? 0 : WEFT__TIER_BY_DISTANCE, WEFT_NONE, n->name);
+}
+
+static void add_links(const struct weft__file_graph *g, const uint32_t *node, struct weft_topology_builder *b) {
+    for (uint32_t i = 0; i < g->links; i++) {
+        const struct weft__file_link *l = &g->link[i];
+        b->place = l->place;
+        weft_topology_add_link(b, node[l->end[0]], node[l->end[1]], l->rate_bps, l->delay_ps, 0);
+        for (uint32_t end = 0; end < 2; end++)
+            if (l->port[end]) weft_topology_name_port(b, end, l->port[end]);
+    }
+}
+
+enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                        struct weft_error *ret_error) {
+    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
+    if (status) return status;
+    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
+    for (uint32_t i = 0; i < g->nodes; i++)
+        add_node(&g->node[i], b, &node[i]);
+    add_links(g, node, b);
+    return WEFT_OK;
+}
+
+/// Indices of the nodes, part by part.
+static const uint32_t *order_by_part(const struct weft__file_graph *g, const uint32_t *part, uint32_t parts,
+                                     struct weft_arena *arena) {
+    uint32_t *order = weft_arena_alloc(arena, g->nodes, sizeof *order);
+    uint32_t *first = weft_arena_alloc(arena, parts + 1, sizeof *first);
+    for (uint32_t i = 0; i < g->nodes; i++)
+        first[part[i] + 1]++;
+    for (uint32_t p = 0; p < parts; p++)
+        first[p + 1] += first[p];
+    for (uint32_t i = 0; i < g->nodes; i++)
+        order[first[part[i]]++] = i;
+    return order;
+}
+
+enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                              struct weft_error *ret_error) {
+    uint32_t *part, parts = weft__file_graph_parts(g, b->arena, &part), named = 0;
+    if (parts < 2) return weft__file_graph_build(g, b, ret_error);
+    enum weft_status status = weft__topology_check_size(b, g->nodes, g->links, ret_error);
+    if (status) return status;
+    const uint32_t *order = order_by_part(g, part, parts, b->arena);
+    uint32_t *node = weft_arena_alloc(b->arena, g->nodes, sizeof *node);
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        char name[32];
+        if (part[order[i]] == named) {
+            snprintf(name, sizeof name, "part-%" PRIu32, named++);
+            weft_topology_add_network(b, name);
+        }
+        add_node(&g->node[order[i]], b, &node[order[i]]);
+    }
+    add_links(g, node, b);
+    return WEFT_OK;
+}
+
+// --- a topology that nobody keeps ---------------------------------------------------------------------------------
+
+struct check_conf {
+    const struct weft__file_graph *graph;
+    bool parts;
+};
+
+static enum weft_status check_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                    struct weft_error *ret_error) {
+    const struct check_conf *c = conf;
+    return (c->parts ? weft__file_graph_build_parts : weft__file_graph_build)(c->graph, b, ret_error);
+}
+
+enum weft_status weft__file_graph_check(const struct weft__file_graph *g, bool parts, struct weft_place place,
+                                        struct weft_arena *arena, struct weft_error *ret_error) {
+    static const struct weft_topology_ops ops = {.build = check_build};
+    static const struct weft_model model = {.kind = WEFT_KIND_TOPOLOGY, .name = "file", .ops = &ops};
+    struct check_conf conf = {g, parts};
+    struct weft_model_conf chosen = {.model = &model, .conf = &conf, .place = place};
+    struct weft_topology *t = NULL;
+    return weft_topology_new(&chosen, NULL, NULL, arena, &t, ret_error);
+}

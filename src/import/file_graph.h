@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes and links as the file of another tool lists them, and the topology that they become.
+#ifndef WEFT_IMPORT_FILE_GRAPH_H
+#define WEFT_IMPORT_FILE_GRAPH_H
+
+#include "topology/builder.h"
+
+struct weft__file_node {
+    const char *name, *layer;
+    bool host;
+    struct weft_place place;
+};
+
+struct weft__file_link {
+    uint32_t end[2];     ///< indices of nodes
+    const char *port[2]; ///< NULL: the port has its number for a name
+    weft_rate_bps rate_bps;
+    weft_time_ps delay_ps;
+    struct weft_place place;
+};
+
+struct weft__file_graph {
+    uint32_t nodes, links;
+    struct weft__file_node *node;
+    struct weft__file_link *link;
+};
+
+uint32_t weft__file_graph_hosts(const struct weft__file_graph *g);
+/// Adds the nodes in their order and the links in theirs.
+enum weft_status weft__file_graph_build(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                        struct weft_error *ret_error);
+/// The same for a graph that may be in parts: each is a network of its own, part-0, part-1, ... in the order of nodes.
+enum weft_status weft__file_graph_build_parts(const struct weft__file_graph *g, struct weft_topology_builder *b,
+                                              struct weft_error *ret_error);
+/// Whether it makes a topology: an error, in the file, if not. `parts`: as weft__file_graph_build_parts makes it.
+enum weft_status weft__file_graph_check(const struct weft__file_graph *g, bool parts, struct weft_place place,
+                                        struct weft_arena *arena, struct weft_error *ret_error);
+/// How many parts there are; part[nodes], in the arena, of each node.
+uint32_t weft__file_graph_parts(const struct weft__file_graph *g, struct weft_arena *arena, uint32_t **ret_part);
+
+#endif

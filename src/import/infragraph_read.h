@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codec of InfraGraph, the description of AI clusters as a graph: devices with components and the edges within them,
+// instances of devices, and the edges between instances. YAML or JSON.
+#ifndef WEFT_IMPORT_INFRAGRAPH_READ_H
+#define WEFT_IMPORT_INFRAGRAPH_READ_H
+
+#include "import/file_graph.h"
+
+struct weft__infragraph_conf {
+    const char *switches;   ///< names of instances that are switches, with patterns; "": those without xpu and nic
+    weft_rate_bps rate_bps; ///< of a link that has none
+    weft_time_ps delay_ps;
+};
+
+/// What is inside a device, of which weft simulates nothing as such.
+struct weft__infragraph_device {
+    const char *name;
+    const char *inside;         ///< names of its links, joined with ", "; or ""
+    uint64_t xpus;              ///< with those of devices within
+    weft_rate_bps nic_rate_bps; ///< least of the links within that end at a nic; 0: none has a rate
+    weft_time_ps port_delay_ps; ///< greatest of the links within that end at a port; 0: none has a latency
+    struct weft_place place;
+};
+
+struct weft__infragraph_instance {
+    const char *name;
+    const struct weft__infragraph_device *device;
+    uint32_t count;
+    bool is_switch;
+    weft_rate_bps rate_bps; ///< greatest of its links to other instances; 0: it has none
+};
+
+struct weft__infragraph {
+    struct weft__file_graph graph; ///< hosts are the components of servers that edges between instances end at
+    uint32_t instances, unrated, undelayed;
+    struct weft__infragraph_instance *instance;
+    uint32_t transfers; ///< of the links without a rate, those with one in transfers
+    uint32_t unequal;   ///< edges one2one whose two ends have different numbers of components
+    uint32_t loops;     ///< links from a switch to itself, left out
+    uint32_t renamed;   ///< nodes whose name is none in weft
+    uint32_t unnamed;   ///< ports likewise
+};
+
+/// In the arena. Errors are at `place` if the file cannot be read, else in it.
+enum weft_status weft__infragraph_read(const char *path, struct weft_place place,
+                                       const struct weft__infragraph_conf *conf, struct weft_arena *arena,
+                                       struct weft__infragraph *ret_graph, struct weft_error *ret_error);
+
+#endif
