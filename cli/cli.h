@@ -80,6 +80,11 @@ int weft_cli_fail(const struct weft_error *error);
 /// The number of the variant that --variant names (without it: 0). Unknown: an error.
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error);
+/// The variants whose names match one of the globs (joined by commas), in the order of the file; NULL: all of them. A
+/// glob that matches none is an error.
+enum weft_status weft_cli_choose_variants(const char *globs, const struct weft_scenario_file *file,
+                                          struct weft_arena *arena, uint32_t **ret_variant, uint32_t *ret_n,
+                                          struct weft_error *ret_error);
 /// Calls `use` with the scenario of that variant, and frees it.
 enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                        enum weft_status (*use)(const struct weft_scenario *,

@@ -7,7 +7,9 @@
 
 static bool csv;
 static const char *table_name = "groups";
+static const char *pattern;
 static const struct weft_cli_option options[] = {
+    {"variant", "PATTERN", "only the variants that match; globs, joined by commas", &pattern, NULL},
     {"csv", NULL, "comma-separated values on standard output: a line a variant and row of a table", NULL, &csv},
     {"table", "NAME", "the table (default: groups), as in `weft models results`", &table_name, NULL},
     {0},
@@ -18,8 +20,9 @@ static const struct weft_cli_command command = {
     .operands = "SCENARIO",
     .about = "Runs every variant of a scenario, one after the other, and shows them side by side, with the change\n"
              "against the first, and whether the scenario's claims hold. All variants and claims are checked before\n"
-             "one is run. Ctrl-C (or SIGTERM) shows those that ran, and no claim is judged. With --set none is judged\n"
-             "either: claims are about the scenario as its file has it; `weft verify --set` judges them all the same.\n"
+             "one is run. Ctrl-C (or SIGTERM) shows those that ran, and no claim is judged. With --set or\n"
+             "--variant none is judged either: claims are about the scenario as its file has it; `weft verify --set`\n"
+             "judges them all the same.\n"
              "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
              "5 a claim turned out other than expected, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
@@ -38,7 +41,8 @@ static enum weft_status graver(enum weft_status a, enum weft_status b) {
 
 struct compare {
     const struct weft_cli_options *o;
-    uint32_t n, ran;
+    uint32_t n, ran;   ///< variants to run, and how many of them ran
+    uint32_t *variant; ///< their numbers in the file
     struct weft_cli_simulation *s;
     struct weft_run *run;
     struct weft_cli_claims claims;
@@ -49,8 +53,8 @@ static enum weft_status prepare(struct compare *c, const struct weft_scenario_fi
     enum weft_status status = weft_cli_claims_init(&c->claims, file, c->o->arena, error);
     const char **captures = weft_arena_alloc(c->o->arena, c->n, sizeof *captures);
     for (uint32_t i = 0; i < c->n && !status; i++) {
-        status = weft_cli_simulation_init(&c->s[i], file, i, error);
-        if (!status) status = weft_cli_claims_check(&c->claims, i, &c->s[i], error);
+        status = weft_cli_simulation_init(&c->s[i], file, c->variant[i], error);
+        if (!status) status = weft_cli_claims_check(&c->claims, c->variant[i], &c->s[i], error);
         c->s[i].one_of_several = c->n > 1;
         if (!status) status = weft_cli_simulation_claim_capture(&c->s[i], i, captures, c->o->arena, error);
     }
@@ -79,7 +83,7 @@ static enum weft_status run_all(struct compare *c, struct weft_error *error) {
         enum weft_status status = weft_cli_simulation_run(s, c->o, s->scenario->variant, &c->run[c->ran], &own);
         take(&all, status, &own, error);
         if (!s->outcome) return all;
-        weft_cli_claims_take(&c->claims, c->ran, &c->run[c->ran]);
+        weft_cli_claims_take(&c->claims, c->variant[c->ran], &c->run[c->ran]);
     }
     return all;
 }
@@ -90,7 +94,9 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     bool whole = c->ran == c->n && !weft_report_interrupted(c->run, c->ran);
     struct weft_cli_results results = {.run = c->run, .runs = c->ran, .not_run = c->n - c->ran, .list = true};
     enum weft_status claims = WEFT_OK;
-    if (whole && c->claims.n && c->o->set) {
+    if (whole && c->claims.n && pattern) {
+        if (!c->o->quiet) fprintf(stderr, "weft: with --variant no claim is judged\n");
+    } else if (whole && c->claims.n && c->o->set) {
         if (!c->o->quiet) fprintf(stderr, "weft: with --set no claim is judged; weft verify --set judges them\n");
     } else if (whole && c->claims.n) {
         uint32_t left_out;
@@ -112,8 +118,9 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
 
 static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                 struct weft_error *error) {
-    struct compare c = {.o = o, .n = weft_scenario_variants(file)};
+    struct compare c = {.o = o};
     if (weft_cli_table_find(table_name, &c.table, error)) return WEFT_ERROR_INPUT;
+    if (weft_cli_choose_variants(pattern, file, o->arena, &c.variant, &c.n, error)) return WEFT_ERROR_INPUT;
     c.s = weft_arena_alloc(o->arena, c.n, sizeof *c.s);
     c.run = weft_arena_alloc(o->arena, c.n, sizeof *c.run);
     enum weft_status status = prepare(&c, file, error);

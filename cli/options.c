@@ -282,25 +282,58 @@ void weft_cli_mention_others(const char *doing, const char *const *name, uint32_
     fputc('\n', stderr);
 }
 
+/// Says that no variant is called so.
+static enum weft_status refuse_variant(const char *wanted, const struct weft_scenario_file *file,
+                                       struct weft_arena *arena, struct weft_error *ret_error) {
+    uint32_t n = weft_scenario_variants(file);
+    const char **names = weft_arena_alloc(arena, n, sizeof *names);
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = weft_scenario_variant_name(file, i);
+    if (n == 1 && !*names[0])
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: the scenario has no variants",
+                              wanted);
+    char expected[512];
+    weft__names_expected(wanted, names, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant; %s", wanted,
+                          expected);
+}
+
 enum weft_status weft_cli_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
                                   uint32_t *ret_variant, struct weft_error *ret_error) {
     *ret_variant = 0;
     if (!options->variant) return WEFT_OK;
-    uint32_t n = weft_scenario_variants(file);
-    const char **names = weft_arena_alloc(options->arena, n, sizeof *names);
-    for (uint32_t i = 0; i < n; i++) {
-        names[i] = weft_scenario_variant_name(file, i);
-        if (strcmp(names[i], options->variant)) continue;
+    for (uint32_t i = 0; i < weft_scenario_variants(file); i++) {
+        if (strcmp(weft_scenario_variant_name(file, i), options->variant)) continue;
         *ret_variant = i;
         return WEFT_OK;
     }
-    if (n == 1 && !*names[0])
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: the scenario has no variants",
-                              options->variant);
-    char expected[512];
-    weft__names_expected(options->variant, names, n, expected, sizeof expected);
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--variant %s: no such variant; %s",
-                          options->variant, expected);
+    return refuse_variant(options->variant, file, options->arena, ret_error);
+}
+
+/// Chooses the variants that match; false: there is none.
+static bool choose_variants(const char *glob, const struct weft_scenario_file *file, bool *chosen) {
+    bool any = false;
+    for (uint32_t i = 0; i < weft_scenario_variants(file); i++) {
+        if (!weft_glob_match(glob, weft_scenario_variant_name(file, i))) continue;
+        chosen[i] = any = true;
+    }
+    return any;
+}
+
+enum weft_status weft_cli_choose_variants(const char *globs, const struct weft_scenario_file *file,
+                                          struct weft_arena *arena, uint32_t **ret_variant, uint32_t *ret_n,
+                                          struct weft_error *ret_error) {
+    uint32_t n = weft_scenario_variants(file);
+    bool *chosen = weft_arena_alloc(arena, n, sizeof *chosen);
+    memset(chosen, !globs, n * sizeof *chosen);
+    char *rest = globs ? weft_arena_text(arena, globs) : NULL;
+    for (char *glob; (glob = strsep(&rest, ","));)
+        if (!choose_variants(glob, file, chosen)) return refuse_variant(glob, file, arena, ret_error);
+    *ret_variant = weft_arena_alloc(arena, n, sizeof **ret_variant);
+    *ret_n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (chosen[i]) (*ret_variant)[(*ret_n)++] = i;
+    return WEFT_OK;
 }
 
 enum weft_status weft_cli_with_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,

@@ -113,6 +113,25 @@ static void compare(void **state) {
     json_decref(root);
 }
 
+/// The change is against the first that ran, and claims about all variants are left alone.
+static void compare_of_chosen_variants(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "compare s.yaml --variant 's*' --csv"), 0);
+    assert_non_null(strstr(f->out, "\nsmall,slow,victims,"));
+    assert_null(strstr(f->out, ",pfc,"));
+    assert_int_equal(weft(f, "compare s.yaml --variant slow,pfc"), 0);
+    assert_non_null(strstr(f->out, "2 variants, seed 1; changes are against pfc\n"));
+    char claimed[sizeof scenario + 128];
+    snprintf(claimed, sizeof claimed,
+             "%sclaims:\n  - {text: slow is slower, that: slow.victims.fct.mean > pfc.victims.fct.mean}\n", scenario);
+    write_text(f, "claimed.yaml", claimed);
+    assert_int_equal(weft(f, "compare claimed.yaml"), 0);
+    assert_non_null(strstr(f->out, "slow is slower"));
+    assert_int_equal(weft(f, "compare claimed.yaml --variant slow"), 0);
+    assert_null(strstr(f->out, "slow is slower"));
+    assert_string_equal(f->err, "weft: with --variant no claim is judged\n");
+}
+
 static void results_are_written_where_told(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "run s.yaml --variant slow --out a/b"), 0);
@@ -154,7 +173,10 @@ static void errors(void **state) {
         {"run s.yaml --threads 0 --out r", "--threads"},
         {"run s.yaml --treads 2 --out r", "treads"},
         {"compare s.yaml --set topology.leafs=3 --out r", "leaves"},
-        {"compare s.yaml --variant slow", "variant"},
+        {"compare s.yaml --variant fast --out r", "slow"},
+        {"compare s.yaml --variant 'pfc,fast*' --out r", "fast*"},
+        {"compare s.yaml --variant ''", "slow"},
+        {"compare plain.yaml --variant x --out r", "no variants"},
     };
     write_text(f, "plain.yaml", "{topology: {kind: single}, workload: [{kind: permutation}]}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -465,6 +487,7 @@ int main(void) {
         T(json_is_one_object_and_nothing_else),
         T(same_digest_on_any_number_of_threads),
         T(compare),
+        T(compare_of_chosen_variants),
         T(results_are_written_where_told),
         T(a_folder_of_results_is_run_again),
         T(results_are_not_replaced_by_a_slip),
