@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the studies: each is described, kept and shown, and what is kept can be drawn."""
 import csv
+import importlib.machinery
+import importlib.util
 import os
 import re
 import shutil
@@ -20,6 +22,14 @@ WEFT = os.environ["WEFT"]
 STUDIES = ROOT / "docs" / "studies"
 FIGURES = {f"{study}/{name}": figure for study, of in yaml.safe_load((STUDIES / "figures.yaml").read_text()).items()
            for name, figure in of.items()}
+
+
+def tool():
+    loader = importlib.machinery.SourceFileLoader("figures", str(ROOT / "tools/figures"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("figures", loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return module
 
 
 def script(*names):
@@ -52,6 +62,44 @@ class Figures(unittest.TestCase):
                 if "scenario" in part:
                     self.assertTrue((ROOT / f"scenarios/{part['scenario']}.yaml").exists(), name)
 
+    def test_rows_of_json_have_what_is_above_them(self):
+        told = {"time_ps": 1, "bursts": [{"down": 2, "steps": [{"did": "a", "towards": [3]}, {"did": "b"}]}, {"down": 4, "steps": []}]}
+        self.assertEqual(tool().flat(told, ["bursts", "steps"], {}),
+                         [{"time_ps": 1, "down": 2, "did": "a"}, {"time_ps": 1, "down": 2, "did": "b"}])
+
+    def points(self, **line):
+        return tool().Reader(WEFT, {"name": "line", **line}).points()
+
+    def test_samples_against_time(self):
+        ecn = {"scenario": "congestion-avoidance/ecn", "variant": "dcqcn", "sets": ["run.sample_interval=1us"], "table": "series",
+               "x_column": "time_ps", "column": "queue_bytes", "scale": 0.001}
+        queue = dict(self.points(**ecn, row={"port": "rail-a/Ethernet2/24", "priority": 3}, otherwise=0))
+        self.assertAlmostEqual(queue[30], 800, delta=30)  # docs/studies/congestion-avoidance.md: 819 KB at most
+        self.assertEqual(queue[100], 0)  # the senders wait for their timers
+        self.assertEqual(self.points(**ecn, row={"port": "rail-b/0"}), [])
+
+    def test_events_against_time(self):
+        rate = self.points(scenario="congestion-avoidance/ecn", variant="dcqcn", table="events", row={"kind": ["rate_cut", "rate_raised"], "flow": 0},
+                           x_column="time_ps", column="value", scale=1e-9, first=[[0, 200]])
+        self.assertEqual(rate[0], (0, 200))
+        self.assertAlmostEqual(rate[1][0], 23.93, places=2)
+        self.assertAlmostEqual(rate[1][1], 101.6, places=1)
+        cuts = self.points(scenario="congestion-avoidance/ecn", variant="dcqcn", table="events", row={"kind": "rate_cut", "flow": 0}, x_column="time_ps")
+        self.assertEqual([n for _, n in cuts], list(range(1, len(cuts) + 1)))
+
+    def test_rows_of_the_control_plane(self):
+        left = {"scenario": "dsf/input_balance", "control": "capacities", "column": "links", "otherwise": 8}
+        reader = tool().Reader(WEFT, {**left, "row": {"towards": "rdsw-3", "cluster": 1}})
+        self.assertEqual((reader.at("figure-7"), reader.at("figure-11")), (4, 7))
+        self.assertEqual(tool().Reader(WEFT, {**left, "row": {"towards": "rdsw-0", "cluster": 1}}).at("figure-7"), 8)
+
+    def test_sum_of_rows(self):
+        lost = {"scenario": "congestion-avoidance/dcbx", "table": "counters.drops", "column": "packets", "only": "old,both",
+                "row": {"reason": ["headroom_exhausted", "out_of_order"]}}
+        self.assertEqual(tool().Reader(WEFT, {**lost, "of_rows": "sum"}).at("old"), 19516)  # as docs/studies/congestion-avoidance.md
+        self.assertLess(tool().Reader(WEFT, lost).at("old"), 19516)
+        self.assertIsNone(tool().Reader(WEFT, lost).at("ieee"))
+
     def test_no_such_figure(self):
         status, _, error = script("dsf/nothing")
         self.assertEqual(status, 1)
@@ -62,12 +110,13 @@ class Figures(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_what_is_kept_can_be_drawn(self):
-        for name in FIGURES:
+        status, text, error = script()
+        self.assertEqual((status, error), (0, ""))
+        drawn = re.split(r"(?=^set terminal)", re.sub(r"set output '.*'", "", text), flags=re.M)[1:]
+        self.assertEqual(len(drawn), len(FIGURES))
+        for name, one in zip(FIGURES, drawn):
             with self.subTest(figure=name):
-                status, text, error = script(name)
-                self.assertEqual((status, error), (0, ""))
-                text = re.sub(r"set output '.*'", "", text)
-                done = subprocess.run(["gnuplot", "-"], input=text, capture_output=True, text=True, check=False)
+                done = subprocess.run(["gnuplot", "-"], input=one, capture_output=True, text=True, check=False)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertIn("</svg>", done.stdout)
 
