@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weft/collective.h"
 #include "weft/model.h"
 
 /// Configuration of `model` from YAML text ("{iterations: 4}"; "{}" or NULL: all defaults). Free with free(); what it
@@ -44,6 +45,21 @@ static inline void each_model(enum weft_model_kind kind,
         test(model, conf);
         free(conf);
     }
+}
+
+/// Collectives for any number of ranks: all but those whose steps are in a file.
+static inline const struct weft_model *general_collective(uint32_t number) {
+    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_COLLECTIVE); i++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, i);
+        if (!((const struct weft_collective_ops *)model->ops)->load && !number--) return model;
+    }
+    return NULL;
+}
+static inline uint32_t general_collectives(void) {
+    uint32_t n = 0;
+    while (general_collective(n))
+        n++;
+    return n;
 }
 
 #endif

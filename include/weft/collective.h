@@ -20,6 +20,9 @@ struct weft_step {
     weft_bytes offset; ///< of the piece, in the collective's array; see enum weft_collective_goal
     weft_bytes bytes;  ///< 0: nothing to do, at either end
     bool own, keep;
+    uint32_t wait_lane; ///< of the same rank: it has done `wait_steps` of its steps before this one begins
+    uint64_t
+        wait_steps; ///< 0: it waits for no lane. A step of 0 bytes that waits is done when that lane has come so far
 };
 
 /// What a collective is for. The array that offsets count in, and what is in it before and after, in parts of
@@ -31,6 +34,7 @@ enum weft_collective_goal {
     WEFT_GOAL_BROADCAST,      ///< the root's array -> at every rank
     WEFT_GOAL_EXCHANGE,       ///< part (s, d), which is part s * ranks + d, at s -> at d
     WEFT_GOAL_NEXT,           ///< the array of rank r -> at rank r + 1, offset by its sender times size
+    WEFT_GOAL_OTHER,          ///< none of these
     WEFT_GOALS
 };
 
@@ -72,7 +76,13 @@ struct weft_sent {
 };
 
 struct weft_collective_ops {
-    enum weft_collective_goal goal;
+    enum weft_collective_goal goal; ///< with `load`: as that says
+    /// Optional, for whom a file says what to do: reads it, and checks that it fits the shape. Errors that are not of
+    /// the file are at `place`. *ret_conf, which lives as long as the arena, is what the functions below are told; it
+    /// begins with struct weft_collective_common. Such a collective is for one number of ranks.
+    enum weft_status (*load)(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
+                             struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
+                             struct weft_error *ret_error);
     /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
     uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);

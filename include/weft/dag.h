@@ -4,7 +4,8 @@
 // steps one after another: those of a collective's schedule (weft/collective.h); a job's sequence of operations; or, of
 // a plain flow, a single step, which sends at its source, from its start on, and receives at its destination. Edges
 // between the lanes of a rank are counters: a step waits until some have come so far, and adds to one when it is done.
-// Edges between ranks are messages: those of a connection are received in the order in which they were sent.
+// A collective's step may also wait until another lane of its communicator has come so far. Edges between ranks are
+// messages: those of a connection are received in the order in which they were sent.
 //
 // Nothing of it is stored: it is a view of the workload, and a cursor goes along a lane. Whose steps the simulator runs
 // as programs and whose as queue pairs only is in docs/design-notes.md.
@@ -23,6 +24,8 @@ struct weft_dag_step {
         uint32_t counter;
         uint64_t n; ///< it has come to so much
     } wait[WEFT_DAG_WAITS];
+    uint32_t after_lane;  ///< of the same rank and communicator
+    uint64_t after_steps; ///< it has done so many of its steps of this operation; 0: it waits for no lane
     uint32_t recv[WEFT_STEP_PEERS], send[WEFT_STEP_PEERS]; ///< connections, a message each
     weft_bytes bytes;                                      ///< of each message
     weft_time_ps compute_ps;      ///< alone: channels of a collective beside it take nothing (weft_job.channel_cost)
@@ -78,7 +81,7 @@ struct weft_dag_options {
     void *context;
 };
 
-enum weft_dag_want { WEFT_DAG_WANTS_COUNTER, WEFT_DAG_WANTS_MESSAGE, WEFT_DAG_WANTS_ROOM };
+enum weft_dag_want { WEFT_DAG_WANTS_COUNTER, WEFT_DAG_WANTS_LANE, WEFT_DAG_WANTS_MESSAGE, WEFT_DAG_WANTS_ROOM };
 
 struct weft_dag_result {
     uint64_t lanes, steps, messages;
@@ -87,7 +90,7 @@ struct weft_dag_result {
     uint64_t stuck;          ///< lanes that wait for ever: none, if the DAG can be executed
     uint32_t rank, lane;     ///< the first of them that waits for another rank
     enum weft_dag_want want; ///< what it waits for
-    uint32_t what;           ///< counter or connection
+    uint32_t what;           ///< counter, lane or connection
 };
 
 /// Executes it without a network: messages take no time, but a connection holds no more than its slots.

@@ -30,6 +30,7 @@ struct weft_job_op {
     weft_time_ps compute_ps;
     const struct weft_collective_ops *ops;
     const void *conf; ///< begins with struct weft_collective_common
+    enum weft_collective_goal goal;
     struct weft_collective_shape shape;
     uint32_t stride; ///< rank r is number r / stride % shape.ranks of its group; its neighbours are a stride away
     bool reversed;   ///< the last of them is number 0
@@ -137,6 +138,7 @@ static inline weft_time_ps weft_job_compute_time(const struct weft_job *job, uin
 }
 static inline weft_time_ps weft_job_step_time(const struct weft_job_op *op, weft_bytes bytes) {
     const struct weft_collective_common *c = op->conf;
+    if (!bytes) return 0;
     return c->step_ps + (c->copy_rate_bps ? weft_time_of_bytes(bytes, c->copy_rate_bps) : 0);
 }
 
@@ -151,7 +153,7 @@ static inline bool weft_job_find_step(const struct weft_job_op *op, uint32_t par
             op->ops->step(op->conf, &op->shape, number, lane, *index, ret_step);
         bool of_part =
             part == WEFT_TURN_WHOLE || (part == WEFT_TURN_RECEIVE ? ret_step->recv : ret_step->send)[0] != WEFT_NONE;
-        if (ret_step->bytes && of_part) return true;
+        if ((ret_step->bytes || ret_step->wait_steps) && of_part) return true;
     }
     return false;
 }

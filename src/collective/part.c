@@ -9,7 +9,7 @@
 
 enum { SLICE_SHRINKS = 32 };
 
-static uint32_t slices_of(const struct weft__loops *loops, weft_bytes block) {
+uint32_t weft__loops_slices_of(const struct weft__loops *loops, weft_bytes block) {
     weft_bytes n = (block + loops->slice_min - 1) / loops->slice_min;
     return n < 1 ? 1 : n > loops->slices_max ? loops->slices_max : (uint32_t)n;
 }
@@ -39,8 +39,8 @@ static weft_bytes last_bytes(const struct weft__loops *loops) {
 
 static void slice(struct weft__loops *loops) {
     if (!loops->loops) return;
-    loops->last_slices = slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
-    if (loops->loops > 1) loops->full_slices = slices_of(loops, divide_up(loops->loop_bytes, loops->full_blocks));
+    loops->last_slices = weft__loops_slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
+    if (loops->loops > 1) loops->full_slices = weft__loops_slices_of(loops, divide_up(loops->loop_bytes, loops->full_blocks));
 }
 
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks) {

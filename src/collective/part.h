@@ -37,6 +37,8 @@ struct weft__loop_step {
 };
 
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks);
+/// Slices of a block of so many bytes, 1 to slices_max.
+uint32_t weft__loops_slices_of(const struct weft__loops *loops, weft_bytes block);
 /// The same loops, each divided into `parts`, and the last loop's parts into no more blocks of a chunk than they need.
 /// `parts` divides the blocks of `loops`.
 struct weft__loops weft__loops_whole_parts(const struct weft__loops *loops, uint32_t parts);

@@ -25,7 +25,7 @@ struct weft_collective_stats weft_report_collective(const struct weft_run *run, 
     }
     s.time_ps = s.finished ? sum / s.finished : NAN;
     s.algbw = (double)s.bytes / (s.time_ps / (double)WEFT_PS_PER_S);
-    double factor = weft_calc_bus_factor(p->ops->goal, s.ranks);
+    double factor = weft_calc_bus_factor(p->goal, s.ranks);
     s.busbw = s.algbw * factor;
     s.measured_busbw =
         p->measured_ps ? (double)s.bytes / ((double)p->measured_ps / (double)WEFT_PS_PER_S) * factor : NAN;

@@ -270,7 +270,7 @@ static void fill_one(struct one *x, const struct weft_job *j, const struct weft_
     x->end_ps = o->end_ps;
     x->time_ps = between(o->start_ps, o->end_ps);
     x->algbw = x->time_ps && x->time_ps != WEFT_TIME_NEVER ? (double)x->size * 1e3 / (double)x->time_ps : NAN;
-    x->busbw = x->algbw * weft_calc_bus_factor(op->ops->goal, op->shape.ranks);
+    x->busbw = x->algbw * weft_calc_bus_factor(op->goal, op->shape.ranks);
     x->exposed_ps = x->time_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->exposed_ps;
 }
 

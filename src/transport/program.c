@@ -66,7 +66,13 @@ static void find_ends(const struct weft__program *p, uint32_t stream, const stru
 }
 
 /// Whether the lane has to wait; then what it waits for knows so.
-static bool must_wait(const struct weft__lane *lane, uint32_t stream, uint32_t number) {
+static bool must_wait(const struct weft__stream *st, struct weft__lane *lane, uint32_t stream, uint32_t number) {
+    struct weft__lane *before = &st->lane[lane->wait_lane];
+    if (lane->wait_steps && before->index < lane->wait_steps) {
+        lane->next_waiter = before->waiter;
+        before->waiter = number + 1;
+        return true;
+    }
     for (uint32_t k = 0; k < lane->recvs; k++)
         if (lane->recv[k]->arrived == lane->recv[k]->consumed) {
             lane->recv[k]->stream = stream;
@@ -98,9 +104,21 @@ static bool find_step(const struct weft__program *p, uint32_t stream, struct wef
     if (!weft_job_find_step(st->op, st->part, st->number, number, lane->plan, lane->steps, &lane->index, &step))
         return false;
     lane->bytes = (uint32_t)step.bytes;
+    lane->wait_lane = step.wait_lane;
+    lane->wait_steps = step.wait_steps;
     find_ends(p, stream, &step, lane);
     lane->found = true;
     return true;
+}
+
+/// Those that wait for the lane, which has come further; some of them for more than that.
+static void wake_waiters(struct weft__at *at, uint32_t stream, struct weft__lane *lane) {
+    uint32_t waiter = lane->waiter, next;
+    lane->waiter = 0;
+    for (; waiter; waiter = next) {
+        next = at->p->stream[stream].lane[waiter - 1].next_waiter;
+        weft__lane_run(at, stream, waiter - 1);
+    }
 }
 
 /// As far as the lane gets.
@@ -108,7 +126,8 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
     struct weft__stream *st = &at->p->stream[stream];
     struct weft__lane *lane = &st->lane[number];
     while (lane->found || find_step(at->p, stream, lane, number)) {
-        if (must_wait(lane, stream, number)) return;
+        if (lane->waiter) wake_waiters(at, stream, lane);
+        if (must_wait(st, lane, stream, number)) return;
         weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
         if (time) {
             lane->timed = true;
@@ -119,6 +138,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         lane->index++;
         lane->found = lane->timed = false;
     }
+    if (lane->waiter) wake_waiters(at, stream, lane);
     if (--st->lanes_left == 0) finish_op(at, stream);
 }
 

@@ -83,6 +83,9 @@ struct weft__lane {
     struct weft__sending *send[WEFT_STEP_PEERS];
     void *plan; ///< of the operation under way, if its collective has one
     uint32_t bytes;
+    uint32_t wait_lane; ///< as weft_step has it
+    uint64_t wait_steps;
+    uint32_t waiter, next_waiter; ///< lanes that wait for this one, and the next behind it; + 1, 0: none
     uint8_t recvs, sends;
     bool found;
     bool timed; ///< its time for the step is over

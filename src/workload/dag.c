@@ -108,9 +108,11 @@ static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, str
     return false;
 }
 
-static void place_step(const struct place *p, const struct weft_job_op *op, uint32_t number,
+static void place_step(const struct place *p, const struct weft_job_op *op, uint32_t number, uint32_t lane0,
                        const struct weft_step *step, struct weft_dag_step *ret_step) {
     ret_step->op = op;
+    ret_step->after_lane = lane0 + step->wait_lane;
+    ret_step->after_steps = step->wait_steps;
     ret_step->bytes = step->bytes;
     ret_step->offset = step->offset;
     ret_step->own = step->own;
@@ -153,7 +155,7 @@ static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lan
         lane < op->ops->lanes(op->conf, &op->shape) ? op->ops->steps(op->conf, &op->shape, number, lane) : 0;
     struct weft_step step;
     if (weft_job_find_step(op, turn->part, number, lane, NULL, steps, &at->index, &step)) {
-        place_step(p, op, number, &step, ret_step);
+        place_step(p, op, number, at->lane - lane, &step, ret_step);
         at->index++;
         return true;
     }

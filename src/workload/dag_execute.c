@@ -8,7 +8,8 @@ struct lane {
     struct weft_dag_cursor at;
     struct weft_dag_step step;
     bool computing, done;
-    uint32_t next; ///< that waits for the same counter
+    uint32_t next;    ///< that waits for the same counter, or lane
+    uint32_t waiting; ///< the first lane that waits for this one; WEFT_NONE: none
     enum weft_dag_want want;
     uint32_t what;
 };
@@ -31,6 +32,7 @@ struct execution {
     struct connection *connection;
     struct counter *counter;
     uint32_t *counter0; ///< [ranks]
+    uint32_t *lane0;    ///< [ranks]
     uint32_t *key;      ///< of a lane: equal times go by it
     uint32_t *lane_of;  ///< of a key
     struct weft__timers timers;
@@ -41,6 +43,21 @@ struct execution {
 static void wake(struct execution *x, uint32_t *lane) {
     if (*lane != WEFT_NONE) weft__timer_set(&x->timers, x->key[*lane], x->now);
     *lane = WEFT_NONE;
+}
+
+/// All that wait, from *first on.
+static void wake_all(struct execution *x, uint32_t *first) {
+    for (uint32_t next; *first != WEFT_NONE; *first = next) {
+        next = x->lane[*first].next;
+        weft__timer_set(&x->timers, x->key[*first], x->now);
+    }
+}
+
+/// Whether a lane has done `steps` of the operation in which `at` is. Its cursor is behind the step that it has not
+/// done yet.
+static bool has_done(const struct lane *lane, const struct weft_dag_cursor *at, uint64_t steps) {
+    if (lane->done || lane->at.iteration != at->iteration) return lane->done || lane->at.iteration > at->iteration;
+    return lane->at.turn == at->turn ? lane->at.index > steps : lane->at.turn > at->turn;
 }
 
 static bool wants(struct lane *lane, enum weft_dag_want want, uint32_t what) {
@@ -59,6 +76,12 @@ static bool must_wait(struct execution *x, uint32_t number) {
         lane->next = c->waiting;
         c->waiting = number;
         return wants(lane, WEFT_DAG_WANTS_COUNTER, s->wait[k].counter);
+    }
+    struct lane *before = &x->lane[x->lane0[lane->at.rank] + s->after_lane];
+    if (s->after_steps && !has_done(before, &lane->at, s->after_steps)) {
+        lane->next = before->waiting;
+        before->waiting = number;
+        return wants(lane, WEFT_DAG_WANTS_LANE, s->after_lane);
     }
     for (uint32_t k = 0; k < s->recvs; k++) {
         struct connection *c = &x->connection[s->recv[k]];
@@ -88,10 +111,7 @@ static void complete(struct execution *x, const struct lane *lane) {
     if (s->add != WEFT_NONE) {
         struct counter *c = &x->counter[x->counter0[lane->at.rank] + s->add];
         c->n++;
-        for (uint32_t next; c->waiting != WEFT_NONE; c->waiting = next) {
-            next = x->lane[c->waiting].next;
-            weft__timer_set(&x->timers, x->key[c->waiting], x->now);
-        }
+        wake_all(x, &c->waiting);
     }
     x->result.steps++;
     x->result.messages += s->sends;
@@ -100,26 +120,28 @@ static void complete(struct execution *x, const struct lane *lane) {
     if (x->options->on_step) x->options->on_step(x->options->context, &lane->at, s);
 }
 
-/// As far as the lane gets. False: it is done.
-static bool run(struct execution *x, uint32_t number) {
+/// As far as the lane gets.
+static void run(struct execution *x, uint32_t number) {
     struct lane *lane = &x->lane[number];
     for (;;) {
         if (!lane->computing) {
             if (lane->step.from_ps > x->now) {
                 weft__timer_set(&x->timers, x->key[number], lane->step.from_ps);
-                return true;
+                return;
             }
-            if (must_wait(x, number)) return true;
+            if (must_wait(x, number)) return;
             lane->computing = true;
             if (lane->step.compute_ps) {
                 weft_time_ps end = x->now + lane->step.compute_ps; // both are WEFT_TIME_MAX at most
                 weft__timer_set(&x->timers, x->key[number], end < WEFT_TIME_MAX ? end : WEFT_TIME_MAX);
-                return true;
+                return;
             }
         }
         lane->computing = false;
         complete(x, lane);
-        if (!weft_dag_next(x->dag, &lane->at, &lane->step)) return false;
+        lane->done = !weft_dag_next(x->dag, &lane->at, &lane->step);
+        wake_all(x, &lane->waiting);
+        if (lane->done) return;
     }
 }
 
@@ -140,9 +162,11 @@ static uint32_t begin(struct execution *x, struct weft_arena *arena) {
     const struct weft_dag *dag = x->dag;
     uint32_t lanes = 0, counters = 0;
     x->counter0 = weft_arena_alloc(arena, dag->ranks, sizeof *x->counter0);
+    x->lane0 = weft_arena_alloc(arena, dag->ranks, sizeof *x->lane0);
     for (uint32_t r = 0; r < dag->ranks; r++) {
         struct weft_dag_rank rank = weft_dag_rank_at(dag, r);
         x->counter0[r] = counters;
+        x->lane0[r] = lanes;
         counters += rank.counters;
         lanes += rank.lanes;
     }
@@ -161,6 +185,7 @@ static uint32_t begin(struct execution *x, struct weft_arena *arena) {
     for (uint32_t r = 0, lane = 0; r < dag->ranks; r++)
         for (uint32_t k = 0, n = weft_dag_rank_at(dag, r).lanes; k < n; k++, lane++) {
             x->lane[lane].at = (struct weft_dag_cursor){.rank = r, .lane = k};
+            x->lane[lane].waiting = WEFT_NONE;
             x->lane[lane].done = !weft_dag_next(dag, &x->lane[lane].at, &x->lane[lane].step);
             if (!x->lane[lane].done) weft__timer_set(&x->timers, x->key[lane], 0);
         }
@@ -172,7 +197,7 @@ static void note_stuck(struct execution *x, uint32_t lanes) {
     for (uint32_t i = 0; i < lanes; i++) {
         const struct lane *lane = &x->lane[i];
         if (lane->done) continue;
-        bool better = x->result.want == WEFT_DAG_WANTS_COUNTER && lane->want != WEFT_DAG_WANTS_COUNTER;
+        bool better = x->result.want <= WEFT_DAG_WANTS_LANE && lane->want > WEFT_DAG_WANTS_LANE;
         if (x->result.stuck++ && !better) continue;
         x->result.rank = lane->at.rank;
         x->result.lane = lane->at.lane;
@@ -189,7 +214,7 @@ struct weft_dag_result weft_dag_execute(const struct weft_dag *dag, const struct
     while (weft__timers_next(&x.timers) != WEFT_TIME_NEVER) {
         x.now = weft__timers_next(&x.timers);
         uint32_t lane = x.lane_of[weft__timers_pop(&x.timers)];
-        x.lane[lane].done = !run(&x, lane);
+        run(&x, lane);
     }
     note_stuck(&x, lanes);
     weft__timers_deinit(&x.timers);

@@ -71,6 +71,15 @@ enum weft_status weft__job_new(const struct weft__job_common *common, const stru
 void weft__job_collective(const struct weft_job *job, const struct weft_topology *topology,
                           const struct weft_model_conf *collective, uint32_t ranks, uint32_t stride, weft_bytes size,
                           struct weft_job_op *op);
+/// Collectives whose steps are in a file: each file is read once for all operations that name it in the same entry.
+enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
+                                struct weft_error *ret_error);
+/// When connections are there: an error if ranks then wait for one another for ever with the room that connections
+/// have.
+enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_place place,
+                                        const struct weft_topology *topology, struct weft_error *ret_error);
+/// The turns of each communicator in a stage.
+void weft__job_order_turns(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena);
 /// When all operations are there: communicators, connections and their flows; the job into the workload.
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,

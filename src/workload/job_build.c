@@ -165,6 +165,7 @@ void weft__job_collective(const struct weft_job *job, const struct weft_topology
     op->name = collective->model->name;
     op->ops = collective->model->ops;
     op->conf = collective->conf;
+    op->goal = op->ops->goal;
     op->stride = stride;
     op->shape = (struct weft_collective_shape){.ranks = ranks, .per_server = 1, .bytes = size};
     op->shape.per_server = per_server(job, topology, op);
@@ -238,8 +239,7 @@ static void make_stages(struct weft_job *job, struct weft_arena *arena) {
         job->stage->turn[job->stage->turns].op = job->stage->turns;
 }
 
-/// The turns of each communicator in a stage.
-static void order_turns(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena) {
+void weft__job_order_turns(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena) {
     stage->order = weft_arena_alloc(arena, job->communicators, sizeof *stage->order);
     for (uint32_t t = 0; t < stage->turns; t++)
         if (job->op[stage->turn[t].op].name) stage->order[job->op[stage->turn[t].op].communicator].turns++;
@@ -341,11 +341,12 @@ void weft__job_add(struct weft_workload *w, const struct weft_job *job) {
 enum weft_status weft__job_connect(const struct weft__job_common *common, struct weft_place place,
                                    const struct weft_topology *topology, struct weft_job *job, struct weft_workload *w,
                                    struct weft_error *ret_error) {
-    enum weft_status status = find_communicators(job, place, w->arena, ret_error);
+    enum weft_status status = weft__job_load(job, place, w->arena, ret_error);
+    if (!status) status = find_communicators(job, place, w->arena, ret_error);
     if (status) return status;
     make_stages(job, w->arena);
     for (uint32_t s = 0; s < job->stages; s++)
-        order_turns(job, &job->stage[s], w->arena);
+        weft__job_order_turns(job, &job->stage[s], w->arena);
     status = weft__job_reserve_flows(common, place, job, w, ret_error);
     if (status) return status;
     find_connections(job, w->arena);
@@ -354,6 +355,7 @@ enum weft_status weft__job_connect(const struct weft__job_common *common, struct
     status = check_channels(job, place, ret_error);
     if (!status) status = weft__job_add_flows(common, place, topology, job, w, ret_error);
     if (!status) status = check_results(job, common, place, ret_error);
+    if (!status) status = weft__job_check_loaded(job, place, topology, ret_error);
     if (!status) weft__job_add(w, job);
     return status;
 }

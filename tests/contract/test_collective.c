@@ -86,6 +86,7 @@ static uint64_t content_before(const struct play *p, uint32_t rank, weft_bytes o
     case WEFT_GOAL_NEXT:
         assert_int_equal(offset / p->shape.bytes, rank);
         return UINT64_C(1) << rank;
+    case WEFT_GOAL_OTHER:
     case WEFT_GOALS:
         break;
     }
@@ -232,6 +233,7 @@ static void check_content(struct play *p) {
         case WEFT_GOAL_NEXT:
             if (r) expect(p, r, (r - 1) * size, r * size, UINT64_C(1) << (r - 1));
             break;
+        case WEFT_GOAL_OTHER:
         case WEFT_GOALS:
             fail();
         }
@@ -257,6 +259,7 @@ static void check_volume(const struct play *p) {
                 sum += s == d ? 0 : pair_bytes(p, s, d);
         assert_int_equal(p->sent_total, sum);
         break;
+    case WEFT_GOAL_OTHER:
     case WEFT_GOALS:
         fail();
     }
@@ -317,18 +320,18 @@ static void every_rank_gets_what_it_should(void **state) {
         "chunk: 10KB, slice: 3KB, channels: 3, slots: 5",
         "chunk: 1KB, slice: 1KB, channels: 5, slots: 2",
     };
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
+    for (uint32_t m = 0; m < general_collectives(); m++)
         for (size_t k = 0; k < sizeof over / sizeof *over; k++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 if (sizes[s] > 100000 && over[k][0] > 13) continue; // time
-                play(weft_model_at(WEFT_KIND_COLLECTIVE, m), parameters[(k + s) % 3],
+                play(general_collective(m), parameters[(k + s) % 3],
                      (struct weft_collective_shape){over[k][0], over[k][1], sizes[s], over[k][0] / 2}, k * 5 + s);
             }
 }
 
 static void defaults_with_a_real_size(void **state) {
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++)
-        play(weft_model_at(WEFT_KIND_COLLECTIVE, m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0}, m);
+    for (uint32_t m = 0; m < general_collectives(); m++)
+        play(general_collective(m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0}, m);
 }
 
 /// Each rank's share, where the scheme promises one: 2 (n - 1) / n of the size for the ring, (n - 1) / n for its
@@ -380,8 +383,8 @@ static void assert_same_step(const struct weft_step *a, const struct weft_step *
 
 /// Steps with what a lane's have in common worked out before are the steps.
 static void planned_steps_are_the_steps(void **state) {
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
-        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+    for (uint32_t m = 0; m < general_collectives(); m++) {
+        const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
         assert_true(!ops->plan == !ops->planned && !ops->plan == !ops->plan_size);
         for (size_t i = 0; ops->plan && i < 3 * sizeof shapes / sizeof *shapes; i++) {
@@ -422,8 +425,8 @@ static void sum_step(const struct weft_step *step, const struct weft_sent *sent,
 /// What a collective says that a lane sends is what its steps send, to each rank, and the largest of them.
 static void sums_are_those_of_the_steps(void **state) {
     uint32_t compared = 0;
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
-        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+    for (uint32_t m = 0; m < general_collectives(); m++) {
+        const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
         for (size_t i = 0; ops->sent && i < 3 * sizeof shapes / sizeof *shapes; i++) {
             const struct weft_collective_shape *shape = &shapes[i / 3];
@@ -454,8 +457,8 @@ static void sums_are_those_of_the_steps(void **state) {
 /// Every rank sends to so many others as a collective says, or to more.
 static void peers_are_as_many_as_said(void **state) {
     uint32_t compared = 0;
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
-        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+    for (uint32_t m = 0; m < general_collectives(); m++) {
+        const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
         for (size_t i = 0; ops->peers_min && i < 3 * sizeof shapes / sizeof *shapes; i++, compared++) {
             const struct weft_collective_shape *shape = &shapes[i / 3];
@@ -526,8 +529,8 @@ static void a_server_is_inner_in_one_tree(void **state) {
 
 /// 1024 ranks: nothing is stored, and any step is known at once.
 static void large_ones_cost_nothing(void **state) {
-    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
-        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+    for (uint32_t m = 0; m < general_collectives(); m++) {
+        const struct weft_model *model = general_collective(m);
         const struct weft_collective_ops *ops = model->ops;
         const struct weft_collective_shape shape = {1024, 8, UINT64_C(1) << 34, 0};
         void *conf = conf_of(model, NULL);

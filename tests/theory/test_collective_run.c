@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "form.h"
+#include "models.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -121,11 +122,11 @@ static void large_messages_take_their_time(void **state) {
 
 /// The same whatever runs it: every collective, over the network and within servers, after one another.
 static void the_same_on_any_number_of_threads(void **state) {
-    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_COLLECTIVE); i++) {
+    for (uint32_t i = 0; i < general_collectives(); i++) {
         char what[256];
         snprintf(what, sizeof what,
                  "collective: %s, size: 100KB, size_max: 1MB, factor: 10, repeat: 2, server: {gpus: 4, cabling: %s}",
-                 weft_model_at(WEFT_KIND_COLLECTIVE, i)->name, i % 2 ? "rail" : "rack");
+                 general_collective(i)->name, i % 2 ? "rail" : "rack");
         struct run r = RUN(run_text, network, 12, what);
         assert_complete(&r);
         for (uint32_t k = 0; k < 2; k++) // a barrier before each

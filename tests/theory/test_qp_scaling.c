@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "models.h"
 #include "run.h"
 #include "weft/report.h"
 
@@ -42,10 +43,10 @@ static weft_bytes payload_of(const struct run *r) {
 /// Every collective ends, and carries the bytes that it carries over one queue pair each.
 static void volumes_do_not_change(void **state) {
     static const uint32_t qps[] = {1, 2, 3, 16, 32};
-    for (uint32_t i = 0; i < weft_model_count(WEFT_KIND_COLLECTIVE); i++) {
+    for (uint32_t i = 0; i < general_collectives(); i++) {
         char what[256];
         snprintf(what, sizeof what, "collective: %s, size: 1000003B, repeat: 2, server: {gpus: 2}",
-                 weft_model_at(WEFT_KIND_COLLECTIVE, i)->name);
+                 general_collective(i)->name);
         weft_bytes expected = 0;
         for (uint32_t k = 0; k < 5; k++)
             for (uint32_t split = 0; split < 2; split++) {

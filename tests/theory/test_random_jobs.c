@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "models.h"
 #include "run.h"
 
 static uint64_t runs = 50, first_seed = 1;
@@ -33,7 +34,7 @@ static const char *one_of(struct text *t, const char *const *choice) {
 #define ONE_OF(t, ...) one_of(t, (const char *const[]){__VA_ARGS__, NULL})
 
 static const char *any_collective(struct text *t) {
-    return weft_model_at(WEFT_KIND_COLLECTIVE, (uint32_t)draw(t, weft_model_count(WEFT_KIND_COLLECTIVE)))->name;
+    return general_collective((uint32_t)draw(t, general_collectives()))->name;
 }
 
 static void say_operation(struct text *t, const char *over) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "models.h"
 #include "run.h"
 
 #ifndef RUNS
@@ -243,8 +244,7 @@ static void say_workload(struct text *t, uint64_t hosts) {
 static void say_collective(struct text *t, uint64_t hosts) {
     swap_random(t, &t->job);
     if (chance(t, 25)) {
-        const char *kind =
-            weft_model_at(WEFT_KIND_COLLECTIVE, (uint32_t)draw(t, weft_model_count(WEFT_KIND_COLLECTIVE)))->name;
+        const char *kind = general_collective((uint32_t)draw(t, general_collectives()))->name;
         const char *size = ONE_OF(t, "1B", "3KB", "40KB", "100001B"), *slots = ONE_OF(t, "2", "3", "8");
         uint64_t gpus = hosts % 2 ? 1 : 1 + draw(t, 2), qps = 1 + draw(t, 5), channels = 1 + draw(t, 3);
         fprintf(t->file,

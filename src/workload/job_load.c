@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives whose steps are in a file (weft_collective_ops.load): the file is read when the job is built, and what it
+// says is executed without a network before anything is simulated.
+#include <inttypes.h>
+
+#include "job.h"
+#include "weft/dag.h"
+
+enum weft_status weft__job_load(struct weft_job *job, struct weft_place place, struct weft_arena *arena,
+                                struct weft_error *ret_error) {
+    const void **written = weft_memory_new(WEFT_MEMORY_SCENARIO, job->ops, sizeof *written);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < job->ops && !status; i++) {
+        struct weft_job_op *op = &job->op[i];
+        if (!op->name || !op->ops->load) continue;
+        written[i] = op->conf;
+        uint32_t k = 0;
+        while (k < i && (written[k] != op->conf || job->op[k].shape.ranks != op->shape.ranks))
+            k++;
+        if (k == i) status = op->ops->load(op->conf, &op->shape, place, arena, &op->conf, &op->goal, ret_error);
+        op->conf = job->op[k].conf;
+        op->goal = job->op[k].goal;
+    }
+    weft_memory_free(WEFT_MEMORY_SCENARIO, written, job->ops * sizeof *written);
+    return status;
+}
+
+/// Of a stage, the turns of such collectives, each volume once.
+static void take_loaded(const struct weft_job *job, struct weft_job_stage *stage, struct weft_arena *arena) {
+    const struct weft_job_stage all = *stage;
+    stage->turns = 0;
+    stage->turn = weft_arena_alloc(arena, all.turns, sizeof *stage->turn);
+    for (uint32_t t = 0; t < all.turns; t++) {
+        const struct weft_job_op *op = &job->op[all.turn[t].op];
+        bool taken = !op->name || !op->ops->load;
+        for (uint32_t k = 0; k < stage->turns && !taken; k++) {
+            const struct weft_job_op *other = &job->op[stage->turn[k].op];
+            taken = other->communicator == op->communicator && other->volume == op->volume;
+        }
+        if (!taken) stage->turn[stage->turns++] = all.turn[t];
+    }
+    weft__job_order_turns(job, stage, arena);
+}
+
+static const char *name_of_loaded(const struct weft_job *job) {
+    uint32_t i = 0;
+    while (!job->op[i].name || !job->op[i].ops->load)
+        i++;
+    return job->op[i].name;
+}
+
+enum weft_status weft__job_check_loaded(const struct weft_job *job, struct weft_place place,
+                                        const struct weft_topology *topology, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_job once = *job;
+    struct weft_workload alone = {.topology = topology, .jobs = 1, .job = &once};
+    uint32_t turns = 0;
+    once.iterations = 1;
+    once.stage = weft_arena_alloc(arena, job->stages, sizeof *once.stage);
+    for (uint32_t s = 0; s < job->stages; s++) {
+        once.stage[s] = job->stage[s];
+        take_loaded(job, &once.stage[s], arena);
+        turns += once.stage[s].turns;
+    }
+    struct weft_dag_result result = {0};
+    if (turns) {
+        struct weft_dag dag = weft_dag_of(&alone, arena);
+        result = weft_dag_execute(&dag, &(struct weft_dag_options){0});
+    }
+    weft_arena_free(arena);
+    if (!result.stuck) return WEFT_OK;
+    return weft_error_set(
+        ret_error, WEFT_ERROR_INPUT, place,
+        "%s: rank %" PRIu32 " waits for ever for %s, as others wait for it; expected a file that ends "
+        "with this chunk, slice and slots",
+        name_of_loaded(job), result.rank, result.want == WEFT_DAG_WANTS_ROOM ? "room in a connection" : "a message");
+}
