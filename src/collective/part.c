@@ -40,7 +40,8 @@ static weft_bytes last_bytes(const struct weft__loops *loops) {
 static void slice(struct weft__loops *loops) {
     if (!loops->loops) return;
     loops->last_slices = weft__loops_slices_of(loops, divide_up(last_bytes(loops), loops->last_blocks));
-    if (loops->loops > 1) loops->full_slices = weft__loops_slices_of(loops, divide_up(loops->loop_bytes, loops->full_blocks));
+    if (loops->loops > 1)
+        loops->full_slices = weft__loops_slices_of(loops, divide_up(loops->loop_bytes, loops->full_blocks));
 }
 
 struct weft__loops weft__loops_of(const struct weft_collective_common *common, weft_bytes bytes, uint32_t blocks) {

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithms of MSCCL: what they must have, that they do what they are for, and how long they take.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "import/msccl.h"
+#include "import_files.h"
+#include "weft/import.h"
+#include "weft/report.h"
+
+/// A ring all-reduce in `channels`, as weft's own goes round: the first thing that a rank sends is the block of its
+/// own.
+static const char *put_ring(uint32_t ranks, uint32_t channels) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fprintf(out,
+            "<algo name=\"ring\" proto=\"Simple\" nchannels=\"%" PRIu32 "\" nchunksperloop=\"%" PRIu32
+            "\" ngpus=\"%" PRIu32 "\" coll=\"allreduce\" inplace=\"1\">\n",
+            channels, ranks * channels, ranks);
+    for (uint32_t r = 0; r < ranks; r++) {
+        fprintf(out, "<gpu id=\"%" PRIu32 "\" i_chunks=\"%" PRIu32 "\" o_chunks=\"%" PRIu32 "\" s_chunks=\"0\">\n", r,
+                ranks * channels, ranks * channels);
+        for (uint32_t c = 0; c < channels; c++) {
+            fprintf(out, "<tb id=\"%" PRIu32 "\" send=\"%" PRIu32 "\" recv=\"%" PRIu32 "\" chan=\"%" PRIu32 "\">\n", c,
+                    (r + 1) % ranks, (r + ranks - 1) % ranks, c);
+            for (uint32_t s = 0; s < 2 * ranks - 1; s++) {
+                uint32_t chunk = (r + 2 * ranks - 1 - s) % ranks + c * ranks;
+                const char *type = s == 0              ? "s"
+                                   : s < ranks - 1     ? "rrs"
+                                   : s == ranks - 1    ? "rrcs"
+                                   : s < 2 * ranks - 2 ? "rcs"
+                                                       : "r";
+                fprintf(out,
+                        "<step s=\"%" PRIu32 "\" type=\"%s\" srcbuf=\"i\" srcoff=\"%" PRIu32
+                        "\" dstbuf=\"i\" dstoff=\"%" PRIu32 "\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n",
+                        s, type, chunk, chunk);
+            }
+            fprintf(out, "</tb>\n");
+        }
+        fprintf(out, "</gpu>\n");
+    }
+    fprintf(out, "</algo>\n");
+    fclose(out);
+    const char *path = put("ring.xml", text);
+    free(text);
+    return path;
+}
+
+static struct run run_of(const char *collective, uint32_t hosts, const char *size, const char *more) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "topology: {kind: single, hosts: %" PRIu32 ", rate: 200Gbps, delay: 150ns}\n"
+             "workload: [{kind: collective, collective: {%s}, size: %s%s}]\n",
+             hosts, collective, size, more);
+    return run_once(text);
+}
+
+static double time_of(const struct run *r) {
+    const struct weft_run run = {
+        .scenario = r->scenario, .topology = r->topology, .workload = r->workload, .outcome = r->outcome};
+    return weft_report_collective(&run, 0, 0).time_ps;
+}
+
+/// The same ring from a file and out of weft gives the same packets at the same times, in one loop and in several; and
+/// where the size is no multiple of the chunks, which are then all as large as the largest, nearly so.
+static void a_ring_is_as_fast_as_our_own(void **state) {
+    static const struct {
+        uint32_t ranks, channels;
+        const char *size;
+        double within;
+    } form[] = {{2, 1, "1MiB", 0}, {3, 1, "3MiB", 0},   {4, 1, "64MiB", 0},       {4, 2, "16MiB", 0},
+                {8, 1, "4MiB", 0}, {8, 4, "128MiB", 0}, {5, 1, "1000003B", 1e-4}, {4, 3, "100001B", 1e-3}};
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+        char own[128], file[512];
+        snprintf(own, sizeof own, "kind: all_reduce_ring, channels: %" PRIu32, form[i].channels);
+        snprintf(file, sizeof file, "kind: msccl, file: %s", put_ring(form[i].ranks, form[i].channels));
+        struct run a = run_of(own, form[i].ranks, form[i].size, ""), b = run_of(file, form[i].ranks, form[i].size, "");
+        if (form[i].within <= 0) assert_int_equal(a.outcome->digest, b.outcome->digest);
+        double ratio = time_of(&b) / time_of(&a);
+        if (fabs(ratio - 1) > form[i].within) fail_msg("%zu: %g times as long", i, ratio);
+        run_free(&a);
+        run_free(&b);
+    }
+}
+
+static const char *sample(void) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/examples/import/msccl.xml", getenv("WEFT_ROOT"));
+    return path;
+}
+
+/// All pairs with thread blocks that wait for one another: each sends 2 (n - 1) / n of the size, as fast as its NIC can
+/// (2 x 3 chunks of 2 MiB at 200 Gbit/s, 62 bytes of headers for each 4096), and the digest does not depend on threads.
+static void all_pairs(void **state) {
+    char file[600];
+    snprintf(file, sizeof file, "kind: msccl, file: %s", sample());
+    struct run r = run_of(file, 4, "8MiB", "");
+    weft_bytes bytes = 0;
+    for (uint32_t f = 0; f < r.outcome->flows; f++)
+        bytes += r.outcome->flow[f].delivered_bytes;
+    assert_int_equal(bytes, 4 * 2 * 3 * (2 << 20));
+    double least = 6. * (2 << 20) * 8 / 200e9 * 1e12;
+    assert_true(time_of(&r) > least && time_of(&r) < least * 1.05);
+    for (uint32_t threads = 2; threads < 4; threads++) {
+        struct weft_outcome *again = run_again(&r, threads, file);
+        assert_int_equal(again->digest, r.outcome->digest);
+        weft_outcome_free(again);
+    }
+    run_free(&r);
+    const char *path = sample();
+    r = run_import("msccl", &path, 1);
+    assert_int_equal(r.outcome->job[0].ranks_done, 4);
+    run_free(&r);
+}
+
+/// In groups of a job, some of them within a server; over sizes, repeated, with local work that takes its time.
+static void in_a_job(void **state) {
+    char text[2048];
+    snprintf(
+        text, sizeof text,
+        "topology: {kind: single, hosts: 8, rate: 200Gbps, delay: 150ns}\n"
+        "workload: [{kind: job, dimensions: [tp:4, dp:2], server: {gpus: 4}, iterations: 2, operations: [\n"
+        " {size: 1MiB, over: tp, collective: {kind: msccl, file: %s, copy_rate: 400Gbps, step_delay: 1us}, times: 3},\n"
+        " {size: 3MB, over: dp, overlap: on},\n"
+        " {size: 100KB, over: tp, collective: {kind: msccl, file: %s, chunk: 10KB, slice: 3KB, slots: 5}}]}]\n",
+        sample(), sample());
+    struct run r = run_once(text);
+    assert_int_equal(r.outcome->job[0].ranks_done, 8);
+    struct weft_outcome *again = run_again(&r, 3, text);
+    assert_int_equal(again->digest, r.outcome->digest);
+    weft_outcome_free(again);
+    run_free(&r);
+}
+
+#define ALGO(n, chunks, coll, body)                                                                                    \
+    "<algo name='x' proto='Simple' nchannels='2' nchunksperloop='" chunks "' ngpus='" n "' coll='" coll                \
+    "' inplace='0'>\n" body "</algo>\n"
+#define GPU(id, body) "<gpu id='" id "' i_chunks='2' o_chunks='2' s_chunks='1'>\n" body "</gpu>\n"
+#define TB(id, peers, chan, body) "<tb id='" id "' " peers " chan='" chan "'>\n" body "</tb>\n"
+#define STEP(s, type, src, dst, dep) "<step s='" s "' type='" type "' " src " " dst " cnt='1' " dep " hasdep='0'/>\n"
+#define SRC(buffer, at) "srcbuf='" buffer "' srcoff='" at "'"
+#define DST(buffer, at) "dstbuf='" buffer "' dstoff='" at "'"
+#define NO "depid='-1' deps='-1'"
+#define COPY_OWN(to) TB("7", "send='-1' recv='-1'", "0", STEP("0", "cpy", SRC("i", "0"), DST("o", to), NO))
+
+/// GPU 0's chunk goes to GPU 1, and back; `dep` says whether the way back waits for the way there.
+#define PING_PONG(dep)                                                                                                 \
+    ALGO("2", "2", "custom",                                                                                           \
+         GPU("0", TB("0", "send='1' recv='-1'", "0", STEP("0", "s", SRC("i", "0"), DST("o", "0"), NO))                 \
+                      TB("1", "send='-1' recv='1'", "1", STEP("0", "r", SRC("i", "0"), DST("o", "1"), NO)))            \
+             GPU("1", TB("5", "send='-1' recv='0'", "0", STEP("0", "r", SRC("i", "0"), DST("i", "1"), NO))             \
+                          TB("9", "send='0' recv='-1'", "1", STEP("0", "s", SRC("i", "1"), DST("o", "0"), dep))))
+
+/// A thread block that waits for another begins when that has all of its step.
+static void blocks_wait_for_one_another(void **state) {
+    double time[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        char file[512];
+        snprintf(file, sizeof file, "kind: msccl, file: %s",
+                 put("pingpong.xml", k ? PING_PONG("depid='5' deps='0'") : PING_PONG(NO)));
+        struct run r = run_of(file, 2, "4MiB", "");
+        time[k] = time_of(&r);
+        run_free(&r);
+    }
+    assert_true(time[1] > 1.95 * time[0] && time[1] < 2.05 * time[0]);
+}
+
+/// All-gather of two GPUs: each copies its chunk and sends it, out of place.
+#define GATHER(first, second)                                                                                          \
+    ALGO("2", "2", "allgather",                                                                                        \
+         GPU("0", COPY_OWN("0") TB("0", "send='1' recv='1'", "0",                                                      \
+                                   STEP("0", "s", SRC("i", "0"), DST("o", "0"), NO)                                    \
+                                       STEP("1", "r", SRC("i", "0"), DST("o", first), NO)))                            \
+             GPU("1", COPY_OWN("1") TB("0", "send='0' recv='0'", "0",                                                  \
+                                       STEP("0", "s", SRC("i", "0"), DST("o", "0"), NO)                                \
+                                           STEP("1", "r", SRC("i", "0"), DST("o", second), NO))))
+
+/// What the end of a file is compared with, in and out of place: rings are all-reduces, and GATHER is an all-gather.
+static void what_it_is_for_is_checked(void **state) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_error error = {0};
+    struct weft__msccl *m;
+    for (uint32_t n = 2; n < 40; n += n / 2) {
+        assert_int_equal(weft__msccl_read(put_ring(n, 1 + n % 3), WEFT_NOWHERE, arena, &m, &error), WEFT_OK);
+        if (weft__msccl_play(m, true, &error)) fail_msg("%s", error.text);
+    }
+    assert_int_equal(weft__msccl_read(put("g.xml", GATHER("1", "0")), WEFT_NOWHERE, arena, &m, &error), WEFT_OK);
+    assert_int_equal(weft__msccl_play(m, true, &error), WEFT_OK);
+    assert_int_equal(weft__msccl_read(put("g.xml", GATHER("1", "1")), WEFT_NOWHERE, arena, &m, &error), WEFT_OK);
+    assert_int_equal(weft__msccl_play(m, false, &error), WEFT_OK);
+    assert_int_equal(weft__msccl_play(m, true, &error), WEFT_ERROR_INPUT);
+    weft_arena_free(arena);
+}
+
+#define RING2(type0, at0, type1, at1, step2)                                                                           \
+    ALGO("2", "1", "allreduce",                                                                                        \
+         GPU("0", TB("0", "send='1' recv='1'", "0",                                                                    \
+                     STEP("0", type0, SRC("i", at0), DST("o", at0), NO)                                                \
+                         STEP("1", type1, SRC("i", at1), DST("o", at1), NO) step2))                                    \
+             GPU("1", TB("0", "send='0' recv='0'", "0",                                                                \
+                         STEP("0", "s", SRC("i", "0"), DST("o", "0"), NO)                                              \
+                             STEP("1", "rrc", SRC("i", "0"), DST("o", "0"), NO))))
+
+static void bad_files(void **state) {
+    static const struct bad_file bad[] = {
+        {"msccl", "<algo ", "1:1: unclosed token; expected XML"},
+        {"msccl", "<algo>", "<algo> has no attribute 'coll'"},
+        {"msccl", "<algo coll='allreduce' ngpus='two' nchannels='1' nchunksperloop='1'/>",
+         "1:1: <algo> has ngpus=\"...\""},
+        {"msccl", "<algo coll='allreduce' ngpus='1' nchannels='1' nchunksperloop='1'/>", "from 2 to 4096"},
+        {"msccl", "<algo coll='allgather' ngpus='2' nchannels='1' nchunksperloop='3'/>", "a multiple of ngpus=\"2\""},
+        {"msccl", "<algo coll='allreduce' ngpus='2' nchannels='1' nchunksperloop='2'/>", "GPU 0 is missing"},
+        {"msccl", ALGO("2", "2", "allreduce", "<tb/>"), "2:1: expected <gpu> here"},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("0", "") GPU("0", "")), "4:1: GPU 0 is on line 2 already"},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("0", "") GPU("1", "")), "no step is in it"},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("2", "")),
+         "2:1: <gpu> has id=\"2\"; expected a whole number from 0 to 1"},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("0", TB("0", "send='2' recv='-1'", "0", ""))),
+         "3:1: <tb> has send=\"2\""},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("0", TB("0", "send='0' recv='-1'", "0", ""))),
+         "3:1: expected another GPU"},
+        {"msccl", ALGO("2", "2", "allreduce", GPU("0", TB("0", "send='1' recv='-1'", "2", ""))),
+         "3:1: <tb> has chan=\"2\""},
+        {"msccl",
+         ALGO("2", "2", "allreduce",
+              GPU("0", TB("0", "send='1' recv='-1'", "0", "") TB("0", "send='-1' recv='1'", "0", ""))),
+         "5:1: the thread block of line 3 has the same id"},
+        {"msccl",
+         ALGO("2", "2", "allreduce",
+              GPU("0", TB("0", "send='1' recv='-1'", "0", "") TB("1", "send='1' recv='-1'", "0", ""))),
+         "5:1: the thread block of line 3 has the same send and chan"},
+        {"msccl", RING2("x", "0", "rrc", "0", ""), "4:1: type is none of"},
+        {"msccl", RING2("s", "2", "rrc", "0", ""),
+         "4:1: srcoff=\"2\" and cnt=\"1\": expected chunks of the buffer's 2"},
+        {"msccl", RING2("s", "0", "rrc", "-1", ""), "5:1: <step> has srcoff=\"-1\""},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("3", "nop", "", "", NO)), "6:1: <step> has s=\"3\""},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("2", "nop", "", "", "depid='1' deps='0'")),
+         "6:1: depid=\"1\" and deps=\"0\""},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("2", "nop", "", "", "depid='0' deps='-1'")),
+         "6:1: expected -1 in both"},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("2", "s", SRC("o", "0"), "", NO)),
+         "6:1: no step of GPU 1 receives it in channel 0"},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("2", "r", "", DST("o", "0"), NO)), "6:1: no step of GPU 1 sends it"},
+        {"msccl", RING2("s", "0", "rrc", "0", STEP("2", "nop", "", "", "depid='0' deps='2'")),
+         "6:1: GPU 0, thread block 0, step 2: it waits for ever"},
+        {"msccl", RING2("s", "0", "r", "0", ""), "2:1: GPU 0 ends with something else in chunk 0 of its output"},
+        {"msccl", RING2("s", "0", "rrc", "1", ""), "5:1: GPU 0, thread block 0, step 1: it reads a chunk that nothing"},
+        {"msccl", "<!DOCTYPE algo [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><algo name='&b;'/>", "a document type"},
+        {"msccl", "<algo coll='x' name='&amp;&b;'/>", "undefined entity; expected XML"},
+        {"msccl", "<algo coll='x' coll='y'/>", "duplicate attribute"},
+        {"msccl", "<algo coll='allreduce' ngpus='2' nchannels='1' nchunksperloop='2'><gpu></algo>",
+         "has no attribute 'id'"},
+    };
+    refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
+/// A token without end is refused before memory is.
+static void an_attribute_without_end(void **state) {
+    size_t size = 8 << 20;
+    char *text = malloc(size);
+    memset(text, 'a', size - 1);
+    memcpy(text, "<algo name='", 12);
+    text[size - 1] = 0;
+    const struct bad_file bad = {"msccl", text, "expected an element of at most 1048576 bytes"};
+    refuse_all(&bad, 1);
+    free(text);
+}
+
+#define FIVE(type, ...)                                                                                                \
+    STEP("0", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("1", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("2", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("3", type, SRC("i", "0"), DST("o", "0"), NO) STEP("4", type, SRC("i", "0"), DST("o", "0"), NO)
+
+/// Both send five times before they receive: a connection of four slots has no room for that, one of six has.
+static void too_little_room_is_found_before_the_run(void **state) {
+#define LATE(type)                                                                                                     \
+    STEP("5", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("6", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("7", type, SRC("i", "0"), DST("o", "0"), NO)                                                                  \
+    STEP("8", type, SRC("i", "0"), DST("o", "0"), NO) STEP("9", type, SRC("i", "0"), DST("o", "0"), NO)
+    const char *path = put("five.xml", ALGO("2", "1", "custom",
+                                            GPU("0", TB("0", "send='1' recv='1'", "0", FIVE("s") LATE("r")))
+                                                GPU("1", TB("0", "send='0' recv='0'", "0", FIVE("s") LATE("r")))));
+    for (uint32_t slots = 4; slots < 7; slots += 2) {
+        char text[1024];
+        struct run r = {0};
+        snprintf(
+            text, sizeof text,
+            "topology: {kind: single, hosts: 2, rate: 200Gbps, delay: 150ns}\n"
+            "workload: [{kind: collective, collective: {kind: msccl, file: %s, chunk: 1KB, slice: 1KB, slots: %" PRIu32
+            "}, size: 1KB}]\n",
+            path, slots);
+        enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
+        if (!status) status = run_bind(&r, 0);
+        assert_int_equal(status, slots == 4 ? WEFT_ERROR_INPUT : WEFT_OK);
+        if (slots == 4) assert_non_null(strstr(r.error.text, "t.yaml:2:12: msccl: rank 0 waits for ever for room"));
+        run_free(&r);
+    }
+}
+
+static void a_group_of_another_size(void **state) {
+    char text[700];
+    struct run r = {0};
+    snprintf(
+        text, sizeof text,
+        "topology: {kind: single, hosts: 5}\nworkload: [{kind: collective, collective: {kind: msccl, file: %s}}]\n",
+        sample());
+    assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+    assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(r.error.text, "is for 4 ranks (ngpus); expected a group of as many, and it has 5"));
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_is_as_fast_as_our_own),
+        cmocka_unit_test(all_pairs),
+        cmocka_unit_test(in_a_job),
+        cmocka_unit_test(blocks_wait_for_one_another),
+        cmocka_unit_test(what_it_is_for_is_checked),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(an_attribute_without_end),
+        cmocka_unit_test(too_little_room_is_found_before_the_run),
+        cmocka_unit_test(a_group_of_another_size),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
