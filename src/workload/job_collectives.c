@@ -137,22 +137,39 @@ static enum weft_status find_communicators(struct weft__collectives *c, struct w
     return WEFT_OK;
 }
 
+static const enum weft_collective_goal goals[WEFT_SCHEDULE_COLLECTIVES] = {
+    [WEFT_SCHEDULE_ALL_REDUCE] = WEFT_GOAL_ALL_REDUCE, [WEFT_SCHEDULE_ALL_GATHER] = WEFT_GOAL_ALL_GATHER,
+    [WEFT_SCHEDULE_ALL_TO_ALL] = WEFT_GOAL_EXCHANGE,   [WEFT_SCHEDULE_REDUCE_SCATTER] = WEFT_GOAL_REDUCE_SCATTER,
+    [WEFT_SCHEDULE_BROADCAST] = WEFT_GOAL_BROADCAST,   [WEFT_SCHEDULE_GATHER] = WEFT_GOAL_EXCHANGE,
+    [WEFT_SCHEDULE_BARRIER] = WEFT_GOAL_ALL_REDUCE,
+};
+
+static enum weft_status check_goal(const struct weft_model_conf *model, uint32_t collective,
+                                   enum weft_collective_goal goal, struct weft_error *ret_error) {
+    if (goal == goals[collective]) return WEFT_OK;
+    return weft_error_set(
+        ret_error, WEFT_ERROR_INPUT, model->place, "'%s' does something else; expected an algorithm of the kind %s",
+        model->model->name,
+        weft_schedule_collectives[collective == WEFT_SCHEDULE_BARRIER ? WEFT_SCHEDULE_ALL_REDUCE : collective]);
+}
+
+/// But for those whose file says what they are for.
 static enum weft_status check_models(const struct weft__schedule_models *models, struct weft_error *ret_error) {
-    static const enum weft_collective_goal goal[WEFT_SCHEDULE_COLLECTIVES] = {
-        [WEFT_SCHEDULE_ALL_REDUCE] = WEFT_GOAL_ALL_REDUCE, [WEFT_SCHEDULE_ALL_GATHER] = WEFT_GOAL_ALL_GATHER,
-        [WEFT_SCHEDULE_ALL_TO_ALL] = WEFT_GOAL_EXCHANGE,   [WEFT_SCHEDULE_REDUCE_SCATTER] = WEFT_GOAL_REDUCE_SCATTER,
-        [WEFT_SCHEDULE_BROADCAST] = WEFT_GOAL_BROADCAST,   [WEFT_SCHEDULE_GATHER] = WEFT_GOAL_EXCHANGE,
-        [WEFT_SCHEDULE_BARRIER] = WEFT_GOAL_ALL_REDUCE,
-    };
-    for (uint32_t k = 0; k < WEFT_SCHEDULE_COLLECTIVES; k++) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t k = 0; k < WEFT_SCHEDULE_COLLECTIVES && !status; k++) {
         const struct weft_collective_ops *ops = models->of[k].model->ops;
-        if (ops->goal != goal[k])
-            return weft_error_set(ret_error, WEFT_ERROR_INPUT, models->of[k].place,
-                                  "'%s' does something else; expected an algorithm of the kind %s",
-                                  models->of[k].model->name,
-                                  weft_schedule_collectives[k == WEFT_SCHEDULE_BARRIER ? WEFT_SCHEDULE_ALL_REDUCE : k]);
+        if (!ops->load) status = check_goal(&models->of[k], k, ops->goal, ret_error);
     }
-    return WEFT_OK;
+    return status;
+}
+
+static enum weft_status load(struct weft_job *job, const struct weft__schedule_models *models, struct weft_place place,
+                             struct weft_arena *arena, struct weft_error *ret_error) {
+    enum weft_status status = weft__job_load(job, place, arena, ret_error);
+    for (uint32_t i = 0; i < job->ops && !status; i++)
+        status = check_goal(&models->of[job->op[i].step->collective], job->op[i].step->collective, job->op[i].goal,
+                            ret_error);
+    return status;
 }
 
 enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft_job *job,
@@ -163,7 +180,8 @@ enum weft_status weft__collectives_find(struct weft__collectives *c, struct weft
     enum weft_status status = models ? check_models(models, ret_error) : WEFT_OK;
     if (status || !job->schedule->collectives) return status;
     make_ops(c, models, topology, arena, scratch);
-    return find_communicators(c, place, arena, scratch, ret_error);
+    status = load(job, models, place, arena, ret_error);
+    return status ? status : find_communicators(c, place, arena, scratch, ret_error);
 }
 
 void weft__collectives_connect(const struct weft__collectives *c, struct weft__finder *f, uint32_t rank) {

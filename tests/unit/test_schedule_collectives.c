@@ -76,9 +76,13 @@ static struct run run_schedule(const struct weft_schedule *s, const char *text, 
     if (!status) status = run_bind(&r, 0);
     if (status) fail_msg("%s\n%s", r.error.text, text);
     struct weft__schedule_models m;
-    for (uint32_t k = 0; k < WEFT_SCHEDULE_COLLECTIVES; k++)
-        weft__model_load_at(WEFT_KIND_COLLECTIVE, (models ? models : usual)[k], NULL, "x", &m.of[k], r.whole->arena,
-                            NULL);
+    for (uint32_t k = 0; k < WEFT_SCHEDULE_COLLECTIVES; k++) {
+        const char *name = (models ? models : usual)[k];
+        struct weft_tree *tree = NULL;
+        if (*name == '{' && weft_tree_parse("m", name, strlen(name), r.whole->arena, &tree, &r.error))
+            fail_msg("%s", r.error.text);
+        weft__model_load_at(WEFT_KIND_COLLECTIVE, name, tree, "x", &m.of[k], r.whole->arena, NULL);
+    }
     const struct weft_model_conf *entry = &r.scenario->workload[0];
     struct weft__job_common common = *(const struct weft__job_common *)entry->conf; // its first member
     common.ranks = s->ranks;
@@ -348,6 +352,40 @@ static void an_algorithm_of_another_collective(void **state) {
     run_free(&r);
 }
 
+/// An all-reduce from a file takes the time that it takes as a workload; what the file is for, and for how many,
+/// counts.
+static void an_algorithm_from_a_file(void **state) {
+    const char *path = getenv("WEFT_ROOT");
+    char *file = text_of("{kind: msccl, file: %s/examples/import/msccl.xml}", path);
+    const char *models[] = {file, "all_gather", "reduce_scatter", "all_to_all", "broadcast", "gather", file};
+    char *text =
+        text_of(NETWORK "workload: [{kind: collective, hosts: host-0..3, collective: %s, size: 1000001B}]\n", file);
+    struct run expected = run_once(text);
+    begin(4);
+    uint32_t all = add_group("all", 0, 1, 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        chain(collective(WEFT_SCHEDULE_ALL_REDUCE, all, 1000001, 0));
+        weft_schedule_end_rank(&b, 0);
+    }
+    struct run r = run_schedule(end(), text, models);
+    assert_runs(&r, text);
+    assert_int_equal(r.outcome->job->end_ps, expected.outcome->job->end_ps);
+    run_free(&expected);
+    run_free(&r);
+    models[1] = file;
+    begin(4);
+    all = add_group("all", 0, 1, 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        chain(collective(WEFT_SCHEDULE_ALL_GATHER, all, 1000001, 0));
+        weft_schedule_end_rank(&b, 0);
+    }
+    r = run_schedule(end(), text, models);
+    assert_non_null(strstr(r.error.text, "'msccl' does something else; expected an algorithm of the kind all-gather"));
+    run_free(&r);
+    free(text);
+    free(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_is_the_workload_collective, setup, teardown),
@@ -360,6 +398,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_order_that_contradicts_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(loggops_has_no_collectives, setup, teardown),
         cmocka_unit_test_setup_teardown(an_algorithm_of_another_collective, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_algorithm_from_a_file, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
