@@ -15,6 +15,7 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
     } samples[] = {
         {WEFT_KIND_WORKLOAD, "goal", "ring.goal"},
         {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"},
+        {WEFT_KIND_TOPOLOGY, "cables", "cables/cables.csv"},
         {WEFT_KIND_TOPOLOGY, "infragraph", "infragraph/clos.yaml"},
         {WEFT_KIND_TOPOLOGY, "networkx", "networkx/graph.json"},
         {WEFT_KIND_WORKLOAD, "hpcc", "hpcc/flows.txt"},

@@ -68,8 +68,9 @@ struct weft_sonic_watchdog {
 };
 
 struct weft_sonic_port {
-    const char *name, *neighbor; ///< neighbor: NULL: none
-    const char *qos_key;         ///< of its entry in PORT_QOS_MAP; NULL: none
+    const char *name;
+    const char *neighbor, *neighbor_port; ///< the device and its port at the other end; NULL: not said
+    const char *qos_key;                  ///< of its entry in PORT_QOS_MAP; NULL: none
     weft_rate_bps rate_bps;
     weft_bytes mtu_bytes;
     uint64_t lanes, cable_mm; ///< cable 0: not said

@@ -180,6 +180,9 @@ bool weft__number_parse(enum weft__quantity quantity, const char *unit, const ch
     } else if (quantity == WEFT__RATE && n > 3 && n < 100 && !strcmp(text + n - 3, "b/s")) {
         snprintf(whole, sizeof whole, "%.*sbps", (int)n - 3, text);
         text = whole;
+    } else if (quantity == WEFT__RATE && rest > text && n < 100 && strchr("MGT", *rest) && !rest[1]) {
+        snprintf(whole, sizeof whole, "%sbps", text);
+        text = whole;
     }
     return parse(quantity, text, true, ret_value, why, size);
 }

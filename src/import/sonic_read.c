@@ -54,7 +54,7 @@ static const struct known {
     {"MAP_PFC_PRIORITY_TO_QUEUE", {NULL}},
     {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", {NULL}},
     {"PFC_WD", {"action", "detection_time", "restoration_time", "POLL_INTERVAL"}},
-    {"DEVICE_NEIGHBOR", {"name"}},
+    {"DEVICE_NEIGHBOR", {"name", "port"}},
     {"DEVICE_METADATA", {"hostname"}},
     {"DEFAULT_LOSSLESS_BUFFER_PARAMETER", {"default_dynamic_th"}},
 };
@@ -432,6 +432,7 @@ static void read_watchdog(const struct row *row, uint32_t index) {
 
 static void set_neighbor(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
     port->neighbor = text_of(row, "name");
+    port->neighbor_port = text_of(row, "port");
 }
 static void read_neighbor(const struct row *row, uint32_t index) {
     each_port(row, row->key, strlen(row->key), 0, set_neighbor);

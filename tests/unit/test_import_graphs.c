@@ -23,6 +23,22 @@ static char *import_one(const char *format, const char *path) {
     return text;
 }
 
+/// With parameters of the importer.
+static char *import_set(const char *format, const char *set, const char *const *path, uint32_t paths) {
+    char *text = NULL;
+    size_t size;
+    struct weft_error error = {0};
+    struct weft_tree *tree = NULL;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    FILE *out = open_memstream(&text, &size);
+    if (!weft_tree_parse("set", set, strlen(set), arena, &tree, &error))
+        weft_import_write(weft_model_find(WEFT_KIND_IMPORT, format), tree, path, paths, folder, out, &error);
+    fclose(out);
+    weft_arena_free(arena);
+    assert_string_equal(error.text, "");
+    return text;
+}
+
 static void has(const char *text, const char *what) {
     if (!strstr(text, what)) fail_msg("'%s' is not in:\n%s", what, text);
 }
@@ -153,11 +169,141 @@ static void what_infragraph_cannot_say(void **state) {
     refuse_all(bad, sizeof bad / sizeof *bad);
 }
 
+// --- cables -------------------------------------------------------------------------------------------------------
+
+static const struct weft_link_info *link_of(const struct weft_topology *t, const char *port) {
+    uint32_t p = weft_topology_find_port(t, port);
+    if (p == WEFT_NONE) fail_msg("no port %s", port);
+    return &t->link[t->port[p].link];
+}
+
+static void cables_sample(void **state) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/examples/import/cables/cables.csv", getenv("WEFT_ROOT"));
+    const char *paths[] = {path};
+    char *text = import_one("cables", path);
+    has(text, "8 devices: 4 hosts, 4 switches, 8 cables");
+    has(text, "those with one cable are hosts (hosts)");
+    free(text);
+    struct run r = run_import("cables", paths, 1);
+    assert_string_equal(peer(r.topology, "leaf-1/Ethernet8"), "server-3");
+    assert_string_equal(peer(r.topology, "spine-1/Ethernet8"), "leaf-1");
+    assert_int_equal(link_of(r.topology, "leaf-1/Ethernet8")->rate_bps, UINT64_C(200000000000));
+    assert_int_equal(link_of(r.topology, "leaf-1/Ethernet8")->delay_ps, 15000);   // 3 m of 5 ns
+    assert_int_equal(link_of(r.topology, "spine-1/Ethernet8")->delay_ps, 200000); // 40 m
+    run_free(&r);
+}
+
+/// A server with two NICs is two hosts; a cable that both ends list is one; names that weft has not; roles in the file.
+static void cables_by_hand(void **state) {
+    const char *path = put("cables.csv", "Source;Source Port;Destination;Destination Port;speed;role a;role b;note\n"
+                                         "gpu-0;eth0;tor-0;1/1;100000;server;leaf;x\n"
+                                         "gpu-0;eth1;tor-1;E1/1;100000;server;leaf;\n"
+                                         "tor-0;E1/2;tor-1;E1/2;400G;leaf;leaf;\n"
+                                         "tor-1;E1/2;tor-0;E1/2;400G;leaf;leaf;\n"
+                                         "tor-1;E1/3;gpu-1;;100Gbps;leaf;server;\n");
+    char *text = import_one("cables", path);
+    has(text, "4 devices: 3 hosts, 2 switches, 4 cables");
+    has(text, "1 cables are told from both ends");
+    has(text, "1 hosts have several cables");
+    has(text, "1 names of ports");
+    has(text, "columns note");
+    has(text, "150ns for 4 cables without a length (delay)");
+    free(text);
+    struct run r = run_import("cables", &path, 1);
+    assert_string_equal(peer(r.topology, "tor-0/0"), "gpu-0.eth0");
+    assert_string_equal(peer(r.topology, "tor-1/E1/1"), "gpu-0.eth1");
+    assert_int_equal(link_of(r.topology, "tor-0/E1/2")->rate_bps, UINT64_C(400000000000));
+    assert_int_equal(r.topology->links, 4);
+    run_free(&r);
+}
+
+#define HEARD(port, name, id, type)                                                                                    \
+    "\"" port "\": {\"via\": \"LLDP\", \"chassis\": {\"" name "\": {\"id\": {\"type\": \"mac\", \"value\": \"0:1\"}, " \
+    "\"capability\": [{\"type\": \"Bridge\", \"enabled\": " type "}, {\"type\": \"Station\", \"enabled\": true}]}}, "  \
+    "\"port\": {\"id\": {\"type\": \"ifname\", \"value\": \"" id "\"}}}"
+#define HEARD0(port, name, id)                                                                                         \
+    "{\"name\": \"" port "\", \"chassis\": [{\"name\": [{\"value\": \"" name "\"}], \"capability\": [{\"type\": "      \
+    "\"Router\", \"enabled\": true}]}], \"port\": [{\"id\": [{\"type\": \"ifname\", \"value\": \"" id "\"}]}]}"
+
+/// Two switches that hear each other, one in each of lldpctl's forms; the second cable between them under other names.
+static void neighbours_heard_from_both_ends(void **state) {
+    const char *path[] = {
+        put("leaf-0.lldp.json",
+            "{\"lldp\": {\"interface\": [{" HEARD("Ethernet0", "gpu-0", "eth0", "false") "}, {" HEARD(
+                "Ethernet4", "leaf-1", "swp1", "true") "},\n{" HEARD("Ethernet8", "leaf-1", "alias9", "true") "}]}}"),
+        put("leaf-1.json", "{\"lldp\": [{\"interface\": [" HEARD0("swp1", "leaf-0", "Ethernet4") ",\n" HEARD0(
+                               "swp9", "leaf-0", "alias8") "," HEARD0("swp2", "gpu-1", "eth0") "]}]}")};
+    struct weft_error error;
+    char *text = import("cables", path, 2, &error);
+    has(error.text, "the network has 1 host(s)"); // gpu-1 says that it routes
+    free(text);
+    text = import_set("cables", "{hosts: 'gpu-*', ignore: eth9}", path, 2);
+    has(text, "4 devices: 2 hosts, 2 switches, 4 cables");
+    has(text, "2 cables are told from both ends");
+    has(text, "1 cables whose ends call the ports by different names");
+    has(text, "200Gbps for 4 cables without a speed");
+    has(text, "hosts: 'gpu-*'");
+    free(text);
+}
+
+#define CONFIG(name, own, port, other, there, length)                                                                  \
+    "{\"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"" name                                                     \
+    "\"}},\n\"PORT\": {\"Ethernet0\": {\"lanes\": \"1\", "                                                             \
+    "\"speed\": \"100000\"}, \"" port                                                                                  \
+    "\": {\"lanes\": \"2\", \"speed\": \"400000\"}},\n\"CABLE_LENGTH\": {\"AZURE\": "                                  \
+    "{\"" port "\": \"" length "\"}},\n\"DEVICE_NEIGHBOR\": {\"Ethernet0\": {\"name\": \"" own                         \
+    "\", \"port\": \"eth0\"}, "                                                                                        \
+    "\"" port "\": {\"name\": \"" other "\", \"port\": \"" there "\"}}}"
+
+static void neighbours_of_sonic(void **state) {
+    const char *path[] = {put("a.json", CONFIG("leaf-0", "gpu-0", "Ethernet4", "leaf-1", "Ethernet8", "5m")),
+                          put("b.json", CONFIG("leaf-1", "gpu-1", "Ethernet8", "leaf-0", "Ethernet4", "40m"))};
+    struct run r = run_import("cables", path, 2);
+    assert_int_equal(r.topology->links, 3);
+    assert_string_equal(peer(r.topology, "leaf-0/Ethernet4"), "leaf-1");
+    assert_string_equal(peer(r.topology, "leaf-1/Ethernet0"), "gpu-1");
+    assert_int_equal(link_of(r.topology, "leaf-1/Ethernet0")->rate_bps, UINT64_C(100000000000));
+    assert_int_equal(link_of(r.topology, "leaf-1/Ethernet8")->delay_ps, 200000); // the longer of the two that are said
+    run_free(&r);
+}
+
+#define LINE(fields) "device a,port a,device b,port b,speed,length\n" fields "\n"
+
+static void what_cables_cannot_be(void **state) {
+    static const struct bad_file bad[] = {
+        {"cables", LINE("a,p,b,q,100,1"), ":2:9: '100'; expected 1Gbps to 3.2Tbps (speed_unit"},
+        {"cables", LINE("a,p,b,q,fast,1"), ":2:9: "},
+        {"cables", LINE("a,p,b,q,100G,0"), ":2:14: '0'; expected 1mm to 1000km"},
+        {"cables", LINE("a,p,b,q"), ":2:"},
+        {"cables", LINE(",p,b,q,100G,1"), ":2:1: device A is empty"},
+        {"cables", LINE("a,p,a,q,100G,1"), ":2:1: a cable from a to itself"},
+        {"cables", LINE("a,p,b,q,100G,1\na,p,b,r,100G,1"), "at least two"},
+        {"cables", LINE("a,p,b,q,100G,1\nb,q,a,p,200G,1"), ":3:1: the speed is not that of the other end"},
+        {"cables", LINE("a,,s,p1,100G,1\nb,,s,p1,100G,1"), ":3:1: a second port p1 at s (the first is on line 2)"},
+        {"cables", LINE(""), "no cable is in it"},
+        {"cables", "a,b\n1,2\n", "is no file of cables"},
+        {"cables", "{\"lldp\": {}}", ":1:10: no 'interface' in 'lldp'"},
+        {"cables", "{\"lldp\": {\"interface\": {\"e\": {}}}}", ":1:30: a neighbour without a chassis"},
+        {"cables", "{\"lldp\": {\"interface\": [1]}}", ":1:25: expected interfaces"},
+        {"cables", "{\"lldp\": ", ":1:"},
+        {"cables", "{\"DEVICE_NEIGHBOR\": {}}", ":1:1: neither 'lldp' nor 'PORT'"},
+    };
+    refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(infragraph_sample),          cmocka_unit_test(infragraph_paths),
-        cmocka_unit_test(infragraph_parts),           cmocka_unit_test(infragraph_many2many_and_switches),
+        cmocka_unit_test(infragraph_sample),
+        cmocka_unit_test(infragraph_paths),
+        cmocka_unit_test(infragraph_parts),
+        cmocka_unit_test(infragraph_many2many_and_switches),
         cmocka_unit_test(what_infragraph_cannot_say),
+        cmocka_unit_test(cables_sample),
+        cmocka_unit_test(cables_by_hand),
+        cmocka_unit_test(neighbours_heard_from_both_ends),
+        cmocka_unit_test(neighbours_of_sonic),
+        cmocka_unit_test(what_cables_cannot_be),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

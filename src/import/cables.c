@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cables of a network (import/cables.h) as a topology: lists of cables, neighbours heard by LLDP, DEVICE_NEIGHBOR of
+// SONiC switches; several files are one network.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "base/units.h"
+#include "import/cables.h"
+#include "weft/import.h"
+#include "weft/sonic.h"
+
+static const char source[] = "lists of cables: ours; LLDP: lldpcli(8) of lldpd 1.0; SONiC: DEVICE_NEIGHBOR, PORT, "
+                             "CABLE_LENGTH of sonic-net/sonic-buildimage, src/sonic-yang-models";
+
+const char *const weft__cables_units[] = {"Mbps", "Gbps", "bps", NULL};
+
+#define CABLES_ROWS(T)                                                                                                 \
+    WEFT_TEXT(T, cables.hosts, "hosts", "",                                                                            \
+              "devices that are hosts (shell patterns, joined by commas), all others are switches; empty: as the "     \
+              "files say, and else those with one cable are hosts"),                                                   \
+        WEFT_TEXT(T, cables.ignore, "ignore", "", "ports whose cables are left out (patterns), such as eth0,mgmt*"),   \
+        WEFT_CHOICE(T, cables.speed_unit, "speed_unit", "Mbps", weft__cables_units,                                    \
+                    "unit of speeds whose unit the file does not state (assumed)"),                                    \
+        WEFT_TIME(T, cables.metre_ps, "metre", "5ns", "1ns", "20ns", "delay of a metre of cable (assumed)")
+
+// --- files --------------------------------------------------------------------------------------------------------
+
+/// What a file is called: "leaf-1" of "a/leaf-1.lldp.json".
+static const char *called(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = strcspn(name, ".");
+    return n ? weft_arena_format(arena, "%.*s", (int)n, name) : name;
+}
+
+void weft__cables_add_sonic(const struct weft_sonic *s, const char *device, weft_time_ps metre_ps,
+                            struct weft_place place, struct weft__cable_list *list) {
+    const char *name = *s->hostname ? s->hostname : device;
+    for (uint32_t p = 0; p < s->ports; p++) {
+        const struct weft_sonic_port *port = &s->port[p];
+        if (!port->up || !port->neighbor || !*port->neighbor) continue;
+        struct weft__cable c = {.device = {name, port->neighbor},
+                                .port = {port->name, port->neighbor_port},
+                                .rate_bps = port->rate_bps,
+                                .delay_ps = port->cable_mm * metre_ps / 1000,
+                                .place = place,
+                                .heard = true};
+        weft__cables_add(list, &c);
+    }
+    weft__cables_tell(list, name, WEFT__CABLE_SWITCH);
+}
+
+static enum weft_status read_json(const char *path, const char *device, const struct weft__cables_conf *conf,
+                                  struct weft__cable_list *list, struct weft_error *ret_error) {
+    struct weft_tree *root = NULL;
+    struct weft_sonic *s = NULL;
+    struct weft_place place = {.file = path};
+    enum weft_status status = weft_tree_read(path, list->arena, &root, ret_error);
+    if (status) return status;
+    if (weft_tree_find(root, "lldp")) return weft__cables_read_lldp(root, device, list, ret_error);
+    if (!weft_tree_find(root, "PORT"))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
+                              "neither 'lldp' nor 'PORT'; expected what lldpctl -f json writes, or a SONiC "
+                              "config_db.json");
+    status = weft_sonic_read(path, list->arena, &s, ret_error);
+    if (!status) weft__cables_add_sonic(s, device, conf->metre_ps, place, list);
+    return status;
+}
+
+enum weft_status weft__cables_read(const char *path, struct weft_place place, const struct weft__cables_conf *conf,
+                                   struct weft__cable_list *list, struct weft_error *ret_error) {
+    struct weft__lines lines;
+    const char *device = called(path, list->arena);
+    bool more = false, json = false;
+    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
+    if (status) return status;
+    status = weft__lines_next_full(&lines, &more, ret_error);
+    if (!status && more) json = lines.line[strspn(lines.line, " \t")] == '{';
+    weft__lines_close(&lines);
+    if (status) return status;
+    return json ? read_json(path, device, conf, list, ret_error)
+                : weft__cables_read_table(path, device, conf, list, ret_error);
+}
+
+/// Of all cables.
+static enum weft_status finish(const struct weft__cable_list *list, const struct weft__cables_conf *conf,
+                               struct weft_place place, struct weft__cables *ret_cables, struct weft_error *ret_error) {
+    enum weft_status status = weft__cables_finish(list, conf, ret_cables, ret_error);
+    if (!status && !ret_cables->graph.links)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                                "no cable is in it; expected a line or a neighbour for each");
+    return status;
+}
+
+// --- topology -----------------------------------------------------------------------------------------------------
+
+struct topology_conf {
+    const char *file;
+    struct weft__cables_conf cables;
+};
+static const struct weft_param topology_rows[] = {
+    WEFT_TEXT(struct topology_conf, file, "file", NULL,
+              "the cables; relative to the scenario. Several files, joined by commas or as a list, are one network"),
+    CABLES_ROWS(struct topology_conf),
+    WEFT_RATE(struct topology_conf, cables.rate_bps, "rate", "200Gbps", "1Gbps", "3.2Tbps",
+              "rate of cables without a speed (assumed)"),
+    WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
+              "propagation delay of cables without a length (assumed)"),
+};
+static const struct weft_param_table topology_params = WEFT_PARAM_TABLE("cables", struct topology_conf, topology_rows);
+
+static enum weft_status cables_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                     struct weft_error *ret_error) {
+    const struct topology_conf *c = conf;
+    struct weft_place entry = b->place;
+    struct weft__cable_list list = {.arena = b->arena, .ignored = ""};
+    struct weft__cables cables;
+    const char *rest = c->file;
+    char *item = weft_arena_alloc(b->arena, strlen(rest) + 1, 1);
+    enum weft_status status = WEFT_OK;
+    while (!status && weft__choice_next(&rest, item))
+        status = weft__cables_read(weft__path_beside(item, entry, b->arena), entry, &c->cables, &list, ret_error);
+    if (!status) status = finish(&list, &c->cables, entry, &cables, ret_error);
+    return status ? status : weft__file_graph_build(&cables.graph, b, ret_error);
+}
+
+static const struct weft_topology_ops topology_ops = {.build = cables_build};
+
+const struct weft_model weft__topology_cables = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "cables",
+    .summary = "lists of cables, or neighbours heard by LLDP: devices keep their names, and ports of switches theirs",
+    .source = source,
+    .params = &topology_params,
+    .ops = &topology_ops,
+};
+
+// --- import -------------------------------------------------------------------------------------------------------
+
+struct import_conf {
+    struct weft_import_common common;
+    struct weft__cables_conf cables;
+};
+static const struct weft_param import_rows[] = {
+    WEFT_IMPORT_ROWS(struct import_conf),
+    CABLES_ROWS(struct import_conf),
+};
+static const struct weft_param_table import_params = WEFT_PARAM_TABLE("cables", struct import_conf, import_rows);
+
+static const char *cables_recognise(const struct weft_import_file *file) {
+    const char *text = file->head + strspn(file->head, " \t\r\n");
+    if (*text != '{') return weft__cables_is_table(file->head) ? "cables" : NULL;
+    if (strstr(text, "\"lldp\"")) return "neighbours";
+    return strstr(text, "\"DEVICE_NEIGHBOR\"") || (strstr(text, "\"PORT\"") && strstr(text, "\"lanes\"")) ? "config_db"
+                                                                                                          : NULL;
+}
+
+#define SAY(...) weft_import_say(import, WEFT_IMPORT_TOPOLOGY, __VA_ARGS__)
+#define NOTE(note, ...) weft_import_note(import, WEFT_IMPORT_##note, __VA_ARGS__)
+
+static void note_cables(const struct weft__cables *c, struct weft_import *import) {
+    uint32_t hosts = weft__file_graph_hosts(&c->graph);
+    NOTE(FOUND, "%" PRIu32 " devices: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables", c->devices, hosts,
+         c->graph.nodes - hosts, c->graph.links);
+    if (c->twice) NOTE(FOUND, "%" PRIu32 " cables are told from both ends", c->twice);
+    if (c->split)
+        NOTE(FOUND, "%" PRIu32 " hosts have several cables: each cable has a host of its own, called device.port",
+             c->split);
+    if (c->by_order)
+        NOTE(ASSUMED,
+             "%" PRIu32 " cables whose ends call the ports by different names: those between two devices are paired "
+             "in the order of their ports",
+             c->by_order);
+    if (c->guessed)
+        NOTE(ASSUMED, "%" PRIu32 " devices of which no file says what they are: those with one cable are hosts (hosts)",
+             c->guessed);
+    if (c->left_out) NOTE(LEFT_OUT, "%" PRIu32 " cables at ports that 'ignore' names", c->left_out);
+    if (c->renamed)
+        NOTE(LEFT_OUT, "%" PRIu32 " names of devices (letters, digits and _ - . : make one): host-N or switch-N",
+             c->renamed);
+    if (c->unnamed)
+        NOTE(LEFT_OUT, "%" PRIu32 " names of ports (a letter, then letters, digits and _ - . : / make one)",
+             c->unnamed);
+}
+
+static void say_conf(const struct weft__cables_conf *c, const struct weft__cables *cables, struct weft_import *import) {
+    char rate[32], delay[32], metre[32];
+    weft__quantity_format(WEFT__RATE, c->rate_bps, rate, sizeof rate);
+    weft__quantity_format(WEFT__TIME, c->delay_ps, delay, sizeof delay);
+    weft__quantity_format(WEFT__TIME, c->metre_ps, metre, sizeof metre);
+    if (*c->hosts) SAY("  hosts: %s\n", weft_import_quote(import, c->hosts));
+    if (*c->ignore) SAY("  ignore: %s\n", weft_import_quote(import, c->ignore));
+    if (c->speed_unit) SAY("  speed_unit: %s\n", weft__cables_units[c->speed_unit]);
+    if (cables->undelayed < cables->graph.links) {
+        SAY("  metre: %s\n", metre);
+        NOTE(ASSUMED, "a metre of cable takes %s (metre)", metre);
+    }
+    if (cables->unrated) {
+        SAY("  rate: %s\n", rate);
+        NOTE(ASSUMED, "%s for %" PRIu32 " cables without a speed (rate)", rate, cables->unrated);
+    }
+    if (cables->undelayed) {
+        SAY("  delay: %s\n", delay);
+        NOTE(ASSUMED, "%s for %" PRIu32 " cables without a length (delay)", delay, cables->undelayed);
+    }
+}
+
+static enum weft_status cables_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                    struct weft_import *import, struct weft_error *ret_error) {
+    const struct import_conf *c = conf;
+    struct weft_place place = {.file = file->path};
+    struct weft__cables_conf own = c->cables;
+    struct weft__cable_list list = {.arena = weft_import_arena(import), .ignored = ""};
+    struct weft__cables cables;
+    own.rate_bps = c->common.rate_bps;
+    own.delay_ps = c->common.delay_ps;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t f = 0; f < files && !status; f++) {
+        if (strchr(file[f].written, ','))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
+                                  "a comma in its name; expected a name without one");
+        status = weft__cables_read(file[f].path, (struct weft_place){.file = file[f].path}, &own, &list, ret_error);
+    }
+    if (!status) status = finish(&list, &own, place, &cables, ret_error);
+    if (!status) status = weft__file_graph_check(&cables.graph, false, place, weft_import_arena(import), ret_error);
+    if (status) return status;
+    SAY("  kind: cables\n  file:\n");
+    for (uint32_t f = 0; f < files; f++)
+        SAY("  - %s\n", weft_import_quote(import, file[f].written));
+    note_cables(&cables, import);
+    say_conf(&own, &cables, import);
+    if (*list.ignored) NOTE(LEFT_OUT, "columns %s", weft_import_quote(import, list.ignored));
+    return WEFT_OK;
+}
+
+static const struct weft_import_ops import_ops = {cables_recognise, cables_make};
+
+const struct weft_model weft__import_cables = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "cables",
+    .summary = "lists of cables (CSV), LLDP neighbours (CSV, lldpctl -f json), DEVICE_NEIGHBOR of SONiC switches",
+    .source = source,
+    .params = &import_params,
+    .ops = &import_ops,
+};
