@@ -6,33 +6,24 @@
 
 #include "base/stream.h"
 #include "base/units.h"
-#include "weft/import.h"
-#include "weft/sonic.h"
+#include "import/sonic_import.h"
 
 enum { TH_MIN = -8, TH_MAX = 7, TH_SPREAD = 9, FLOW_PRIORITY = 3 };
 
-struct import_conf {
-    struct weft_import_common common;
-    weft_time_ps metre_ps;
-};
 static const struct weft_param import_rows[] = {
-    WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT_TIME(struct import_conf, metre_ps, "metre", "5ns", "1ns", "20ns", "delay of a metre of cable (assumed)"),
+    WEFT_IMPORT_ROWS(struct weft__sonic_import_conf),
+    WEFT_TIME(struct weft__sonic_import_conf, metre_ps, "metre", "5ns", "1ns", "20ns",
+              "delay of a metre of cable (assumed)"),
+    WEFT_TEXT(struct weft__sonic_import_conf, hosts, "hosts", "",
+              "of several switches, devices that are hosts (shell patterns); empty: neighbours with one cable"),
 };
-static const struct weft_param_table import_params = WEFT_PARAM_TABLE("sonic", struct import_conf, import_rows);
-
-/// What is under construction.
-struct making {
-    const struct weft_sonic *s;
-    const struct import_conf *conf;
-    const struct weft_sonic_port *port; ///< that the switch is made after
-    uint8_t lossless;                   ///< queues
-    uint32_t up;
-    struct weft_import *im;
-};
+static const struct weft_param_table import_params =
+    WEFT_PARAM_TABLE("sonic", struct weft__sonic_import_conf, import_rows);
 
 #define SAY(section, ...) weft_import_say(m->im, WEFT_IMPORT_##section, __VA_ARGS__)
-#define NOTE(note, ...) weft_import_note(m->im, WEFT_IMPORT_##note, __VA_ARGS__)
+#define SAY_SWITCH(...) fprintf(m->sw, __VA_ARGS__)
+#define SAY_HOST(...) fprintf(m->host, __VA_ARGS__)
+#define NOTE(note, format, ...) weft_import_note(m->im, WEFT_IMPORT_##note, "%s" format, m->prefix, ##__VA_ARGS__)
 #define BYTES(bytes) weft__bytes_text(bytes).text
 
 static const char *sonic_recognise(const struct weft_import_file *file) {
@@ -45,15 +36,15 @@ static const char *sonic_recognise(const struct weft_import_file *file) {
     return NULL;
 }
 
-static void say_mask(struct making *m, enum weft_import_section section, uint8_t mask) {
+static void say_mask(FILE *out, uint8_t mask) {
     const char *before = "[";
-    if (!mask) weft_import_say(m->im, section, "none");
+    if (!mask) fputs("none", out);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (mask >> p & 1) {
-            weft_import_say(m->im, section, "%s%" PRIu32, before, p);
+            fprintf(out, "%s%" PRIu32, before, p);
             before = ", ";
         }
-    if (mask) weft_import_say(m->im, section, "]");
+    if (mask) fputs("]", out);
 }
 
 // --- topology -----------------------------------------------------------------------------------------------------
@@ -67,7 +58,7 @@ static const char *switch_name(const struct weft_sonic *s) {
                : "switch-0";
 }
 
-static void say_topology(struct making *m) {
+static void say_topology(struct weft__sonic_making *m) {
     const struct weft_sonic *s = m->s;
     uint32_t host = 0, cables = 0;
     const char *name = weft_import_quote(m->im, switch_name(s));
@@ -107,7 +98,7 @@ static const struct weft_sonic_profile *profile_of_queue(const struct weft_sonic
 }
 
 /// Of all ports that are up, what the largest group of a lossless priority has above its threshold.
-static weft_bytes largest_headroom(struct making *m) {
+static weft_bytes largest_headroom(struct weft__sonic_making *m) {
     weft_bytes least = UINT64_MAX, most = 0;
     for (uint32_t p = 0; p < m->s->ports; p++) {
         const struct weft_sonic_port *port = &m->s->port[p];
@@ -128,7 +119,7 @@ static int64_t limited_th(const struct weft_sonic_profile *p) {
     return p->dynamic_th < TH_MIN ? TH_MIN : p->dynamic_th > TH_MAX ? TH_MAX : p->dynamic_th;
 }
 
-static void say_alpha(struct making *m) {
+static void say_alpha(struct weft__sonic_making *m) {
     int64_t th[WEFT_PRIORITIES], least = TH_MAX;
     bool known[WEFT_PRIORITIES] = {false}, limited = false, rest = false;
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
@@ -139,24 +130,24 @@ static void say_alpha(struct making *m) {
         limited |= th[q] != p->dynamic_th;
         if (th[q] < least) least = th[q];
     }
-    SAY(SWITCH, ", alpha: ");
+    SAY_SWITCH(", alpha: ");
     if (least < 0)
-        SAY(SWITCH, "1/%d", 1 << -least);
+        SAY_SWITCH("1/%d", 1 << -least);
     else
-        SAY(SWITCH, "%d", 1 << least);
-    SAY(SWITCH, ", weights: [");
+        SAY_SWITCH("%d", 1 << least);
+    SAY_SWITCH(", weights: [");
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
         int64_t more = known[q] ? th[q] - least : 0;
         limited |= more > TH_SPREAD;
         rest |= !known[q];
-        SAY(SWITCH, "%s%d", q ? ", " : "", 1 << (more > TH_SPREAD ? TH_SPREAD : more));
+        SAY_SWITCH("%s%d", q ? ", " : "", 1 << (more > TH_SPREAD ? TH_SPREAD : more));
     }
-    SAY(SWITCH, "]");
+    SAY_SWITCH("]");
     if (limited) NOTE(LEFT_OUT, "dynamic_th outside %d to %d, or more than %d apart", TH_MIN, TH_MAX, TH_SPREAD);
     if (rest) NOTE(ASSUMED, "queues whose priority group has no dynamic_th: the least alpha of the others");
 }
 
-static void say_dynamic(struct making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
+static void say_dynamic(struct weft__sonic_making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
     weft_bytes reserve = p->size_bytes > p->xoff_bytes ? p->size_bytes - p->xoff_bytes : p->size_bytes;
     weft_bytes own = (weft_bytes)m->up * (uint64_t)__builtin_popcount(m->lossless) * headroom;
     weft_bytes size = p->pool ? p->pool->size_bytes : 0;
@@ -166,39 +157,39 @@ static void say_dynamic(struct making *m, const struct weft_sonic_profile *p, we
         reserve = 0;
     }
     if (headroom > 1000000000) headroom = own = 0;
-    SAY(SWITCH, "  buffer: {kind: dynamic");
+    SAY_SWITCH("  buffer: {kind: dynamic");
     if (size && size + own <= UINT64_C(1000000000000) && size + own >= 1000) {
-        SAY(SWITCH, ", total: %" PRIu64 "B", size + own);
+        SAY_SWITCH(", total: %" PRIu64 "B", size + own);
         NOTE(ASSUMED, "total: the pool %.40s and besides it headroom of %s for each port and lossless priority",
              p->pool->name, BYTES(headroom));
     } else {
         NOTE(ASSUMED, "total: no BUFFER_POOL says a size for %.40s that weft can take", p->name);
     }
-    SAY(SWITCH, ", reserve: %" PRIu64 "B, headroom: %" PRIu64 "B", reserve, headroom);
+    SAY_SWITCH(", reserve: %" PRIu64 "B, headroom: %" PRIu64 "B", reserve, headroom);
     if (p->xon_offset_bytes && p->xon_offset_bytes <= 1000000000)
-        SAY(SWITCH, ", xon_offset: %" PRIu64 "B", p->xon_offset_bytes);
+        SAY_SWITCH(", xon_offset: %" PRIu64 "B", p->xon_offset_bytes);
     say_alpha(m);
-    SAY(SWITCH, "}\n");
+    SAY_SWITCH("}\n");
     NOTE(ASSUMED, "reserve of every priority as of %.40s: %s, its size without xoff", p->name, BYTES(reserve));
     if (p->pool && p->pool->xoff_bytes)
         NOTE(LEFT_OUT, "the headroom pool %.40s.xoff of %s that ports share: in weft each has its own", p->pool->name,
              BYTES(p->pool->xoff_bytes));
 }
 
-static void say_static(struct making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
+static void say_static(struct weft__sonic_making *m, const struct weft_sonic_profile *p, weft_bytes headroom) {
     weft_bytes off = p->xon_offset_bytes < p->static_bytes ? p->xon_offset_bytes : 0;
     weft_bytes size = p->static_bytes + headroom < 64 ? 64 : p->static_bytes + headroom;
     if (size > UINT64_C(1000000000000)) {
         NOTE(LEFT_OUT, "%.40s: a static_th and an xoff of %s together", p->name, BYTES(size));
         return;
     }
-    SAY(SWITCH, "  buffer: {kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B}\n", size,
-        p->static_bytes, p->static_bytes - off);
+    SAY_SWITCH("  buffer: {kind: static, size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64 "B}\n", size,
+               p->static_bytes, p->static_bytes - off);
     NOTE(ASSUMED, "the thresholds of %.40s hold for every port and priority; the size of its pool limits nothing",
          p->name);
 }
 
-static void say_buffer(struct making *m) {
+static void say_buffer(struct weft__sonic_making *m) {
     weft_bytes headroom = largest_headroom(m);
     const struct weft_sonic_profile *p = NULL;
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
@@ -220,7 +211,7 @@ static void say_buffer(struct making *m) {
                  m->s->dynamic_th_said ? "" : "; dynamic_th 0");
 }
 
-static void say_aqm(struct making *m) {
+static void say_aqm(struct weft__sonic_making *m) {
     const struct weft_sonic_wred *wred = NULL;
     uint8_t mask = 0;
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
@@ -233,14 +224,14 @@ static void say_aqm(struct making *m) {
             NOTE(LEFT_OUT, "WRED_PROFILE %.40s of queue %" PRIu32 ": %s", m->port->wred[q]->name, q,
                  m->port->wred[q]->marks ? "weft has one for all queues" : "it drops where weft marks");
     if (!wred) return;
-    SAY(SWITCH, "  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64 "B, max_probability: %" PRIu64 "%%}\n",
-        wred->min_bytes, wred->max_bytes, wred->percent);
-    SAY(SWITCH, "  aqm_priorities: ");
-    say_mask(m, WEFT_IMPORT_SWITCH, mask);
-    SAY(SWITCH, "\n");
+    SAY_SWITCH("  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64 "B, max_probability: %" PRIu64 "%%}\n",
+               wred->min_bytes, wred->max_bytes, wred->percent);
+    SAY_SWITCH("  aqm_priorities: ");
+    say_mask(m->sw, mask);
+    SAY_SWITCH("\n");
 }
 
-static void say_scheduler(struct making *m) {
+static void say_scheduler(struct weft__sonic_making *m) {
     uint64_t weight[WEFT_PRIORITIES];
     uint8_t strict = 0, said = 0, wrr = 0;
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++) {
@@ -254,18 +245,18 @@ static void say_scheduler(struct making *m) {
         NOTE(ASSUMED, "the scheduler: no QUEUE of %.60s names one, so strict priority", m->port->name);
         return;
     }
-    SAY(SWITCH, "  scheduler: {kind: dwrr, weights: [");
+    SAY_SWITCH("  scheduler: {kind: dwrr, weights: [");
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
-        SAY(SWITCH, "%s%" PRIu64, q ? ", " : "", weight[q]);
-    SAY(SWITCH, "], strict: ");
-    say_mask(m, WEFT_IMPORT_SWITCH, strict);
-    SAY(SWITCH, "}\n");
+        SAY_SWITCH("%s%" PRIu64, q ? ", " : "", weight[q]);
+    SAY_SWITCH("], strict: ");
+    say_mask(m->sw, strict);
+    SAY_SWITCH("}\n");
     if (wrr) NOTE(ASSUMED, "WRR, which counts packets, as DWRR, which counts bytes");
     if (said != 0xff) NOTE(ASSUMED, "queues without a scheduler: weight 1");
 }
 
 /// Code points to queues, and the first code point of each queue for hosts to send with.
-static void say_maps(struct making *m) {
+static void say_maps(struct weft__sonic_making *m) {
     const struct weft_sonic_map *map = m->port->map[WEFT_SONIC_DSCP_TO_TC];
     int first[WEFT_PRIORITIES];
     memset(first, -1, sizeof first);
@@ -273,38 +264,41 @@ static void say_maps(struct making *m) {
         NOTE(ASSUMED, "code points: %.60s has no dscp_to_tc_map, so weft's default dscp_map", m->port->name);
         return;
     }
-    SAY(SWITCH, "  dscp_map: {");
+    SAY_SWITCH("  dscp_map: {");
     for (uint32_t d = 0; d < 64; d++) {
         uint32_t queue = weft_sonic_at(m->port, WEFT_SONIC_TC_TO_QUEUE, weft_sonic_map_at(map, d, 0));
         if (first[queue] < 0) first[queue] = (int)d;
-        SAY(SWITCH, "%s%" PRIu32 ": %" PRIu32, d ? ", " : "", d, queue);
+        SAY_SWITCH("%s%" PRIu32 ": %" PRIu32, d ? ", " : "", d, queue);
     }
-    SAY(SWITCH, "}\n");
+    SAY_SWITCH("}\n");
     if (~map->has) NOTE(ASSUMED, "code points that %.40s does not name: class 0", map->name);
-    SAY(HOST, "  dscp: [");
+    SAY_HOST("  dscp: [");
     for (uint32_t q = 0; q < WEFT_PRIORITIES; q++)
-        SAY(HOST, "%s%d", q ? ", " : "", first[q] < 0 ? (int)q * 8 : first[q]);
-    SAY(HOST, "]\n");
+        SAY_HOST("%s%d", q ? ", " : "", first[q] < 0 ? (int)q * 8 : first[q]);
+    SAY_HOST("]\n");
     NOTE(ASSUMED, "hosts send each priority with the first code point that leads to its queue");
 }
 
-static void say_pfc(struct making *m) {
+static void say_pfc(struct weft__sonic_making *m) {
     static const char *const actions[] = {"drop", "forward", "alert"};
     const struct weft_sonic_watchdog *w = m->port->watchdog;
-    SAY(SWITCH, "  pfc: {priorities: ");
-    say_mask(m, WEFT_IMPORT_SWITCH, m->lossless);
+    SAY_SWITCH("  pfc: {priorities: ");
+    say_mask(m->sw, m->lossless);
     if (w && w->detection_ms) {
         for (uint32_t a = 0; a < 3; a++)
-            if (!strcmp(actions[a], w->action)) SAY(SWITCH, ", watchdog_action: %s", actions[a]);
-        SAY(SWITCH, ", watchdog: %" PRIu64 "ms", w->detection_ms);
-        if (w->restoration_ms) SAY(SWITCH, ", restore: %" PRIu64 "ms", w->restoration_ms);
+            if (!strcmp(actions[a], w->action)) SAY_SWITCH(", watchdog_action: %s", actions[a]);
+        SAY_SWITCH(", watchdog: %" PRIu64 "ms", w->detection_ms);
+        if (w->restoration_ms) SAY_SWITCH(", restore: %" PRIu64 "ms", w->restoration_ms);
     }
-    SAY(SWITCH, "}\n");
-    SAY(HOST, "  pfc: {priorities: ");
-    say_mask(m, WEFT_IMPORT_HOST, m->lossless);
-    SAY(HOST, "}\n");
+    SAY_SWITCH("}\n");
+    SAY_HOST("  pfc: {priorities: ");
+    say_mask(m->host, m->lossless);
+    SAY_HOST("}\n");
     NOTE(ASSUMED, "hosts have PFC for the same priorities; weft's priority is SONiC's queue");
     if (m->s->poll_ms) NOTE(LEFT_OUT, "the watchdog's POLL_INTERVAL: weft's finds a storm at once");
+}
+
+static void say_workload(struct weft__sonic_making *m) {
     if (!m->lossless || m->lossless >> FLOW_PRIORITY & 1) return;
     char size[32];
     weft__quantity_format(WEFT__BYTES, m->conf->common.size_bytes, size, sizeof size);
@@ -330,7 +324,7 @@ static bool port_differs(const struct weft_sonic_port *a, const struct weft_soni
     return differs;
 }
 
-static void note_rest(struct making *m) {
+static void note_rest(struct weft__sonic_making *m) {
     const struct weft_sonic *s = m->s;
     uint32_t differ = 0, groups = 0, queues = 0;
     const char *first = "";
@@ -358,33 +352,57 @@ static void note_rest(struct making *m) {
     if (*s->unread) NOTE(LEFT_OUT, "tables and fields without a parameter: %s", s->unread);
 }
 
-static enum weft_status sonic_make(const void *conf, const struct weft_import_file *file, uint32_t files,
-                                   struct weft_import *import, struct weft_error *ret_error) {
-    struct weft_sonic *s = NULL;
-    enum weft_status status = weft_import_once(file, files, "config_db", ret_error);
-    if (!status) status = weft_sonic_read(file->path, weft_import_arena(import), &s, ret_error);
-    if (status) return status;
-    struct making making = {.s = s, .conf = conf, .im = import}, *m = &making;
+enum weft_status weft__sonic_making_init(struct weft__sonic_making *m, const struct weft_import_file *file,
+                                         uint32_t least, struct weft_error *ret_error) {
+    const struct weft_sonic *s = m->s;
     for (uint32_t p = 0; p < s->ports; p++) {
         m->up += s->port[p].up;
         if (s->port[p].up && (!m->port || (!m->port->qos_key && s->port[p].qos_key))) m->port = &s->port[p];
     }
-    if (m->up < 2)
+    if (m->up < least)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
-                              "PORT: %" PRIu32 " ports are up; expected 2 at least", m->up);
+                              "PORT: %" PRIu32 " ports are up; expected %" PRIu32 " at least", m->up, least);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (m->port->pfc_enable >> p & 1)
             m->lossless |= (uint8_t)(1u << weft_sonic_at(m->port, WEFT_SONIC_PFC_TO_QUEUE, p));
     NOTE(FOUND, "%.60s: %" PRIu32 " ports, %" PRIu32 " of them up; the switch is made after %.60s", file->written,
          s->ports, m->up, m->port->name);
-    say_topology(m);
+    return WEFT_OK;
+}
+
+void weft__sonic_say_boxes(struct weft__sonic_making *m) {
     say_buffer(m);
     say_aqm(m);
     say_scheduler(m);
     say_maps(m);
     say_pfc(m);
     note_rest(m);
-    return WEFT_OK;
+}
+
+/// One switch, with a host at each port that is up.
+static void say_alone(struct weft__sonic_making *m) {
+    struct weft__text_stream sw, host;
+    m->sw = weft__text_stream_open(&sw);
+    m->host = weft__text_stream_open(&host);
+    say_topology(m);
+    weft__sonic_say_boxes(m);
+    say_workload(m);
+    SAY(SWITCH, "%s", weft__text_stream_text(&sw));
+    SAY(HOST, "%s", weft__text_stream_text(&host));
+    weft__text_stream_free(&host);
+    weft__text_stream_free(&sw);
+}
+
+static enum weft_status sonic_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                   struct weft_import *import, struct weft_error *ret_error) {
+    struct weft_sonic *s = NULL;
+    if (files > 1) return weft__sonic_make_fleet(conf, file, files, import, ret_error);
+    enum weft_status status = weft_sonic_read(file->path, weft_import_arena(import), &s, ret_error);
+    if (status) return status;
+    struct weft__sonic_making m = {.s = s, .conf = conf, .im = import, .prefix = ""};
+    status = weft__sonic_making_init(&m, file, 2, ret_error);
+    if (!status) say_alone(&m);
+    return status;
 }
 
 static const struct weft_import_ops import_ops = {sonic_recognise, sonic_make};
@@ -392,7 +410,7 @@ static const struct weft_import_ops import_ops = {sonic_recognise, sonic_make};
 const struct weft_model weft__import_sonic = {
     .kind = WEFT_KIND_IMPORT,
     .name = "sonic",
-    .summary = "config_db.json of a SONiC switch: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
+    .summary = "config_db.json of SONiC switches: ports, cables, buffers, WRED, schedulers, maps, PFC and its watchdog",
     .source =
         "sonic-net/sonic-buildimage, src/sonic-yang-models; profiles as sonic-swss, cfgmgr/buffermgrd computes them",
     .params = &import_params,

@@ -247,14 +247,21 @@ static void neighbours_heard_from_both_ends(void **state) {
     free(text);
 }
 
-#define CONFIG(name, own, port, other, there, length)                                                                  \
-    "{\"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"" name                                                     \
+#define BODY(name, own, port, other, there, length)                                                                    \
+    "\"DEVICE_METADATA\": {\"localhost\": {\"hostname\": \"" name                                                      \
     "\"}},\n\"PORT\": {\"Ethernet0\": {\"lanes\": \"1\", "                                                             \
     "\"speed\": \"100000\"}, \"" port                                                                                  \
     "\": {\"lanes\": \"2\", \"speed\": \"400000\"}},\n\"CABLE_LENGTH\": {\"AZURE\": "                                  \
     "{\"" port "\": \"" length "\"}},\n\"DEVICE_NEIGHBOR\": {\"Ethernet0\": {\"name\": \"" own                         \
     "\", \"port\": \"eth0\"}, "                                                                                        \
-    "\"" port "\": {\"name\": \"" other "\", \"port\": \"" there "\"}}}"
+    "\"" port "\": {\"name\": \"" other "\", \"port\": \"" there "\"}}"
+#define CONFIG(...) "{" BODY(__VA_ARGS__) "}"
+#define POOL(size)                                                                                                     \
+    ",\n\"BUFFER_POOL\": {\"in\": {\"type\": \"ingress\", \"mode\": \"dynamic\", \"size\": \"" size "\"}},\n"          \
+    "\"BUFFER_PROFILE\": {\"p\": {\"pool\": \"in\", \"size\": \"20000\", \"xoff\": \"10000\", \"dynamic_th\": "        \
+    "\"0\"}},\n"                                                                                                       \
+    "\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"p\"}}"
+#define POOLED(size, ...) "{" BODY(__VA_ARGS__) POOL(size) "}"
 
 static void neighbours_of_sonic(void **state) {
     const char *path[] = {put("a.json", CONFIG("leaf-0", "gpu-0", "Ethernet4", "leaf-1", "Ethernet8", "5m")),
@@ -266,6 +273,33 @@ static void neighbours_of_sonic(void **state) {
     assert_int_equal(link_of(r.topology, "leaf-1/Ethernet0")->rate_bps, UINT64_C(100000000000));
     assert_int_equal(link_of(r.topology, "leaf-1/Ethernet8")->delay_ps, 200000); // the longer of the two that are said
     run_free(&r);
+}
+
+/// Two switches with pools of 10 and 20 MB, one of them with a third as neighbour: each keeps its own.
+static void several_sonic_switches(void **state) {
+    const char *path[] = {
+        put("a.json", POOLED("10000000", "leaf-0", "gpu-0", "Ethernet4", "leaf-1", "Ethernet8", "5m")),
+        put("b.json", POOLED("20000000", "leaf-1", "gpu-1", "Ethernet8", "leaf-0", "Ethernet4", "5m")),
+        put("c.json", CONFIG("leaf-1", "gpu-1", "Ethernet8", "leaf-0", "Ethernet4", "5m")),
+        put("d.json", CONFIG("", "gpu-1", "Ethernet8", "leaf-0", "Ethernet4", "5m"))};
+    struct weft_error error;
+    char *text = import("sonic", path, 2, &error);
+    assert_string_equal(error.text, "");
+    has(text, "2 hosts, 2 switches, 3 cables by DEVICE_NEIGHBOR");
+    has(text, "leaf-1: total: the pool in");
+    has(text, "- match: leaf-0\n  switch:\n    buffer: {kind: dynamic, total: 10000000B");
+    has(text, "- match: leaf-1\n  switch:\n    buffer: {kind: dynamic, total: 20000000B");
+    has(text, "- match: 'gpu-0,gpu-1'\n  host:\n    pfc: {priorities: none}\n");
+    free(text);
+    struct run r = run_import("sonic", path, 2);
+    assert_string_equal(peer(r.topology, "leaf-0/Ethernet4"), "leaf-1");
+    run_free(&r);
+    text = import("sonic", (const char *[]){path[1], path[2]}, 2, &error);
+    has(error.text, "c.json: DEVICE_METADATA|localhost.hostname: 'leaf-1' is that of");
+    free(text);
+    text = import("sonic", (const char *[]){path[1], path[3]}, 2, &error);
+    has(error.text, "d.json: DEVICE_METADATA|localhost.hostname: ''; expected the name of a switch");
+    free(text);
 }
 
 #define LINE(fields) "device a,port a,device b,port b,speed,length\n" fields "\n"
@@ -303,6 +337,7 @@ int main(void) {
         cmocka_unit_test(cables_by_hand),
         cmocka_unit_test(neighbours_heard_from_both_ends),
         cmocka_unit_test(neighbours_of_sonic),
+        cmocka_unit_test(several_sonic_switches),
         cmocka_unit_test(what_cables_cannot_be),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
