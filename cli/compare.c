@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft compare: every variant of a scenario, side by side, and what was claimed about them.
 #include <stdio.h>
+#include <string.h>
 
 #include "claims.h"
 #include "results.h"
@@ -11,7 +12,10 @@ static const char *pattern;
 static const struct weft_cli_option options[] = {
     {"variant", "PATTERN", "only the variants that match; globs, joined by commas", &pattern, NULL},
     {"csv", NULL, "comma-separated values on standard output: a line a variant and row of a table", NULL, &csv},
-    {"table", "NAME", "the table (default: groups), as in `weft models results`", &table_name, NULL},
+    {"table", "NAME",
+     "the table (default: groups), as in `weft models results`; without --csv nccl-tests: collectives as it prints "
+     "them",
+     &table_name, NULL},
     {0},
 };
 
@@ -46,7 +50,7 @@ struct compare {
     struct weft_cli_simulation *s;
     struct weft_run *run;
     struct weft_cli_claims claims;
-    const struct weft_result_table *table;
+    const struct weft_result_table *table; ///< NULL: collectives as nccl-tests prints them
 };
 
 static enum weft_status prepare(struct compare *c, const struct weft_scenario_file *file, struct weft_error *error) {
@@ -88,6 +92,13 @@ static enum weft_status run_all(struct compare *c, struct weft_error *error) {
     return all;
 }
 
+static void show_nccl_tests(const struct compare *c) {
+    for (uint32_t i = 0; i < c->ran; i++) {
+        printf("# variant %s\n", c->s[i].scenario->variant);
+        weft_report_nccl_tests(stdout, &c->run[i]);
+    }
+}
+
 /// What there is is shown, whatever the status; claims only if everything ran to its end.
 static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
     if (c->ran < c->n && !weft_cli_interrupted()) return status;
@@ -110,6 +121,8 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
     if (csv)
         weft_report_csv(stdout, c->table, c->run, c->ran);
+    else if (!c->table)
+        show_nccl_tests(c);
     else
         weft_cli_print_results(stdout, &results, c->o->json);
     if (output.status) *error = output;
@@ -119,7 +132,8 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
 static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                 struct weft_error *error) {
     struct compare c = {.o = o};
-    if (weft_cli_table_find(table_name, &c.table, error)) return WEFT_ERROR_INPUT;
+    bool nccl_tests = !csv && !o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
+    if (!nccl_tests && weft_cli_table_find(table_name, &c.table, error)) return WEFT_ERROR_INPUT;
     if (weft_cli_choose_variants(pattern, file, o->arena, &c.variant, &c.n, error)) return WEFT_ERROR_INPUT;
     c.s = weft_arena_alloc(o->arena, c.n, sizeof *c.s);
     c.run = weft_arena_alloc(o->arena, c.n, sizeof *c.run);

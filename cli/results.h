@@ -5,6 +5,8 @@
 
 #include "weft/result.h"
 
+/// What --table names besides tables of rows: collectives as nccl-tests prints them, instead of the report.
+#define WEFT_CLI_NCCL_TESTS "nccl-tests"
 /// The table of that name, with dots or as SQLite has it.
 enum weft_status weft_cli_table_find(const char *name, const struct weft_result_table **ret_table,
                                      struct weft_error *ret_error);

@@ -6,12 +6,14 @@
 
 #include "base/param.h"
 #include "claims.h"
+#include "results.h"
 
-static const char *export_text;
-static const struct weft_cli_option own[] = {{"export", "FORMAT[,...]",
-                                              "also write the files of another simulator into --out DIR: hpcc, htsim",
-                                              &export_text, NULL},
-                                             {0}};
+static const char *export_text, *table_name;
+static const struct weft_cli_option own[] = {
+    {"export", "FORMAT[,...]", "also write files as other programs do into --out DIR: hpcc, htsim, nccl-tests",
+     &export_text, NULL},
+    {"table", "NAME", "print the collectives as nccl-tests does, instead of the report: nccl-tests", &table_name, NULL},
+    {0}};
 
 static const struct weft_cli_command command = {
     .name = "run",
@@ -97,6 +99,17 @@ static enum weft_status write_exports(const struct weft_cli_options *o, const st
     return status;
 }
 
+static enum weft_status check_table(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    if (!table_name) return WEFT_OK;
+    if (strcmp(table_name, WEFT_CLI_NCCL_TESTS))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--table: no table \"%s\"; expected " WEFT_CLI_NCCL_TESTS
+                              "; weft compare --csv has the others",
+                              table_name);
+    if (!o->json) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--table and --json; expected one of them");
+}
+
 static void mention_others(const struct weft_cli_options *o, const struct weft_scenario_file *file) {
     uint32_t n = weft_scenario_variants(file);
     const char **names = weft_arena_alloc(o->arena, n, sizeof *names);
@@ -144,6 +157,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     uint32_t variant;
     struct weft_cli_claims claims; // of no use to a single run, but a file with a mistake in them is refused
     enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
+    if (!status) status = check_table(o, error);
     if (!status) status = parse_exports(o, &exports, error);
     if (!status) status = choose(o, file, &stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
@@ -157,7 +171,10 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
         struct weft_cli_results results = {.run = &run, .runs = 1};
         if (o->out) weft_cli_write_results(o->out, &results, &output);
         if (!output.status) write_exports(o, &exports, &run, &output);
-        weft_cli_print_results(stdout, &results, o->json);
+        if (table_name)
+            weft_report_nccl_tests(stdout, &run);
+        else
+            weft_cli_print_results(stdout, &results, o->json);
         if (!status) status = compare_digests(o, &stored, s.outcome, error);
         if (output.status) {
             *error = output;

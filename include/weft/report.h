@@ -218,6 +218,8 @@ struct weft_export {
     bool events; ///< reads the events of the run (weft_sim_options.record)
 };
 extern const struct weft_export weft_exports[];
+/// Collectives that ran, as nccl-tests prints them: a table per job and collective, with the mean bus bandwidth.
+void weft_report_nccl_tests(FILE *file, const struct weft_run *run);
 /// Links as LLDP and DCBX see them, a line for those that are alike; `all`: those without a difference too.
 void weft_report_links(FILE *file, const struct weft_topology *topology, const struct weft_link_dcbx *links, bool all);
 /// Writes DIR/results.sqlite (a new file with all `runs`; an older one is replaced). DIR is made if absent. On an error

@@ -6,6 +6,7 @@
 const struct weft_export weft_exports[] = {
     {"hpcc", {{"fct.txt", weft__export_hpcc_fct}, {"pfc.txt", weft__export_hpcc_pfc}}, true},
     {"htsim", {{"htsim.txt", weft__export_htsim}}, false},
+    {"nccl-tests", {{"nccl-tests.txt", weft_report_nccl_tests}}, false},
     {0},
 };
 

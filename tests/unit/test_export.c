@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "../command.h"
 #include "../run.h"
@@ -146,6 +147,86 @@ static void command_refuses(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/// The rows of collectives, column by column, and the mean of their bus bandwidths. Counts are of floats: those of a
+/// part for an all-gather and an all-to-all. Barriers between sizes have no row, and a table ends with its collective.
+static void columns_of_nccl_tests(void **state) {
+    static const struct {
+        const char *collective, *redop;
+        uint32_t job, op;
+        uint64_t size, count;
+        int root;
+    } row[] = {
+        {"all_reduce_ring", "sum", 0, 1, 1000000, 250000, -1}, {"all_reduce_ring", "sum", 0, 3, 4000000, 1000000, -1},
+        {"all_gather", "none", 1, 0, 4000000, 250000, -1},     {"broadcast", "none", 2, 0, 8000, 2000, 3},
+        {"reduce_scatter", "sum", 3, 0, 65536, 4096, -1},      {"all_to_all", "none", 3, 3, 4096, 256, -1},
+    };
+    struct run r =
+        run_once("topology: {kind: single, hosts: 4, rate: 200Gbps, delay: 150ns}\n"
+                 "workload: [{kind: collective, share_hosts: on, size: 1MB, size_max: 4MB, factor: 4, repeat: 2},\n"
+                 "  {kind: collective, share_hosts: on, collective: all_gather, size: 4MB},\n"
+                 "  {kind: collective, share_hosts: on, collective: broadcast, size: 8KB, root: 3},\n"
+                 "  {kind: job, share_hosts: on, operations: [{collective: reduce_scatter, size: 64KiB},\n"
+                 "    {compute: 1us, times: 2}, {collective: all_to_all, size: 4KiB, times: 3}]}]\n");
+    const struct weft_run run = {
+        .scenario = r.scenario, .topology = r.topology, .workload = r.workload, .outcome = r.outcome};
+    char *text = export(&r, r.outcome, "nccl-tests", 0), collective[32] = "";
+    uint32_t n = 0, tables = 0, rows = 0;
+    double sum = 0, mean;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        uint64_t size, count;
+        int root, end = 0;
+        double value[2][3];
+        char redop[8];
+        if (sscanf(line, "# job %*[^:]: %31[^,],", collective) == 1) sum = rows = 0;
+        if (sscanf(line, "# Avg bus bandwidth    : %lf", &mean) == 1) {
+            assert_true(rows && fabs(mean - sum / rows) < 1e-3 * mean);
+            tables++;
+        }
+        if (*line == '#') continue;
+        assert_true(n < sizeof row / sizeof *row);
+        assert_int_equal(sscanf(line, "%" SCNu64 " %" SCNu64 " float %7s %d %lf %lf %lf N/A %lf %lf %lf N/A%n", &size,
+                                &count, redop, &root, &value[0][0], &value[0][1], &value[0][2], &value[1][0],
+                                &value[1][1], &value[1][2], &end),
+                         10);
+        assert_int_equal(line[end], 0);
+        struct weft_collective_stats s = weft_report_collective(&run, row[n].job, row[n].op);
+        assert_string_equal(collective, row[n].collective);
+        assert_int_equal(size, row[n].size);
+        assert_int_equal(count, row[n].count);
+        assert_string_equal(redop, row[n].redop);
+        assert_int_equal(root, row[n].root);
+        for (uint32_t k = 0; k < 2; k++)
+            assert_true(fabs(value[k][0] - s.time_ps * 1e-6) < 0.0501 && fabs(value[k][1] - s.algbw * 1e-9) < 0.00501 &&
+                        fabs(value[k][2] - s.busbw * 1e-9) < 0.00501);
+        sum += s.busbw * 1e-9;
+        rows++;
+        n++;
+    }
+    assert_int_equal(n, sizeof row / sizeof *row);
+    assert_int_equal(tables, 5);
+    free(text);
+    run_free(&r);
+}
+
+static void tables_of_commands(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "s.yaml", small);
+    assert_int_equal(weft(f, "run s.yaml --table nccl-tests"), 0);
+    assert_string_equal(f->out, "# no collective ran\n");
+    assert_int_equal(weft(f, "run s.yaml --table groups"), 2);
+    assert_non_null(strstr(f->err, "expected nccl-tests"));
+    assert_int_equal(weft(f, "run s.yaml --table nccl-tests --json"), 2);
+    write_text(f, "c.yaml",
+               "topology: {kind: single, hosts: 2}\nworkload: [{kind: collective}]\n"
+               "variants: {slow: {topology.rate: 100Gbps}, fast: {topology.rate: 400Gbps}}\n");
+    assert_int_equal(weft(f, "compare c.yaml --table nccl-tests"), 0);
+    const char *slow = strstr(f->out, "# variant slow\n# job collective: all_reduce_ring, 2 ranks"),
+               *fast = strstr(f->out, "# variant fast\n");
+    assert_true(slow == f->out && fast);
+    assert_non_null(strstr(fast, "# Avg bus bandwidth"));
+    assert_int_equal(weft(f, "compare c.yaml --table nccl-tests --csv"), 2);
+}
+
 static int make_folder(void **state) {
     static struct fixture f;
     strcpy(f.dir, "/tmp/weft-export-XXXXXX");
@@ -159,6 +240,8 @@ int main(void) {
         cmocka_unit_test(unfinished),
         cmocka_unit_test(pfc_of_hpcc),
         cmocka_unit_test(numbers_of_others),
+        cmocka_unit_test(columns_of_nccl_tests),
+        cmocka_unit_test_setup_teardown(tables_of_commands, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(command_writes_files, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(command_refuses, make_folder, remove_folder),
     };
