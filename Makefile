@@ -100,7 +100,7 @@ format-check: ## say which files clang-format 14 would change
 lint: format-check ## check layers, licence lines, file sizes and words
 	@tools/check-layers
 
-figures: build ## run the scenarios of the studies' figures and draw them (half an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
+figures: build ## run the scenarios of the studies' figures and draw them (about an hour); FIGURES=dsf/sizes_all_reduce: one, FIGURES=--kept: only draw
 	@tools/setup figures
 	@tools/figures $(WEFT) $(FIGURES)
 
