@@ -36,6 +36,7 @@ struct weft__network {
     struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     struct weft__capture *capture;       ///< NULL: none
+    struct weft__following *following;   ///< NULL: nothing is followed
     uint32_t events_max;                 ///< to be recorded of a node; 0: none
     struct weft_arena *arena_switch, *arena_host, *arena_qp;
 };

@@ -108,8 +108,9 @@ void weft__tap_note(const struct weft__port_tap *tap, const struct weft_packet *
         note(tap->log, packet, tap->received_on, last_bit + tap->link_delay_ps, WEFT__TAP_RECEIVED);
 }
 
-bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                        weft_time_ps last_bit) {
+/// What a frame meets on a special port. True: lost on the link, and counted so.
+static bool is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                    weft_time_ps last_bit) {
     weft_time_ps at = w->now_ps;
     if (port->flows && packet->kind == WEFT_PACKET_DATA) weft__port_note_flow(port->flows, packet);
     enum weft_drop loss =
@@ -129,9 +130,33 @@ bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const s
     return true;
 }
 
+bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                                 weft_time_ps time, weft_time_ps delay) {
+    weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
+    if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
+    if (port->members) last_bit = weft__members_take(port, now, packet, time);
+    uint32_t psn = weft__side_psn(w, packet); // what is lost has no record any more
+    bool lost = is_lost(port, w, packet, last_bit);
+    weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
+    if (port->follow && weft__follow_has(port->follow, packet))
+        weft__follow_add(port->follow, &(struct weft_followed){.time_ps = now,
+                                                               .busy_ps = port->busy_until_ps,
+                                                               .sent_ps = sent,
+                                                               .arrival_ps = lost ? WEFT_TIME_NEVER : sent + delay,
+                                                               .qp = packet->qp,
+                                                               .psn = psn,
+                                                               .what = WEFT_FOLLOWED_FRAME,
+                                                               .kind = packet->kind,
+                                                               .priority = packet->priority});
+    if (lost) return false;
+    weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
+    return true;
+}
+
 static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
     port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
+    if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, at, priority, false);
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
 }
@@ -155,6 +180,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             if (!(port->obeyed >> p & 1)) continue;
             if (!(port->paused >> p & 1)) {
                 port->paused_since_ps[p] = now;
+                if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, now, p, true);
                 if (__builtin_expect(port->trace != NULL, 0))
                     weft__trace_paused(port->trace, now, trace_port(port), p, port->queue[p].bytes);
             }

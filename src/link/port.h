@@ -10,6 +10,7 @@
 
 #include "base/spool.h"
 #include "engine/engine.h"
+#include "link/follow.h"
 #include "link/measure.h"
 #include "link/trace.h"
 #include "weft/device.h"
@@ -93,7 +94,7 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults, a tap, members or a wire of its own, or counts flows
+    bool special;               ///< has faults, a tap, members or a wire of its own, counts flows or follows some
     uint8_t lossless;           ///< priorities that we pause the peer for
     uint32_t waiting;           ///< packets queued for it in a switch
     // lines 2 to 5: one half a priority
@@ -114,6 +115,7 @@ struct weft__port {
     weft_time_ps *proxy_until_ps;
     struct weft__trace *trace;      ///< of its node; NULL: not recorded
     struct weft__port_flows *flows; ///< NULL: not counted
+    struct weft__follow *follow;    ///< NULL: nothing is followed
     weft_time_ps pause_until_ps[WEFT_PRIORITIES], paused_since_ps[WEFT_PRIORITIES], pause_last_ps[WEFT_PRIORITIES];
     uint64_t sampled_tx_bytes[WEFT_PRIORITIES];
 };
@@ -146,9 +148,6 @@ static inline weft_time_ps weft__port_time(const struct weft__port *port, uint64
 /// that is later.
 enum weft_drop weft__faults_loss(struct weft__port_faults *f, uint32_t bytes, weft_time_ps now, weft_time_ps last_bit,
                                  weft_time_ps *ret_at);
-/// What a frame meets on a special port. True: lost on the link, and counted so.
-bool weft__port_is_lost(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
-                        weft_time_ps last_bit);
 weft_time_ps weft__port_time_carried(struct weft__port *port, weft_time_ps now, uint64_t bytes);
 
 /// A Hyperport of `n` members: must be told before the first frame.
@@ -171,6 +170,18 @@ weft_time_ps weft__wire_take(struct weft__port *port, weft_time_ps now, uint32_t
 
 enum { WEFT__PREAMBLE = 8, WEFT__GAP = 12, WEFT__HEADER = 64 };
 
+/// On a special port, as weft__port_transmit.
+bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
+                                 weft_time_ps time, weft_time_ps delay);
+
+/// When what the far end waits for has left, which began now.
+static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_time_ps now,
+                                           const struct weft_packet *packet, weft_time_ps last_bit) {
+    if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
+        return now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
+    return last_bit;
+}
+
 /// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
 static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,
                                        const struct weft_packet *packet, weft_time_ps delay) {
@@ -180,16 +191,9 @@ static inline bool weft__port_transmit(struct weft__port *port, struct weft__wor
     weft_time_ps time =
         port->speed.byte_den == 1 ? wire * port->speed.byte_num : weft__port_time_carried(port, now, wire);
     port->busy_until_ps = now + time;
-    weft_time_ps last_bit = port->busy_until_ps - port->gap_ps;
     weft__count(w, WEFT__COUNT_PACKET_HOPS, 1);
-    if (__builtin_expect(port->special, 0)) {
-        if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
-        if (port->members) last_bit = weft__members_take(port, now, packet, time);
-        if (weft__port_is_lost(port, w, packet, last_bit)) return false;
-    }
-    if (port->cut_through && !weft_packet_is_local(packet) && packet->bytes > WEFT__HEADER)
-        last_bit = now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
-    weft_time_ps arrival = last_bit + delay;
+    if (__builtin_expect(port->special, 0)) return weft__port_transmit_special(port, w, packet, time, delay);
+    weft_time_ps arrival = weft__port_sent(port, now, packet, port->busy_until_ps - port->gap_ps) + delay;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, arrival, packet);
     return true;
 }

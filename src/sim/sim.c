@@ -11,6 +11,7 @@
 #include "sim/capture.h"
 #include "sim/check_wire.h"
 #include "sim/events.h"
+#include "sim/follow.h"
 #include "sim/jobs.h"
 #include "sim/lldp.h"
 #include "sim/paths.h"
@@ -91,6 +92,8 @@ static void connect_port(struct weft__network *net, uint32_t port) {
         t->node[far->node].role == WEFT_NODE_SWITCH)
         weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
     own->trace = weft__network_trace(net, info->node);
+    own->follow = weft__follow_port(net, port);
+    own->special |= own->follow != NULL;
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
@@ -444,6 +447,7 @@ static void collect(struct weft__network *net) {
     collect_round_trips(net);
     collect_samples(net);
     collect_flows(net);
+    weft__follow_collect(net);
     if (net->lldp) o->links = weft__lldp_collect(net, o->arena);
     if (net->events_max) weft__network_collect_events(net);
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
@@ -457,6 +461,7 @@ static void network_free(struct weft__network *net) {
         if (box->deinit) box->deinit(weft__network_state(net, i));
     }
     weft__capture_free(net->capture);
+    weft__follow_free(net);
     weft__rma_free(net);
     for (uint32_t i = 0; i < net->epochs; i++)
         weft_routes_free((struct weft_routes *)net->epoch[i].routes);
@@ -500,6 +505,7 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
     make_epochs(net);
     enum weft_status status = weft__shared_new(net, false, ret_error);
     start_engine(run);
+    weft__follow_start(net, run->options.follow);
     if (!status && run->options.capture_file && *net->scenario->capture.ports)
         status = weft__capture_new(net, run->options.capture_file, &net->capture, ret_error);
     if (status) return status;

@@ -16,12 +16,17 @@ static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time
     };
 }
 
-static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp) {
+static void finish_receiver(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
+                            uint32_t psn) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_flow_outcome *outcome = &nic->end.hosts->outcome[conf->flow];
     bool last = --nic->end.hosts->qps_left[conf->flow] == 0;
     if (last) {
         outcome->end_ps = w->now_ps;
+        if (__builtin_expect(nic->port.follow != NULL, 0) && nic->port.follow->qp[qp])
+            weft__follow_add(
+                nic->port.follow,
+                &(struct weft_followed){.time_ps = w->now_ps, .qp = qp, .psn = psn, .what = WEFT_FOLLOWED_FINISHED});
         if (__builtin_expect(nic->trace != NULL, 0)) {
             struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
             if (event) event->value = w->now_ps - nic->end.hosts->flow[conf->flow].start_ps;
@@ -95,7 +100,7 @@ void weft__nic_on_data(struct weft__node *node, struct weft__nic *nic, struct we
     nic->transport->on_data(r, &fact, p, &receipt);
     if (receipt.notify.kind) notify(node, nic, w, p->qp, &receipt.notify);
     act_on_verdict(nic, w, p, &receipt);
-    if (r->expected == fact.qp->packets && r->expected != before) finish_receiver(node, nic, w, p->qp);
+    if (r->expected == fact.qp->packets && r->expected != before) finish_receiver(node, nic, w, p->qp, p->psn);
     for (; receipt.messages; receipt.messages--)
         weft__message_arrived(node, &nic->end, w, p->qp);
     reply(node, nic, w, p->qp, &receipt);
@@ -135,7 +140,7 @@ static void on_consumed(struct weft__node *node, struct weft__endpoint *end, str
                         bool last) {
     uint32_t flow = end->hosts->qp[qp].flow;
     for (uint32_t k = 0; last && k < end->hosts->flow[flow].qps; k++)
-        finish_receiver(node, nic_of(end), w, qp + k);
+        finish_receiver(node, nic_of(end), w, qp + k, WEFT_NONE);
 }
 
 static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,

@@ -64,10 +64,29 @@ static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sende
     return (weft_bytes)(s->next - s->una) * conf->mtu < s->window_bytes;
 }
 
+/// For who follows it: what a sender waits for from now on.
+static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
+    const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    struct weft__follow *f = nic->port.follow;
+    if (!f->qp[qp] || !s->started || s->done) return;
+    enum weft_sender_state state = WEFT_SENDER_READY;
+    if (s->next >= s->posted)
+        state = WEFT_SENDER_EMPTY;
+    else if (!may_send(&nic->end.hosts->qp[qp], s))
+        state = WEFT_SENDER_WINDOW;
+    else if (nic->hold_until_ps > now && nic->end.hosts->hold[qp].until_ps > now)
+        state = WEFT_SENDER_HELD;
+    else if (s->next_send_ps > now)
+        state = WEFT_SENDER_PACED;
+    weft__follow_add(
+        f, &(struct weft_followed){.time_ps = now, .qp = qp, .what = WEFT_FOLLOWED_SENDER, .state = (uint8_t)state});
+}
+
 /// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
 static void schedule(struct weft__node *node, struct weft__nic *nic, uint32_t qp, weft_time_ps free_ps) {
     const struct weft_qp_conf *conf = &nic->end.hosts->qp[qp];
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
+    if (__builtin_expect(nic->port.follow != NULL, 0)) follow(nic, qp, free_ps);
     if (s->ready || !s->started || !may_send(conf, s)) return;
     nic = weft__nic_of_sender(nic, qp);
     weft_time_ps at = s->next_send_ps;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft why: where the completion time of a flow went. What the results do not hold is run again: once to follow the
+// flows, and once more to see who was before them at the ports that they used.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "simulation.h"
+#include "weft/why.h"
+
+static struct {
+    const char *slowest, *group;
+} asked;
+static const struct weft_cli_option own[] = {
+    {"slowest", "N", "the N flows with the longest completion time", &asked.slowest, NULL},
+    {"group", "NAME", "the flow at the group's 99th percentile beside the one at its median", &asked.group, NULL},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "why",
+    .operands = "DIR [FLOW]",
+    .about =
+        "Tells where the completion time of a flow went, in parts that add up to it: serialisation, propagation,\n"
+        "queueing and behind whom, pauses and by whom, the pace of congestion control, and so on along the critical\n"
+        "path of its last byte. FLOW is its number in the table flows. DIR holds results of --out; what they lack is\n"
+        "run again from the scenario in them, and the digest compared. A scenario file may stand for DIR.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_min = 1,
+    .operands_max = 2,
+    .option = own,
+};
+
+/// A run, followed.
+struct run {
+    struct weft_cli_simulation s;
+    struct weft_run run;
+};
+
+/// Flows to be explained.
+struct chosen {
+    uint32_t *flow, n;
+    const char **title; ///< [n], what each is; or NULL
+};
+
+static enum weft_status run_followed(struct run *r, const struct weft_cli_options *o,
+                                     const struct weft_scenario_file *file, uint32_t variant, const char *label,
+                                     struct weft_follow *follow, struct weft_error *ret_error) {
+    enum weft_status status = weft_cli_simulation_init(&r->s, file, variant, ret_error);
+    if (status) return status;
+    r->s.follow = follow;
+    return weft_cli_simulation_run(&r->s, o, label, &r->run, ret_error);
+}
+
+// --- which flows --------------------------------------------------------------------------------------------------
+
+static weft_time_ps fct_of(const struct weft_run *run, uint32_t flow) {
+    return run->outcome->flow[flow].end_ps - run->workload->flow[flow].start_ps;
+}
+
+static const struct weft_run *sorted; ///< for qsort
+static int by_fct(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    weft_time_ps fx = fct_of(sorted, x), fy = fct_of(sorted, y);
+    if (fx != fy) return fx > fy ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/// Those that finished, of a group (WEFT_NONE: of all), the slowest first.
+static uint32_t *slowest_first(const struct weft_run *run, uint32_t group, struct weft_arena *arena, uint32_t *ret_n) {
+    const struct weft_workload *w = run->workload;
+    uint32_t *flow = weft_arena_alloc(arena, w->flows, sizeof *flow), n = 0;
+    for (uint32_t i = 0; i < w->flows; i++)
+        if (run->outcome->flow[i].end_ps != WEFT_TIME_NEVER && (group == WEFT_NONE || w->flow[i].group == group))
+            flow[n++] = i;
+    sorted = run;
+    if (n) qsort(flow, n, sizeof *flow, by_fct);
+    *ret_n = n;
+    return flow;
+}
+
+static enum weft_status find_group(const struct weft_run *run, uint32_t *ret_group, struct weft_error *ret_error) {
+    const struct weft_workload *w = run->workload;
+    char expected[512];
+    for (uint32_t i = 0; i < w->groups; i++)
+        if (!strcmp(w->group[i], asked.group)) {
+            *ret_group = i;
+            return WEFT_OK;
+        }
+    weft__names_expected(asked.group, w->group, w->groups, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--group %s: no such group of flows; %s",
+                          asked.group, expected);
+}
+
+static enum weft_status choose_of_group(const struct weft_run *run, struct weft_arena *arena, struct chosen *ret,
+                                        struct weft_error *ret_error) {
+    static const char *titles[] = {"99th percentile", "median"};
+    uint32_t group, n;
+    enum weft_status status = find_group(run, &group, ret_error);
+    if (status) return status;
+    uint32_t *flow = slowest_first(run, group, arena, &n);
+    if (!n)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--group %s: none of its flows finished",
+                              asked.group);
+    // nearest rank, from the slowest: the same flows as in the table of groups
+    uint32_t p99 = n - (uint32_t)(((uint64_t)99 * n + 99) / 100), p50 = n - (uint32_t)(((uint64_t)50 * n + 99) / 100);
+    ret->flow = weft_arena_alloc(arena, 2, sizeof *ret->flow);
+    ret->flow[0] = flow[p99];
+    ret->flow[1] = flow[p50];
+    ret->n = 2;
+    ret->title = titles;
+    return WEFT_OK;
+}
+
+static enum weft_status choose(const struct weft_cli_options *o, const struct weft_run *run, struct chosen *ret,
+                               struct weft_error *ret_error) {
+    uint64_t number;
+    uint32_t flows = run->workload->flows;
+    if (asked.group) return choose_of_group(run, o->arena, ret, ret_error);
+    if (asked.slowest) {
+        if (!weft_cli_number("--slowest", asked.slowest, 1, UINT32_MAX, &number)) return WEFT_ERROR_INPUT;
+        ret->flow = slowest_first(run, WEFT_NONE, o->arena, &ret->n);
+        if (ret->n > number) ret->n = (uint32_t)number;
+        return WEFT_OK;
+    }
+    if (!flows) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "the run has no flows");
+    if (!weft_cli_number("FLOW", o->operand[1], 0, flows - 1, &number)) return WEFT_ERROR_INPUT;
+    ret->flow = weft_arena_alloc(o->arena, 1, sizeof *ret->flow);
+    ret->flow[0] = (uint32_t)number;
+    ret->n = 1;
+    return WEFT_OK;
+}
+
+// --- showing it ---------------------------------------------------------------------------------------------------
+
+static void print_why(const struct weft_run *run, const struct weft_why *why, const char *title) {
+    const struct weft_topology *t = run->topology;
+    const struct weft_flow *f = &run->workload->flow[why->flow];
+    char bytes[WEFT_CLI_TEXT], fct[32], ideal[32], part[32];
+    weft_time_ps alone = run->outcome->flow[why->flow].ideal_ps;
+    weft_format_time(why->fct_ps, fct, sizeof fct);
+    weft_format_time(alone, ideal, sizeof ideal);
+    printf("%s%sflow %u (%s), %s to %s, %s: completed in %s", title ? title : "", title ? ": " : "", why->flow,
+           run->workload->group[f->group], t->node[t->host[f->src]].name, t->node[t->host[f->dst]].name,
+           weft_cli_bytes_text(f->bytes, bytes), fct);
+    if (alone && alone != WEFT_TIME_NEVER)
+        printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)alone, ideal);
+    putchar('\n');
+    for (uint32_t i = 0; i < why->parts; i++) {
+        const struct weft_why_part *p = &why->part[i];
+        weft_format_time(p->time_ps, part, sizeof part);
+        printf("  %10s %5.1f%%  %-19s %s%s%s\n", part, 100.0 * (double)p->time_ps / (double)why->fct_ps,
+               weft_why_names[p->kind], p->where, *p->because_of ? ": " : "", p->because_of);
+    }
+}
+
+static void json_why(struct weft__json *j, const struct weft_run *run, const struct weft_why *why, const char *title) {
+    const struct weft_topology *t = run->topology;
+    const struct weft_flow *f = &run->workload->flow[why->flow];
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "flow", why->flow);
+    if (title) weft__json_key_string(j, "is", title);
+    weft__json_key_string(j, "group", run->workload->group[f->group]);
+    weft__json_key_string(j, "src", t->node[t->host[f->src]].name);
+    weft__json_key_string(j, "dst", t->node[t->host[f->dst]].name);
+    weft__json_key_u64(j, "bytes", f->bytes);
+    weft__json_key_u64(j, "fct_ps", why->fct_ps);
+    weft__json_key(j, "parts");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < why->parts; i++) {
+        const struct weft_why_part *p = &why->part[i];
+        weft__json_begin_object(weft__json_value(j));
+        weft__json_key_string(j, "kind", weft_why_names[p->kind]);
+        weft__json_key_string(j, "where", p->where);
+        weft__json_key_string(j, "because_of", p->because_of);
+        weft__json_key_u64(j, "time_ps", p->time_ps);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+static void show(const struct weft_cli_options *o, const struct weft_run *run, const struct chosen *chosen,
+                 const struct weft_why *why) {
+    struct weft__json j = {.file = stdout};
+    bool list = chosen->title || asked.slowest;
+    if (!o->json)
+        for (uint32_t i = 0; i < chosen->n; i++) {
+            if (i) putchar('\n');
+            print_why(run, &why[i], chosen->title ? chosen->title[i] : NULL);
+        }
+    if (!o->json) return;
+    if (list) {
+        weft__json_begin_object(&j);
+        weft__json_key(&j, "flows");
+        weft__json_begin_array(&j);
+    }
+    for (uint32_t i = 0; i < chosen->n; i++)
+        json_why(weft__json_value(&j), run, &why[i], chosen->title ? chosen->title[i] : NULL);
+    if (list) {
+        weft__json_end_array(&j);
+        weft__json_end_object(&j);
+    }
+    putchar('\n');
+}
+
+// --- the command --------------------------------------------------------------------------------------------------
+
+static enum weft_status check_usage(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    unsigned ways = (o->operands > 1) + (asked.slowest != NULL) + (asked.group != NULL);
+    if (ways == 1) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                          "why: expected the number of a flow, or --slowest N, or --group NAME");
+}
+
+/// The first run tells which flows there are and what they did, the second who was in their way.
+static enum weft_status explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                uint32_t variant, const struct weft_cli_result *stored, struct run *first,
+                                struct run *second, struct weft_error *error) {
+    struct weft_follow follow = {0}, others = {0};
+    struct chosen chosen = {0};
+    enum weft_status status = run_followed(first, o, file, variant, "following", &follow, error);
+    if (!status) status = weft_cli_compare_digests(o, stored, first->run.outcome, error);
+    if (!status) status = choose(o, &first->run, &chosen, error);
+    if (status) return status;
+    const struct weft_workload *w = first->run.workload;
+    bool *flow = weft_arena_alloc(o->arena, w->flows, sizeof *flow);
+    bool *port = weft_arena_alloc(o->arena, first->run.topology->ports, sizeof *port);
+    struct weft_whys *whys = weft_whys_new(&first->run, &follow, NULL, o->arena);
+    for (uint32_t i = 0; i < chosen.n && !status; i++)
+        status = weft_why_ports(whys, chosen.flow[i], port, error);
+    if (!status) {
+        others = (struct weft_follow){.flow = flow, .port = port};
+        status = run_followed(second, o, file, variant, "who was before it", &others, error);
+    }
+    if (status) return status;
+    struct weft_why *why = weft_arena_alloc(o->arena, chosen.n, sizeof *why);
+    whys = weft_whys_new(&first->run, &follow, &others, o->arena);
+    for (uint32_t i = 0; i < chosen.n && !status; i++)
+        status = weft_why(whys, chosen.flow[i], &why[i], error);
+    if (!status) show(o, &first->run, &chosen, why);
+    return status;
+}
+
+static enum weft_status why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                            struct weft_error *error) {
+    struct run first = {0}, second = {0};
+    struct weft_cli_result stored;
+    uint32_t variant = 0;
+    enum weft_status status = check_usage(o, error);
+    if (!status) status = weft_cli_result_variant(o, file, &stored, &variant, error);
+    weft_cli_catch_interrupt();
+    if (!status) status = explain(o, file, variant, &stored, &first, &second, error);
+    weft_cli_simulation_deinit(&first.s);
+    weft_cli_simulation_deinit(&second.s);
+    return status;
+}
+
+int weft_cli_why(int argc, char **argv) {
+    return weft_cli_on_scenario(&command, argc, argv, why);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run keeps of chosen flows, so that it can be told where their time went (weft_sim_options.follow): every frame
+// of theirs on every Ethernet link, what kept their senders from sending, and pauses of the ports that they used.
+// Nothing that is followed changes what a run does, nor its digest.
+#ifndef WEFT_FOLLOW_H
+#define WEFT_FOLLOW_H
+
+#include "weft/types.h"
+
+enum weft_followed_what {
+    WEFT_FOLLOWED_FRAME,    ///< begins to be sent at time_ps
+    WEFT_FOLLOWED_PAUSED,   ///< the port may not send `priority`
+    WEFT_FOLLOWED_RESUMED,  ///< it may again
+    WEFT_FOLLOWED_SENDER,   ///< from now on `state` is what a queue pair's sender is in
+    WEFT_FOLLOWED_FINISHED, ///< packet `psn` of `qp` was the last that the flow's receiver needed
+};
+
+/// What a sender that is not sending waits for.
+enum weft_sender_state {
+    WEFT_SENDER_READY,  ///< its turn, or that its port may send
+    WEFT_SENDER_EMPTY,  ///< something to send; an acknowledgement, if all has been sent
+    WEFT_SENDER_WINDOW, ///< an acknowledgement: as much as may be is under way
+    WEFT_SENDER_PACED,  ///< the time that its congestion control allows
+    WEFT_SENDER_HELD,   ///< the end of a pause by source flow control
+};
+
+struct weft_followed {
+    weft_time_ps time_ps;
+    // FRAME
+    weft_time_ps busy_ps;    ///< until when the port can send nothing else
+    weft_time_ps sent_ps;    ///< what the far end waits for has left: all of it, or to cut through its first bytes
+    weft_time_ps arrival_ps; ///< the far end acts on it; WEFT_TIME_NEVER: lost on the link
+    uint32_t port;           ///< that it happened at
+    uint32_t qp, psn;
+    uint8_t what;     ///< enum weft_followed_what
+    uint8_t kind;     ///< FRAME: enum weft_packet_kind
+    uint8_t priority; ///< FRAME, PAUSED, RESUMED
+    uint8_t state;    ///< SENDER: enum weft_sender_state
+};
+
+struct weft_follow {
+    const bool *flow; ///< [flows]: those to be followed; NULL: all
+    const bool *port; ///< [ports]: those of which every frame is kept; NULL: none
+    // what came of it, in the outcome's arena, by port, each in the order in which it was noted. What was noted later
+    // of a sender holds, even if it is of an earlier time.
+    struct weft_followed *followed;
+    uint64_t n;
+};
+
+#endif

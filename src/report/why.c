@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a flow's completion time went (weft/why.h): its critical path, found backwards in the frames that were
+// followed.
+#include "report/why.h"
+
+#include <stdlib.h>
+
+const char *const weft_why_names[WEFT_WHYS] = {
+#define X(e, name, help) name,
+    WEFT_WHY_KINDS(X)
+#undef X
+};
+const char *const weft_why_helps[WEFT_WHYS] = {
+#define X(e, name, help) help,
+    WEFT_WHY_KINDS(X)
+#undef X
+};
+
+// --- finding frames -----------------------------------------------------------------------------------------------
+
+static int by_packet(const void *a, const void *b) {
+    const struct weft_followed *x = *(const struct weft_followed *const *)a;
+    const struct weft_followed *y = *(const struct weft_followed *const *)b;
+    if (x->qp != y->qp) return x->qp < y->qp ? -1 : 1;
+    if (x->psn != y->psn) return x->psn < y->psn ? -1 : 1;
+    return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
+}
+
+static bool is_data(const struct weft_followed *f) {
+    return f->what == WEFT_FOLLOWED_FRAME && f->kind == WEFT_PACKET_DATA;
+}
+
+static void note_logs(struct weft__follow_logs *logs, const struct weft_follow *follow, uint32_t ports,
+                      struct weft_arena *arena) {
+    logs->first = weft_arena_alloc(arena, ports + (size_t)1, sizeof *logs->first);
+    if (!follow) return;
+    logs->followed = follow->followed;
+    for (uint64_t i = 0; i < follow->n; i++)
+        logs->first[follow->followed[i].port + 1]++;
+    for (uint32_t i = 0; i < ports; i++)
+        logs->first[i + 1] += logs->first[i];
+}
+
+struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_follow *follow,
+                                const struct weft_follow *others, struct weft_arena *arena) {
+    const struct weft_workload *w = run->workload;
+    struct weft_whys *y = weft_arena_alloc(arena, 1, sizeof *y);
+    *y = (struct weft_whys){.run = run, .arena = arena};
+    note_logs(&y->own, follow, run->topology->ports, arena);
+    note_logs(&y->all, others, run->topology->ports, arena);
+    y->frame = weft_arena_alloc(arena, follow->n, sizeof *y->frame);
+    y->finished = weft_arena_alloc(arena, w->flows, sizeof *y->finished);
+    y->qp0 = weft_arena_alloc(arena, w->flows + (size_t)1, sizeof *y->qp0);
+    for (uint32_t i = 0; i < w->flows; i++)
+        y->qp0[i + 1] = y->qp0[i] + w->flow[i].qps;
+    for (uint64_t i = 0; i < follow->n; i++) {
+        const struct weft_followed *f = &follow->followed[i];
+        if (is_data(f)) y->frame[y->frames++] = f;
+        if (f->what == WEFT_FOLLOWED_FINISHED) y->finished[weft__why_flow_of(y, f->qp)] = f;
+    }
+    const struct weft_outcome *o = run->outcome;
+    if (o->recorded) y->pause = weft_pauses_list(o->record, o->recorded, run->topology->ports, arena, &y->pauses);
+    if (y->frames) qsort(y->frame, y->frames, sizeof *y->frame, by_packet);
+    return y;
+}
+
+uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp) {
+    uint32_t low = 0, high = y->run->workload->flows; // the first flow that begins behind it
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (y->qp0[middle] <= qp)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+/// The frames of a packet begin here; they are in the order of time.
+static uint64_t frames_of(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
+    struct weft_followed key = {.qp = qp, .psn = psn};
+    uint64_t low = 0, high = y->frames;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        const struct weft_followed *at = &key;
+        if (by_packet(&y->frame[middle], &at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_of(const struct weft_followed *f, uint32_t qp, uint32_t psn) {
+    return f->qp == qp && f->psn == psn;
+}
+
+/// The frame of this packet that arrived last, at `by` or before; NULL: none.
+static const struct weft_followed *arrived(const struct weft_whys *y, uint32_t qp, uint32_t psn, weft_time_ps by) {
+    const struct weft_followed *last = NULL;
+    for (uint64_t i = frames_of(y, qp, psn); i < y->frames && is_of(y->frame[i], qp, psn); i++)
+        if (y->frame[i]->arrival_ps <= by && (!last || y->frame[i]->arrival_ps >= last->arrival_ps)) last = y->frame[i];
+    return last;
+}
+
+static uint32_t node_of(const struct weft_whys *y, uint32_t port) {
+    return y->run->topology->port[port].node;
+}
+
+static uint32_t far_node(const struct weft_whys *y, uint32_t port) {
+    return node_of(y, y->run->topology->port[port].peer);
+}
+
+/// The packet that a flow of messages ended with: of what its receiver got, the last.
+static const struct weft_followed *last_arrived(const struct weft_whys *y, uint32_t flow, weft_time_ps by) {
+    const struct weft_topology *t = y->run->topology;
+    const struct weft_followed *last = NULL;
+    uint32_t dst = t->host[y->run->workload->flow[flow].dst];
+    for (uint64_t i = frames_of(y, y->qp0[flow], 0); i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++) {
+        const struct weft_followed *f = y->frame[i];
+        if (far_node(y, f->port) == dst && f->arrival_ps <= by && (!last || f->arrival_ps >= last->arrival_ps))
+            last = f;
+    }
+    return last;
+}
+
+static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const struct weft_followed **ret_end,
+                                 struct weft_error *ret_error) {
+    const struct weft_workload *w = y->run->workload;
+    const char *why = NULL;
+    if (w->flow[flow].rma)
+        why = "is a connection of remote memory access, which has no completion time";
+    else if (y->run->outcome->flow[flow].end_ps == WEFT_TIME_NEVER)
+        why = "did not finish";
+    else if (!y->finished[flow])
+        why = "was not followed";
+    if (why) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "flow %u %s", flow, why);
+    *ret_end = y->finished[flow];
+    return WEFT_OK;
+}
+
+/// The frames of the packet that completed the flow, from its sender to its receiver. What came first through a fabric
+/// is found by its arrival at the box before it.
+static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, struct weft__why_path *p,
+                                  struct weft_error *ret_error) {
+    const struct weft_topology *t = y->run->topology;
+    enum weft_status status = find_end(y, flow, &p->end, ret_error);
+    if (status) return status;
+    const struct weft_followed *hop = p->end->psn == WEFT_NONE ? last_arrived(y, flow, p->end->time_ps)
+                                                               : arrived(y, p->end->qp, p->end->psn, p->end->time_ps);
+    p->flow = flow;
+    p->hops = WEFT__WHY_HOPS_MAX;
+    while (hop && p->hops) {
+        p->hop[--p->hops] = hop;
+        if (t->node[node_of(y, hop->port)].role == WEFT_NODE_HOST) break;
+        hop = arrived(y, hop->qp, hop->psn, hop->time_ps);
+    }
+    uint32_t n = WEFT__WHY_HOPS_MAX - p->hops;
+    for (uint32_t i = 0; i < n; i++)
+        p->hop[i] = p->hop[p->hops + i];
+    p->hops = n;
+    if (hop && n) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                          "flow %u: its last packet cannot be followed back to its sender", flow);
+}
+
+enum weft_status weft_why_ports(const struct weft_whys *y, uint32_t flow, bool *ret_port,
+                                struct weft_error *ret_error) {
+    struct weft__why_path path;
+    enum weft_status status = find_path(y, flow, &path, ret_error);
+    for (uint32_t i = 0; !status && i < path.hops; i++)
+        ret_port[path.hop[i]->port] = true;
+    return status;
+}
+
+// --- parts --------------------------------------------------------------------------------------------------------
+
+static bool same_name(struct weft__why_name a, struct weft__why_name b) {
+    return a.what == b.what && a.id == b.id && a.more == b.more;
+}
+
+void weft__why_add(struct weft__why_list *l, struct weft__why_time part) {
+    if (!part.time_ps) return;
+    for (uint32_t i = l->n; i-- > 0;) {
+        struct weft__why_time *at = &l->part[i];
+        if (at->kind != part.kind || !same_name(at->where, part.where) || !same_name(at->because_of, part.because_of))
+            continue;
+        at->time_ps += part.time_ps;
+        return;
+    }
+    if (l->n == l->room) {
+        uint32_t room = l->room ? 2 * l->room : 32;
+        struct weft__why_time *more = weft_arena_alloc(l->arena, room, sizeof *more);
+        if (l->n) memcpy(more, l->part, l->n * sizeof *more);
+        l->part = more;
+        l->room = room;
+    }
+    l->part[l->n++] = part;
+}
+
+static const char *port_name(const struct weft_whys *y, uint32_t port) {
+    char name[256];
+    weft_topology_port_name(y->run->topology, port, name, sizeof name);
+    return weft_arena_text(y->arena, name);
+}
+
+static const char *flow_name(const struct weft_whys *y, uint32_t flow) {
+    const struct weft_topology *t = y->run->topology;
+    const struct weft_flow *f = &y->run->workload->flow[flow];
+    return weft_arena_format(y->arena, "flow %u (%s), %s to %s", flow, y->run->workload->group[f->group],
+                             t->node[t->host[f->src]].name, t->node[t->host[f->dst]].name);
+}
+
+static const char *name_of(const struct weft_whys *y, struct weft__why_name name) {
+    const struct weft_node_info *node = y->run->topology->node;
+    switch (name.what) {
+    case WEFT__WHY_PORT:
+        return port_name(y, name.id);
+    case WEFT__WHY_NODE:
+        return node[name.id].name;
+    case WEFT__WHY_NODES:
+        return weft_arena_format(y->arena, "%s to %s", node[name.id].name, node[name.more].name);
+    case WEFT__WHY_FLOW:
+        return flow_name(y, name.id);
+    case WEFT__WHY_CONTROL:
+        return weft_arena_format(y->arena, "control packets of %s", flow_name(y, name.id));
+    case WEFT__WHY_LOCAL:
+        return "pause frames or LLDP";
+    case WEFT__WHY_PAUSE:
+        if (name.more == WEFT_NONE) return port_name(y, name.id);
+        return weft_arena_format(y->arena, "%s, for the queue of %s", port_name(y, name.id), port_name(y, name.more));
+    case WEFT__WHY_MARKS:
+        return weft_arena_format(y->arena, "marks at %s", port_name(y, name.id));
+    case WEFT__WHY_NOTHING:
+        break;
+    }
+    return "";
+}
+
+/// On the link, and what the far end takes before it acts.
+static void add_link(const struct weft_whys *y, struct weft__why_list *l, const struct weft_followed *hop) {
+    const struct weft_topology *t = y->run->topology;
+    weft_time_ps delay = t->link[t->port[hop->port].link].delay_ps, left = hop->arrival_ps - hop->sent_ps;
+    struct weft__why_name port = {WEFT__WHY_PORT, hop->port, 0}, far = {WEFT__WHY_NODE, far_node(y, hop->port), 0};
+    if (delay > left) delay = left;
+    weft__why_add(l, (struct weft__why_time){WEFT_WHY_SERIALISATION, port, {.id = 0}, hop->sent_ps - hop->time_ps});
+    weft__why_add(l, (struct weft__why_time){WEFT_WHY_PROPAGATION, port, {.id = 0}, delay});
+    weft__why_add(l, (struct weft__why_time){WEFT_WHY_PROCESSING, far, {.id = 0}, left - delay});
+}
+
+/// From the arrival of a frame until it is sent on, or to the end.
+static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, uint32_t i, struct weft__why_list *l) {
+    const struct weft_followed *hop = p->hop[i], *next = i + 1 < p->hops ? p->hop[i + 1] : NULL;
+    uint32_t far = far_node(y, hop->port);
+    if (!next) {
+        struct weft__why_name host = {WEFT__WHY_NODE, far, 0};
+        weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, p->end->time_ps - hop->arrival_ps});
+    } else if (far == node_of(y, next->port)) {
+        weft__why_port(y, p, next, hop->arrival_ps, l);
+    } else {
+        struct weft__why_name edges = {WEFT__WHY_NODES, far, node_of(y, next->port)};
+        weft__why_add(l, (struct weft__why_time){WEFT_WHY_FABRIC, edges, {.id = 0}, next->time_ps - hop->arrival_ps});
+    }
+}
+
+enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_why *ret_why,
+                          struct weft_error *ret_error) {
+    struct weft__why_path path;
+    enum weft_status status = find_path(y, flow, &path, ret_error);
+    if (status) return status;
+    struct weft__why_list list = {.arena = y->arena};
+    weft__why_sender(y, &path, &list);
+    for (uint32_t i = 0; i < path.hops; i++) {
+        add_link(y, &list, path.hop[i]);
+        add_stay(y, &path, i, &list);
+    }
+    *ret_why = (struct weft_why){.flow = flow,
+                                 .fct_ps = path.end->time_ps - y->run->workload->flow[flow].start_ps,
+                                 .part = weft_arena_alloc(y->arena, list.n, sizeof *ret_why->part),
+                                 .parts = list.n};
+    for (uint32_t i = 0; i < list.n; i++)
+        ret_why->part[i] = (struct weft_why_part){list.part[i].kind, name_of(y, list.part[i].where),
+                                                  name_of(y, list.part[i].because_of), list.part[i].time_ps};
+    return WEFT_OK;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that explain a flow's completion time share.
+#ifndef WEFT_REPORT_WHY_H
+#define WEFT_REPORT_WHY_H
+
+#include <string.h>
+
+#include "weft/timeline.h"
+#include "weft/why.h"
+
+enum { WEFT__WHY_HOPS_MAX = 64 };
+
+/// What the ports kept, one after another.
+struct weft__follow_logs {
+    const struct weft_followed *followed;
+    uint64_t *first; ///< [ports + 1]
+};
+
+struct weft_whys {
+    const struct weft_run *run;
+    struct weft__follow_logs own, all;  ///< of the flows; every frame of some ports
+    const struct weft_followed **frame; ///< [frames] of data, by queue pair, packet and time
+    uint64_t frames;
+    const struct weft_followed **finished; ///< [flows], NULL: it did not finish, or was not followed
+    uint32_t *qp0;                         ///< [flows + 1]: the first queue pair
+    const struct weft_pause *pause;        ///< [pauses] of the run's events
+    uint32_t pauses;
+    struct weft_arena *arena;
+};
+uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
+
+/// Of the packet that completed a flow.
+struct weft__why_path {
+    uint32_t flow, hops;
+    const struct weft_followed *end;
+    const struct weft_followed *hop[WEFT__WHY_HOPS_MAX]; ///< the first one is the sender's
+};
+
+/// A place or a cause, by number.
+enum weft__why_what {
+    WEFT__WHY_NOTHING,
+    WEFT__WHY_PORT,
+    WEFT__WHY_NODE,
+    WEFT__WHY_NODES,   ///< from one to another
+    WEFT__WHY_FLOW,    ///< frames of its data
+    WEFT__WHY_CONTROL, ///< ACKs, NAKs, CNPs, requests of it
+    WEFT__WHY_LOCAL,   ///< pause frames and LLDP
+    WEFT__WHY_PAUSE,   ///< by a port, because of the queue of another (WEFT_NONE: not known)
+    WEFT__WHY_MARKS,   ///< by the queue of a port
+};
+struct weft__why_name {
+    enum weft__why_what what;
+    uint32_t id, more;
+};
+struct weft__why_time {
+    enum weft_why_kind kind;
+    struct weft__why_name where, because_of;
+    weft_time_ps time_ps;
+};
+struct weft__why_list {
+    struct weft_arena *arena;
+    struct weft__why_time *part;
+    uint32_t n, room;
+};
+/// Adds time to the part of that kind, place and cause.
+void weft__why_add(struct weft__why_list *l, struct weft__why_time part);
+
+/// From the flow's start until its critical packet is sent.
+void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l);
+/// From the time when a frame came until its port sends it.
+void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                    weft_time_ps from, struct weft__why_list *l);
+
+#endif
