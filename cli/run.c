@@ -118,35 +118,6 @@ static void mention_others(const struct weft_cli_options *o, const struct weft_s
     weft_cli_mention_others("running", names, n, ", weft compare runs all");
 }
 
-/// The variant to run: of a folder of results the one that was run.
-static enum weft_status choose(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                               struct weft_stored *ret_stored, uint32_t *ret_variant, struct weft_error *error) {
-    *ret_stored = (struct weft_stored){0};
-    if (!weft_cli_is_result(o->operand[0])) return weft_cli_variant(o, file, ret_variant, error);
-    enum weft_status status = weft_stored_read(o->operand[0], o->variant, o->arena, ret_stored, error);
-    if (!status) *ret_variant = weft_scenario_variant_find(file, ret_stored->variant);
-    return status;
-}
-
-/// Whether a run repeated what was stored. One that was interrupted, or is now or got other settings, has another end.
-static enum weft_status compare_digests(const struct weft_cli_options *o, const struct weft_stored *stored,
-                                        const struct weft_outcome *outcome, struct weft_error *error) {
-    char digest[17];
-    if (!stored->digest || o->settings || outcome->end == WEFT_END_INTERRUPTED) return WEFT_OK;
-    if (stored->interrupted) {
-        fprintf(stderr, "weft: the stored run was interrupted: digests are not compared\n");
-        return WEFT_OK;
-    }
-    snprintf(digest, sizeof digest, "%016" PRIx64, outcome->digest);
-    if (strcmp(digest, stored->digest))
-        return weft_error_set(error, WEFT_ERROR_CLAIM, WEFT_NOWHERE,
-                              "the run does not repeat: its digest is %s, that of the results %s, by weft %s; another "
-                              "version counts otherwise, or a file that the scenario reads has changed",
-                              digest, stored->digest, stored->weft);
-    if (!o->quiet && !o->json) fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
-    return WEFT_OK;
-}
-
 /// Returns the exit status; `error` is set if something should be said on standard error.
 static enum weft_status run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                             struct weft_error *error) {
@@ -159,7 +130,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
     if (!status) status = check_table(o, error);
     if (!status) status = parse_exports(o, &exports, error);
-    if (!status) status = choose(o, file, &stored, &variant, error);
+    if (!status) status = weft_cli_stored_variant(o, file, &stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
         if (!o->variant && !stored.variant && !o->json && !o->quiet) mention_others(o, file);
@@ -175,7 +146,9 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
             weft_report_nccl_tests(stdout, &run);
         else
             weft_cli_print_results(stdout, &results, o->json);
-        if (!status) status = compare_digests(o, &stored, s.outcome, error);
+        if (!status && stored.variant) status = weft_cli_compare_digests(o, &stored, s.outcome, error);
+        if (!status && stored.variant && !o->settings && !o->quiet && !o->json)
+            fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
         if (output.status) {
             *error = output;
             status = output.status;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,11 +136,12 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     struct weft_cli_progress progress;
     weft_cli_progress_init(&progress, label, options->quiet);
     struct weft_sim_options sim = {.threads = useful_threads(options->threads),
-                                   .record = options->out != NULL,
+                                   .record = options->out || s->follow,
                                    .interrupt = &interrupted,
                                    .on_progress = weft_cli_progress_on,
                                    .context = &progress,
-                                   .capture_file = capture_file(s, options->out)};
+                                   .capture_file = s->follow ? NULL : capture_file(s, options->out),
+                                   .follow = s->follow};
     weft_memory_reset_max();
     enum weft_status status = check_workload(s, ret_error);
     if (options->out && !status)
@@ -157,6 +159,36 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);
     return status;
+}
+
+enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                         struct weft_stored *ret_stored, uint32_t *ret_variant,
+                                         struct weft_error *ret_error) {
+    *ret_stored = (struct weft_stored){0};
+    if (!weft_cli_is_result(o->operand[0])) return weft_cli_variant(o, file, ret_variant, ret_error);
+    enum weft_status status = weft_stored_read(o->operand[0], o->variant, o->arena, ret_stored, ret_error);
+    if (status) return status;
+    *ret_variant = weft_scenario_variant_find(file, ret_stored->variant);
+    if (*ret_variant != WEFT_NONE) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                          "%s: its run is of variant '%s', which the stored scenario does not have", o->operand[0],
+                          ret_stored->variant);
+}
+
+enum weft_status weft_cli_compare_digests(const struct weft_cli_options *o, const struct weft_stored *stored,
+                                          const struct weft_outcome *outcome, struct weft_error *ret_error) {
+    char digest[17];
+    if (!stored->digest || o->settings || outcome->end == WEFT_END_INTERRUPTED) return WEFT_OK;
+    if (stored->interrupted) {
+        fprintf(stderr, "weft: the stored run was interrupted: digests are not compared\n");
+        return WEFT_OK;
+    }
+    snprintf(digest, sizeof digest, "%016" PRIx64, outcome->digest);
+    if (!strcmp(digest, stored->digest)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_CLAIM, WEFT_NOWHERE,
+                          "the run does not repeat: its digest is %s, that of the results %s, by weft %s; another "
+                          "version counts otherwise, or a file that the scenario reads has changed",
+                          digest, stored->digest, stored->weft);
 }
 
 void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool json) {

@@ -15,6 +15,7 @@ struct weft_cli_simulation {
     struct weft_workload *workload;
     struct weft_arena *arena;
     struct weft_outcome *outcome; ///< NULL before it ran
+    struct weft_follow *follow;   ///< what the run is to follow; NULL: nothing
     bool one_of_several;          ///< files that it writes itself bear the variant's name
 };
 
@@ -26,6 +27,15 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 /// *ret_run points into `s`.
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
+
+/// The variant to run and, if the operand is a folder of results, its run in there (else all NULL).
+enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
+                                         struct weft_stored *ret_stored, uint32_t *ret_variant,
+                                         struct weft_error *ret_error);
+/// Whether a run has repeated the stored one. Nothing is compared if the user has changed settings, or one of the two
+/// was interrupted.
+enum weft_status weft_cli_compare_digests(const struct weft_cli_options *options, const struct weft_stored *stored,
+                                          const struct weft_outcome *outcome, struct weft_error *ret_error);
 
 /// Refuses a variant that would write the file of the capture of one before it. `taken`: [variants], at first all NULL.
 enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,

@@ -10,9 +10,7 @@
 #include "simulation.h"
 #include "weft/why.h"
 
-static struct {
-    const char *slowest, *group;
-} asked;
+static struct { const char *slowest, *group; } asked;
 static const struct weft_cli_option own[] = {
     {"slowest", "N", "the N flows with the longest completion time", &asked.slowest, NULL},
     {"group", "NAME", "the flow at the group's 99th percentile beside the one at its median", &asked.group, NULL},
@@ -44,12 +42,33 @@ struct chosen {
     const char **title; ///< [n], what each is; or NULL
 };
 
+/// The number of the flow that the user asks for.
+static bool read_flow(const struct weft_cli_options *o, const struct weft_workload *w, uint32_t *ret_flow) {
+    uint64_t number;
+    if (!w->flows) fputs("weft: the run has no flows\n", stderr);
+    if (!w->flows || !weft_cli_number("FLOW", o->operand[1], 0, w->flows - 1, &number)) return false;
+    *ret_flow = (uint32_t)number;
+    return true;
+}
+
+static enum weft_status follow_one(const struct weft_cli_options *o, const struct weft_workload *w,
+                                   struct weft_follow *follow) {
+    uint32_t flow;
+    if (!read_flow(o, w, &flow)) return WEFT_ERROR_INPUT;
+    bool *followed = weft_arena_alloc(o->arena, w->flows, sizeof *followed);
+    followed[flow] = true;
+    follow->flow = followed;
+    return WEFT_OK;
+}
+
 static enum weft_status run_followed(struct run *r, const struct weft_cli_options *o,
                                      const struct weft_scenario_file *file, uint32_t variant, const char *label,
                                      struct weft_follow *follow, struct weft_error *ret_error) {
     enum weft_status status = weft_cli_simulation_init(&r->s, file, variant, ret_error);
     if (status) return status;
     r->s.follow = follow;
+    if (o->operands > 1 && !follow->flow) status = follow_one(o, r->s.workload, follow);
+    if (status) return status;
     return weft_cli_simulation_run(&r->s, o, label, &r->run, ret_error);
 }
 
@@ -96,7 +115,7 @@ static enum weft_status find_group(const struct weft_run *run, uint32_t *ret_gro
 static enum weft_status choose_of_group(const struct weft_run *run, struct weft_arena *arena, struct chosen *ret,
                                         struct weft_error *ret_error) {
     static const char *titles[] = {"99th percentile", "median"};
-    uint32_t group, n;
+    uint32_t group = 0, n;
     enum weft_status status = find_group(run, &group, ret_error);
     if (status) return status;
     uint32_t *flow = slowest_first(run, group, arena, &n);
@@ -116,7 +135,6 @@ static enum weft_status choose_of_group(const struct weft_run *run, struct weft_
 static enum weft_status choose(const struct weft_cli_options *o, const struct weft_run *run, struct chosen *ret,
                                struct weft_error *ret_error) {
     uint64_t number;
-    uint32_t flows = run->workload->flows;
     if (asked.group) return choose_of_group(run, o->arena, ret, ret_error);
     if (asked.slowest) {
         if (!weft_cli_number("--slowest", asked.slowest, 1, UINT32_MAX, &number)) return WEFT_ERROR_INPUT;
@@ -124,15 +142,31 @@ static enum weft_status choose(const struct weft_cli_options *o, const struct we
         if (ret->n > number) ret->n = (uint32_t)number;
         return WEFT_OK;
     }
-    if (!flows) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "the run has no flows");
-    if (!weft_cli_number("FLOW", o->operand[1], 0, flows - 1, &number)) return WEFT_ERROR_INPUT;
     ret->flow = weft_arena_alloc(o->arena, 1, sizeof *ret->flow);
-    ret->flow[0] = (uint32_t)number;
+    if (!read_flow(o, run->workload, ret->flow)) return WEFT_ERROR_INPUT;
     ret->n = 1;
     return WEFT_OK;
 }
 
 // --- showing it ---------------------------------------------------------------------------------------------------
+
+/// What there is of each kind, most first.
+static void print_kinds(const struct weft_why *why) {
+    weft_time_ps sum[WEFT_WHYS] = {0};
+    for (uint32_t i = 0; i < why->parts; i++)
+        sum[why->part[i].kind] += why->part[i].time_ps;
+    for (const char *before = "  "; true; before = ", ") {
+        uint32_t most = 0;
+        char text[32];
+        for (uint32_t k = 1; k < WEFT_WHYS; k++)
+            if (sum[k] > sum[most]) most = k;
+        if (!sum[most]) break;
+        weft_format_time(sum[most], text, sizeof text);
+        printf("%s%s %s", before, weft_why_names[most], text);
+        sum[most] = 0;
+    }
+    fputs("; along the path:\n", stdout);
+}
 
 static void print_why(const struct weft_run *run, const struct weft_why *why, const char *title) {
     const struct weft_topology *t = run->topology;
@@ -147,6 +181,7 @@ static void print_why(const struct weft_run *run, const struct weft_why *why, co
     if (alone && alone != WEFT_TIME_NEVER)
         printf(", %.2f times what it takes alone (%s)", (double)why->fct_ps / (double)alone, ideal);
     putchar('\n');
+    print_kinds(why);
     for (uint32_t i = 0; i < why->parts; i++) {
         const struct weft_why_part *p = &why->part[i];
         weft_format_time(p->time_ps, part, sizeof part);
@@ -170,7 +205,7 @@ static void json_why(struct weft__json *j, const struct weft_run *run, const str
     weft__json_begin_array(j);
     for (uint32_t i = 0; i < why->parts; i++) {
         const struct weft_why_part *p = &why->part[i];
-        weft__json_begin_object(weft__json_value(j));
+        weft__json_begin_object(j);
         weft__json_key_string(j, "kind", weft_why_names[p->kind]);
         weft__json_key_string(j, "where", p->where);
         weft__json_key_string(j, "because_of", p->because_of);
@@ -197,7 +232,7 @@ static void show(const struct weft_cli_options *o, const struct weft_run *run, c
         weft__json_begin_array(&j);
     }
     for (uint32_t i = 0; i < chosen->n; i++)
-        json_why(weft__json_value(&j), run, &why[i], chosen->title ? chosen->title[i] : NULL);
+        json_why(&j, run, &why[i], chosen->title ? chosen->title[i] : NULL);
     if (list) {
         weft__json_end_array(&j);
         weft__json_end_object(&j);
@@ -208,7 +243,7 @@ static void show(const struct weft_cli_options *o, const struct weft_run *run, c
 // --- the command --------------------------------------------------------------------------------------------------
 
 static enum weft_status check_usage(const struct weft_cli_options *o, struct weft_error *ret_error) {
-    unsigned ways = (o->operands > 1) + (asked.slowest != NULL) + (asked.group != NULL);
+    unsigned ways = (unsigned)(o->operands > 1) + (asked.slowest != NULL) + (asked.group != NULL);
     if (ways == 1) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                           "why: expected the number of a flow, or --slowest N, or --group NAME");
@@ -216,7 +251,7 @@ static enum weft_status check_usage(const struct weft_cli_options *o, struct wef
 
 /// The first run tells which flows there are and what they did, the second who was in their way.
 static enum weft_status explain(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                uint32_t variant, const struct weft_cli_result *stored, struct run *first,
+                                uint32_t variant, const struct weft_stored *stored, struct run *first,
                                 struct run *second, struct weft_error *error) {
     struct weft_follow follow = {0}, others = {0};
     struct chosen chosen = {0};
@@ -246,10 +281,10 @@ static enum weft_status explain(const struct weft_cli_options *o, const struct w
 static enum weft_status why(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                             struct weft_error *error) {
     struct run first = {0}, second = {0};
-    struct weft_cli_result stored;
+    struct weft_stored stored;
     uint32_t variant = 0;
     enum weft_status status = check_usage(o, error);
-    if (!status) status = weft_cli_result_variant(o, file, &stored, &variant, error);
+    if (!status) status = weft_cli_stored_variant(o, file, &stored, &variant, error);
     weft_cli_catch_interrupt();
     if (!status) status = explain(o, file, variant, &stored, &first, &second, error);
     weft_cli_simulation_deinit(&first.s);

@@ -211,7 +211,8 @@ static const char *flow_name(const struct weft_whys *y, uint32_t flow) {
                              t->node[t->host[f->src]].name, t->node[t->host[f->dst]].name);
 }
 
-static const char *name_of(const struct weft_whys *y, struct weft__why_name name) {
+/// `flow`: the one whose time it is.
+static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft__why_name name) {
     const struct weft_node_info *node = y->run->topology->node;
     switch (name.what) {
     case WEFT__WHY_PORT:
@@ -221,7 +222,7 @@ static const char *name_of(const struct weft_whys *y, struct weft__why_name name
     case WEFT__WHY_NODES:
         return weft_arena_format(y->arena, "%s to %s", node[name.id].name, node[name.more].name);
     case WEFT__WHY_FLOW:
-        return flow_name(y, name.id);
+        return name.id == flow ? "earlier frames of the flow" : flow_name(y, name.id);
     case WEFT__WHY_CONTROL:
         return weft_arena_format(y->arena, "control packets of %s", flow_name(y, name.id));
     case WEFT__WHY_LOCAL:
@@ -279,7 +280,7 @@ enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_
                                  .part = weft_arena_alloc(y->arena, list.n, sizeof *ret_why->part),
                                  .parts = list.n};
     for (uint32_t i = 0; i < list.n; i++)
-        ret_why->part[i] = (struct weft_why_part){list.part[i].kind, name_of(y, list.part[i].where),
-                                                  name_of(y, list.part[i].because_of), list.part[i].time_ps};
+        ret_why->part[i] = (struct weft_why_part){list.part[i].kind, name_of(y, flow, list.part[i].where),
+                                                  name_of(y, flow, list.part[i].because_of), list.part[i].time_ps};
     return WEFT_OK;
 }

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "run.h"
 #include "weft/dsf_outcome.h"
+#include "why.h"
 
 enum { RUNS = 25 };
 
@@ -123,6 +123,7 @@ static void run_one(uint64_t seed) {
             fail_msg("seed %" PRIu64 ": flow %u saw packets out of order", seed, i);
         }
     if (whole) assert_int_equal(weft_outcome_dsf(o)->packets_lost, 0);
+    why_assert_sums(&r, at);
     run_free(&r);
     free(at);
 }

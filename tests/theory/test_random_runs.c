@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "models.h"
-#include "run.h"
+#include "why.h"
 
 #ifndef RUNS
 #define RUNS 40
@@ -306,6 +306,7 @@ static void one_run(uint64_t seed) {
         assert_int_equal(r.outcome->end, WEFT_END_DONE);
         if (!r.outcome->links) assert_int_equal(r.outcome->held_bytes, 0); // the end does not wait for LLDP
     }
+    why_assert_sums(&r, t.at);
     run_free(&r);
     free(t.at);
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where completion times go, against closed forms: what a flow does alone, behind another, paused, paced, with a
+// window, after a loss; and sums over a Clique and a DSF.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "why.h"
+
+#define PLAIN "host: {pfc: {reaction: 0ns}}\nswitch: {processing: 300ns, pfc: {reaction: 0ns}}\n"
+#define STAR "topology: {kind: single, hosts: 4, rate: 200Gbps, delay: 150ns}\n"
+
+/// Two hops of 200G: the message and its last frame once more, two links, one switch.
+static void alone(void **state) {
+    const char *text =
+        STAR PLAIN "workload: [{kind: flow, src: host-0, dst: host-1, size: 1024000B}]\n" /* 250 packets */;
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    struct weft_why why = why_of(&e, 0);
+    assert_int_equal(why_sum(&why, WEFT_WHY_PROPAGATION), 2 * 150000);
+    assert_int_equal(why_sum(&why, WEFT_WHY_QUEUEING), 16 * 40); // the first frame has a RETH, which the rest follow
+    weft_time_ps known = 300000 + 640 + why_sum(&why, WEFT_WHY_SERIALISATION);
+    assert_int_equal(why_sum(&why, WEFT_WHY_PROCESSING), why.fct_ps - known);
+    assert_true(why_sum(&why, WEFT_WHY_PROCESSING) >= 300000);
+    assert_int_equal(why_sum(&why, WEFT_WHY_SERIALISATION) / 40, 249 * (4096 + 62 + 20) + 16 + 2 * (4096 + 62 + 8));
+    explained_free(&e);
+    run_free(&r);
+}
+
+/// Two to one: half of the time is the other's, at the port that both share, and is put on the other flow.
+static void behind_another(void **state) {
+    const char *text = STAR "workload: [{kind: flow, src: host-0, dst: host-2, size: 1MB}, {kind: flow, src: host-1, "
+                            "dst: host-2, size: 1MB}]\nswitch: {buffer: {kind: static, size: 4MB, xoff: 3MB, xon: "
+                            "2MB}}\n";
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    for (uint32_t f = 0; f < 2; f++) {
+        struct weft_why why = why_of(&e, f);
+        weft_time_ps other = 0;
+        char name[32];
+        snprintf(name, sizeof name, "flow %u ", 1 - f);
+        for (uint32_t i = 0; i < why.parts; i++)
+            if (why.part[i].kind == WEFT_WHY_QUEUEING && !strncmp(why.part[i].because_of, name, strlen(name))) {
+                assert_string_equal(why.part[i].where, "switch-0/2");
+                other += why.part[i].time_ps;
+            }
+        // of the wait at the port, which lasts as long as the message itself, every second frame is the other's
+        assert_true(other * 100 > why.fct_ps * 24 && other * 100 < why.fct_ps * 26);
+        assert_int_equal(why_sum(&why, WEFT_WHY_PAUSE), 0);
+    }
+    explained_free(&e);
+    run_free(&r);
+}
+
+/// A buffer that holds little: the same time is spent paused at the sender, and the switch is named.
+static void paused(void **state) {
+    const char *text = STAR "switch: {buffer: {kind: static, size: 400KB, xoff: 60KB, xon: 40KB}}\n"
+                            "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 1MB}]\n";
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    for (uint32_t f = 0; f < 2; f++) {
+        struct weft_why why = why_of(&e, f);
+        weft_time_ps by_switch = 0;
+        for (uint32_t i = 0; i < why.parts; i++)
+            if (why.part[i].kind == WEFT_WHY_PAUSE) {
+                char expected[64];
+                snprintf(expected, sizeof expected, "switch-0/%u, for the queue of switch-0/2", f);
+                assert_string_equal(why.part[i].because_of, expected);
+                by_switch += why.part[i].time_ps;
+            }
+        uint32_t host = r.topology->node[r.topology->host[f]].port0;
+        assert_true(by_switch > 0 && by_switch <= e.outcome->port[host * WEFT_PRIORITIES + 3].paused_ps);
+        assert_true(by_switch * 100 > why.fct_ps * 35); // half of it, less what the buffer holds
+    }
+    explained_free(&e);
+    run_free(&r);
+}
+
+/// A window of one packet: between two packets a round trip less the packet itself.
+static void window(void **state) {
+    const char *text = STAR "host: {window: 4096B, mtu: 4096B, ack_every: 1}\n"
+                            "workload: [{kind: flow, src: host-0, dst: host-1, size: 40960B}]\n";
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    struct weft_why why = why_of(&e, 0);
+    // nine times: the rest of the frame's way, the switch twice, four links, the ACK's way, and what NICs take
+    weft_time_ps least = 9 * ((4096 + 62 + 8) * UINT64_C(40) + 2 * 300000 + 4 * 150000 + 2 * (66 + 8) * 40);
+    weft_time_ps waited = why_sum(&why, WEFT_WHY_WINDOW);
+    assert_true(waited >= least - 9 * 12 * 40 && waited <= least + 9 * UINT64_C(300000));
+    explained_free(&e);
+    run_free(&r);
+}
+
+/// Congestion control: what is lost to it is put on the queue that marked.
+static void paced(void **state) {
+    const char *text = STAR "host: {cc: dcqcn}\nswitch: {aqm: {kind: wred, min: 50KB, max: 100KB, max_probability: "
+                            "100%}, buffer: {kind: static, size: 4MB, xoff: 3MB, xon: 2MB}}\n"
+                            "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 4MB}]\n";
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    bool any = false;
+    for (uint32_t f = 0; f < 2; f++) {
+        struct weft_why why = why_of(&e, f);
+        for (uint32_t i = 0; i < why.parts; i++)
+            if (why.part[i].kind == WEFT_WHY_PACE) {
+                any = true;
+                assert_string_equal(why.part[i].because_of, "marks at switch-0/2");
+            }
+    }
+    assert_true(any);
+    explained_free(&e);
+    run_free(&r);
+}
+
+/// A link that loses frames: what passes from the first sending of the critical packet, or of others sent again.
+static void lost(void **state) {
+    const char *text = "topology: {kind: single, hosts: 2, rate: 100Gbps, delay: 1us, bit_error_rate: 2e-6}\n"
+                       "host: {timeout: 50us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n";
+    struct run r = run_once(text);
+    assert_true(r.outcome->flow[0].packets_again > 0);
+    struct explained e = explain(&r, text);
+    struct weft_why why = why_of(&e, 0);
+    assert_true(why_sum(&why, WEFT_WHY_RETRANSMISSION) > 0);
+    explained_free(&e);
+    run_free(&r);
+}
+
+static void sums(void **state) {
+    static const char *const texts[] = {
+        "topology: {kind: dsf_l1_zone, rdsws: 8, hosts_per_rdsw: 2}\n"
+        "workload: [{kind: incast, sources: host-0..7, dst: host-11, size: 200KB}, {kind: permutation, size: 100KB}]\n",
+        "topology: {kind: dragonfly, pods: 4, tins: 3}\nhost: {out_of_order: accept}\n"
+        "workload: [{kind: incast, sources: host-0..7, dst: host-11, size: 200KB}, {kind: permutation, size: 100KB}]\n",
+        "topology: {kind: leaf_spine, leaves: 2, spines: 2, hosts_per_leaf: 4}\n"
+        "workload: [{kind: collective, collective: all_reduce_ring, size: 1MB}, {kind: permutation, size: 100KB, verb: "
+        "read, qps: 4}]\n",
+        "topology: {kind: single, hosts: 3}\nhost: {drain_rate: 50Gbps}\n"
+        "workload: [{kind: flow, src: host-0, dst: host-1, size: 300KB}]\n",
+    };
+    static const uint32_t least[] = {16, 16, 8, 1};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct run r = run_once(texts[i]);
+        assert_true(why_assert_sums(&r, texts[i]) >= least[i]);
+        run_free(&r);
+    }
+}
+
+static void what_cannot_be_told(void **state) {
+    const char *text = STAR "run: {until: 10us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n";
+    struct run r = run_once(text);
+    struct explained e = explain(&r, text);
+    struct weft_why why;
+    struct weft_error error;
+    assert_int_equal(weft_why(e.whys, 0, &why, &error), WEFT_ERROR_INPUT);
+    assert_string_equal(error.text, "flow 0 did not finish");
+    explained_free(&e);
+    run_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone),  cmocka_unit_test(behind_another),
+        cmocka_unit_test(paused), cmocka_unit_test(window),
+        cmocka_unit_test(paced),  cmocka_unit_test(lost),
+        cmocka_unit_test(sums),   cmocka_unit_test(what_cannot_be_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
