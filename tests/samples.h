@@ -13,6 +13,7 @@ static inline const char *sample_of(const struct weft_model *model, char *text, 
         enum weft_model_kind kind;
         const char *name, *file;
     } samples[] = {
+        {WEFT_KIND_WORKLOAD, "chakra", "chakra/step"},
         {WEFT_KIND_WORKLOAD, "goal", "ring.goal"},
         {WEFT_KIND_TOPOLOGY, "hpcc", "hpcc/topology.txt"},
         {WEFT_KIND_TOPOLOGY, "cables", "cables/cables.csv"},

@@ -19,6 +19,7 @@ struct weft_import_file {
     const char *head;    ///< its first bytes, with a 0 behind them
     size_t size;         ///< of head; WEFT_IMPORT_HEAD at most
     bool folder;
+    bool absent;      ///< there is none of this name, but there may be files that begin with it
     const char *what; ///< what the importer said that it is; NULL: not its own
 };
 

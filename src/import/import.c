@@ -95,9 +95,20 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
 
 // --- files --------------------------------------------------------------------------------------------------------
 
+/// realpath, also of what is not there in a folder that is; NULL: it has none.
+static char *real_path(const char *path, struct weft_arena *arena) {
+    char *at = realpath(path, NULL);
+    if (at) return at;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *in = realpath(slash ? weft_arena_format(arena, "%.*s", (int)(name - path), path) : ".", NULL);
+    if (in) at = strdup(weft_arena_format(arena, "%s/%s", in, name));
+    free(in);
+    return at;
+}
+
 /// The path as a scenario in `folder` names it: as it is if both are in the same folder, else absolute.
 static const char *written_path(const char *path, const char *folder, struct weft_arena *arena) {
-    char *at = realpath(path, NULL), *in = realpath(*folder ? folder : ".", NULL);
+    char *at = real_path(path, arena), *in = realpath(*folder ? folder : ".", NULL);
     size_t n = in ? strlen(in) : 0;
     const char *text = path;
     if (at) text = n && !strncmp(at, in, n) && at[n] == '/' ? at + n + 1 : at;
@@ -118,7 +129,8 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
     FILE *file = weft__file_open_unpacked(path);
     int why = file ? 0 : errno;
     ret_file->folder = why == EISDIR;
-    if (ret_file->folder) return WEFT_OK;
+    ret_file->absent = why == ENOENT;
+    if (ret_file->folder || ret_file->absent) return WEFT_OK;
     if (file) {
         char *head = weft_arena_alloc(arena, WEFT_IMPORT_HEAD + 1, 1);
         ret_file->size = fread(head, 1, WEFT_IMPORT_HEAD, file);
@@ -130,17 +142,25 @@ static enum weft_status look_at(const char *path, const char *folder, struct wef
                : WEFT_OK;
 }
 
+static enum weft_status fail_absent(const struct weft_import_file *file, struct weft_error *ret_error) {
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path}, "cannot be read: %s",
+                          strerror(ENOENT));
+}
+
 enum weft_status weft_import_guess(const char *path,
                                    void (*on_guess)(void *context, const struct weft_model *importer, const char *what),
                                    void *context, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     struct weft_import_file file;
+    bool known = false;
     enum weft_status status = look_at(path, "", arena, &file, ret_error);
     for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_IMPORT) && !status; m++) {
         const struct weft_model *model = weft_model_at(WEFT_KIND_IMPORT, m);
         const char *what = ((const struct weft_import_ops *)model->ops)->recognise(&file);
         if (what) on_guess(context, model, what);
+        known |= what != NULL;
     }
+    if (!status && !known && file.absent) status = fail_absent(&file, ret_error);
     weft_arena_free(arena);
     return status;
 }
@@ -151,6 +171,7 @@ static enum weft_status recognise(const struct weft_model *importer, struct weft
     const struct weft_import_ops *ops = importer->ops;
     for (uint32_t f = 0; f < files; f++) {
         file[f].what = ops->recognise(&file[f]);
+        if (!file[f].what && file[f].absent) return fail_absent(&file[f], ret_error);
         if (!file[f].what)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[f].path},
                                   "is no file of %s; expected %s", importer->name, importer->summary);

@@ -54,7 +54,8 @@ extern const char *const weft__admissions[];
                   "part of the GPU that each channel of a collective under way takes from compute (assumed; a "        \
                   "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
-        WEFT_UINT(T, common.ranks, "ranks", "0", "0", "16777216", "of the job; 0: a rank each free host"),             \
+        WEFT_UINT(T, common.ranks, "ranks", "0", "0", "16777216",                                                      \
+                  "of the job; 0: as many as its files say, or a rank each free host"),                                \
         WEFT_BOOL(T, common.share_hosts, "share_hosts", "off",                                                         \
                   "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),           \
         WEFT_SECTION(T, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),               \

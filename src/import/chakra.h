@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chakra execution traces as a schedule (weft/schedule.h): files, process groups, and what the nodes of a rank do.
+#ifndef WEFT_IMPORT_CHAKRA_H
+#define WEFT_IMPORT_CHAKRA_H
+
+#include "weft/schedule.h"
+
+// --- files --------------------------------------------------------------------------------------------------------
+
+struct weft__chakra_file {
+    uint32_t rank;
+    const char *path;
+};
+struct weft__chakra_files {
+    struct weft__chakra_file *file; ///< by rank
+    uint32_t files;
+    const char *prefix; ///< what comes before ".N.et"; of a single file: its path
+};
+/// The traces that `path` means: those in a folder, one file, or PREFIX.0.et, PREFIX.1.et ... of a prefix; ".gz" or
+/// ".zst" may follow. None, or those of two prefixes: an error at `place`.
+enum weft_status weft__chakra_find(const char *path, struct weft_place place, struct weft_arena *arena,
+                                   struct weft__chakra_files *ret_files, struct weft_error *ret_error);
+/// Of a name as "a/b.12.et", where ".12.et" begins and the number; NULL: it is none of a trace.
+const char *weft__chakra_suffix(const char *path, uint32_t *ret_rank);
+
+// --- process groups -----------------------------------------------------------------------------------------------
+
+/// Groups are told apart by name and members: ranks may give one name to groups of which no two have a member in
+/// common.
+struct weft__chakra_group {
+    uint32_t name, next; ///< next: another of that name, WEFT_NONE: none
+    uint32_t ranks, *rank;
+};
+struct weft__chakra_groups {
+    struct weft_arena *arena;
+    uint32_t ranks; ///< of the job
+    struct weft__chakra_name {
+        const char *text;
+        uint32_t group; ///< the first of this name, WEFT_NONE: none
+    } * name;
+    struct weft__chakra_group *group;
+    uint32_t *slot; ///< a hash table of names, + 1; slots: a power of two
+    uint32_t names, names_room, groups, groups_room, slots;
+};
+void weft__chakra_groups_init(struct weft__chakra_groups *g, struct weft_arena *arena);
+/// What it needs besides the arena.
+void weft__chakra_groups_deinit(struct weft__chakra_groups *g);
+/// The number of a name.
+uint32_t weft__chakra_name(struct weft__chakra_groups *g, const char *name);
+/// A group of `ranks` members, which are copied; 0: all ranks. One that is there already is nothing new.
+void weft__chakra_define(struct weft__chakra_groups *g, uint32_t name, const uint32_t *rank, uint32_t ranks);
+/// A file of ASTRA-sim: an object with lists of ranks by name. Then the greatest rank in it + 1.
+enum weft_status weft__chakra_groups_read(struct weft__chakra_groups *g, const char *path, struct weft_place place,
+                                          uint32_t *ret_ranks, struct weft_error *ret_error);
+/// What PyTorch writes into a metadata node: a list of objects with pg_name and ranks, within quotes and brackets.
+/// False: the text is no such list. Then the greatest rank in it + 1.
+bool weft__chakra_groups_parse(struct weft__chakra_groups *g, const char *text, uint32_t *ret_ranks);
+/// The group of that name of which `rank` is a member; WEFT_NONE: none, and *ret_more says if there are several.
+uint32_t weft__chakra_group_of(const struct weft__chakra_groups *g, uint32_t name, uint32_t rank, bool *ret_several);
+/// The group that is to `rank` what `group` is to `model`, if groups of its form divide all ranks evenly: ranks at one
+/// distance from each other. Not one of the `n` in `taken`. WEFT_NONE: they do not.
+uint32_t weft__chakra_group_like(struct weft__chakra_groups *g, uint32_t group, uint32_t model, uint32_t rank,
+                                 const uint32_t *taken, uint32_t n);
+
+// --- dependencies of a trace --------------------------------------------------------------------------------------
+
+struct weft__chakra_reader;
+struct weft__chakra_node;
+
+/// Nodes by id, and what they wait for. Zeroed: there is none. It is used for one trace after another.
+struct weft__chakra_graph {
+    struct weft__chakra_vertex {
+        uint64_t id, at;
+        size_t dep0;   ///< the first of its dependencies
+        uint32_t data; ///< how many are of data, the first ones
+    } * vertex;
+    uint64_t *dep; ///< ids
+    struct weft_schedule_pair *edge;
+    uint64_t *row;         ///< of each vertex of a block, bits of those that it waits for
+    uint32_t *slot, *list; ///< slot: a hash table of ids, + 1
+    size_t vertices, deps, edges, vertices_room, deps_room, edges_room, rows_room, slots, list_room;
+    uint64_t implied, absent; ///< of all traces: dependencies left out
+};
+void weft__chakra_graph_clear(struct weft__chakra_graph *g);
+void weft__chakra_graph_add(struct weft__chakra_graph *g, const struct weft__chakra_node *node, bool ctrl_deps);
+/// The edges. Dependencies that others imply are left out, and control dependencies on nodes that are not there, which
+/// Chakra's converter removes. Two nodes of one id, and data that no node makes: errors.
+enum weft_status weft__chakra_graph_connect(struct weft__chakra_graph *g, const struct weft__chakra_reader *r,
+                                            struct weft_error *ret_error);
+void weft__chakra_graph_deinit(struct weft__chakra_graph *g);
+
+// --- all of it ----------------------------------------------------------------------------------------------------
+
+struct weft__chakra_conf {
+    const char *groups; ///< path of a file with process groups; "": none
+    uint64_t ranks;     ///< 0: as many as traces and groups have
+    bool reuse, ctrl_deps, cpu_ops;
+    double tflops;
+};
+
+/// What is told of the files.
+struct weft__chakra_facts {
+    uint32_t traces, groups; ///< groups: that communicate
+    const char *version;     ///< of the first trace; "": it says none
+    uint64_t nodes, comms, wrappers, cpu_ops, by_ops, no_time, memory, unknown_fields;
+    uint64_t deps, deps_implied, deps_absent, groups_bad, groups_found;
+};
+
+enum weft_status weft__chakra_load(const char *path, const struct weft__chakra_conf *conf, struct weft_place place,
+                                   struct weft_arena *arena, struct weft_schedule **ret_schedule,
+                                   struct weft__chakra_facts *ret_facts, struct weft_error *ret_error);
+
+#endif
