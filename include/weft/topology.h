@@ -76,6 +76,13 @@ struct weft_link_event {
     bool up;
 };
 
+/// Next hops of a switch towards a host that hold in place of those on shortest paths.
+struct weft_static_route {
+    uint32_t sw, host; ///< indices
+    uint16_t *port;    ///< ascending, all towards switches
+    uint32_t ports;
+};
+
 /// Ports of the chip and how chips are built into racks, as a dragonfly was generated; all 0: nothing is known.
 struct weft_tin_packaging {
     uint32_t local_ports, global_ports, endpoints; ///< of a TiN's cell switch
@@ -94,11 +101,13 @@ struct weft_topology {
     struct weft_node_info *node;
     struct weft_port_info *port;
     struct weft_link_info *link;
-    struct weft_link_event *event; ///< by time, then link
-    uint32_t *host;                ///< host index -> node
-    uint16_t *downlink;            ///< [hosts] which of its switch's links to hosts leads to it, from 0
-    uint32_t *switch_node;         ///< switch index -> node
-    const char **port_name;        ///< [ports], NULL where a port has its number for a name; NULL: all have
+    struct weft_link_event *event;          ///< by time, then link
+    uint32_t static_routes, static_hosts;   ///< static_hosts: how many hosts have one
+    struct weft_static_route *static_route; ///< by host, then switch
+    uint32_t *host;                         ///< host index -> node
+    uint16_t *downlink;                     ///< [hosts] which of its switch's links to hosts leads to it, from 0
+    uint32_t *switch_node;                  ///< switch index -> node
+    const char **port_name;                 ///< [ports], NULL where a port has its number for a name; NULL: all have
     struct weft_tin_packaging packaging;
     const char *wiring;       ///< how it is wired and what of that is assumed, in a line; NULL: as the user listed
     uint32_t *name_table;     ///< names hashed to nodes, for weft_topology_find_node

@@ -107,7 +107,8 @@ static const struct weft_param topology_rows[] = {
     WEFT_TIME(struct topology_conf, cables.delay_ps, "delay", "150ns", "1ps", "1s",
               "propagation delay of cables without a length (assumed)"),
 };
-static const struct weft_param_table topology_params = WEFT_PARAM_TABLE("cables", struct topology_conf, topology_rows);
+static const struct weft_param_table topology_params =
+    WEFT_PARAM_TABLE_LISTS("cables", struct topology_conf, topology_rows, NULL, weft__topology_lists);
 
 static enum weft_status cables_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
                                      struct weft_error *ret_error) {

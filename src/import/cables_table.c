@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of cables, and tables of LLDP neighbours: a line a cable, columns in the form of import/table.h. Source: the
+// Lists of cables, and tables of LLDP neighbours: a line a cable, columns in the form of base/table.h. Source: the
 // names of columns are those that lists of cables and exports of "show lldp neighbors" and "show lldp table" have.
 #include <inttypes.h>
 #include <strings.h>
 
+#include "base/table.h"
 #include "import/cables.h"
-#include "import/table.h"
 
 enum column { DEVICE_A, PORT_A, DEVICE_B, PORT_B, SPEED, LENGTH, ROLE_A, ROLE_B, COLUMNS };
 static const struct weft__column columns[COLUMNS] = {

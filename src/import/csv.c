@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flows as a table: a line a flow, columns named by the header. Source: ours; the names of columns are those that
-// tables of flows usually have, in the form of import/table.h.
+// tables of flows usually have, in the form of base/table.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "import/hosts.h"
-#include "import/table.h"
 #include "weft/import.h"
 #include "weft/workload.h"
 

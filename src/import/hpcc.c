@@ -33,7 +33,8 @@ static const struct weft_param topology_rows[] = {
         struct topology_conf, error_packet_bytes, "error_packet", "1048B", "64B", "10000B",
         "links lose as many packets of this size as their error rate says (HPCC: 1000 B of payload, 48 of headers)"),
 };
-static const struct weft_param_table topology_params = WEFT_PARAM_TABLE("hpcc", struct topology_conf, topology_rows);
+static const struct weft_param_table topology_params =
+    WEFT_PARAM_TABLE_LISTS("hpcc", struct topology_conf, topology_rows, NULL, weft__topology_lists);
 
 static double bit_error_rate(double packet_error_rate, weft_bytes packet) {
     return -expm1(log1p(-packet_error_rate) / (8 * (double)packet));

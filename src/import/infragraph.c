@@ -36,7 +36,7 @@ static const struct weft_param topology_rows[] = {
               "propagation delay of links without a latency (assumed)"),
 };
 static const struct weft_param_table topology_params =
-    WEFT_PARAM_TABLE("infragraph", struct topology_conf, topology_rows);
+    WEFT_PARAM_TABLE_LISTS("infragraph", struct topology_conf, topology_rows, NULL, weft__topology_lists);
 
 static enum weft_status infragraph_build(const void *conf, const struct weft_tree *tree,
                                          struct weft_topology_builder *b, struct weft_error *ret_error) {

@@ -36,6 +36,10 @@ static enum weft_status check_controller(const struct weft_scenario *scenario, c
         const struct weft_route_program *common = ((const struct weft_route_ops *)first->model->ops)->program;
         if (!program && !common) continue;
         const struct weft_model_conf *te = program ? route : first;
+        if (t->static_routes)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
+                                  "switch.route: %s places its paths itself; expected no topology.routes beside it",
+                                  te->model->name);
         if (!weft__box_of(node)->takes_routes)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, te->place,
                                   "switch.route: %s needs Ethernet switches; %s is none", te->model->name, node->name);

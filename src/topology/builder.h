@@ -107,11 +107,14 @@ enum weft_status weft__topology_read_events(struct weft_topology *t, const struc
 /// Links by name or by glob over port names, in the arena; none is an error at `place`.
 enum weft_status weft__topology_select_links(const struct weft_topology *t, const char *text, struct weft_place place,
                                              uint32_t **ret_link, uint32_t *ret_n, struct weft_error *ret_error);
-/// What `override:` of the topology section says about single links. Kinds that do not list their links take it: their
-/// tables have weft__topology_lists, or name it themselves.
+/// What `override:` of the topology section says about single links. Kinds that do not list their links take it, and
+/// `routes`: their tables have weft__topology_lists, or name both themselves.
 extern const char *const weft__topology_lists[];
 enum weft_status weft__topology_override(struct weft_topology *t, const struct weft_tree *tree,
                                          struct weft_error *ret_error);
+/// What `routes:` of the topology section says, a list or the name of a table.
+enum weft_status weft__topology_read_routes(struct weft_topology *t, const struct weft_tree *tree,
+                                            struct weft_error *ret_error);
 /// The node name nearest to `name`, or NULL.
 const char *weft__topology_nearest_node(const struct weft_topology *t, const char *name, size_t length);
 /// The next of the names and patterns that a text joins with commas, into `item` (as long as the text), without blanks

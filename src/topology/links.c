@@ -87,7 +87,7 @@ static const struct weft_param override_rows[] = {
     WEFT_REAL(struct override_conf, bit_error_rate, "bit_error_rate", "0", "0", "0.1", "unless given: as it was"),
 };
 static const struct weft_param_table override_table = WEFT_PARAM_TABLE("override", struct override_conf, override_rows);
-const char *const weft__topology_lists[] = {"override", NULL};
+const char *const weft__topology_lists[] = {"override", "routes", NULL};
 
 static enum weft_status override(struct weft_topology *t, const struct weft_tree *entry, struct weft_error *ret_error) {
     struct override_conf conf;

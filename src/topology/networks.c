@@ -19,7 +19,7 @@ enum { NETWORKS_MAX = 64 };
 struct networks_conf {
     char none;
 };
-static const char *const lists[] = {"machines", "override", NULL};
+static const char *const lists[] = {"machines", "override", "routes", NULL};
 static const char *const models[] = {"networks", NULL};
 static const struct weft_param_table networks_params = {
     .name = "networks", .conf_size = sizeof(struct networks_conf), .lists = lists, .models = models};
@@ -53,10 +53,12 @@ static enum weft_status build_network(const struct weft_tree *tree, struct weft_
     weft__path_join(path, sizeof path, "topology.networks", tree->key);
     enum weft_status status = weft__model_load_at(WEFT_KIND_TOPOLOGY, NULL, tree, path, &model, b->arena, ret_error);
     if (status) return status;
-    const struct weft_tree *override = weft_tree_find(tree, "override");
-    if (override)
-        return BAD(override->key_place, "%s.override: expected it beside networks, with full names such as %s-host-0/0",
-                   path, tree->key);
+    for (const char *const *key = weft__topology_lists; *key; key++) {
+        const struct weft_tree *list = weft_tree_find(tree, *key);
+        if (list)
+            return BAD(list->key_place, "%s.%s: expected it beside networks, with full names such as %s-host-0", path,
+                       *key, tree->key);
+    }
     if (model.model == &weft__topology_networks)
         return BAD(tree->place, "%s: networks within networks; expected them side by side", path);
     const struct weft_topology_ops *ops = model.model->ops;

@@ -171,6 +171,109 @@ static void search_all(struct weft_routes *r, struct work *w) {
     weft_memory_free(KIND, port, UINT16_MAX * sizeof *port);
 }
 
+// --- static routes ------------------------------------------------------------------------------------------------
+
+/// The set of one port of a switch, or of several.
+static uint16_t set_of_ports(struct work *w, uint32_t sw, const uint16_t *port, uint32_t n) {
+    const struct weft__graph *g = &w->graph;
+    if (n > 1) return several(w, sw, port, n);
+    uint32_t arc = g->first[sw];
+    while (arc < g->first[sw + 1] && g->arc[arc].port != *port)
+        arc++;
+    bool known = arc < g->first[sw + 1]; // else the port leads to a host
+    if (known && w->alone[arc]) return w->alone[arc];
+    uint16_t number = (uint16_t)w->made[make_set(w, sw, port, 1, 0)].number;
+    if (known) w->alone[arc] = number;
+    return number;
+}
+
+/// The column of a host: that of its edge, but at its own switch its port, and at others their static routes.
+static void pin_host(struct weft_routes *r, struct work *w, const struct weft_topology *t, const bool *down,
+                     const struct weft_static_route *route, uint32_t routes, uint32_t column) {
+    uint32_t host = route->host, edge = r->edge_of_host[host];
+    if (edge == WEFT_NONE) return;
+    for (uint32_t s = 0; s < t->switches; s++)
+        r->set_of[(size_t)s * r->edges + column] = r->edge_of_switch[s] == edge
+                                                       ? set_of_ports(w, s, &r->port_of_host[host], 1)
+                                                       : r->set_of[(size_t)s * r->edges + edge];
+    uint16_t *port = weft_memory_new(KIND, UINT16_MAX, sizeof *port);
+    for (uint32_t i = 0; i < routes; i++) {
+        uint32_t n = 0, port0 = t->node[t->switch_node[route[i].sw]].port0;
+        for (uint32_t k = 0; k < route[i].ports; k++)
+            if (!(down && down[t->port[port0 + route[i].port[k]].link])) port[n++] = route[i].port[k];
+        if (n) r->set_of[(size_t)route[i].sw * r->edges + column] = set_of_ports(w, route[i].sw, port, n);
+    }
+    weft_memory_free(KIND, port, UINT16_MAX * sizeof *port);
+    r->edge_of_host[host] = column;
+}
+
+static void pin_hosts(struct weft_routes *r, struct work *w, const struct weft_topology *t, const bool *down,
+                      uint32_t column) {
+    for (uint32_t i = 0, n; i < t->static_routes; i += n, column++) {
+        for (n = 1; i + n < t->static_routes && t->static_route[i + n].host == t->static_route[i].host;)
+            n++;
+        pin_host(r, w, t, down, &t->static_route[i], n, column);
+    }
+}
+
+/// Search in depth from every switch along the candidates towards a host; a switch met again on the way is in a circle.
+static uint32_t circle_of(const struct weft_routes *r, const struct weft_topology *t, uint32_t host, uint8_t *colour,
+                          uint32_t (*way)[2]) {
+    enum { NEW, ON_THE_WAY, DONE };
+    memset(colour, NEW, t->switches);
+    for (uint32_t start = 0; start < t->switches; start++) {
+        uint32_t depth = 0;
+        if (colour[start] == NEW) {
+            way[depth][0] = start;
+            way[depth++][1] = 0;
+            colour[start] = ON_THE_WAY;
+        }
+        while (depth) {
+            uint32_t n, sw = way[depth - 1][0], k = way[depth - 1][1]++;
+            const uint16_t *port = weft_routes_at(r, sw, host, &n);
+            if (k >= n) {
+                colour[sw] = DONE;
+                depth--;
+                continue;
+            }
+            const struct weft_port_info *p = weft_topology_port(t, t->switch_node[sw], port[k]);
+            const struct weft_node_info *next = &t->node[t->port[p->peer].node];
+            if (next->role == WEFT_NODE_HOST || colour[next->index] == DONE) continue;
+            if (colour[next->index] == ON_THE_WAY) return next->index;
+            colour[next->index] = ON_THE_WAY;
+            way[depth][0] = next->index;
+            way[depth++][1] = 0;
+        }
+    }
+    return WEFT_NONE;
+}
+
+/// The first circle; with `mend` none is left, as such hosts go by computed routes.
+static uint32_t find_circles(const struct weft_routes *r, const struct weft_topology *t, bool mend,
+                             uint32_t *ret_host) {
+    uint8_t *colour = weft_memory_new(KIND, t->switches, sizeof *colour);
+    uint32_t(*way)[2] = weft_memory_new(KIND, t->switches, sizeof *way), found = WEFT_NONE;
+    for (uint32_t i = 0; i < t->static_routes && found == WEFT_NONE; i++) {
+        uint32_t host = t->static_route[i].host;
+        if (i && t->static_route[i - 1].host == host) continue;
+        found = circle_of(r, t, host, colour, way);
+        *ret_host = host;
+        if (found == WEFT_NONE || !mend) continue;
+        uint32_t leaf = t->port[weft_topology_port(t, t->host[host], 0)->peer].node;
+        r->edge_of_host[host] = r->edge_of_switch[t->node[leaf].index];
+        found = WEFT_NONE;
+    }
+    weft_memory_free(KIND, way, t->switches * sizeof *way);
+    weft_memory_free(KIND, colour, t->switches * sizeof *colour);
+    return found;
+}
+
+uint32_t weft_routes_find_circle(const struct weft_routes *r, const struct weft_topology *t, uint32_t *ret_host) {
+    return find_circles(r, t, false, ret_host);
+}
+
+// --- the whole ----------------------------------------------------------------------------------------------------
+
 /// Groups the sets by switch and takes over the list of ports.
 static void keep_sets(struct owner *o, struct work *w) {
     struct weft_routes *r = &o->routes;
@@ -193,10 +296,14 @@ struct weft_routes *weft_routes_new(const struct weft_topology *t, const bool *d
     o->switches = t->switches;
     find_hosts(&o->routes, t, down);
     work_init(&w, t, down);
+    uint32_t edges = o->routes.edges, host;
+    o->routes.edges += t->static_hosts;
     o->routes.set_of = weft_memory_new(KIND, (size_t)t->switches * o->routes.edges, sizeof *o->routes.set_of);
     search_all(&o->routes, &w);
+    pin_hosts(&o->routes, &w, t, down, edges);
     keep_sets(o, &w);
     work_deinit(&w);
+    if (down) find_circles(&o->routes, t, true, &host);
     return &o->routes;
 }
 

@@ -270,6 +270,7 @@ enum weft_status weft_topology_new(const struct weft_model_conf *model, const st
     t->kind = model->model->name;
     t->wiring = ops->wiring ? ops->wiring(model->conf, arena) : NULL;
     status = weft__topology_override(t, tree, ret_error);
+    if (!status) status = weft__topology_read_routes(t, tree, ret_error);
     if (!status) status = weft__topology_read_events(t, events, ret_error);
     if (!status) *ret_topology = t;
     return status;

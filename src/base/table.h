@@ -3,8 +3,8 @@
 // Quoting is RFC 4180's; fields are separated by commas, semicolons or tabs, of which the header has more than of the
 // others. A unit stands in the header (start_ns, size [KB]) or beside the value (10us, 4KiB); a number without any has
 // the unit of its column.
-#ifndef WEFT_IMPORT_TABLE_H
-#define WEFT_IMPORT_TABLE_H
+#ifndef WEFT_BASE_TABLE_H
+#define WEFT_BASE_TABLE_H
 
 #include "base/lines.h"
 

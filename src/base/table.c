@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/table.h"
+#include "base/table.h"
 
 #include <ctype.h>
 #include <inttypes.h>
