@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+from functools import lru_cache
 from pathlib import Path
 
 try:
@@ -36,6 +37,14 @@ def script(*names):
     done = subprocess.run([ROOT / "tools/figures", "--kept", "--script", WEFT, *names], capture_output=True, text=True,
                           check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+@lru_cache(maxsize=None)
+def scripts():
+    """What gnuplot is given for each figure."""
+    status, text, error = script()
+    assert (status, error) == (0, ""), error
+    return dict(zip(FIGURES, re.split(r"(?=^set terminal)", re.sub(r"set output '.*'", "", text), flags=re.M)[1:]))
 
 
 class Figures(unittest.TestCase):
@@ -100,6 +109,23 @@ class Figures(unittest.TestCase):
         self.assertLess(tool().Reader(WEFT, lost).at("old"), 19516)
         self.assertIsNone(tool().Reader(WEFT, lost).at("ieee"))
 
+    def test_a_bar_may_be_a_number_of_its_group(self):
+        self.assertEqual(tool().height(WEFT, {"name": "k = 2", "given": "booksim", "booksim": 120.4}), 120.4)
+        self.assertIsNone(tool().height(WEFT, {"name": "k = 3", "given": "booksim"}))
+
+    def test_a_line_goes_on_where_it_has_no_point(self):
+        self.assertEqual(tool().data_of([["1", "5", ""], ["2", "", "6"], ["3", "7", "8"]], 3, False),
+                         ["$d2 << EOD", "1 5", "3 7", "EOD", "$d3 << EOD", "2 6", "3 8", "EOD"])
+
+    def test_lines_differ_without_their_colours(self):
+        for name, figure in FIGURES.items():
+            if "bars" in figure:
+                self.assertLessEqual(len(figure["lines"]), len(tool().PATTERNS), name)
+                continue
+            looks = re.findall(r"^plot (.*)", scripts()[name], flags=re.M)[0].split(", ")
+            drawn = [re.sub(r" lc rgb '[^']*'| title .*|^\$d\d+ using 1:2 ", "", look) for look in looks if look.startswith("$d")]
+            self.assertEqual(len(set(drawn)), len(drawn), name)
+
     def test_no_such_figure(self):
         status, _, error = script("dsf/nothing")
         self.assertEqual(status, 1)
@@ -110,11 +136,8 @@ class Figures(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_what_is_kept_can_be_drawn(self):
-        status, text, error = script()
-        self.assertEqual((status, error), (0, ""))
-        drawn = re.split(r"(?=^set terminal)", re.sub(r"set output '.*'", "", text), flags=re.M)[1:]
-        self.assertEqual(len(drawn), len(FIGURES))
-        for name, one in zip(FIGURES, drawn):
+        self.assertEqual(len(scripts()), len(FIGURES))
+        for name, one in scripts().items():
             with self.subTest(figure=name):
                 done = subprocess.run(["gnuplot", "-"], input=one, capture_output=True, text=True, check=False)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
