@@ -38,12 +38,22 @@ enum weft_collective_goal {
     WEFT_GOALS
 };
 
+/// The order of the ranks of a server in each channel of rings and trees, as NCCL finds it for a machine. A ring goes
+/// through it in every server; in a tree it is a chain, whose first rank has the parent.
+struct weft_channel_order {
+    uint32_t channels, ranks; ///< ranks: of a server
+    const uint32_t *rank;     ///< [channel * ranks + k]: the k-th, as its number in the server
+    const uint32_t *place;    ///< [channel * ranks + number]: its k
+    uint32_t child[2];        ///< which of the chain has the lower child, and the higher one, in the tree of servers
+};
+
 /// Over whom, and how much.
 struct weft_collective_shape {
     uint32_t ranks;
-    uint32_t per_server; ///< so many ranks after one another share a server; divides `ranks`
-    weft_bytes bytes;    ///< size
-    uint32_t root;       ///< where there is one
+    uint32_t per_server;                    ///< so many ranks after one another share a server; divides `ranks`
+    weft_bytes bytes;                       ///< size
+    uint32_t root;                          ///< where there is one
+    const struct weft_channel_order *order; ///< of per_server ranks each; NULL: as the collective has it
 };
 
 /// What every collective shares; first member of every configuration.
@@ -83,6 +93,7 @@ struct weft_collective_ops {
     enum weft_status (*load)(const void *conf, const struct weft_collective_shape *shape, struct weft_place place,
                              struct weft_arena *arena, const void **ret_conf, enum weft_collective_goal *ret_goal,
                              struct weft_error *ret_error);
+    bool may_deadlock; ///< nothing says that the steps of a file end: they are executed before a run
     /// All required; pure. Lanes of every rank; steps of a lane; step `index` of a lane. One rank has no steps.
     uint32_t (*lanes)(const void *conf, const struct weft_collective_shape *shape);
     uint64_t (*steps)(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane);

@@ -58,21 +58,50 @@ static uint32_t renumber(uint32_t n, uint32_t x, bool second, bool back) {
     return back ? (x + 1) % n : (x + n - 1) % n;
 }
 
-static struct place place_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
-                             uint32_t channel) {
-    uint32_t g = shape->per_server, servers = shape->ranks / g, server = rank / g;
-    bool two = c->trees == TREE_DOUBLE, second = two && channel % 2;
-    uint32_t head = (two ? channel / 2 : channel) % g, k = (rank % g + g - head) % g; // k: number in the chain
-    uint32_t next = k + 1 < g ? server * g + (rank % g + 1) % g : WEFT_NONE;
-    if (k) return (struct place){server * g + (rank % g + g - 1) % g, {next, WEFT_NONE, WEFT_NONE}};
+/// The k-th rank of the chain of a server, and the k of a rank. `half`: channels of the first tree, or of the only one,
+/// that are before.
+static uint32_t chain_rank(const struct weft_collective_shape *shape, uint32_t half, uint32_t server, uint32_t k) {
+    uint32_t g = shape->per_server;
+    if (shape->order) return server * g + shape->order->rank[half % shape->order->channels * g + k];
+    return server * g + (half + k) % g;
+}
+static uint32_t chain_place(const struct weft_collective_shape *shape, uint32_t half, uint32_t rank) {
+    uint32_t g = shape->per_server;
+    if (shape->order) return shape->order->place[half % shape->order->channels * g + rank % g];
+    return (rank % g + g - half % g) % g;
+}
+
+/// Where a server is in the tree of servers, second or not.
+static struct place server_place(uint32_t servers, uint32_t server, bool second) {
     struct place place;
     binary_tree(servers, renumber(servers, server, second, false), &place);
-    uint32_t *end = place.down;
     place.up = renumber(servers, place.up, second, true);
-    if (place.up != WEFT_NONE) place.up = place.up * g + head;
-    for (; *end != WEFT_NONE; end++)
-        *end = renumber(servers, *end, second, true) * g + head;
-    *end = next;
+    for (uint32_t *down = place.down; *down != WEFT_NONE; down++)
+        *down = renumber(servers, *down, second, true);
+    return place;
+}
+
+/// Which of the chain of server `up` has server `down` below it.
+static uint32_t child_place(const struct weft_collective_shape *shape, uint32_t up, uint32_t down, bool second) {
+    if (!shape->order) return 0;
+    return shape->order->child[server_place(shape->ranks / shape->per_server, up, second).down[0] != down];
+}
+
+static struct place place_of(const struct conf *c, const struct weft_collective_shape *shape, uint32_t rank,
+                             uint32_t channel) {
+    uint32_t g = shape->per_server, server = rank / g;
+    bool two = c->trees == TREE_DOUBLE, second = two && channel % 2;
+    uint32_t half = two ? channel / 2 : channel, k = chain_place(shape, half, rank);
+    struct place place = {k ? chain_rank(shape, half, server, k - 1) : WEFT_NONE, {WEFT_NONE, WEFT_NONE, WEFT_NONE}};
+    uint32_t *end = place.down;
+    if (!k || shape->order) {
+        struct place own = server_place(shape->ranks / g, server, second);
+        for (uint32_t *down = own.down; *down != WEFT_NONE; down++)
+            if (child_place(shape, server, *down, second) == k) *end++ = chain_rank(shape, half, *down, 0);
+        if (!k && own.up != WEFT_NONE)
+            place.up = chain_rank(shape, half, own.up, child_place(shape, own.up, server, second));
+    }
+    if (k + 1 < g) *end = chain_rank(shape, half, server, k + 1);
     return place;
 }
 

@@ -134,12 +134,14 @@ weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part,
 
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {
     uint32_t g = shape->per_server, server = position / g, k = position % g, c = channel % g;
+    if (shape->order) return server * g + shape->order->rank[channel % shape->order->channels * g + k];
     uint32_t at = server % 2 ? (c + 2 * g - 1 - k) % g : (c + k) % g;
     return server * g + at;
 }
 
 uint32_t weft__ring_position(const struct weft_collective_shape *shape, uint32_t channel, uint32_t rank) {
     uint32_t g = shape->per_server, server = rank / g, at = rank % g, c = channel % g;
+    if (shape->order) return server * g + shape->order->place[channel % shape->order->channels * g + at];
     uint32_t k = server % 2 ? (c + 2 * g - 1 - at) % g : (at + g - c) % g;
     return server * g + k;
 }
