@@ -150,7 +150,7 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
 }
 
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_OTHER, .load = load, .lanes = lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_OTHER, .load = load, .may_deadlock = true, .lanes = lanes, .steps = steps, .step = step};
 
 const struct weft_model weft__collective_msccl = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -32,7 +32,7 @@ static void take_loaded(const struct weft_job *job, struct weft_job_stage *stage
     stage->turn = weft_arena_alloc(arena, all.turns, sizeof *stage->turn);
     for (uint32_t t = 0; t < all.turns; t++) {
         const struct weft_job_op *op = &job->op[all.turn[t].op];
-        bool taken = !op->name || !op->ops->load;
+        bool taken = !op->name || !op->ops->may_deadlock;
         for (uint32_t k = 0; k < stage->turns && !taken; k++) {
             const struct weft_job_op *other = &job->op[stage->turn[k].op];
             taken = other->communicator == op->communicator && other->volume == op->volume;
@@ -44,7 +44,7 @@ static void take_loaded(const struct weft_job *job, struct weft_job_stage *stage
 
 static const char *name_of_loaded(const struct weft_job *job) {
     uint32_t i = 0;
-    while (!job->op[i].name || !job->op[i].ops->load)
+    while (!job->op[i].name || !job->op[i].ops->may_deadlock)
         i++;
     return job->op[i].name;
 }

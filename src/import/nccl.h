@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NCCL writes of a server: what it found (NCCL_TOPO_DUMP_FILE, <system>), and what it made of it
+// (NCCL_GRAPH_DUMP_FILE, <graphs>): for each algorithm channels, each an order of the server's GPUs, and the NICs by
+// which a channel comes and goes. Source: NVIDIA/nccl, src/graph/xml.cc, search.cc, connect.cc, topo.h.
+#ifndef WEFT_IMPORT_NCCL_H
+#define WEFT_IMPORT_NCCL_H
+
+#include "weft/collective.h"
+#include "weft/memory.h"
+
+struct weft__nccl_server {
+    uint32_t gpus, nics;
+    /// By rank, or by dev where there are no ranks.
+    struct weft__nccl_gpu {
+        int64_t dev, rank; ///< rank -1: not said
+        uint32_t sm, nvlinks;
+        double pci_gbps;       ///< of its own link, each way; 0: not said
+        uint32_t nic;          ///< the NIC that it uses first; WEFT_NONE: there is none
+        uint32_t near, shared; ///< NICs that are as near to it as any, and GPUs to which just these are
+        double net_mbps;       ///< its part of these
+        uint32_t path[64];     ///< internal: elements that it is in
+        uint32_t depth;
+    } * gpu;
+    struct weft__nccl_nic {
+        int64_t dev;
+        const char *name;
+        double mbps;
+        uint32_t path[64];
+        uint32_t depth;
+    } * nic;
+    uint32_t slow; ///< NICs left out, as they are not half as fast as the fastest
+};
+
+struct weft__nccl_graph {
+    int64_t pattern;
+    uint32_t channels, gpus;
+    int64_t *gpu; ///< dev: [channel * gpus + k]
+    struct weft__nccl_ends {
+        int64_t in, out; ///< dev of the NICs; -1: not said
+    } * net;             ///< [channel]
+};
+enum weft__nccl_algorithm { WEFT__NCCL_RING, WEFT__NCCL_TREE, WEFT__NCCL_ALGORITHMS };
+
+struct weft__nccl_graphs {
+    struct weft__nccl_graph of[WEFT__NCCL_ALGORITHMS]; ///< channels 0: not there
+    uint32_t others;                                   ///< graphs of other algorithms
+};
+
+enum weft_status weft__nccl_server_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                        struct weft__nccl_server *ret_server, struct weft_error *ret_error);
+enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place place, struct weft_arena *arena,
+                                        struct weft__nccl_graphs *ret_graphs, struct weft_error *ret_error);
+/// Each way, of a GPU within the server; 0: the file says neither NVLinks nor the speed of PCI.
+double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
+/// The GPU with that dev, as its number in the server; WEFT_NONE: there is none.
+uint32_t weft__nccl_gpu_find(const struct weft__nccl_server *server, int64_t dev);
+/// The GPU that uses that NIC first, or one that is near it; WEFT_NONE: there is none.
+uint32_t weft__nccl_nic_gpu(const struct weft__nccl_server *server, int64_t dev);
+
+#endif
