@@ -211,9 +211,11 @@ static void print_text(const struct view *v) {
     printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
            v->result.lanes, end);
     for (uint32_t j = 0; j < v->w->jobs; j++)
-        if (v->w->job[j].schedule)
-            printf("%s is a schedule, and not executed here: weft workload %s\n", v->part[j].name,
-                   v->w->job[j].schedule->file);
+        if (v->w->job[j].schedule) {
+            bool goal = !v->w->job[j].schedule->entry; // the others have no file that this command reads
+            printf("%s is a schedule, and not executed here%s%s\n", v->part[j].name, goal ? ": weft workload " : "",
+                   goal ? v->w->job[j].schedule->file : "");
+        }
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
     print_busiest(v, "sends", find_busiest(v, v->sent));
     print_busiest(v, "receives", find_busiest(v, v->received));

@@ -258,21 +258,31 @@ static enum weft_status read_traces(struct loader *l) {
 
 // --- groups -------------------------------------------------------------------------------------------------------
 
-/// Names that nothing defines: "" is all ranks, another one all whose traces have it.
-static void define_others(struct loader *l) {
+/// Names that nothing defines: "" is all ranks, another one all whose traces have it. Where ranks without a trace reuse
+/// one, PyTorch's default, "0", is all ranks, and of others nobody knows the members.
+static enum weft_status define_others(struct loader *l) {
+    bool partial = l->files.files < l->groups.ranks;
+    enum weft_status status = WEFT_OK;
     uint32_t *rank = weft_memory_new(WEFT_MEMORY_SCENARIO, l->files.files, sizeof *rank);
-    for (uint32_t name = 0; name < l->groups.names; name++) {
+    for (uint32_t name = 0; name < l->groups.names && !status; name++) {
+        const char *text = l->groups.name[name].text;
         uint32_t n = 0;
         if (l->groups.name[name].group != WEFT_NONE) continue;
         for (uint32_t f = 0; f < l->files.files; f++)
             for (uint32_t i = 0; i < l->program[f].names; i++)
                 if (l->program[f].name[i] == name) rank[n++] = l->program[f].rank;
-        bool all = !*l->groups.name[name].text;
         if (!n) continue;
+        bool all = !*text || (partial && !strcmp(text, "0"));
+        if (partial && !all)
+            status = weft_error_set(l->error, WEFT_ERROR_INPUT, l->place,
+                                    "reuse: nothing says which ranks are in the process group '%.60s'; expected a file "
+                                    "of groups, or a trace of each rank",
+                                    text);
         weft__chakra_define(&l->groups, name, rank, all ? 0 : n);
-        l->facts->groups_found += !all;
+        l->facts->groups_found += *text != 0;
     }
     weft_memory_free(WEFT_MEMORY_SCENARIO, rank, l->files.files * sizeof *rank);
+    return status;
 }
 
 static enum weft_status find_groups(struct loader *l, struct program *p) {
@@ -410,7 +420,7 @@ static enum weft_status load(struct loader *l, const char *path, struct weft_sch
         status = weft__chakra_groups_read(&l->groups, l->conf->groups, l->place, &in_groups, l->error);
     if (!status) status = find_ranks(l, in_groups);
     if (!status) status = read_traces(l);
-    if (!status) define_others(l);
+    if (!status) status = define_others(l);
     for (uint32_t f = 0; f < l->files.files && !status; f++)
         status = find_groups(l, &l->program[f]);
     if (!status) status = write_all(l, ret_schedule);

@@ -173,9 +173,9 @@ static void note(struct weft_import *import, const char *written, const struct w
                  const struct weft__chakra_facts *f) {
     enum weft_import_note assumed = WEFT_IMPORT_ASSUMED, left_out = WEFT_IMPORT_LEFT_OUT;
     weft_import_note(import, WEFT_IMPORT_FOUND,
-                     "%s: %" PRIu32 " traces for %" PRIu32 " ranks, %s%s; %" PRIu64 " nodes, of which %" PRIu64
-                     " communicate, in %" PRIu32 " process groups",
-                     written, f->traces, s->ranks, *f->version ? "version " : "which say no version", f->version,
+                     "%s: traces: %" PRIu32 " (%s%s); ranks: %" PRIu32 "; nodes: %" PRIu64 ", of which %" PRIu64
+                     " communicate; process groups: %" PRIu32,
+                     written, f->traces, *f->version ? "version " : "they say no version", f->version, s->ranks,
                      f->nodes, f->comms, f->groups);
     weft_import_note(import, assumed, "a host of its own for each rank, rank R on host-R (hosts, server, rank_file)");
     if (s->collectives)
@@ -184,8 +184,8 @@ static void note(struct weft_import *import, const char *written, const struct w
                          "group is the root of a broadcast or gather");
     if (f->traces < s->ranks) weft_import_note(import, assumed, "ranks without a trace do what others do (reuse)");
     NOTE(f->by_ops, assumed, "nodes that say num_ops but no duration: %s", "the speed of a GPU (tflops)");
-    NOTE(f->groups_found, assumed, "process groups that nothing defines: %s",
-         "all ranks whose traces name one are its members (groups)");
+    NOTE(f->groups_found, assumed, "names of process groups that nothing defines: %s",
+         "all ranks whose traces have the name are its members, or all ranks, if some reuse traces (groups)");
     NOTE(f->cpu_ops, assumed, "nodes of the CPU: %s", "they take their duration, one after another (cpu_ops)");
     weft_import_note(import, left_out, "start times of nodes: each begins when what it waits for is done");
     NOTE(f->wrappers, left_out, "wrappers of communication on the CPU: %s", "they take no time");

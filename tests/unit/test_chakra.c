@@ -573,7 +573,8 @@ static void reuse(void **state) {
     struct weft__chakra_conf conf = usual;
     conf.reuse = true;
     conf.ranks = 16;
-    conf.groups = write_text("g.json", "{\"tp\": [0, 1], \"dp\": [0, 4, 8, 12], \"odd\": [0, 1, 3]}");
+    const char *groups = conf.groups =
+        write_text("g.json", "{\"tp\": [0, 1], \"dp\": [0, 4, 8, 12], \"odd\": [0, 1, 3]}");
     put_metadata(&t);
     put_collective(&t, 0, "", ALL_REDUCE, 1000, "tp");
     put_collective(&t, 1, "", ALL_GATHER, 1000, "dp");
@@ -601,6 +602,15 @@ static void reuse(void **state) {
     conf.reuse = true;
     conf.ranks = 6; // groups of 4 at a distance of 4 do not divide them
     REFUSED(path_of("x"), &conf, "ranks: 6; expected 13 at least");
+    conf.groups = "";
+    conf.ranks = 16;
+    REFUSED(path_of("x"), &conf, "s.yaml:3:5: reuse: nothing says which ranks are in the process group 'tp'");
+    struct bytes one = {.n = 0};
+    put_metadata(&one);
+    put_collective(&one, 0, "", ALL_REDUCE, 1000, "0"); // PyTorch's default: all ranks
+    write_bytes("y.0.et", one.at, one.n);
+    assert_int_equal(must_load(path_of("y"), &conf)->group[0].ranks, 16);
+    conf.groups = groups;
     conf.ranks = 24;
     REFUSED(path_of("x"), &conf, "'dp' of rank 0 is no block of ranks at one distance that divides 24 ranks evenly");
     conf.ranks = 16;
@@ -686,9 +696,9 @@ static void imports(void **state) {
     const char *x0 = weft_arena_text(arena, path_of("x.0.et")), *x1 = weft_arena_text(arena, path_of("x.1.et"));
     assert_non_null(strstr(IMPORT("", x), "- kind: chakra\n  file: x\n"));
     assert_non_null(strstr(IMPORT("", x1, x0, groups), "- kind: chakra\n  file: x\n  groups: g.json\n"));
-    assert_non_null(strstr(IMPORT("", folder), "2 traces for 2 ranks, version 0.0.4; 2 nodes, of which 2 communicate"));
+    assert_non_null(strstr(IMPORT("", folder), "traces: 2 (version 0.0.4); ranks: 2; nodes: 2, of which 2 "));
     assert_non_null(strstr(IMPORT("", folder), "hosts: 2\n"));
-    assert_non_null(strstr(IMPORT("{ranks: 4, reuse: on}", x), "  ranks: 4\n  reuse: on\n"));
+    assert_non_null(strstr(IMPORT("{ranks: 4, reuse: on}", x, groups), "  ranks: 4\n  reuse: on\n"));
     assert_non_null(strstr(IMPORT("", x0), "file: x.0.et\n"));
     assert_non_null(strstr(IMPORT("", groups), "g.json: is not enough: expected the traces"));
     assert_non_null(strstr(IMPORT("", groups, groups, x), "expected one of that kind"));
