@@ -95,27 +95,29 @@ enum weft_status weft_import_once(const struct weft_import_file *file, uint32_t 
 
 // --- files --------------------------------------------------------------------------------------------------------
 
-/// realpath, also of what is not there in a folder that is; NULL: it has none.
-static char *real_path(const char *path, struct weft_arena *arena) {
+/// NULL: there is no such path.
+static const char *real_path(const char *path, struct weft_arena *arena) {
     char *at = realpath(path, NULL);
+    if (!at && errno == ENOMEM) weft_memory_fail();
+    const char *kept = at ? weft_arena_text(arena, at) : NULL;
+    free(at);
+    return kept;
+}
+
+/// Likewise, also of what is not there in a folder that is.
+static const char *future_path(const char *path, struct weft_arena *arena) {
+    const char *at = real_path(path, arena), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (at) return at;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *in = realpath(slash ? weft_arena_format(arena, "%.*s", (int)(name - path), path) : ".", NULL);
-    if (in) at = strdup(weft_arena_format(arena, "%s/%s", in, name));
-    free(in);
-    return at;
+    const char *in = real_path(slash ? weft_arena_format(arena, "%.*s", (int)(name - path), path) : ".", arena);
+    return in ? weft_arena_format(arena, "%s/%s", in, name) : NULL;
 }
 
 /// The path as a scenario in `folder` names it: as it is if both are in the same folder, else absolute.
 static const char *written_path(const char *path, const char *folder, struct weft_arena *arena) {
-    char *at = real_path(path, arena), *in = realpath(*folder ? folder : ".", NULL);
+    const char *at = future_path(path, arena), *in = real_path(*folder ? folder : ".", arena);
     size_t n = in ? strlen(in) : 0;
-    const char *text = path;
-    if (at) text = n && !strncmp(at, in, n) && at[n] == '/' ? at + n + 1 : at;
-    text = weft_arena_text(arena, text);
-    free(at);
-    free(in);
-    return text;
+    if (!at) return weft_arena_text(arena, path);
+    return n && !strncmp(at, in, n) && at[n] == '/' ? at + n + 1 : at;
 }
 
 static enum weft_status look_at(const char *path, const char *folder, struct weft_arena *arena,

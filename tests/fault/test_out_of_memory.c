@@ -70,6 +70,8 @@ static const char *const commands[] = {
     "trace-control dsf.yaml --json",
     "trace-control clique.yaml --csv tables",
     "dcbx \"$WEFT_ROOT/tests/data/lldpd-dcbx.pcap\" --json",
+    "import chakra \"$WEFT_ROOT/examples/import/chakra\"",
+    "import csv flows.csv.gz",
     "bench engine --k 4 --runs 1 --threads 1 --size 4096B --json",
 };
 
@@ -81,6 +83,9 @@ static int set_up(void **state) {
     write_text(&f, "s.yaml", scenario);
     write_text(&f, "dsf.yaml", dsf);
     write_text(&f, "clique.yaml", clique);
+    char line[1024];
+    snprintf(line, sizeof line, "gzip -c \"$WEFT_ROOT/examples/import/flows.csv\" >%s/flows.csv.gz", f.dir);
+    if (system(line)) return -1;
     return weft(&f, "run s.yaml --quiet --out old");
 }
 
