@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "weft/scenario.h"
+#include "weft/sweep.h"
 #include "weft/tin_rma.h"
 
 #define NUMBER "^ *[0-9]+(\\.[0-9]+)? *"
@@ -259,7 +260,7 @@ static void define_all(struct weft__json *j) {
         &weft_server_table,    &weft_occupied_table, &weft_operation_table, &weft_pipeline_table,
         &weft_control_table,   &weft_reach_table,    &weft_fsdb_table,      &weft_bgp_table,
         &weft_bootstrap_table, &weft_sdn_table,      &weft_timesync_table,  &weft_rma_processor_table,
-        &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table};
+        &weft_gnet_table,      &weft_tin_rma_table,  &weft_wire_table,      &weft_sweep_table};
     weft__json_key(j, "$defs");
     weft__json_begin_object(j);
     for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -380,6 +381,7 @@ void weft_cli_schema(FILE *file) {
     key_type(&j, "cases", "object");
     key_type(&j, "variants", "object");
     claims(&j);
+    key_reference(&j, "sweep", "sweep");
     weft__json_end_object(&j);
     weft__json_key(&j, "required");
     weft__json_begin_array(&j);

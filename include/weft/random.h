@@ -26,6 +26,7 @@ enum weft_random_purpose {
     WEFT_RANDOM_RMA_SERVER,       ///< whom it asks
     WEFT_RANDOM_JITTER,           ///< how much later than said a flow starts
     WEFT_RANDOM_DRAW,             ///< which of the pairs named a flow has
+    WEFT_RANDOM_SAMPLE,           ///< points of a sweep
 };
 
 struct weft_random {

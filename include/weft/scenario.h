@@ -96,6 +96,15 @@ enum weft_status weft_scenario_file_stored(const struct weft_scenario_source *so
 const char *weft_scenario_variant_case(const struct weft_scenario_file *file, uint32_t i);
 /// The section `claims` of the file itself, not of its base; NULL if there is none. See weft/claim.h.
 const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file);
+/// The section `sweep`; NULL if there is none. See weft/sweep.h.
+const struct weft_tree *weft_scenario_sweep(const struct weft_scenario_file *file);
+/// The setting of that very path that the file was read with, or given since; NULL: there is none.
+const struct weft_tree *weft_scenario_setting(const struct weft_scenario_file *file, const char *path);
+/// The file with these maps of paths laid over it, after its settings: a view in `arena` that lives as long as the file
+/// and is not freed itself.
+struct weft_scenario_file *weft_scenario_file_over(const struct weft_scenario_file *file,
+                                                   const struct weft_tree *const *over, uint32_t n,
+                                                   struct weft_arena *arena);
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error);
 void weft_scenario_free(struct weft_scenario *scenario);

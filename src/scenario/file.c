@@ -117,15 +117,22 @@ static enum weft_status read_variants(struct weft_scenario_file *file, const str
     return status;
 }
 
+/// What is about the file, not of its scenarios; NULL: it is not there, or empty. *root is then without it.
+static const struct weft_tree *take_section(struct weft_scenario_file *file, const struct weft_tree **root,
+                                            const char *key) {
+    const struct weft_tree *section = weft_tree_find(*root, key);
+    *root = weft__tree_without(*root, key, file->arena);
+    return section && section->type != WEFT_TREE_NULL ? section : NULL;
+}
+
 static enum weft_status fill(struct weft_scenario_file *file, const struct weft_tree *root, const char *const *settings,
                              uint32_t n_settings, struct weft_error *ret_error) {
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
     enum weft_status status = weft__scenario_on_base(file, root, &root, ret_error);
-    const struct weft_tree *claims = weft_tree_find(root, "claims");
-    if (claims && claims->type != WEFT_TREE_NULL) file->claims = claims;
-    if (!status) root = weft__tree_without(root, "claims", file->arena);
+    if (!status) file->claims = take_section(file, &root, "claims");
+    if (!status) file->sweep = take_section(file, &root, "sweep");
     if (!status) status = read_variants(file, root, ret_error);
     file->settings = n_settings;
     file->setting = weft_arena_alloc(file->arena, n_settings, sizeof(struct weft_tree *));
@@ -142,6 +149,19 @@ static struct weft_scenario_file *file_new(const char *path) {
     file->arena = arena;
     file->path = weft_arena_text(arena, path);
     return file;
+}
+
+struct weft_scenario_file *weft_scenario_file_over(const struct weft_scenario_file *file,
+                                                   const struct weft_tree *const *over, uint32_t n,
+                                                   struct weft_arena *arena) {
+    struct weft_scenario_file *view = weft_arena_alloc(arena, 1, sizeof *view);
+    *view = *file;
+    view->setting = weft_arena_alloc(arena, file->settings + n, sizeof *view->setting);
+    for (uint32_t i = 0; i < file->settings; i++)
+        view->setting[i] = file->setting[i];
+    for (uint32_t i = 0; i < n; i++)
+        view->setting[view->settings++] = over[i];
+    return view;
 }
 
 /// A setting to be added to a file.
@@ -274,4 +294,14 @@ const char *weft_scenario_variant_case(const struct weft_scenario_file *file, ui
 
 const struct weft_tree *weft_scenario_claims(const struct weft_scenario_file *file) {
     return file->claims;
+}
+
+const struct weft_tree *weft_scenario_sweep(const struct weft_scenario_file *file) {
+    return file->sweep;
+}
+
+const struct weft_tree *weft_scenario_setting(const struct weft_scenario_file *file, const char *path) {
+    for (uint32_t i = file->settings; i-- > 0;)
+        if (!strcmp(file->setting[i]->child[0]->key, path)) return file->setting[i]->child[0];
+    return NULL;
 }

@@ -15,7 +15,7 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 static const char *const sections[] = {"topology", "events",
 #include "weft/boxes.def"
                                        "dcbx",     "devices", "workload", "run",    "control", "capture",
-                                       "base",     "cases",   "variants", "claims", NULL};
+                                       "base",     "cases",   "variants", "claims", "sweep",   NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -81,7 +81,7 @@ static const char *stem(struct weft_arena *arena, const char *path) {
 }
 
 static enum weft_status load_head(struct bind *b) {
-    static const char *const fixed[] = {"base", "cases", "variants", "claims"};
+    static const char *const fixed[] = {"base", "cases", "variants", "claims", "sweep"};
     for (uint32_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         const struct weft_tree *tree = weft_tree_find(b->root, fixed[i]);
         if (tree) return FAIL(b, tree->key_place, "%s: cannot be overridden", fixed[i]);

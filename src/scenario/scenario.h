@@ -17,6 +17,7 @@ struct weft_scenario_file {
     struct weft__variant *variant;
     uint32_t variants;
     const struct weft_tree *claims; ///< NULL: none
+    const struct weft_tree *sweep;  ///< likewise
     uint32_t settings;
     const struct weft_tree **setting;
     struct weft_scenario_source *source; ///< everything it was read from
