@@ -13,11 +13,10 @@ static double part_done(const struct weft_progress *now) {
 }
 
 /// "1:02:03 left"; too early to tell: "".
-static void format_left(const struct weft_progress *now, char *text, size_t size) {
-    double part = part_done(now);
+static void format_left(double part, double wall_s, char *text, size_t size) {
     text[0] = 0;
-    if (part < 0.005 || part >= 1 || now->wall_s <= 0) return;
-    double left_s = now->wall_s * (1 - part) / part;
+    if (part < 0.005 || part >= 1 || wall_s <= 0) return;
+    double left_s = wall_s * (1 - part) / part;
     if (left_s > 1e6) return;
     unsigned s = (unsigned)(left_s + 0.5);
     if (s < 3600)
@@ -26,20 +25,33 @@ static void format_left(const struct weft_progress *now, char *text, size_t size
         snprintf(text, size, ", %u:%02u:%02u left", s / 3600, s / 60 % 60, s % 60);
 }
 
-void weft_cli_progress_format(const struct weft_progress *now, const char *label, unsigned columns, char *text,
-                              size_t size) {
-    char bar[BAR + 1], simulated[64], left[64];
-    double part = part_done(now);
+/// "label [######......]  50%  what, 0:30 left", cut to so many columns.
+static void format_line(double part, double wall_s, const char *label, const char *what, unsigned columns, char *text,
+                        size_t size) {
+    char bar[BAR + 1], left[64];
     unsigned filled = part >= 1 ? BAR : (unsigned)(part * BAR);
     memset(bar, '.', BAR);
     memset(bar, '#', filled);
     bar[BAR] = 0;
-    weft_format_time(now->now_ps, simulated, sizeof simulated);
-    format_left(now, left, sizeof left);
-    double rate = now->wall_s > 0 ? (double)now->packet_hops / now->wall_s : 0;
-    snprintf(text, size, "%s%s[%s] %3u%%  %s simulated, %.1f M packet-hops/s%s", label, *label ? " " : "", bar,
-             (unsigned)(part * 100), simulated, rate / 1e6, left);
+    format_left(part, wall_s, left, sizeof left);
+    snprintf(text, size, "%s%s[%s] %3u%%  %s%s", label, *label ? " " : "", bar, (unsigned)(part * 100), what, left);
     if (columns < size) text[columns] = 0;
+}
+
+void weft_cli_progress_format(const struct weft_progress *now, const char *label, unsigned columns, char *text,
+                              size_t size) {
+    char simulated[64], what[128];
+    weft_format_time(now->now_ps, simulated, sizeof simulated);
+    double rate = now->wall_s > 0 ? (double)now->packet_hops / now->wall_s : 0;
+    snprintf(what, sizeof what, "%s simulated, %.1f M packet-hops/s", simulated, rate / 1e6);
+    format_line(part_done(now), now->wall_s, label, what, columns, text, size);
+}
+
+void weft_cli_progress_format_runs(const struct weft_cli_runs_progress *now, const char *label, unsigned columns,
+                                   char *text, size_t size) {
+    char what[64];
+    snprintf(what, sizeof what, "%u of %u runs", now->ended, now->runs);
+    format_line(now->part, now->wall_s, label, what, columns, text, size);
 }
 
 void weft_cli_progress_init(struct weft_cli_progress *progress, const char *label, bool quiet) {
@@ -51,12 +63,23 @@ void weft_cli_progress_init(struct weft_cli_progress *progress, const char *labe
     if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &window) && window.ws_col > 1) progress->columns = window.ws_col - 1u;
 }
 
+static void draw_line(struct weft_cli_progress *progress, const char *text, double wall_s) {
+    fprintf(progress->file, "\r%s\033[K", text);
+    fflush(progress->file);
+    progress->drawn_s = wall_s;
+}
+
 static void draw(struct weft_cli_progress *progress, const struct weft_progress *now) {
     char text[LINE];
     weft_cli_progress_format(now, progress->label, progress->columns, text, sizeof text);
-    fprintf(progress->file, "\r%s\033[K", text);
-    fflush(progress->file);
-    progress->drawn_s = now->wall_s;
+    draw_line(progress, text, now->wall_s);
+}
+
+void weft_cli_progress_runs(struct weft_cli_progress *progress, const struct weft_cli_runs_progress *now) {
+    char text[LINE];
+    if (!progress->file) return;
+    weft_cli_progress_format_runs(now, progress->label, progress->columns, text, sizeof text);
+    draw_line(progress, text, now->wall_s);
 }
 
 bool weft_cli_progress_on(void *context, const struct weft_progress *now) {

@@ -23,6 +23,17 @@ bool weft_cli_progress_on(void *context, const struct weft_progress *now);
 void weft_cli_progress_done(struct weft_cli_progress *progress, const struct weft_progress *end);
 /// Clears the line.
 void weft_cli_progress_deinit(struct weft_cli_progress *progress);
+/// How far a list of runs is.
+struct weft_cli_runs_progress {
+    uint32_t ended, runs;
+    double part;   ///< of the work, 0 to 1
+    double wall_s; ///< that it took
+};
+/// Draws it; there is no need to be sparing.
+void weft_cli_progress_runs(struct weft_cli_progress *progress, const struct weft_cli_runs_progress *now);
+/// That line: "weft sweep [######..................]  25%  3 of 12 runs, 0:30 left".
+void weft_cli_progress_format_runs(const struct weft_cli_runs_progress *now, const char *label, unsigned columns,
+                                   char *text, size_t size);
 /// The line itself, at most `columns` characters.
 void weft_cli_progress_format(const struct weft_progress *now, const char *label, unsigned columns, char *text,
                               size_t size);

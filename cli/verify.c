@@ -3,8 +3,8 @@
 // here.
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "processes.h"
 #include "verify.h"
 
 static const char *jobs_text, *seeds_text, *sources;
@@ -51,17 +51,13 @@ static int judge(const struct verify *v) {
 }
 
 static enum weft_status read_options(struct verify *v) {
-    uint64_t jobs;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    v->jobs = processors > 0 ? (uint32_t)processors : 1;
     v->teeth = teeth;
     v->all = all;
     v->seeds = 1;
-    if (jobs_text) {
-        if (!weft_cli_number("--jobs", jobs_text, 1, 1024, &jobs)) return WEFT_ERROR_INPUT;
-        v->jobs = (uint32_t)jobs;
-    }
-    return seeds_text && !verify_seeds_parse(v, seeds_text) ? WEFT_ERROR_INPUT : WEFT_OK;
+    v->seeded = seeds_text;
+    if (!weft_cli_jobs_parse(jobs_text, &v->jobs)) return WEFT_ERROR_INPUT;
+    return seeds_text && !weft_cli_seeds_parse(seeds_text, v->o->arena, &v->seed, &v->seeds) ? WEFT_ERROR_INPUT
+                                                                                             : WEFT_OK;
 }
 
 static int verify(struct verify *v, struct weft_error *ret_error) {

@@ -5,7 +5,6 @@
 #define WEFT_CLI_VERIFY_H
 
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "claims.h"
 
@@ -48,8 +47,6 @@ struct verify_task {
     uint32_t settings;
     struct verify_use *use;
     bool done;
-    pid_t pid;       ///< 0: not running
-    FILE *out, *err; ///< what it prints
     struct verify_task *next, *next_in_bucket;
 };
 
@@ -58,6 +55,7 @@ struct verify {
     const struct weft_cli_options *o;
     struct verified *first, **last;
     struct verify_task *task, **last_task;
+    struct verify_task **at;           ///< [tasks], when they are run
     uint32_t tasks, jobs, uses, known; ///< known: from a verify that did not come to its end
     uint32_t seeds;                    ///< 1 without --seeds
     bool seeded;                       ///< --seeds
@@ -68,9 +66,6 @@ struct verify {
     FILE *journal;                              ///< NULL: none can be kept
     const char *journal_path;
 };
-
-/// "1..5,7" into v->seed, in the arena of the options; false and a message: it is not understood.
-bool verify_seeds_parse(struct verify *v, const char *text);
 
 /// Reads an operand: a scenario, or a folder with some. An operand without any claims is an error.
 enum weft_status verify_read(struct verify *v, const char *path, struct weft_error *ret_error);

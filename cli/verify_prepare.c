@@ -12,51 +12,7 @@
 #include "verify.h"
 #include "weft/sim.h"
 
-enum { DEPTH_MAX = 16, SEEDS_MAX = 1000 };
-
-// --- seeds --------------------------------------------------------------------------------------------------------
-
-static bool misunderstood(const char *text) {
-    fprintf(stderr, "weft: --seeds: '%s' is not understood; expected at most %d numbers, each once: 1..5, or 1,2,7\n",
-            text, SEEDS_MAX);
-    return false;
-}
-
-static bool number_read(const char **at, uint64_t *ret) {
-    char *end;
-    if (**at < '0' || **at > '9') return false;
-    errno = 0;
-    *ret = strtoull(*at, &end, 10);
-    *at = end;
-    return !errno;
-}
-
-static bool add_seed(struct verify *v, uint64_t seed) {
-    for (uint32_t i = 0; i < v->seeds; i++)
-        if (v->seed[i] == seed) return false;
-    if (v->seeds == SEEDS_MAX) return false;
-    v->seed[v->seeds++] = seed;
-    return true;
-}
-
-bool verify_seeds_parse(struct verify *v, const char *text) {
-    v->seed = weft_arena_alloc(v->o->arena, SEEDS_MAX, sizeof *v->seed);
-    v->seeded = true;
-    v->seeds = 0;
-    for (const char *at = text;; at++) {
-        uint64_t first, last;
-        if (!number_read(&at, &first)) return misunderstood(text);
-        last = first;
-        if (!strncmp(at, "..", 2)) {
-            at += 2;
-            if (!number_read(&at, &last) || last < first || last - first >= SEEDS_MAX) return misunderstood(text);
-        }
-        for (uint64_t seed = first; seed - first <= last - first; seed++)
-            if (!add_seed(v, seed)) return misunderstood(text);
-        if (!*at) return true;
-        if (*at != ',') return misunderstood(text);
-    }
-}
+enum { DEPTH_MAX = 16 };
 
 // --- files --------------------------------------------------------------------------------------------------------
 

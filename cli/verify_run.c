@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that run tasks.
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
+// Tasks are run as processes; what they print has the values.
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "processes.h"
 #include "verify.h"
 
 /// weft run --json --quiet --threads=N --variant=NAME --set=... -- PATH, or weft topo --json and so on.
@@ -32,29 +29,10 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
     return argv;
 }
 
-static enum weft_status start(struct verify *v, struct verify_task *t, struct weft_error *ret_error) {
-    char **argv = arguments(v, t);
-    t->out = tmpfile();
-    t->err = tmpfile();
-    fflush(stdout);
-    if (t->out && t->err) t->pid = fork();
-    if ((!t->out || !t->err || t->pid < 0) && errno == ENOMEM) weft_memory_fail();
-    if (!t->out || !t->err || t->pid < 0)
-        return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
-    if (t->pid) return WEFT_OK;
-    dup2(fileno(t->out), STDOUT_FILENO);
-    dup2(fileno(t->err), STDERR_FILENO);
-    execv("/proc/self/exe", argv);
-    _exit(WEFT_ERROR_SYSTEM);
-}
-
-static char *whole(FILE *file, struct weft_arena *arena, size_t *ret_size) {
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    rewind(file);
-    char *text = weft_arena_alloc(arena, (size_t)size + 1, 1);
-    *ret_size = fread(text, 1, (size_t)size, file);
-    return text;
+static int run_task(void *context, uint32_t run) {
+    const struct verify *v = context;
+    execv("/proc/self/exe", arguments(v, v->at[run]));
+    return WEFT_ERROR_SYSTEM;
 }
 
 void verify_each_value(const struct verify_task *t,
@@ -73,7 +51,7 @@ void verify_each_value(const struct verify_task *t,
 }
 
 /// Without what it claims about, a network may well stall: that is an answer.
-static void note_status(const struct verify *v, struct verify_task *t, enum weft_status status) {
+static void note_status(const struct verify *v, struct verify_task *t, enum weft_status status, FILE *err) {
     bool teeth = true;
     for (const struct verify_use *u = t->use; u; u = u->next)
         teeth &= u->reading->teeth;
@@ -84,7 +62,7 @@ static void note_status(const struct verify *v, struct verify_task *t, enum weft
         if (!s->status || s->status == WEFT_ERROR_STALL) s->status = status;
     }
     size_t size;
-    const char *text = whole(t->err, v->o->arena, &size);
+    const char *text = weft_cli_printed(err, v->o->arena, &size);
     fprintf(stderr, "weft: %s%s%s", t->path, *t->variant ? ", variant " : "", t->variant);
     for (uint32_t i = v->o->settings; i < t->settings; i++)
         fprintf(stderr, ", %s", t->setting[i]);
@@ -113,10 +91,10 @@ static void take_value(void *context, const struct weft_claim *claim, const stru
 }
 
 /// What a command says has no rows to ask beforehand.
-static bool take_values(struct verify_task *t) {
+static bool take_values(struct verify_task *t, FILE *out) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     size_t size;
-    const char *text = whole(t->out, arena, &size);
+    const char *text = weft_cli_printed(out, arena, &size);
     json_t *root = json_loadb(text, size, 0, NULL);
     struct taking taking = {.root = root};
     if (root) verify_each_value(t, take_value, &taking);
@@ -136,56 +114,21 @@ static bool take_values(struct verify_task *t) {
     return root && !missing;
 }
 
-/// Its values, and what went wrong with it. A run that was interrupted says nothing.
-static void finish(struct verify *v, struct verify_task *t, int wait_status) {
-    enum weft_status status = WEFT_ERROR_SYSTEM;
-    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
-        status = (enum weft_status)WEXITSTATUS(wait_status);
-    t->pid = 0;
-    if (!v->interrupted) {
-        bool measured = !status || status == WEFT_ERROR_STALL;
-        bool taken = measured && take_values(t);
-        if (measured && !taken && t->from == WEFT_CLAIM_FROM_RUN) status = WEFT_ERROR_SYSTEM;
-        note_status(v, t, status);
-        t->done = true;
-        if (taken) verify_journal_add(v, t, status);
-    }
-    fclose(t->out);
-    fclose(t->err);
+/// Its values, and what went wrong with it.
+static void take(void *context, uint32_t run, const struct weft_cli_ended *ended) {
+    struct verify *v = context;
+    struct verify_task *t = v->at[run];
+    enum weft_status status = ended->status;
+    bool measured = !status || status == WEFT_ERROR_STALL;
+    bool taken = measured && take_values(t, ended->out);
+    if (measured && !taken && t->from == WEFT_CLAIM_FROM_RUN) status = WEFT_ERROR_SYSTEM;
+    note_status(v, t, status, ended->err);
+    t->done = true;
+    if (taken) verify_journal_add(v, t, status);
 }
 
-static void show_progress(const struct verify *v, uint32_t done) {
-    if (v->o->quiet || !isatty(STDERR_FILENO)) return;
-    fprintf(stderr, "\r\033[Kweft verify: %u of %u runs", done, v->tasks);
-    if (done == v->tasks) fprintf(stderr, "\r\033[K");
-}
-
-/// SIGTERM goes to this process alone; Ctrl-C reaches the runs too, and once more does not harm.
-static void end_runs(const struct verify *v) {
-    for (const struct verify_task *t = v->task; t; t = t->next)
-        if (t->pid > 0) kill(t->pid, SIGTERM);
-}
-
-/// Memory ran out: the results of the runs could not be reported.
-static void abandon_runs(void *context) {
-    const struct verify *v = context;
-    end_runs(v);
-    for (const struct verify_task *t = v->task; t; t = t->next)
-        if (t->pid > 0) waitpid(t->pid, NULL, 0);
-}
-
-static bool wait_for_one(struct verify *v) {
-    int wait_status;
-    pid_t pid;
-    while ((pid = wait(&wait_status)) < 0 && errno == EINTR)
-        if (weft_cli_interrupted()) end_runs(v);
-    v->interrupted |= weft_cli_interrupted();
-    for (struct verify_task *t = v->task; t; t = t->next)
-        if (pid > 0 && t->pid == pid) {
-            finish(v, t, wait_status);
-            return true;
-        }
-    return false;
+static bool is_done(void *context, uint32_t run) {
+    return ((const struct verify *)context)->at[run]->done;
 }
 
 static void note_ended(struct verify *v) {
@@ -197,28 +140,20 @@ static void note_ended(struct verify *v) {
 }
 
 enum weft_status verify_run(struct verify *v, struct weft_error *ret_error) {
-    weft_cli_catch_interrupt();
-    struct verify_task *next = v->task;
-    enum weft_status status = WEFT_OK;
-    uint32_t running = 0, done = v->known;
-    struct weft_memory_cleanup cleanup;
-    weft_memory_cleanup_add(&cleanup, abandon_runs, v);
-    while (running || (next && !status && !weft_cli_interrupted())) {
-        while (next && running < v->jobs && !status && !weft_cli_interrupted()) {
-            if (!next->done) {
-                status = start(v, next, ret_error);
-                running += !status;
-            }
-            next = next->next;
-        }
-        show_progress(v, done);
-        if (!running) break;
-        wait_for_one(v);
-        running--;
-        show_progress(v, ++done);
-    }
-    weft_memory_cleanup_remove(&cleanup);
-    v->interrupted |= weft_cli_interrupted();
+    struct weft_cli_processes p = {.name = "weft verify",
+                                   .runs = v->tasks,
+                                   .at_a_time = v->jobs,
+                                   .quiet = v->o->quiet,
+                                   .is_done = is_done,
+                                   .work = run_task,
+                                   .on_end = take,
+                                   .context = v};
+    v->at = weft_arena_alloc(v->o->arena, v->tasks, sizeof(struct verify_task *));
+    uint32_t n = 0;
+    for (struct verify_task *t = v->task; t; t = t->next)
+        v->at[n++] = t;
+    enum weft_status status = weft_cli_processes_run(&p, ret_error);
+    v->interrupted |= p.interrupted;
     note_ended(v);
     return status;
 }

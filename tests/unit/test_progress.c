@@ -38,6 +38,17 @@ static void line(void **state) {
     assert_null(strstr(text, "left"));
 }
 
+static void runs(void **state) {
+    (void)state;
+    char text[256];
+    struct weft_cli_runs_progress now = {.ended = 3, .runs = 12, .part = 0.25, .wall_s = 10};
+    weft_cli_progress_format_runs(&now, "weft sweep", 200, text, sizeof text);
+    assert_string_equal(text, "weft sweep [######..................]  25%  3 of 12 runs, 0:30 left");
+    now.part = 0; // the first have not ended
+    weft_cli_progress_format_runs(&now, "weft sweep", 51, text, sizeof text);
+    assert_string_equal(text, "weft sweep [........................]   0%  3 of 12");
+}
+
 static void ten_times_a_second_and_cleared(void **state) {
     (void)state;
     char *text = NULL;
@@ -88,6 +99,7 @@ static void silent_if_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(line),
+        cmocka_unit_test(runs),
         cmocka_unit_test(ten_times_a_second_and_cleared),
         cmocka_unit_test(stays_when_done),
         cmocka_unit_test(silent_if_told),

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // sched_getaffinity, qsort_r
+#include "processes.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "simulation.h"
+#include "weft/sweep.h"
+
+enum { JOBS_MAX = 1024 };
+
+struct process {
+    pid_t pid; ///< 0: none
+    uint32_t run;
+    FILE *out, *err;
+};
+
+struct running {
+    struct weft_cli_processes *p;
+    uint32_t *order; ///< of runs
+    uint32_t next, running, ended;
+    struct process *process; ///< [at_a_time]
+    struct weft_cli_progress progress;
+    double cost, cost_ended, cost_known, begun_s;
+};
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size) {
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = weft_arena_alloc(arena, (size_t)size + 1, 1);
+    *ret_size = fread(text, 1, (size_t)size, file);
+    return text;
+}
+
+bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs) {
+    uint64_t jobs;
+    cpu_set_t set;
+    *ret_jobs = sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+    if (!text) return true;
+    if (!weft_cli_number("--jobs", text, 1, JOBS_MAX, &jobs)) return false;
+    *ret_jobs = (uint32_t)jobs;
+    return true;
+}
+
+bool weft_cli_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds) {
+    if (weft_seeds_parse(text, arena, ret_seed, ret_seeds)) return true;
+    fprintf(stderr, "weft: --seeds: '%s' is not understood; expected at most %d numbers, each once: 1..5, or 1,2,7\n",
+            text, WEFT_SWEEP_SEEDS_MAX);
+    return false;
+}
+
+// --- order and progress -------------------------------------------------------------------------------------------
+
+static double cost_of(const struct weft_cli_processes *p, uint32_t run) {
+    return p->cost ? p->cost(p->context, run) : 1;
+}
+
+static int by_cost(const void *a, const void *b, void *context) {
+    const struct weft_cli_processes *p = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    double cx = cost_of(p, x), cy = cost_of(p, y);
+    return cx < cy || cx > cy ? (cx < cy) - (cx > cy) : (x > y) - (x < y);
+}
+
+static void put_in_order(struct running *r, struct weft_arena *arena) {
+    struct weft_cli_processes *p = r->p;
+    r->order = weft_arena_alloc(arena, p->runs, sizeof *r->order);
+    for (uint32_t i = 0; i < p->runs; i++) {
+        r->order[i] = i;
+        r->cost += cost_of(p, i);
+    }
+    qsort_r(r->order, p->runs, sizeof *r->order, by_cost, p);
+}
+
+/// Time is taken for what this process has run, not for what was known.
+static void show_progress(struct running *r) {
+    const struct weft_cli_processes *p = r->p;
+    struct weft_cli_runs_progress now = {
+        .ended = p->known + r->ended,
+        .runs = p->runs,
+        .part = r->cost > r->cost_known ? r->cost_ended / (r->cost - r->cost_known) : 0,
+        .wall_s = now_s() - r->begun_s,
+    };
+    weft_cli_progress_runs(&r->progress, &now);
+}
+
+// --- processes ----------------------------------------------------------------------------------------------------
+
+/// SIGTERM goes to this process alone; Ctrl-C reaches the runs too, and once more does not harm.
+static void end_runs(const struct running *r) {
+    for (uint32_t i = 0; i < r->p->at_a_time; i++)
+        if (r->process[i].pid > 0) kill(r->process[i].pid, SIGTERM);
+}
+
+/// Memory ran out: the results of the runs could not be reported.
+static void abandon_runs(void *context) {
+    const struct running *r = context;
+    end_runs(r);
+    for (uint32_t i = 0; i < r->p->at_a_time; i++)
+        if (r->process[i].pid > 0) waitpid(r->process[i].pid, NULL, 0);
+}
+
+/// In the new process, which has nothing to do with the others, and ends with its parent.
+static _Noreturn void be_run(struct running *r, const struct process *process, pid_t parent) {
+    for (uint32_t i = 0; i < r->p->at_a_time; i++)
+        r->process[i].pid = 0;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(fileno(process->out), STDOUT_FILENO);
+    dup2(fileno(process->err), STDERR_FILENO);
+    int status = getppid() == parent ? r->p->work(r->p->context, process->run) : WEFT_ERROR_SYSTEM;
+    fflush(stdout);
+    fflush(stderr);
+    _exit(status);
+}
+
+static enum weft_status start(struct running *r, uint32_t run, struct weft_error *ret_error) {
+    struct process *process = r->process;
+    while (process->pid)
+        process++;
+    *process = (struct process){.run = run, .out = tmpfile(), .err = tmpfile()};
+    pid_t parent = getpid();
+    fflush(stdout);
+    if (process->out && process->err) process->pid = fork();
+    if (process->out && process->err && !process->pid) be_run(r, process, parent);
+    if (process->pid > 0) return WEFT_OK;
+    process->pid = 0;
+    if (errno == ENOMEM) weft_memory_fail();
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot start a run: %s", strerror(errno));
+}
+
+static void finish(struct running *r, struct process *process, int wait_status) {
+    struct weft_cli_ended ended = {.status = WEFT_ERROR_SYSTEM, .out = process->out, .err = process->err};
+    if (WIFSIGNALED(wait_status)) ended.signal = WTERMSIG(wait_status);
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= WEFT_ERROR_STALL)
+        ended.status = (enum weft_status)WEXITSTATUS(wait_status);
+    process->pid = 0;
+    r->running--;
+    r->ended++;
+    r->cost_ended += cost_of(r->p, process->run);
+    if (!r->p->interrupted) r->p->on_end(r->p->context, process->run, &ended);
+    fclose(ended.out);
+    fclose(ended.err);
+}
+
+static void wait_for_one(struct running *r) {
+    int wait_status;
+    pid_t pid;
+    while ((pid = wait(&wait_status)) < 0 && errno == EINTR)
+        if (weft_cli_interrupted()) end_runs(r);
+    r->p->interrupted |= weft_cli_interrupted();
+    for (uint32_t i = 0; i < r->p->at_a_time; i++)
+        if (pid > 0 && r->process[i].pid == pid) finish(r, &r->process[i], wait_status);
+}
+
+/// Begins as many as there is room for.
+static enum weft_status fill(struct running *r, struct weft_error *ret_error) {
+    struct weft_cli_processes *p = r->p;
+    while (r->next < p->runs && r->running < p->at_a_time && !weft_cli_interrupted()) {
+        uint32_t run = r->order[r->next++];
+        if (p->is_done(p->context, run)) {
+            p->known++;
+            r->cost_known += cost_of(p, run);
+            continue;
+        }
+        enum weft_status status = start(r, run, ret_error);
+        if (status) return status;
+        r->running++;
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct running r = {.p = p, .begun_s = now_s()};
+    r.process = weft_arena_alloc(arena, p->at_a_time, sizeof *r.process);
+    put_in_order(&r, arena);
+    weft_cli_catch_interrupt();
+    weft_cli_progress_init(&r.progress, p->name, p->quiet);
+    struct weft_memory_cleanup cleanup;
+    weft_memory_cleanup_add(&cleanup, abandon_runs, &r);
+    enum weft_status status = WEFT_OK;
+    do {
+        if (!status) status = fill(&r, ret_error);
+        show_progress(&r);
+        if (r.running) wait_for_one(&r);
+    } while (r.running || (r.next < p->runs && !status && !weft_cli_interrupted()));
+    weft_memory_cleanup_remove(&cleanup);
+    weft_cli_progress_deinit(&r.progress);
+    p->interrupted |= weft_cli_interrupted();
+    weft_arena_free(arena);
+    return status;
+}
