@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "cli.h"
 
 // --- for programs -------------------------------------------------------------------------------------------------
@@ -56,16 +57,6 @@ void weft_cli_decode_json(const struct weft_decode *decode, struct weft__json *j
     weft__json_end_object(j);
 }
 
-static void csv_text(const char *text) {
-    bool plain = !strpbrk(text, ",\"\r\n");
-    if (!plain) putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    if (!plain) putchar('"');
-}
-
 void weft_cli_decode_csv_head(const struct weft_result_table *table) {
     for (uint32_t i = 0; i < table->columns; i++)
         printf("%s%s", i ? "," : "", column_name(&table->column[i]));
@@ -77,7 +68,7 @@ void weft_cli_decode_csv_row(struct weft_result_cursor *row) {
     for (uint32_t i = 0; i < row->table->columns; i++) {
         struct weft_result_value value = weft_result_value(row, &row->table->column[i]);
         if (i) putchar(',');
-        csv_text(weft_result_text(&value, text, sizeof text));
+        weft__csv_text(stdout, weft_result_text(&value, text, sizeof text));
     }
     putchar('\n');
 }

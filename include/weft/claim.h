@@ -94,6 +94,8 @@ struct weft_claim {
 /// is an error with its place; whether its metrics exist only a run can say.
 enum weft_status weft_claims_new(const struct weft_scenario_file *file, struct weft_arena *arena,
                                  struct weft_claim **ret_claim, uint32_t *ret_n, struct weft_error *ret_error);
+/// A metric without a variant in front: victims.fct.mean. False: it is no path.
+bool weft_claim_metric_parse(const char *text, struct weft_arena *arena, struct weft_claim_metric *ret_metric);
 /// Does it hold with these values, one for each metric, in ps, bytes or bit/s? A comparison with NAN does not.
 bool weft_claim_holds(const struct weft_claim *claim, const double *value);
 /// Is it meant to hold?

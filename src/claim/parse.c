@@ -90,14 +90,14 @@ static bool find_variant(struct parse *p, const char *operand, uint32_t *ret_var
 }
 
 /// a."b.c".d in its parts. False if there are too many or one is empty.
-static bool split(struct parse *p, const char *s, const char **part, uint32_t *ret_parts) {
+static bool split(struct weft_arena *arena, const char *s, const char **part, uint32_t *ret_parts) {
     *ret_parts = 0;
     while (*ret_parts < PARTS_MAX) {
         bool quoted = *s == '"';
         s += quoted;
         size_t length = quoted ? strcspn(s, "\"") : strcspn(s, ".");
         if (!length || (quoted && !s[length])) return false;
-        part[(*ret_parts)++] = weft_arena_format(p->arena, "%.*s", (int)length, s);
+        part[(*ret_parts)++] = weft_arena_format(arena, "%.*s", (int)length, s);
         s += length + quoted;
         if (!*s) return true;
         if (*s++ != '.') return false;
@@ -178,15 +178,23 @@ static void canonical(struct weft_claim_metric *m, const char **part, uint32_t p
     m->dimension = dimension_of(weft_result_column_of(m->part, m->parts, arena));
 }
 
-static const struct weft_claim_node *metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
+bool weft_claim_metric_parse(const char *text, struct weft_arena *arena, struct weft_claim_metric *ret) {
     const char *part[PARTS_MAX];
     uint32_t parts;
-    if (!split(p, operand + skip, part, &parts))
-        return fail(p, "\"%.200s\": expected a metric such as victims.fct.mean after the variant", operand);
+    *ret = (struct weft_claim_metric){.length = (uint32_t)strlen(text)};
+    if (!split(arena, text, part, &parts)) return false;
+    canonical(ret, part, parts, arena);
+    return true;
+}
+
+static const struct weft_claim_node *metric(struct parse *p, const char *operand, uint32_t variant, uint32_t skip) {
     struct weft_claim *claim = p->claim;
     struct weft_claim_metric *m = &claim->metric[claim->metrics];
-    *m = (struct weft_claim_metric){.variant = variant, .at = p->word.at, .length = p->word.length};
-    canonical(m, part, parts, p->arena);
+    if (!weft_claim_metric_parse(operand + skip, p->arena, m))
+        return fail(p, "\"%.200s\": expected a metric such as victims.fct.mean after the variant", operand);
+    m->variant = variant;
+    m->at = p->word.at;
+    m->length = p->word.length;
     struct weft_claim_node *n = weft_arena_alloc(p->arena, 1, sizeof *n);
     *n = (struct weft_claim_node){.op = WEFT__CLAIM_METRIC, .dimension = m->dimension, .metric = claim->metrics++};
     return n;

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of results as comma-separated values, a line a row, for plots. RFC 4180: texts with commas or quotes are
-// quoted.
-#include <string.h>
-
+// A table of results as comma-separated values, a line a row, for plots.
+#include "base/csv.h"
 #include "weft/result.h"
-
-static void put_text(FILE *file, const char *text) {
-    bool plain = !strpbrk(text, ",\"\r\n");
-    if (!plain) putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', file);
-        putc(*text, file);
-    }
-    if (!plain) putc('"', file);
-}
 
 static void put_head(FILE *file, const struct weft_result_table *table) {
     char name[64];
@@ -33,14 +21,14 @@ static void put_rows(FILE *file, const struct weft_result_table *table, const st
         if (table == weft_result_table_at(0)) {
             fprintf(file, "%u", id);
         } else {
-            put_text(file, run->scenario->name);
+            weft__csv_text(file, run->scenario->name);
             putc(',', file);
-            put_text(file, run->scenario->variant);
+            weft__csv_text(file, run->scenario->variant);
         }
         for (uint32_t i = 0; i < table->columns; i++) {
             struct weft_result_value value = weft_result_value(row, &table->column[i]);
             putc(',', file);
-            put_text(file, weft_result_text(&value, text, sizeof text));
+            weft__csv_text(file, weft_result_text(&value, text, sizeof text));
         }
         putc('\n', file);
     }

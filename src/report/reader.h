@@ -3,7 +3,7 @@
 #ifndef WEFT_REPORT_READER_H
 #define WEFT_REPORT_READER_H
 
-#include "report/database.h"
+#include "base/database.h"
 #include "weft/error.h"
 #include "weft/memory.h"
 

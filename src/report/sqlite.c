@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of results as a database: one transaction into a new file, which takes its name when it is complete.
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/draft.h"
+// Tables of results as a database.
+#include "base/database.h"
 #include "base/stream.h"
-#include "database.h"
 #include "rows.h"
 
 struct writer {
-    sqlite3 *db;
-    int status; ///< the first that was not SQLITE_OK; everything after it does nothing
+    struct weft__database db;
     const struct weft_run *run;
     uint32_t runs;
-    const char *draft;
 };
-
-static void execute(struct writer *w, const char *sql) {
-    if (w->status == SQLITE_OK) w->status = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
-}
-
-static sqlite3_stmt *prepare(struct writer *w, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    if (w->status == SQLITE_OK) w->status = sqlite3_prepare_v2(w->db, sql, -1, &statement, NULL);
-    return statement;
-}
 
 static const char *sql_type(const struct weft_result_column *c) {
     if (c->type == WEFT_RESULT_REAL) return "REAL";
@@ -94,7 +77,7 @@ static void write_schema(struct writer *w) {
           " PRIMARY KEY (\"table\", \"column\")) WITHOUT ROWID;",
           sql);
     fputs(views, sql);
-    execute(w, weft__text_stream_text(&stream));
+    weft__database_execute(&w->db, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
 }
 
@@ -108,24 +91,17 @@ static int bind(sqlite3_stmt *s, int k, const struct weft_result_value *v) {
     return sqlite3_bind_int64(s, k, (sqlite3_int64)v->whole);
 }
 
-/// Every bound row goes in as one.
-static void step(struct writer *w, sqlite3_stmt *s) {
-    if (w->status != SQLITE_OK) return;
-    sqlite3_step(s);
-    w->status = sqlite3_reset(s);
-}
-
 static void write_rows(struct writer *w, sqlite3_stmt *s, const struct weft_result_table *t, uint32_t run) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_result_walk walk = weft_result_walk(&w->run[run], t, arena);
     struct weft_result_cursor *row;
-    while (w->status == SQLITE_OK && (row = weft_result_next(&walk))) {
-        w->status = sqlite3_bind_int64(s, 1, run + 1);
-        for (uint32_t i = 0; i < t->columns && w->status == SQLITE_OK; i++) {
+    while (w->db.status == SQLITE_OK && (row = weft_result_next(&walk))) {
+        weft__database_bound(&w->db, sqlite3_bind_int64(s, 1, run + 1));
+        for (uint32_t i = 0; i < t->columns && w->db.status == SQLITE_OK; i++) {
             struct weft_result_value value = weft_result_value(row, &t->column[i]);
-            w->status = bind(s, (int)i + 2, &value);
+            weft__database_bound(&w->db, bind(s, (int)i + 2, &value));
         }
-        step(w, s);
+        weft__database_step(&w->db, s);
     }
     weft_arena_free(arena);
 }
@@ -138,7 +114,7 @@ static void write_table(struct writer *w, const struct weft_result_table *t) {
     for (uint32_t i = 0; i < t->columns; i++)
         fputs(",?", sql);
     fputs(")", sql);
-    sqlite3_stmt *s = prepare(w, weft__text_stream_text(&stream));
+    sqlite3_stmt *s = weft__database_prepare(&w->db, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
     for (uint32_t r = 0; r < w->runs; r++)
         if (weft_result_table_present(t, &w->run[r])) write_rows(w, s, t, r);
@@ -148,33 +124,16 @@ static void write_table(struct writer *w, const struct weft_result_table *t) {
 /// What columns mean, for those who have the file and not the documents.
 static void write_meaning(struct writer *w, const struct weft_result_table *t) {
     char table[64], column[64];
-    sqlite3_stmt *s = prepare(w, "INSERT INTO meaning VALUES (?,?,?,?)");
-    for (uint32_t i = 0; i < t->columns && w->status == SQLITE_OK; i++) {
+    sqlite3_stmt *s = weft__database_prepare(&w->db, "INSERT INTO meaning VALUES (?,?,?,?)");
+    for (uint32_t i = 0; i < t->columns && w->db.status == SQLITE_OK; i++) {
         const char *text[] = {weft_result_flat(t->name, table, sizeof table),
                               weft_result_flat_column(t, &t->column[i], column, sizeof column),
                               weft_result_unit(&t->column[i]), t->column[i].help};
-        for (int k = 0; k < 4 && w->status == SQLITE_OK; k++)
-            w->status = sqlite3_bind_text(s, k + 1, text[k], -1, SQLITE_STATIC);
-        step(w, s);
+        for (int k = 0; k < 4 && w->db.status == SQLITE_OK; k++)
+            weft__database_bound(&w->db, sqlite3_bind_text(s, k + 1, text[k], -1, SQLITE_STATIC));
+        weft__database_step(&w->db, s);
     }
     sqlite3_finalize(s);
-}
-
-static void write_all(struct writer *w) {
-    execute(w, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
-    execute(w, "BEGIN");
-    write_schema(w);
-    for (uint32_t i = 0; i < weft_result_table_count(); i++) {
-        write_table(w, weft_result_table_at(i));
-        write_meaning(w, weft_result_table_at(i));
-    }
-    execute(w, "COMMIT");
-}
-
-static void drop_draft(void *context) {
-    struct writer *w = context;
-    weft__database_drop(w->db);
-    unlink(w->draft);
 }
 
 enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run, uint32_t runs,
@@ -182,25 +141,14 @@ enum weft_status weft_report_sqlite(const char *dir, const struct weft_run *run,
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     enum weft_status status = weft_report_folder(dir, ret_error);
     if (!status) {
-        const char *path = weft_arena_format(arena, "%s/results.sqlite", dir);
-        const char *draft = weft__draft_name(path, arena);
-        unlink(draft);
-        struct writer w = {.run = run, .runs = runs, .draft = draft};
-        struct weft_memory_cleanup cleanup;
-        weft_memory_cleanup_add(&cleanup, drop_draft, &w);
-        w.status = sqlite3_open(draft, &w.db);
-        write_all(&w);
-        if (w.status == SQLITE_NOMEM) weft_memory_fail();
-        weft_memory_cleanup_remove(&cleanup);
-        if (w.status != SQLITE_OK)
-            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path,
-                                    sqlite3_errstr(w.status));
-        if (sqlite3_close(w.db) != SQLITE_OK && !status)
-            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot close '%s'", path);
-        if (!status && rename(draft, path))
-            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot write '%s': %s", path,
-                                    strerror(errno));
-        if (status) unlink(draft);
+        struct writer w = {.run = run, .runs = runs};
+        weft__database_begin(&w.db, weft_arena_format(arena, "%s/results.sqlite", dir), arena);
+        write_schema(&w);
+        for (uint32_t i = 0; i < weft_result_table_count(); i++) {
+            write_table(&w, weft_result_table_at(i));
+            write_meaning(&w, weft_result_table_at(i));
+        }
+        status = weft__database_end(&w.db, ret_error);
     }
     weft_arena_free(arena);
     return status;
