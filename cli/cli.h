@@ -23,6 +23,12 @@ enum weft_cli_accept {
     WEFT_CLI_CAPTURE = 64, ///< --capture PORTS, which is --set capture.ports=PORTS
 };
 
+/// The values of an option that may be repeated.
+struct weft_cli_values {
+    const char **value;
+    uint32_t n;
+};
+
 /// An option of one subcommand. With `argument` (its name in the help) it stores its value, without it true.
 struct weft_cli_option {
     const char *name; ///< "hosts" for --hosts
@@ -36,6 +42,8 @@ struct weft_cli_command {
     uint32_t accept;                     ///< of enum weft_cli_accept
     uint32_t operands_min, operands_max;
     const struct weft_cli_option *option; ///< its own; ends with a name of NULL; may be NULL
+    const char *repeated;                 ///< the name of the one that may be repeated; NULL: none
+    struct weft_cli_values *ret_repeated; ///< all of its values
 };
 
 struct weft_cli_options {

@@ -168,6 +168,18 @@ static void take_own(const struct weft_cli_option *option, const char *value) {
     if (option->ret_given) *option->ret_given = true;
 }
 
+/// There is room for as many as there are arguments.
+static void take_repeated(const struct weft_cli_command *command, const char *value, int arguments,
+                          struct weft_arena *arena) {
+    struct weft_cli_values *all = command->ret_repeated;
+    if (!all->value) all->value = weft_arena_alloc(arena, (size_t)arguments, sizeof *all->value);
+    all->value[all->n++] = value;
+}
+
+static bool is_repeated(const struct weft_cli_command *command, const struct weft_cli_option *option) {
+    return command->repeated && !strcmp(command->repeated, option->name);
+}
+
 static int fail_usage(const struct weft_cli_command *command) {
     fprintf(stderr, "weft: see weft %s --help\n", command->name);
     return WEFT_ERROR_INPUT;
@@ -206,7 +218,9 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
             print_help(command);
             return WEFT_OK;
         }
-        if (i >= COMMONS)
+        if (i >= COMMONS && is_repeated(command, &command->option[i - COMMONS]))
+            take_repeated(command, optarg, argc, o->arena);
+        else if (i >= COMMONS)
             take_own(&command->option[i - COMMONS], optarg);
         else if (!take_common((enum common)i, optarg, o))
             return WEFT_ERROR_INPUT;

@@ -12,17 +12,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "cache.h"
 #include "verify.h"
-
-static uint64_t hash_program(uint64_t hash) {
-    FILE *file = fopen("/proc/self/exe", "rb");
-    char part[1 << 16];
-    size_t n;
-    while (file && (n = fread(part, 1, sizeof part, file)) > 0)
-        hash = weft__hash(hash, part, n);
-    if (file) fclose(file);
-    return hash;
-}
 
 static void hash_value(void *context, const struct weft_claim *claim, const struct weft_claim_metric *metric,
                        double *value) {
@@ -33,7 +24,7 @@ static void hash_value(void *context, const struct weft_claim *claim, const stru
 }
 
 static uint64_t hash_of(const struct verify *v) {
-    uint64_t hash = hash_program(WEFT__HASH_START);
+    uint64_t hash = weft_cli_program_hash(WEFT__HASH_START);
     for (const struct verify_task *t = v->task; t; t = t->next) {
         hash = weft__hash(hash, &t->key, sizeof t->key);
         verify_each_value(t, hash_value, &hash);
@@ -41,17 +32,10 @@ static uint64_t hash_of(const struct verify *v) {
     return hash;
 }
 
-/// In the user's cache (XDG Base Directory specification); NULL: he has none.
+/// NULL: there is no cache.
 static const char *path_of(const struct verify *v) {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *folder = NULL;
-    if (cache && *cache == '/')
-        folder = weft_arena_format(v->o->arena, "%s/weft", cache);
-    else if (home && *home == '/')
-        folder = weft_arena_format(v->o->arena, "%s/.cache/weft", home);
-    struct weft_error ignored = {0};
-    if (!folder || weft_report_folder(folder, &ignored)) return NULL;
-    return weft_arena_format(v->o->arena, "%s/verify-%016" PRIx64, folder, hash_of(v));
+    const char *folder = weft_cli_cache(v->o->arena);
+    return folder ? weft_arena_format(v->o->arena, "%s/verify-%016" PRIx64, folder, hash_of(v)) : NULL;
 }
 
 /// A line that is being read, or written.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The best point of a sweep, and which others may be as good.
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep/cells.h"
+
+struct candidate {
+    uint32_t point;
+    const double *value; ///< [seeds]
+    double mean;         ///< less is better: with its sign turned where the greatest is best
+};
+
+static int by_mean(const void *a, const void *b) {
+    const struct candidate *x = a, *y = b;
+    return x->mean < y->mean || x->mean > y->mean ? (x->mean > y->mean) - (x->mean < y->mean)
+                                                  : (x->point > y->point) - (x->point < y->point);
+}
+
+/// Every other candidate against the first.
+static void find_alike(struct weft_sweep_best *best, const struct candidate *c, uint32_t n, uint32_t seeds,
+                       struct weft_arena *arena) {
+    best->like = weft_arena_alloc(arena, n, sizeof *best->like);
+    for (uint32_t i = 1; i < n; i++) {
+        struct weft_spread difference;
+        enum weft_difference d = weft_difference_of(c[0].value, c[i].value, seeds, n - 1, &difference, arena);
+        if (d == WEFT_DIFFERENCE_NOISE) best->like[best->likes++] = c[i].point;
+    }
+}
+
+struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *r, const struct weft_sweep_metric *metric,
+                                       struct weft_arena *arena) {
+    struct weft_sweep_best best = {.metric = metric, .point = WEFT_NONE, .judged = r->sweep->seeds > 1};
+    struct candidate *c = weft_arena_alloc(arena, r->sweep->points, sizeof *c);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < r->sweep->points; p++) {
+        const double *value = weft_sweep_metric_values(r, p, metric, arena);
+        struct weft_spread s = weft_spread_of(value, r->sweep->seeds, arena);
+        if (s.n < r->sweep->seeds)
+            best.left_out++;
+        else
+            c[n++] = (struct candidate){p, value, metric->max ? -s.mean : s.mean};
+    }
+    if (!n) return best;
+    qsort(c, n, sizeof *c, by_mean);
+    best.point = c->point;
+    best.spread = weft_spread_of(c->value, r->sweep->seeds, arena);
+    if (best.judged) find_alike(&best, c, n, r->sweep->seeds, arena);
+    return best;
+}
+
+/// In single quotes if the shell would take it apart.
+static const char *quoted(const char *text, struct weft_arena *arena) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@";
+    if (*text && !text[strspn(text, plain)]) return text;
+    const char *end, *whole = "'";
+    for (; *(end = text + strcspn(text, "'")); text = end + 1)
+        whole = weft_arena_format(arena, "%s%.*s'\\''", whole, (int)(end - text), text);
+    return weft_arena_format(arena, "%s%s'", whole, text);
+}
+
+const char *weft_sweep_command(const struct weft_sweep *s, const char *path, uint32_t point, struct weft_arena *arena) {
+    const char *variant = weft_scenario_variant_name(s->file, s->point[point].variant);
+    const char *text = weft_arena_format(arena, "weft run %s", quoted(path, arena));
+    if (*variant) text = weft_arena_format(arena, "%s --variant %s", text, quoted(variant, arena));
+    for (uint32_t a = 0; a < s->axes; a++) {
+        const char *setting = weft_arena_format(arena, "%s=%s", s->axis[a].path, s->point[point].value[a].text);
+        text = weft_arena_format(arena, "%s --set %s", text, quoted(setting, arena));
+    }
+    return text;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sweep for people: a table for each group, a row for each point, means over seeds; then the best point.
+#include <string.h>
+
+#include "base/stream.h"
+#include "report/text.h"
+#include "sweep/cells.h"
+
+// --- scales -------------------------------------------------------------------------------------------------------
+
+/// In what unit a column is shown.
+struct scale {
+    const char *unit; ///< "": none
+    double factor;
+    int decimals;
+};
+
+static struct scale decimal_scale(const char *const unit[5], double largest) {
+    unsigned k = 0;
+    double factor = 1;
+    for (; k < 4 && largest >= 1e4 * factor; k++)
+        factor *= 1e3;
+    return (struct scale){unit[k], factor, k ? 2 : 0};
+}
+
+static struct scale scale_of(enum weft_claim_dimension dimension, double largest, bool whole) {
+    static const char *const bytes[] = {"B", "KB", "MB", "GB", "TB"}, *const rates[] = {"bps", "kbps", "Mbps", "Gbps",
+                                                                                        "Tbps"};
+    struct weft__unit time = weft__text_unit(largest);
+    if (dimension == WEFT_CLAIM_TIME) return (struct scale){time.name, time.ps, time.decimals};
+    if (dimension == WEFT_CLAIM_BYTES) return decimal_scale(bytes, largest);
+    if (dimension == WEFT_CLAIM_RATE) return decimal_scale(rates, largest);
+    return (struct scale){"", 1, whole ? 0 : largest >= 1000 ? 1 : largest >= 10 ? 2 : 4};
+}
+
+static const char *scaled(struct scale s, double value, struct weft_arena *arena) {
+    return isnan(value) ? "-" : weft_arena_format(arena, "%.*f", s.decimals, value / s.factor);
+}
+
+static enum weft_claim_dimension dimension_of(const struct weft_result_column *column) {
+    const char *unit = weft_result_unit(column);
+    if (!strcmp(unit, "ps")) return WEFT_CLAIM_TIME;
+    if (!strcmp(unit, "bytes")) return WEFT_CLAIM_BYTES;
+    return !strcmp(unit, "bit/s") ? WEFT_CLAIM_RATE : WEFT_CLAIM_NUMBER;
+}
+
+// --- tables -------------------------------------------------------------------------------------------------------
+
+/// A metric as a column of figures.
+struct figures {
+    const char *name;
+    enum weft_claim_dimension dimension;
+    struct weft_spread *spread; ///< [points]
+};
+
+/// Texts in rows and columns; the first row stands above the others.
+struct grid {
+    struct weft_arena *arena;
+    uint32_t columns, rows, texts; ///< texts: columns, the first ones, that are no figures
+    const char **cell;             ///< [rows][columns]
+    const char **above;            ///< [columns], over the first row; NULL: nothing
+};
+
+static void put_cell(struct grid *g, uint32_t row, uint32_t column, const char *text) {
+    g->cell[row * g->columns + column] = text;
+}
+
+static struct grid grid_new(struct weft_arena *arena, uint32_t columns, uint32_t rows, uint32_t texts) {
+    struct grid g = {.arena = arena, .columns = columns, .rows = rows, .texts = texts};
+    g.cell = weft_arena_alloc(arena, (size_t)rows * columns, sizeof *g.cell);
+    g.above = weft_arena_alloc(arena, columns, sizeof *g.above);
+    return g;
+}
+
+/// A text over several columns makes the first of them wide enough.
+static uint32_t *widths(const struct grid *g) {
+    uint32_t *width = weft_arena_alloc(g->arena, g->columns, sizeof *width);
+    for (uint32_t c = 0; c < g->columns; c++)
+        for (uint32_t r = 0; r < g->rows; r++) {
+            uint32_t n = (uint32_t)strlen(g->cell[r * g->columns + c]);
+            if (n > width[c]) width[c] = n;
+        }
+    for (uint32_t c = g->texts, end; c < g->columns; c = end) {
+        uint32_t span = width[c];
+        for (end = c + 1; end < g->columns && !g->above[end]; end++)
+            span += 2 + width[end];
+        uint32_t needed = g->above[c] ? (uint32_t)strlen(g->above[c]) : 0;
+        if (needed > span) width[c] += needed - span;
+    }
+    return width;
+}
+
+static void print_line(FILE *file, const char *text) {
+    size_t n = strlen(text);
+    while (n && text[n - 1] == ' ')
+        n--;
+    fprintf(file, "%.*s\n", (int)n, text);
+}
+
+static void print_grid(FILE *file, const struct grid *g) {
+    struct weft__text_stream stream;
+    FILE *line = weft__text_stream_open(&stream);
+    const uint32_t *width = widths(g);
+    uint32_t skipped = 0;
+    bool any = false;
+    for (uint32_t c = 0; c < g->columns; c++) {
+        any |= g->above[c] != NULL;
+        if (g->above[c]) {
+            uint32_t span = width[c];
+            for (uint32_t end = c + 1; end < g->columns && !g->above[end]; end++)
+                span += 2 + width[end];
+            fprintf(line, "%*s%s%*s", (int)skipped, "", c ? "  " : "", c ? (int)span : -(int)span, g->above[c]);
+            skipped = 0;
+        } else if (!g->above[0] && c < g->texts) {
+            skipped += width[c] + (c ? 2 : 0);
+        }
+    }
+    if (any) print_line(file, weft__text_stream_text(&stream));
+    for (uint32_t r = 0; r < g->rows; r++) {
+        weft__text_stream_clear(&stream);
+        for (uint32_t c = 0; c < g->columns; c++) {
+            const char *text = g->cell[r * g->columns + c];
+            fprintf(line, "%s%*s", c ? "  " : "", c && c < g->texts ? -(int)width[c] : (int)width[c], text);
+        }
+        print_line(file, weft__text_stream_text(&stream));
+    }
+    weft__text_stream_free(&stream);
+}
+
+/// Which columns say which point it is: its number, its variant if there are several, and what is varied.
+static uint32_t put_points(struct grid *g, const struct weft_sweep_results *r, bool variants) {
+    const struct weft_sweep *s = r->sweep;
+    uint32_t c = 0;
+    put_cell(g, 0, c, "point");
+    for (uint32_t p = 0; p < s->points; p++)
+        put_cell(g, p + 1, c, weft_arena_format(g->arena, "%u", p));
+    c++;
+    if (variants) {
+        put_cell(g, 0, c, "variant");
+        for (uint32_t p = 0; p < s->points; p++)
+            put_cell(g, p + 1, c, weft__sweep_variant(r, p));
+        c++;
+    }
+    for (uint32_t a = 0; a < s->axes; a++, c++) {
+        put_cell(g, 0, c, s->axis[a].path);
+        for (uint32_t p = 0; p < s->points; p++)
+            put_cell(g, p + 1, c, s->point[p].value[a].text);
+    }
+    return c;
+}
+
+static struct scale scale_for(const struct figures *f, uint32_t points) {
+    double largest = 0;
+    bool whole = true;
+    for (uint32_t p = 0; p < points; p++) {
+        largest = fmax(largest, fabs(f->spread[p].mean)); // fmax leaves NAN out
+        whole &= isnan(f->spread[p].mean) || !(fabs(f->spread[p].mean - round(f->spread[p].mean)) > 0);
+    }
+    return scale_of(f->dimension, largest, whole);
+}
+
+static void put_figures(struct grid *g, uint32_t c, const struct figures *f, uint32_t points, bool seeds) {
+    struct scale scale = scale_for(f, points);
+    const char *heading = *scale.unit ? weft_arena_format(g->arena, "%s, %s", f->name, scale.unit) : f->name;
+    if (seeds) g->above[c] = heading;
+    put_cell(g, 0, c, seeds ? "mean" : heading);
+    for (uint32_t p = 0; p < points; p++)
+        put_cell(g, p + 1, c, scaled(scale, f->spread[p].mean, g->arena));
+    if (!seeds) return;
+    put_cell(g, 0, c + 1, "+/-");
+    put_cell(g, 0, c + 2, "median");
+    for (uint32_t p = 0; p < points; p++) {
+        put_cell(g, p + 1, c + 1, scaled(scale, f->spread[p].half, g->arena));
+        put_cell(g, p + 1, c + 2, scaled(scale, f->spread[p].median, g->arena));
+    }
+}
+
+/// "group victims" or nothing, and what its points measured.
+static void print_table(FILE *file, const struct weft_sweep_results *r, const char *title, const struct figures *f,
+                        uint32_t n, struct weft_arena *arena) {
+    bool seeds = r->sweep->seeds > 1, variants = weft_scenario_variants(r->sweep->file) > 1;
+    uint32_t texts = 1 + variants + r->sweep->axes;
+    struct grid g = grid_new(arena, texts + n * (seeds ? 3 : 1), r->sweep->points + 1, texts);
+    uint32_t c = put_points(&g, r, variants);
+    for (uint32_t i = 0; i < n; i++, c += seeds ? 3 : 1)
+        put_figures(&g, c, &f[i], r->sweep->points, seeds);
+    fputc('\n', file);
+    if (title) g.above[0] = title;
+    print_grid(file, &g);
+}
+
+/// Of a group, what its flows and its job took; a column without any value is left out.
+static void print_group(FILE *file, const struct weft_sweep_results *r, const char *group, struct weft_arena *arena) {
+    static const char *const shown[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
+    enum { SHOWN = sizeof shown / sizeof *shown };
+    struct figures figures[SHOWN];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < SHOWN * r->columns; i++) {
+        const struct weft_sweep_column *column = &r->column[i % r->columns];
+        if (strcmp(column->name, shown[i / r->columns])) continue;
+        struct figures *f = &figures[n];
+        *f = (struct figures){column->column->name, dimension_of(column->column), NULL};
+        f->spread = weft_arena_alloc(arena, r->sweep->points, sizeof *f->spread);
+        bool any = false;
+        for (uint32_t p = 0; p < r->sweep->points; p++) {
+            const double *value = weft_sweep_values(r, p, group, (uint32_t)(column - r->column), arena);
+            f->spread[p] = weft_spread_of(value, r->sweep->seeds, arena);
+            any |= f->spread[p].n;
+        }
+        n += any;
+    }
+    print_table(file, r, weft_arena_format(arena, "group %s", group), figures, n, arena);
+}
+
+static void print_metrics(FILE *file, const struct weft_sweep_results *r, struct weft_arena *arena) {
+    struct figures *f = weft_arena_alloc(arena, r->shown, sizeof *f);
+    for (uint32_t i = 0; i < r->shown; i++) {
+        const struct weft_sweep_metric *m = &r->metric[i];
+        f[i] = (struct figures){m->name, m->path.dimension, NULL};
+        f[i].spread = weft_arena_alloc(arena, r->sweep->points, sizeof *f[i].spread);
+        for (uint32_t p = 0; p < r->sweep->points; p++)
+            f[i].spread[p] = weft_spread_of(weft_sweep_metric_values(r, p, m, arena), r->sweep->seeds, arena);
+    }
+    print_table(file, r, NULL, f, r->shown, arena);
+}
+
+// --- the rest -----------------------------------------------------------------------------------------------------
+
+static void print_head(FILE *file, const struct weft_sweep_results *r) {
+    const struct weft_sweep *s = r->sweep;
+    fprintf(file, "%s%s%s\n%u point%s", r->name, *r->about ? ": " : "", r->about, s->points, s->points == 1 ? "" : "s");
+    if (s->seeds > 1) fprintf(file, ", %u seeds; +/-: half of the 95%% interval of the mean over seeds", s->seeds);
+    fputc('\n', file);
+}
+
+/// Runs that have no result, and those whose network stalled.
+static void print_states(FILE *file, const struct weft_sweep_results *r) {
+    for (uint32_t p = 0; p < r->sweep->points; p++)
+        for (uint32_t k = 0; k < r->sweep->seeds; k++) {
+            const struct weft_sweep_run *run = weft__sweep_run_at(r, p, k);
+            if (run->state == WEFT_SWEEP_FAILED || run->state == WEFT_SWEEP_STALLED)
+                fprintf(file, "\npoint %u, seed %llu %s%s%s", p, (unsigned long long)run->seed,
+                        weft_sweep_state_names[run->state], *run->message ? ": " : "", run->message);
+        }
+    uint32_t missing = weft_sweep_count(r, WEFT_SWEEP_MISSING), bad = missing + weft_sweep_count(r, WEFT_SWEEP_FAILED);
+    if (missing) fprintf(file, "\n%u of %u runs are missing", missing, r->sweep->points * r->sweep->seeds);
+    if (bad || weft_sweep_count(r, WEFT_SWEEP_STALLED)) fputc('\n', file);
+}
+
+static void print_best(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best,
+                       const char *path, struct weft_arena *arena) {
+    const struct weft_sweep_metric *m = best->metric;
+    fprintf(file, "\nbest by %s (%s): ", m->name, m->max ? "the greatest" : "the least");
+    if (best->point == WEFT_NONE) {
+        fputs("no point has a value with every seed\n", file);
+        return;
+    }
+    double largest = fabs(best->spread.mean);
+    struct scale scale = scale_of(m->path.dimension, largest, !(fabs(largest - round(largest)) > 0) && !best->judged);
+    fprintf(file, "point %u, %s%s", best->point, scaled(scale, best->spread.mean, arena), scale.unit);
+    if (best->judged) fprintf(file, " +/- %s%s", scaled(scale, best->spread.half, arena), scale.unit);
+    fprintf(file, "\n  %s\n", weft_sweep_command(r->sweep, path, best->point, arena));
+    if (!best->judged) {
+        fputs("  with one seed no difference can be told from noise; --seeds 1..5 runs more\n", file);
+    } else if (best->likes) {
+        fprintf(file, "  as good, as far as %u seeds can tell: point%s", r->sweep->seeds, best->likes == 1 ? "" : "s");
+        for (uint32_t i = 0; i < best->likes; i++)
+            fprintf(file, "%s %u", i ? "," : "", best->like[i]);
+        fputc('\n', file);
+    } else {
+        fprintf(file, "  every other point is worse by more than noise (pairs of %u seeds, 95%% for all together)\n",
+                r->sweep->seeds);
+    }
+    if (best->left_out)
+        fprintf(file, "  left out, without a value with some seed: %u point%s\n", best->left_out,
+                best->left_out == 1 ? "" : "s");
+}
+
+void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best,
+                     const char *path) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t groups;
+    const char **group = weft_sweep_groups(r, arena, &groups);
+    print_head(file, r);
+    if (r->shown) print_metrics(file, r, arena);
+    for (uint32_t g = 0; g < groups && !r->shown; g++)
+        print_group(file, r, group[g], arena);
+    print_states(file, r);
+    if (best) print_best(file, r, best, path, arena);
+    weft_arena_free(arena);
+}
