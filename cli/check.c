@@ -5,6 +5,7 @@
 
 #include "claims.h"
 #include "weft/result.h"
+#include "weft/sweep.h"
 
 #include "base/json.h"
 
@@ -20,7 +21,8 @@ static const struct weft_cli_command command = {
     .name = "check",
     .option = options,
     .operands = "SCENARIO",
-    .about = "Validates a scenario: every variant with its topology and its workload. Nothing is run or written.\n"
+    .about = "Validates a scenario: every variant with its topology and its workload, and the points of its sweep.\n"
+             "Nothing is run or written.\n"
              "Claims are read, and every metric in them is looked for.\n"
              "Exit status: 0 all good, 2 an error, said with file, line and column.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
@@ -88,6 +90,24 @@ static enum weft_status check_variant(struct check *c, uint32_t variant, struct 
     return status;
 }
 
+/// Every point of the section `sweep`; its networks are not built.
+static enum weft_status check_sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                    struct weft_error *ret_error) {
+    struct weft_sweep_options all = {.variant = WEFT_NONE};
+    struct weft_sweep *sweep;
+    if (!weft_scenario_sweep(file) || o->set) return WEFT_OK;
+    enum weft_status status = weft_sweep_new(file, &all, o->arena, &sweep, ret_error);
+    for (uint32_t p = 0; !status && p < sweep->points; p++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_scenario *scenario = NULL;
+        const struct weft_scenario_file *point = weft_sweep_file(sweep, p, WEFT_NONE, arena);
+        status = weft_scenario_new(point, sweep->point[p].variant, &scenario, ret_error);
+        weft_scenario_free(scenario);
+        weft_arena_free(arena);
+    }
+    return status;
+}
+
 static enum weft_status check_all(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                   struct weft__json *j, struct weft_error *ret_error) {
     uint32_t first, n = o->variant ? 1 : weft_scenario_variants(file);
@@ -95,6 +115,7 @@ static enum weft_status check_all(const struct weft_cli_options *o, const struct
     struct check c = {.o = o, .file = file};
     c.captures = weft_arena_alloc(o->arena, weft_scenario_variants(file), sizeof *c.captures);
     if (!status) status = weft_cli_claims_init(&c.claims, file, o->arena, ret_error);
+    if (!status) status = check_sweep(o, file, ret_error);
     for (uint32_t i = 0; i < n && !status; i++)
         status = check_variant(&c, first + i, j, ret_error);
     return status;

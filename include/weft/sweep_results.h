@@ -26,6 +26,7 @@ struct weft_sweep_column *weft_sweep_columns(struct weft_arena *arena, uint32_t 
 /// A metric that the user named, as claims do, without a variant: "victims.fct.mean".
 struct weft_sweep_metric {
     const char *name;
+    const char *heading; ///< of its own column, if it has one; "run.seed" where a column has that name already
     struct weft_claim_metric path;
     struct weft_place place;
     const char *group; ///< NULL: of the run as a whole
@@ -48,6 +49,7 @@ extern const char *const weft_sweep_state_names[]; // "missing", "done", "stalle
 /// What came of a run.
 struct weft_sweep_run {
     enum weft_sweep_state state;
+    bool bug;            ///< it failed because bytes were not conserved
     const char *message; ///< why it failed; "" if it did not
     const char *digest;  ///< the following: of runs that are done or stalled
     uint64_t seed;
@@ -68,7 +70,8 @@ double weft_sweep_run_value(const struct weft_sweep_run *run, const struct weft_
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
                                    struct weft_error *ret_error);
-enum weft_status weft_sweep_record_failure(const char *path, const char *message, struct weft_error *ret_error);
+enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
+                                           struct weft_error *ret_error);
 /// Reads it, into `arena`; MISSING: there is no such file, or none of this version of weft.
 struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_column *column, uint32_t columns,
                                       struct weft_arena *arena);
@@ -77,7 +80,10 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
 
 struct weft_sweep_results {
     const struct weft_sweep *sweep;
-    const char *name, *about; ///< of the scenario
+    const char *name, *about;   ///< of the scenario
+    const char *path;           ///< of its file
+    const char *const *setting; ///< "path=value", laid over it by the user
+    uint32_t settings;
     const struct weft_sweep_column *column;
     uint32_t columns;
     const struct weft_sweep_metric *metric; ///< those that are in no column have one of their own
@@ -108,12 +114,10 @@ struct weft_sweep_best {
 struct weft_sweep_best weft_sweep_best(const struct weft_sweep_results *results, const struct weft_sweep_metric *metric,
                                        struct weft_arena *arena);
 /// "weft run s.yaml --variant pfc --set host.cc=dcqcn": the run of a point, for a shell.
-const char *weft_sweep_command(const struct weft_sweep *sweep, const char *path, uint32_t point,
-                               struct weft_arena *arena);
+const char *weft_sweep_command(const struct weft_sweep_results *results, uint32_t point, struct weft_arena *arena);
 
 /// For people: means over seeds. `best` may be NULL.
-void weft_sweep_text(FILE *file, const struct weft_sweep_results *results, const struct weft_sweep_best *best,
-                     const char *path);
+void weft_sweep_text(FILE *file, const struct weft_sweep_results *results, const struct weft_sweep_best *best);
 /// One JSON object and a newline.
 void weft_sweep_json(FILE *file, const struct weft_sweep_results *results, const struct weft_sweep_best *best,
                      bool interrupted);

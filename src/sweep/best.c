@@ -59,13 +59,20 @@ static const char *quoted(const char *text, struct weft_arena *arena) {
     return weft_arena_format(arena, "%s%s'", whole, text);
 }
 
-const char *weft_sweep_command(const struct weft_sweep *s, const char *path, uint32_t point, struct weft_arena *arena) {
-    const char *variant = weft_scenario_variant_name(s->file, s->point[point].variant);
-    const char *text = weft_arena_format(arena, "weft run %s", quoted(path, arena));
+static const char *with_setting(const char *command, const char *setting, struct weft_arena *arena) {
+    return weft_arena_format(arena, "%s --set %s", command, quoted(setting, arena));
+}
+
+const char *weft_sweep_command(const struct weft_sweep_results *r, uint32_t point, struct weft_arena *arena) {
+    const struct weft_sweep *s = r->sweep;
+    const char *variant = weft__sweep_variant(r, point);
+    const char *text = weft_arena_format(arena, "weft run %s", quoted(r->path, arena));
     if (*variant) text = weft_arena_format(arena, "%s --variant %s", text, quoted(variant, arena));
+    for (uint32_t i = 0; i < r->settings; i++)
+        text = with_setting(text, r->setting[i], arena);
     for (uint32_t a = 0; a < s->axes; a++) {
-        const char *setting = weft_arena_format(arena, "%s=%s", s->axis[a].path, s->point[point].value[a].text);
-        text = weft_arena_format(arena, "%s --set %s", text, quoted(setting, arena));
+        const char *value = s->point[point].value[a].text;
+        text = with_setting(text, weft_arena_format(arena, "%s=%s", s->axis[a].path, value), arena);
     }
     return text;
 }

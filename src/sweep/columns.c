@@ -47,6 +47,14 @@ static const char *joined(const struct weft_claim_metric *m, uint32_t first, str
     return text;
 }
 
+/// Every row of the table has it.
+static bool is_fixed(const char *name) {
+    static const char *const fixed[] = {"point", "variant", "seed", "group", "end", "digest", "sim_time_ps"};
+    for (unsigned i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (!strcmp(fixed[i], name)) return true;
+    return false;
+}
+
 bool weft_sweep_metric_parse(const char *text, struct weft_place place, bool direction,
                              const struct weft_sweep_column *column, uint32_t columns, struct weft_arena *arena,
                              struct weft_sweep_metric *ret) {
@@ -55,6 +63,7 @@ bool weft_sweep_metric_parse(const char *text, struct weft_place place, bool dir
     const char *name =
         max || min ? weft_arena_format(arena, "%.*s", (int)(colon - text), text) : weft_arena_text(arena, text);
     *ret = (struct weft_sweep_metric){.name = name, .place = place, .column = WEFT_NONE, .max = max};
+    ret->heading = weft_arena_format(arena, "%s%s", is_fixed(name) ? "run." : "", name);
     struct weft_claim_metric *m = &ret->path;
     if (!weft_claim_metric_parse(name, arena, m) || m->from != WEFT_CLAIM_FROM_RUN) return false;
     bool group = !strcmp(m->part[0], "groups");

@@ -12,10 +12,11 @@
 /// Of the form of these files. The user has no use for them but to be read by the weft that wrote them.
 enum { RECORD_VERSION = 1 };
 
-static const char run_schema[] = "PRAGMA user_version = 1;"
-                                 "CREATE TABLE run (state INTEGER, message TEXT, seed INTEGER, digest TEXT,"
-                                 " sim_time_ps INTEGER);"
-                                 "CREATE TABLE metric (name TEXT PRIMARY KEY, value REAL) WITHOUT ROWID;";
+static const char run_schema[] =
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE run (state INTEGER, bug INTEGER, message TEXT, seed INTEGER, digest TEXT,"
+    " sim_time_ps INTEGER);"
+    "CREATE TABLE metric (name TEXT PRIMARY KEY, value REAL) WITHOUT ROWID;";
 _Static_assert(RECORD_VERSION == 1, "user_version");
 
 struct record {
@@ -36,16 +37,17 @@ static void write_schema(struct record *r) {
     weft__text_stream_free(&stream);
 }
 
-static void write_run(struct record *r, enum weft_sweep_state state, const char *message) {
-    sqlite3_stmt *s = weft__database_prepare(&r->db, "INSERT INTO run VALUES (?,?,?,?,?)");
+static void write_run(struct record *r, enum weft_sweep_state state, bool bug, const char *message) {
+    sqlite3_stmt *s = weft__database_prepare(&r->db, "INSERT INTO run VALUES (?,?,?,?,?,?)");
     weft__database_bound(&r->db, sqlite3_bind_int(s, 1, (int)state));
-    weft__database_bound(&r->db, sqlite3_bind_text(s, 2, message, -1, SQLITE_STATIC));
+    weft__database_bound(&r->db, sqlite3_bind_int(s, 2, bug));
+    weft__database_bound(&r->db, sqlite3_bind_text(s, 3, message, -1, SQLITE_STATIC));
     char digest[17];
     if (r->run) {
         snprintf(digest, sizeof digest, "%016" PRIx64, r->run->outcome->digest);
-        weft__database_bound(&r->db, sqlite3_bind_int64(s, 3, (sqlite3_int64)r->run->scenario->run.seed));
-        weft__database_bound(&r->db, sqlite3_bind_text(s, 4, digest, -1, SQLITE_STATIC));
-        weft__database_bound(&r->db, sqlite3_bind_int64(s, 5, (sqlite3_int64)r->run->outcome->sim_time_ps));
+        weft__database_bound(&r->db, sqlite3_bind_int64(s, 4, (sqlite3_int64)r->run->scenario->run.seed));
+        weft__database_bound(&r->db, sqlite3_bind_text(s, 5, digest, -1, SQLITE_STATIC));
+        weft__database_bound(&r->db, sqlite3_bind_int64(s, 6, (sqlite3_int64)r->run->outcome->sim_time_ps));
     }
     weft__database_step(&r->db, s);
     sqlite3_finalize(s);
@@ -123,13 +125,13 @@ static void write_metrics(struct record *r, const struct weft_sweep_metric *metr
 }
 
 static enum weft_status write_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
-                                     const char *message, const struct weft_sweep_metric *metric, uint32_t metrics,
-                                     struct weft_error *ret_error) {
+                                     bool bug, const char *message, const struct weft_sweep_metric *metric,
+                                     uint32_t metrics, struct weft_error *ret_error) {
     struct record r = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
     r.column = weft_sweep_columns(r.arena, &r.columns);
     weft__database_begin(&r.db, path, r.arena);
     write_schema(&r);
-    write_run(&r, state, message);
+    write_run(&r, state, bug, message);
     if (run) write_rows(&r);
     if (run) write_metrics(&r, metric, metrics);
     enum weft_status status = weft__database_end(&r.db, ret_error);
@@ -140,11 +142,12 @@ static enum weft_status write_record(const char *path, const struct weft_run *ru
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
                                    struct weft_error *ret_error) {
-    return write_record(path, run, state, "", metric, metrics, ret_error);
+    return write_record(path, run, state, false, "", metric, metrics, ret_error);
 }
 
-enum weft_status weft_sweep_record_failure(const char *path, const char *message, struct weft_error *ret_error) {
-    return write_record(path, NULL, WEFT_SWEEP_FAILED, message, NULL, 0, ret_error);
+enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
+                                           struct weft_error *ret_error) {
+    return write_record(path, NULL, WEFT_SWEEP_FAILED, bug, message, NULL, 0, ret_error);
 }
 
 // --- reading it back ----------------------------------------------------------------------------------------------
@@ -187,14 +190,15 @@ static uint32_t count(struct reading *r, const char *sql) {
 }
 
 static void read_run(struct reading *r) {
-    sqlite3_stmt *s = select_from(r, "SELECT state, message, seed, digest, sim_time_ps FROM run");
+    sqlite3_stmt *s = select_from(r, "SELECT state, bug, message, seed, digest, sim_time_ps FROM run");
     if (next_row(s)) {
         int state = sqlite3_column_int(s, 0);
         if (state > WEFT_SWEEP_MISSING && state <= WEFT_SWEEP_FAILED) r->run.state = (enum weft_sweep_state)state;
-        r->run.message = text_at(r, s, 1);
-        r->run.seed = (uint64_t)sqlite3_column_int64(s, 2);
-        r->run.digest = text_at(r, s, 3);
-        r->run.sim_time_ps = (weft_time_ps)sqlite3_column_int64(s, 4);
+        r->run.bug = sqlite3_column_int(s, 1);
+        r->run.message = text_at(r, s, 2);
+        r->run.seed = (uint64_t)sqlite3_column_int64(s, 3);
+        r->run.digest = text_at(r, s, 4);
+        r->run.sim_time_ps = (weft_time_ps)sqlite3_column_int64(s, 5);
     }
     sqlite3_finalize(s);
 }

@@ -28,7 +28,7 @@ static void csv_head(FILE *file, const struct weft_sweep_results *r) {
     for (uint32_t i = 0; i < r->metrics; i++) {
         if (!is_own(&r->metric[i])) continue;
         putc(',', file);
-        weft__csv_text(file, r->metric[i].name);
+        weft__csv_text(file, r->metric[i].heading);
     }
     putc('\n', file);
 }
@@ -111,7 +111,7 @@ static void write_schema(struct writer *w) {
     for (uint32_t i = 0; i < r->metrics; i++) {
         if (!is_own(&r->metric[i])) continue;
         fputs(", ", sql);
-        put_name(sql, r->metric[i].name);
+        put_name(sql, r->metric[i].heading);
         fputs(" REAL", sql);
     }
     fputs(", PRIMARY KEY (point, seed, \"group\")) WITHOUT ROWID; CREATE TABLE points (point INTEGER PRIMARY KEY,"

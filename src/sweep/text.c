@@ -30,7 +30,7 @@ static struct scale scale_of(enum weft_claim_dimension dimension, double largest
     if (dimension == WEFT_CLAIM_TIME) return (struct scale){time.name, time.ps, time.decimals};
     if (dimension == WEFT_CLAIM_BYTES) return decimal_scale(bytes, largest);
     if (dimension == WEFT_CLAIM_RATE) return decimal_scale(rates, largest);
-    return (struct scale){"", 1, whole ? 0 : largest >= 1000 ? 1 : largest >= 10 ? 2 : 4};
+    return (struct scale){"", 1, whole ? 0 : largest >= 1000 ? 1 : largest >= 10 ? 2 : 3};
 }
 
 static const char *scaled(struct scale s, double value, struct weft_arena *arena) {
@@ -159,31 +159,44 @@ static struct scale scale_for(const struct figures *f, uint32_t points) {
     return scale_of(f->dimension, largest, whole);
 }
 
-static void put_figures(struct grid *g, uint32_t c, const struct figures *f, uint32_t points, bool seeds) {
+/// What of a metric is shown: its mean, with several seeds also the interval and the median, and with how many seeds it
+/// has a value where not all points have it with all.
+enum part { MEAN, HALF, MEDIAN, SEEDS };
+
+static const char *part_of(const struct weft_spread *s, enum part part, struct scale scale, struct weft_arena *arena) {
+    if (part == SEEDS) return weft_arena_format(arena, "%u", s->n);
+    return scaled(scale, part == MEAN ? s->mean : part == HALF ? s->half : s->median, arena);
+}
+
+static void put_figures(struct grid *g, uint32_t c, const struct figures *f, uint32_t points, uint32_t parts) {
+    static const char *const names[] = {[MEAN] = "mean", [HALF] = "+/-", [MEDIAN] = "median", [SEEDS] = "seeds"};
     struct scale scale = scale_for(f, points);
     const char *heading = *scale.unit ? weft_arena_format(g->arena, "%s, %s", f->name, scale.unit) : f->name;
-    if (seeds) g->above[c] = heading;
-    put_cell(g, 0, c, seeds ? "mean" : heading);
-    for (uint32_t p = 0; p < points; p++)
-        put_cell(g, p + 1, c, scaled(scale, f->spread[p].mean, g->arena));
-    if (!seeds) return;
-    put_cell(g, 0, c + 1, "+/-");
-    put_cell(g, 0, c + 2, "median");
-    for (uint32_t p = 0; p < points; p++) {
-        put_cell(g, p + 1, c + 1, scaled(scale, f->spread[p].half, g->arena));
-        put_cell(g, p + 1, c + 2, scaled(scale, f->spread[p].median, g->arena));
+    if (parts > 1) g->above[c] = heading;
+    for (uint32_t i = 0; i < parts; i++) {
+        put_cell(g, 0, c + i, parts > 1 ? names[i] : heading);
+        for (uint32_t p = 0; p < points; p++)
+            put_cell(g, p + 1, c + i, part_of(&f->spread[p], (enum part)i, scale, g->arena));
     }
+}
+
+static uint32_t parts_of(const struct weft_sweep *s, const struct figures *f, uint32_t n) {
+    if (s->seeds == 1) return 1;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t p = 0; p < s->points; p++)
+            if (f[i].spread[p].n < s->seeds) return SEEDS + 1;
+    return MEDIAN + 1;
 }
 
 /// "group victims" or nothing, and what its points measured.
 static void print_table(FILE *file, const struct weft_sweep_results *r, const char *title, const struct figures *f,
                         uint32_t n, struct weft_arena *arena) {
-    bool seeds = r->sweep->seeds > 1, variants = weft_scenario_variants(r->sweep->file) > 1;
-    uint32_t texts = 1 + variants + r->sweep->axes;
-    struct grid g = grid_new(arena, texts + n * (seeds ? 3 : 1), r->sweep->points + 1, texts);
+    bool variants = weft_scenario_variants(r->sweep->file) > 1;
+    uint32_t texts = 1 + variants + r->sweep->axes, parts = parts_of(r->sweep, f, n);
+    struct grid g = grid_new(arena, texts + n * parts, r->sweep->points + 1, texts);
     uint32_t c = put_points(&g, r, variants);
-    for (uint32_t i = 0; i < n; i++, c += seeds ? 3 : 1)
-        put_figures(&g, c, &f[i], r->sweep->points, seeds);
+    for (uint32_t i = 0; i < n; i++, c += parts)
+        put_figures(&g, c, &f[i], r->sweep->points, parts);
     fputc('\n', file);
     if (title) g.above[0] = title;
     print_grid(file, &g);
@@ -248,7 +261,7 @@ static void print_states(FILE *file, const struct weft_sweep_results *r) {
 }
 
 static void print_best(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best,
-                       const char *path, struct weft_arena *arena) {
+                       struct weft_arena *arena) {
     const struct weft_sweep_metric *m = best->metric;
     fprintf(file, "\nbest by %s (%s): ", m->name, m->max ? "the greatest" : "the least");
     if (best->point == WEFT_NONE) {
@@ -259,7 +272,7 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
     struct scale scale = scale_of(m->path.dimension, largest, !(fabs(largest - round(largest)) > 0) && !best->judged);
     fprintf(file, "point %u, %s%s", best->point, scaled(scale, best->spread.mean, arena), scale.unit);
     if (best->judged) fprintf(file, " +/- %s%s", scaled(scale, best->spread.half, arena), scale.unit);
-    fprintf(file, "\n  %s\n", weft_sweep_command(r->sweep, path, best->point, arena));
+    fprintf(file, "\n  %s\n", weft_sweep_command(r, best->point, arena));
     if (!best->judged) {
         fputs("  with one seed no difference can be told from noise; --seeds 1..5 runs more\n", file);
     } else if (best->likes) {
@@ -276,8 +289,7 @@ static void print_best(FILE *file, const struct weft_sweep_results *r, const str
                 best->left_out == 1 ? "" : "s");
 }
 
-void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best,
-                     const char *path) {
+void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struct weft_sweep_best *best) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     uint32_t groups;
     const char **group = weft_sweep_groups(r, arena, &groups);
@@ -286,6 +298,6 @@ void weft_sweep_text(FILE *file, const struct weft_sweep_results *r, const struc
     for (uint32_t g = 0; g < groups && !r->shown; g++)
         print_group(file, r, group[g], arena);
     print_states(file, r);
-    if (best) print_best(file, r, best, path, arena);
+    if (best) print_best(file, r, best, arena);
     weft_arena_free(arena);
 }

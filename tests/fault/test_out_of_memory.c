@@ -48,6 +48,8 @@ static const char *const commands[] = {
     "compare s.yaml --quiet",
     "verify . --quiet",
     "verify s.yaml --quiet --json",
+    "sweep s.yaml --quiet --vary host.mtu=[1024B,4096B] --seeds 1..2 --best g.fct.mean",
+    "sweep s.yaml --quiet --out new --csv --metrics sim_time_ps",
     "check s.yaml",
     "check s.yaml --json",
     "models",

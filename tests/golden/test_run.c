@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "command.h"
+#include "signalled.h"
 #include <jansson.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -214,43 +215,6 @@ static void stall(void **state) {
     snprintf(command, sizeof command, "run %s", stuck);
     assert_int_equal(weft(f, command), 4);
     assert_non_null(strstr(f->out, "\nSTALLED: "));
-}
-
-/// True once the process catches the signal.
-static bool catches(pid_t process, int number) {
-    char path[64], line[256];
-    unsigned long long caught = 0;
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "SigCgt: %llx", &caught) == 1) break;
-    fclose(file);
-    return caught >> (number - 1) & 1;
-}
-
-/// A signal in the middle of long runs: the exit status. Their output is in the fixture, and *ret_id is the process.
-static int signalled(struct fixture *f, int number, const char *arguments, long *ret_id) {
-    char command[512];
-    snprintf(command, sizeof command, "exec \"$WEFT\" %s", arguments);
-    pid_t child = fork();
-    if (!child) {
-        if (chdir(f->dir) || !freopen("out.txt", "w", stdout) || !freopen("err.txt", "w", stderr)) _exit(99);
-        execl("/bin/sh", "sh", "-c", command, NULL);
-        _exit(98);
-    }
-    int status = 0;
-    for (unsigned i = 0; i < 600 && !catches(child, number); i++)
-        usleep(50000);
-    usleep(300000);
-    assert_int_equal(waitpid(child, &status, WNOHANG), 0); // still busy
-    kill(child, number);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    slurp(f, "out.txt", f->out, sizeof f->out);
-    slurp(f, "err.txt", f->err, sizeof f->err);
-    *ret_id = child;
-    return WEXITSTATUS(status);
 }
 
 /// It ends by itself and tells what it measured.

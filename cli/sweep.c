@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft sweep: one scenario at many points, with several seeds each. Every run is a process and leaves a file; what the
+// sweep says is made of those files, on one machine or of many.
+#include "sweep.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "processes.h"
+
+static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text;
+static bool zip, merge, csv;
+static struct weft_cli_values vary;
+static const struct weft_cli_option own[] = {
+    {"vary", "PATH=VALUES", "a parameter and its values: [a,b,c], A..B, A..B:N, A..B:Nlog; may be repeated", NULL,
+     NULL},
+    {"zip", NULL, "the first values of all parameters are one point, the second ones the next", NULL, &zip},
+    {"sample", "N[:SEED]", "N points drawn as a Latin hypercube", &sample_text, NULL},
+    {"seeds", "LIST", "seeds with which every point runs, such as 1..5", &seeds_text, NULL},
+    {"best", "METRIC[:max]", "rank points by a metric, such as victims.fct.mean, the least first", &best_text, NULL},
+    {"metrics", "LIST", "show these metrics, such as victims.fct.p99,counters.cnp", &metrics_text, NULL},
+    {"jobs", "N", "runs at a time (default: as many as there are processors; one in a rank of MPI)", &jobs_text, NULL},
+    {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
+     &task_text, NULL},
+    {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
+    {"csv", NULL, "comma-separated values on standard output: a line a point, seed and group", NULL, &csv},
+    {0}};
+
+static const struct weft_cli_command command = {
+    .name = "sweep",
+    .operands = "SCENARIO",
+    .about =
+        "Runs a scenario at every point of `sweep:` in it and --vary, in every variant, with all seeds, and shows\n"
+        "means over seeds with their 95% intervals. All points are checked before one is run. Runs are processes, the\n"
+        "longest first. If it is killed, the same command goes on where it was; with --out DIR, runs stay there, and\n"
+        "points can be added. A run that fails is reported and does not stop the others.\n"
+        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes not\n"
+        "conserved (a bug), 4 a run stalled, 130 interrupted.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_min = 1,
+    .operands_max = 1,
+    .option = own,
+    .repeated = "vary",
+    .ret_repeated = &vary,
+};
+
+// --- options ------------------------------------------------------------------------------------------------------
+
+static bool refuse(const char *text) {
+    fprintf(stderr, "weft: %s\n", text);
+    return false;
+}
+
+static bool check_options(const struct weft_cli_options *o) {
+    if (zip && sample_text) return refuse("--zip and --sample are two kinds of points; expected one of them");
+    if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
+    if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
+    if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
+    for (uint32_t i = 0; seeds_text && i < vary.n; i++)
+        if (!strncmp(vary.value[i], "run.seed=", 9)) return refuse("--seeds and --vary run.seed; expected one of them");
+    return true;
+}
+
+/// "20" or "20:7".
+static bool parse_sample(struct weft_sweep_options *ret) {
+    char *end;
+    if (!sample_text) return true;
+    const char *seed = strchr(sample_text, ':');
+    bool digits = *sample_text >= '0' && *sample_text <= '9';
+    unsigned long points = digits ? strtoul(sample_text, &end, 10) : 0;
+    if (digits && points && points <= WEFT_SWEEP_VALUES_MAX && (seed ? end == seed : !*end)) {
+        ret->sample = (uint32_t)points;
+        ret->sample_seed = 1;
+        return !seed || weft_cli_number("--sample", seed + 1, 0, INT64_MAX, &ret->sample_seed);
+    }
+    fprintf(stderr,
+            "weft: --sample: '%s' is not understood; expected how many points, 1 to %d, such as 20, or 20:7 for "
+            "another sample\n",
+            sample_text, WEFT_SWEEP_VALUES_MAX);
+    return false;
+}
+
+static bool parse_options(struct sweep *s, struct weft_sweep_options *ret, uint32_t *ret_jobs) {
+    uint64_t *seed = NULL;
+    *ret = (struct weft_sweep_options){.vary = vary.value, .varied = vary.n, .zip = zip};
+    if (!check_options(s->o) || !parse_sample(ret)) return false;
+    if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &ret->seeds)) return false;
+    ret->seed = seed;
+    s->share = (struct sweep_share){.tasks = 1};
+    if (!merge && !sweep_share_find(task_text, &s->share)) return false;
+    if (s->share.tasks > 1 && !s->o->out) {
+        fprintf(stderr, "weft: %s: expected --out DIR, a folder that all tasks see\n", s->share.from);
+        return false;
+    }
+    bool rank = s->share.from && strcmp(s->share.from, "--task") != 0 && strncmp(s->share.from, "SLURM_ARRAY", 11) != 0;
+    return weft_cli_jobs_parse(rank && !jobs_text ? "1" : jobs_text, ret_jobs);
+}
+
+// --- metrics ------------------------------------------------------------------------------------------------------
+
+static enum weft_status add_metric(struct sweep *s, const char *text, struct weft_place place, bool direction,
+                                   struct weft_error *ret_error) {
+    struct weft_sweep_metric *m = &s->metric[s->r.metrics];
+    if (!weft_sweep_metric_parse(text, place, direction, s->r.column, s->r.columns, s->o->arena, m))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "\"%.200s\": expected a metric of a run, such as victims.fct.mean or counters.cnp", text);
+    for (uint32_t i = 0; i < s->r.metrics; i++)
+        if (!strcmp(s->metric[i].name, m->name)) { // known already
+            s->metric[i].max |= m->max;
+            if (direction) s->best = &s->metric[i];
+            return WEFT_OK;
+        }
+    if (direction) s->best = m;
+    s->r.metrics++;
+    return WEFT_OK;
+}
+
+/// Up to the next comma that is not in quotes.
+static size_t item_length(const char *text) {
+    size_t n = 0;
+    for (bool quoted = false; text[n] && (quoted || text[n] != ','); n++)
+        quoted ^= text[n] == '"';
+    return n;
+}
+
+/// Those of --metrics and --best, or else of the file's section.
+static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_error) {
+    const char *list = metrics_text ? metrics_text : s->plan->metrics;
+    const char *best = best_text ? best_text : s->plan->best;
+    struct weft_place place = metrics_text ? (struct weft_place){.file = "--metrics"} : s->plan->metrics_place;
+    struct weft_place best_place = best_text ? (struct weft_place){.file = "--best"} : s->plan->best_place;
+    enum weft_status status = WEFT_OK;
+    s->metric = weft_arena_alloc(s->o->arena, strlen(list) + 2, sizeof *s->metric);
+    for (const char *at = list; *at && !status;) {
+        size_t n = item_length(at);
+        status = add_metric(s, weft_arena_format(s->o->arena, "%.*s", (int)n, at), place, false, ret_error);
+        at += n + (at[n] == ',');
+    }
+    s->r.shown = s->r.metrics;
+    if (!status && *best) status = add_metric(s, best, best_place, true, ret_error);
+    s->r.metric = s->metric;
+    return status;
+}
+
+// --- results ------------------------------------------------------------------------------------------------------
+
+/// What is left to other tasks is not shown as a result.
+static void mention_share(const struct sweep *s) {
+    uint32_t due = 0;
+    for (uint32_t i = 0; i < s->owned; i++)
+        due += sweep_is_due(s, s->own[i]);
+    if (s->o->quiet) return;
+    fprintf(stderr, "weft: task %u of %u (%s): %u of its %u runs are done", s->share.task + 1, s->share.tasks,
+            s->share.from, s->owned - due, s->owned);
+    fputs("; when all tasks are, --merge shows the sweep\n", stderr);
+}
+
+static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    struct weft_sweep_best best;
+    if (s->best) best = weft_sweep_best(&s->r, s->best, s->o->arena);
+    if (s->o->out) status = weft_sweep_sqlite(s->o->out, &s->r, ret_error);
+    if (csv)
+        weft_sweep_csv(stdout, &s->r);
+    else if (s->o->json)
+        weft_sweep_json(stdout, &s->r, s->best ? &best : NULL, s->interrupted);
+    else
+        weft_sweep_text(stdout, &s->r, s->best ? &best : NULL);
+    return status;
+}
+
+/// Those of this process's runs, or all.
+static enum weft_status judge(const struct sweep *s) {
+    uint32_t runs = s->plan->points * s->plan->seeds, due = 0, stalled = 0, bug = 0;
+    for (uint32_t i = 0; i < runs; i++) {
+        if (s->share.tasks > 1 && i % s->share.tasks != s->share.task) continue;
+        due += sweep_is_due(s, i);
+        stalled += s->r.run[i].state == WEFT_SWEEP_STALLED;
+        bug += s->r.run[i].bug;
+    }
+    if (bug) return WEFT_ERROR_CONSERVATION;
+    return due ? WEFT_ERROR_SYSTEM : stalled ? WEFT_ERROR_STALL : WEFT_OK;
+}
+
+static void mention_known(const struct sweep *s) {
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < s->owned; i++)
+        known += !sweep_is_due(s, s->own[i]);
+    if (known && !s->o->quiet && !merge) fprintf(stderr, "weft: %u of %u runs are there already\n", known, s->owned);
+}
+
+/// Nothing is left to go on with.
+static void remove_folder(const char *path) {
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (*entry->d_name != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(path);
+}
+
+static enum weft_status sweep_all(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {
+    enum weft_status status = sweep_prepare(s, !merge, ret_error);
+    if (!status) mention_known(s);
+    if (!status && !merge) status = sweep_run(s, jobs, ret_error);
+    if (status) return status;
+    if (s->share.tasks > 1)
+        mention_share(s);
+    else
+        status = show(s, ret_error);
+    enum weft_status judged = judge(s);
+    if (s->interrupted) {
+        if (!s->o->quiet) fputs("weft: interrupted; the same command goes on from here\n", stderr);
+        return WEFT_INTERRUPTED;
+    }
+    if (merge && judged == WEFT_ERROR_SYSTEM)
+        fprintf(stderr, "weft: %u of %u runs are missing or failed\n",
+                weft_sweep_count(&s->r, WEFT_SWEEP_MISSING) + weft_sweep_count(&s->r, WEFT_SWEEP_FAILED),
+                s->plan->points * s->plan->seeds);
+    return status ? status : judged;
+}
+
+static enum weft_status sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                              struct weft_error *ret_error) {
+    struct sweep s = {.o = o, .lock = -1};
+    struct weft_sweep_options options;
+    uint32_t jobs;
+    if (!parse_options(&s, &options, &jobs)) return WEFT_ERROR_INPUT;
+    enum weft_status status = WEFT_OK;
+    options.variant = WEFT_NONE;
+    if (o->variant) status = weft_cli_variant(o, file, &options.variant, ret_error);
+    if (!status) status = weft_sweep_new(file, &options, o->arena, &s.plan, ret_error);
+    if (status) return status;
+    s.r.sweep = s.plan;
+    s.r.path = o->operand[0];
+    s.r.setting = o->setting;
+    s.r.settings = o->settings;
+    s.r.column = weft_sweep_columns(o->arena, &s.r.columns);
+    status = add_metrics(&s, ret_error);
+    if (!status) status = sweep_all(&s, jobs, ret_error);
+    bool goes_on = s.lock >= 0 && status && status != WEFT_ERROR_STALL && status != WEFT_ERROR_INPUT;
+    if (s.passing && s.folder && !goes_on) remove_folder(s.folder);
+    if (s.lock >= 0) close(s.lock);
+    return status;
+}
+
+int weft_cli_sweep(int argc, char **argv) {
+    return weft_cli_on_scenario(&command, argc, argv, sweep);
+}

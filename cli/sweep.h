@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft sweep in parts: which runs there are and which are known (sweep_prepare.c), running them (sweep_run.c), and
+// which of them are this process's (sweep_task.c).
+#ifndef WEFT_CLI_SWEEP_H
+#define WEFT_CLI_SWEEP_H
+
+#include "simulation.h"
+#include "weft/sweep_results.h"
+
+/// The part of a sweep that is this process's: runs whose number is `task` modulo `tasks`.
+struct sweep_share {
+    uint32_t task, tasks;
+    const char *from; ///< what said so: "--task", "SLURM_ARRAY_TASK_ID"; NULL: it is all of the sweep
+};
+/// By --task I/N (I from 1; NULL: not given), else by the environment: a rank of MPI or of srun, of a task of a job
+/// array. False: a message was printed.
+bool sweep_share_find(const char *text, struct sweep_share *ret_share);
+
+struct sweep {
+    const struct weft_cli_options *o;
+    struct weft_sweep *plan;
+    struct weft_sweep_results r;
+    struct weft_sweep_metric *metric;     ///< those that are shown, then the one that ranks
+    const struct weft_sweep_metric *best; ///< NULL: none
+    struct sweep_share share;
+    const char *folder;   ///< of the files of runs
+    bool passing;         ///< the folder is removed when all is done
+    int lock;             ///< of a passing folder
+    const char **record;  ///< [points * seeds] path of its file
+    double *cost;         ///< [points] packets; 0: all of it is known
+    uint32_t *own, owned; ///< runs of this process
+    bool interrupted;
+};
+
+/// Binds every point, finds the files of its runs, and reads those that are there. What this process is to run is
+/// built, so that bad input ends here; `build`: without it nothing is.
+enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error);
+/// Runs what is missing, or failed before. s->interrupted: not all of it.
+enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error);
+/// The file is missing, or lacks a metric, or says that the run failed.
+bool sweep_is_due(const struct sweep *s, uint32_t run);
+/// Reads the file of a run again.
+void sweep_load(struct sweep *s, uint32_t run);
+/// "point 3 (pfc, host.cc=dcqcn), seed 2"
+const char *sweep_run_name(const struct sweep *s, uint32_t run);
+
+#endif

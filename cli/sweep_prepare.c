@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which runs a sweep has. A run is a function of this program, of the values in force and of the files that they name;
+// a hash of all of that names its file, so that what is in the file holds whenever and wherever it was written.
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "cache.h"
+#include "claims.h"
+#include "sweep.h"
+#include "weft/sim.h"
+
+// --- keys ---------------------------------------------------------------------------------------------------------
+
+struct key {
+    uint64_t hash;
+    const char *path; ///< of the scenario
+    char seed[24];    ///< that the values in force have
+};
+
+static uint64_t hash_content(uint64_t hash, FILE *file) {
+    char part[1 << 16];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, file)) > 0)
+        hash = weft__hash(hash, part, n);
+    return hash;
+}
+
+/// Any value may be the name of a file, seen from the folder of the scenario.
+static void hash_file(struct key *key, const char *value) {
+    char path[4096];
+    const char *slash = strrchr(key->path, '/');
+    size_t folder = slash && *value != '/' ? (size_t)(slash + 1 - key->path) : 0;
+    struct stat about;
+    if (!*value || folder + strlen(value) >= sizeof path) return;
+    snprintf(path, sizeof path, "%.*s%s", (int)folder, key->path, value);
+    FILE *file = !stat(path, &about) && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
+    if (!file) return;
+    key->hash = hash_content(key->hash, file);
+    fclose(file);
+}
+
+static void add_value(void *context, const char *path, const char *value) {
+    struct key *key = context;
+    if (!strcmp(path, "name") || !strcmp(path, "about") || !strncmp(path, "capture.", 8)) return;
+    if (!strcmp(path, "run.seed")) {
+        snprintf(key->seed, sizeof key->seed, "%s", value);
+        return;
+    }
+    key->hash = weft__hash_text(key->hash, path);
+    key->hash = weft__hash_text(key->hash, value);
+    hash_file(key, value);
+}
+
+// --- the folder ---------------------------------------------------------------------------------------------------
+
+/// A folder that is this process's alone, of which the same sweep goes on if it is killed; or one that goes with it.
+static const char *passing_folder(struct sweep *s, uint64_t hash) {
+    const char *cache = weft_cli_cache(s->o->arena), *temporary = getenv("TMPDIR");
+    struct weft_error ignored = {0};
+    char *folder = cache ? weft_arena_format(s->o->arena, "%s/sweep-%016" PRIx64, cache, hash) : NULL;
+    if (folder && !weft_report_folder(folder, &ignored)) {
+        s->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (s->lock >= 0 && !flock(s->lock, LOCK_EX | LOCK_NB)) return folder;
+        if (s->lock >= 0) close(s->lock); // the same sweep runs at this moment
+        s->lock = -1;
+    }
+    folder = weft_arena_format(s->o->arena, "%s/weft-sweep-XXXXXX", temporary ? temporary : "/tmp");
+    return mkdtemp(folder);
+}
+
+static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_error *ret_error) {
+    s->lock = -1;
+    s->passing = !s->o->out;
+    s->folder = s->o->out ? weft_arena_format(s->o->arena, "%s/runs", s->o->out) : passing_folder(s, hash);
+    if (s->folder) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE, "cannot make a folder for the runs: %s",
+                          strerror(errno));
+}
+
+// --- points -------------------------------------------------------------------------------------------------------
+
+/// Hashes the runs of a point into `hash` [seeds], and says what seed each has.
+static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t program, uint64_t *hash,
+                                   struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario *scenario = NULL;
+    const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, WEFT_NONE, arena);
+    enum weft_status status = weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error);
+    if (!status) {
+        struct key key = {.hash = program, .path = scenario->path};
+        weft_scenario_each(scenario, add_value, &key);
+        for (uint32_t k = 0; k < s->plan->seeds; k++) {
+            char seed[24];
+            snprintf(seed, sizeof seed, "%" PRIu64, s->plan->seed ? s->plan->seed[k] : scenario->run.seed);
+            hash[k] = weft__hash_text(key.hash, seed);
+            s->r.run[(size_t)point * s->plan->seeds + k].seed = strtoull(seed, NULL, 10);
+        }
+        if (!point) {
+            s->r.name = weft_arena_text(s->o->arena, scenario->name);
+            s->r.about = weft_arena_text(s->o->arena, scenario->about);
+        }
+    }
+    weft_scenario_free(scenario);
+    weft_arena_free(arena);
+    return status;
+}
+
+void sweep_load(struct sweep *s, uint32_t run) {
+    uint64_t seed = s->r.run[run].seed;
+    s->r.run[run] = weft_sweep_load(s->record[run], s->r.column, s->r.columns, s->o->arena);
+    s->r.run[run].seed = seed;
+}
+
+bool sweep_is_due(const struct sweep *s, uint32_t run) {
+    const struct weft_sweep_run *r = &s->r.run[run];
+    bool there = r->state == WEFT_SWEEP_DONE || r->state == WEFT_SWEEP_STALLED;
+    return !there || !weft_sweep_run_has(r, s->r.metric, s->r.metrics);
+}
+
+/// Which metrics are known to be measured by some run; that another variant does not measure them is all right.
+struct check {
+    bool *known;
+    bool any;                  ///< run was built
+    struct weft_error missing; ///< of the run that was built last
+};
+
+static void check_metrics(const struct sweep *s, const struct weft_cli_simulation *sim, uint32_t variant,
+                          struct check *check) {
+    check->any = true;
+    check->missing = (struct weft_error){0};
+    for (uint32_t i = 0; i < s->r.metrics; i++) {
+        struct weft_claim_metric path = s->metric[i].path;
+        path.variant = variant;
+        struct weft_claim claim = {
+            .that = s->metric[i].name, .metrics = 1, .metric = &path, .place = s->metric[i].place};
+        struct weft_cli_claims one = {.claim = &claim, .n = 1};
+        if (!check->known[i]) check->known[i] = !weft_cli_claims_check(&one, variant, sim, &check->missing);
+    }
+}
+
+/// About as many packets as flows have, each over its own links.
+static double cost_of(const struct weft_cli_simulation *sim) {
+    double mtu = (double)sim->scenario->device[0].host.mtu_bytes, packets = 1;
+    for (uint32_t i = 0; i < sim->workload->flows; i++)
+        packets += 1 + (double)sim->workload->flow[i].bytes / (mtu > 0 ? mtu : 4096);
+    return packets;
+}
+
+/// Everything of a run short of running it.
+static enum weft_status build_run(struct sweep *s, uint32_t run, struct check *check, struct weft_error *ret_error) {
+    uint32_t point = run / s->plan->seeds, variant = s->plan->point[point].variant;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_cli_simulation sim = {0};
+    const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, arena);
+    enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
+    if (!status) {
+        s->cost[point] = cost_of(&sim);
+        check_metrics(s, &sim, variant, check);
+    }
+    weft_cli_simulation_deinit(&sim);
+    weft_arena_free(arena);
+    return status;
+}
+
+/// Builds the points with a run that is due, so that what is wrong with any of them is said before one has run. A
+/// metric that they do not measure may be one of another seed: of a group whose flows are drawn.
+static enum weft_status build_points(struct sweep *s, struct weft_error *ret_error) {
+    struct check check = {.known = weft_arena_alloc(s->o->arena, s->r.metrics + 1, sizeof(bool))};
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < s->owned && !status; i++) {
+        uint32_t run = s->own[i];
+        if (!(s->cost[run / s->plan->seeds] > 0) && sweep_is_due(s, run)) status = build_run(s, run, &check, ret_error);
+    }
+    for (uint32_t k = 1; k < s->plan->seeds && check.any && check.missing.status && !status; k++)
+        status = build_run(s, k, &check, ret_error);
+    if (!status && check.any && check.missing.status) {
+        *ret_error = check.missing;
+        status = check.missing.status;
+    }
+    return status;
+}
+
+static void share_out(struct sweep *s, uint32_t runs) {
+    s->own = weft_arena_alloc(s->o->arena, runs, sizeof *s->own);
+    for (uint32_t i = 0; i < runs; i++)
+        if (i % s->share.tasks == s->share.task) s->own[s->owned++] = i;
+}
+
+enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error) {
+    struct weft_arena *arena = s->o->arena;
+    uint32_t runs = s->plan->points * s->plan->seeds;
+    uint64_t program = weft_cli_program_hash(WEFT__HASH_START), all = program;
+    uint64_t *hash = weft_arena_alloc(arena, runs, sizeof *hash);
+    s->r.run = weft_arena_alloc(arena, runs, sizeof *s->r.run);
+    s->record = weft_arena_alloc(arena, runs, sizeof *s->record);
+    s->cost = weft_arena_alloc(arena, s->plan->points, sizeof *s->cost);
+    enum weft_status status = WEFT_OK;
+    for (uint32_t p = 0; p < s->plan->points && !status; p++)
+        status = bind_point(s, p, program, &hash[(size_t)p * s->plan->seeds], ret_error);
+    for (uint32_t i = 0; i < runs; i++)
+        all = weft__hash(all, &hash[i], sizeof hash[i]);
+    if (!status) status = find_folder(s, all, ret_error);
+    if (status) return status;
+    for (uint32_t i = 0; i < runs; i++) {
+        s->record[i] = weft_arena_format(arena, "%s/%016" PRIx64 ".sqlite", s->folder, hash[i]);
+        sweep_load(s, i);
+    }
+    share_out(s, runs);
+    if (!build) return WEFT_OK;
+    status = build_points(s, ret_error);
+    return status ? status : weft_report_folder(s->folder, ret_error);
+}

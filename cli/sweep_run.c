@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of a sweep: each a process that writes a file of its own.
+#include <stdio.h>
+#include <string.h>
+
+#include "processes.h"
+#include "sweep.h"
+
+const char *sweep_run_name(const struct sweep *s, uint32_t run) {
+    const struct weft_sweep *plan = s->plan;
+    struct weft_arena *arena = s->o->arena;
+    uint32_t point = run / plan->seeds;
+    const char *variant = weft_scenario_variant_name(plan->file, plan->point[point].variant), *what = variant;
+    for (uint32_t a = 0; a < plan->axes; a++)
+        what = weft_arena_format(arena, "%s%s%s=%s", what, *what ? ", " : "", plan->axis[a].path,
+                                 plan->point[point].value[a].text);
+    return weft_arena_format(arena, "point %u%s%s%s, seed %llu", point, *what ? " (" : "", what, *what ? ")" : "",
+                             (unsigned long long)s->r.run[run].seed);
+}
+
+/// In its own process: what goes wrong is printed there, for the parent to read.
+static int run_point(void *context, uint32_t i) {
+    const struct sweep *s = context;
+    uint32_t run = s->own[i], point = run / s->plan->seeds;
+    struct weft_cli_options options = *s->o;
+    options.out = NULL;
+    options.quiet = options.json = true;
+    struct weft_error error = {0};
+    struct weft_cli_simulation sim = {0};
+    struct weft_run measured;
+    const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, run % s->plan->seeds, s->o->arena);
+    enum weft_status status = weft_cli_simulation_init(&sim, file, s->plan->point[point].variant, &error);
+    if (!status) {
+        sim.scenario->capture.ports = ""; // all points would write the same file
+        status = weft_cli_simulation_run(&sim, &options, "", &measured, &error);
+    }
+    if (!status || status == WEFT_ERROR_STALL) {
+        struct weft_error writing = {0};
+        enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
+        if (weft_sweep_record(s->record[run], &measured, state, s->r.metric, s->r.metrics, &writing)) {
+            error = writing;
+            status = writing.status;
+        }
+    }
+    if (error.status) weft_cli_fail(&error);
+    return (int)status;
+}
+
+/// What a run printed last: why it failed.
+static const char *why(const struct weft_cli_ended *ended, struct weft_arena *arena) {
+    size_t size;
+    char *text = weft_cli_printed(ended->err, arena, &size);
+    while (size && text[size - 1] == '\n')
+        text[--size] = 0;
+    char *line = strrchr(text, '\n');
+    line = line ? line + 1 : text;
+    if (!strncmp(line, "weft: ", 6)) line += 6;
+    if (ended->signal && !*line) return weft_arena_format(arena, "ended by %s", strsignal(ended->signal));
+    if (ended->signal) return weft_arena_format(arena, "ended by %s: %s", strsignal(ended->signal), line);
+    return *line ? line : "it ended early";
+}
+
+/// A run that has failed says so in its file too, so that whoever puts the sweep together knows.
+static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended) {
+    struct sweep *s = context;
+    uint32_t run = s->own[i];
+    struct weft_error error = {0};
+    if (ended->status && ended->status != WEFT_ERROR_STALL) {
+        const char *message = why(ended, s->o->arena);
+        fprintf(stderr, "weft: %s failed: %s\n", sweep_run_name(s, run), message);
+        if (weft_sweep_record_failure(s->record[run], message, ended->status == WEFT_ERROR_CONSERVATION, &error))
+            weft_cli_fail(&error);
+    }
+    sweep_load(s, run);
+}
+
+static bool is_done(void *context, uint32_t i) {
+    struct sweep *s = context;
+    return !sweep_is_due(s, s->own[i]);
+}
+
+/// Runs of one point cost the same.
+static double cost(void *context, uint32_t i) {
+    const struct sweep *s = context;
+    return s->cost[s->own[i] / s->plan->seeds];
+}
+
+enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {
+    struct weft_cli_processes p = {.name = "weft sweep",
+                                   .runs = s->owned,
+                                   .at_a_time = jobs,
+                                   .quiet = s->o->quiet,
+                                   .cost = cost,
+                                   .is_done = is_done,
+                                   .work = run_point,
+                                   .on_end = on_end,
+                                   .context = s};
+    enum weft_status status = weft_cli_processes_run(&p, ret_error);
+    s->interrupted = p.interrupted;
+    return status;
+}
