@@ -46,15 +46,17 @@ static void fill_topology(struct report_sample *s) {
 static void fill_flows(struct report_sample *s) {
     s->group[0] = "incast";
     s->group[1] = "victims";
-    s->flow[0] = (struct weft_flow){0, 0, 2, 5000000, 0, 1, 3, WEFT_VERB_WRITE, false, false};
-    s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE, false, false};
-    s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND, false, false};
-    s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ, false, false};
-    s->flow_outcome[0] = (struct weft_flow_outcome){400000000, 401000000, 200000000, 5000000, 3, 0, 12, 7000000, 0, 0};
-    s->flow_outcome[1] = (struct weft_flow_outcome){421000000, 422000000, 200000000, 5000000, 4, 2, 6, 3000000, 5, 3};
-    s->flow_outcome[2] = (struct weft_flow_outcome){50500123, 51500123, 40000000, 1000000, 0, 0, 0, 0, 7, 0};
+    s->flow[0] = (struct weft_flow){0, 0, 2, 5000000, 0, 1, 3, WEFT_VERB_WRITE, false, false, false};
+    s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE, false, false, false};
+    s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND, false, false, false};
+    s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ, false, false, false};
+    s->flow_outcome[0] =
+        (struct weft_flow_outcome){0, 400000000, 401000000, 200000000, 5000000, 3, 0, 12, 7000000, 0, 0};
+    s->flow_outcome[1] =
+        (struct weft_flow_outcome){1000000, 421000000, 422000000, 200000000, 5000000, 4, 2, 6, 3000000, 5, 3};
+    s->flow_outcome[2] = (struct weft_flow_outcome){0, 50500123, 51500123, 40000000, 1000000, 0, 0, 0, 0, 7, 0};
     s->flow_outcome[3] =
-        (struct weft_flow_outcome){WEFT_TIME_NEVER, WEFT_TIME_NEVER, 80000000, 1234567, 0, 9, 0, 0, 0, 0};
+        (struct weft_flow_outcome){0, WEFT_TIME_NEVER, WEFT_TIME_NEVER, 80000000, 1234567, 0, 9, 0, 0, 0, 0};
     s->workload = (struct weft_workload){
         .flows = SAMPLE_FLOWS,
         .groups = 2,

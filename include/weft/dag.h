@@ -6,6 +6,7 @@
 // between the lanes of a rank are counters: a step waits until some have come so far, and adds to one when it is done.
 // A collective's step may also wait until another lane of its communicator has come so far. Edges between ranks are
 // messages: those of a connection are received in the order in which they were sent.
+// What a trigger starts (weft/trigger.h) starts at once.
 //
 // Nothing of it is stored: it is a view of the workload, and a cursor goes along a lane. Whose steps the simulator runs
 // as programs and whose as queue pairs only is in docs/design-notes.md.

@@ -79,6 +79,7 @@ struct weft_counter_info {
 extern const struct weft_counter_info weft_counter_infos[WEFT_COUNTERS]; ///< in struct order
 
 struct weft_flow_outcome {
+    weft_time_ps start_ps; ///< WEFT_TIME_NEVER: it waits for a trigger
     weft_time_ps end_ps;   ///< last byte at the receiver; WEFT_TIME_NEVER: not finished
     weft_time_ps acked_ps; ///< last acknowledgement at the sender; WEFT_TIME_NEVER: none
     weft_time_ps ideal_ps; ///< completion time of the same flow alone in the empty network, with credit at hand

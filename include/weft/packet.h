@@ -25,6 +25,7 @@ enum weft_packet_kind {
     WEFT_PACKET_LLFC,    ///< DSF, no frame (bytes 0): flow control of a fabric link; flags: stop
     WEFT_PACKET_ROOM,    ///< no frame (bytes 0): room at the end of a link. To a host: psn bytes were taken; between
                          ///< TiNs: see src/box/tin/gnet_cell.h
+    WEFT_PACKET_TRIGGER, ///< no frame (bytes 0): from host to host, outside the network; see src/transport/trigger.h
     WEFT_PACKET_KINDS
 };
 

@@ -8,6 +8,7 @@
 #include "weft/random.h"
 #include "weft/rma.h"
 #include "weft/topology.h"
+#include "weft/trigger.h"
 
 enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
 
@@ -26,6 +27,7 @@ struct weft_flow {
     uint8_t verb;  ///< enum weft_verb
     bool messages; ///< its bytes come as messages: of a job when the schedule says
     bool rma;      ///< or of remote memory access: it has no end, and is no result
+    bool waits;    ///< a trigger starts it; start_ps means nothing
 };
 
 struct weft_workload {
@@ -39,6 +41,9 @@ struct weft_workload {
     struct weft_job *job;
     uint32_t rmas, rma_flows; ///< flows of remote memory access, among all
     struct weft_rma *rma;
+    uint32_t triggers, activations;
+    struct weft_trigger *trigger;
+    struct weft_activation *activation;
     const struct weft_topology *topology;
     struct weft_arena *arena;
     uint32_t entries, *entry_flow; ///< [entries + 1]: the first flow of an entry of the scenario's list

@@ -494,8 +494,9 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     *ret_end = WEFT_END_PAUSED;
     if (begin > e->pause_ps) return true;
     *ret_end = WEFT_END_STALL;
-    // While a flow is still to start, there is something to wait for.
-    bool active = (all->started > all->finished || all->under_way_bytes) && all->started >= e->conf.work;
+    // While a flow is still to start at its time, there is something to wait for.
+    bool active =
+        (all->started > all->finished || all->under_way_bytes) && all->started + e->conf.waiting >= e->conf.work;
     weft_time_ps since = all->progress_ps > e->conf.settled_ps ? all->progress_ps : e->conf.settled_ps;
     return active && begin > since && begin - since > e->conf.stall_ps;
 }

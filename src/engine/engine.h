@@ -149,7 +149,8 @@ struct weft__engine_conf {
     const bool *leaf; ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none
     weft_time_ps until_ps;
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
-    uint64_t work; ///< pieces of work; the run is done when as many have finished and no packet is under way
+    uint64_t work;    ///< pieces of work; the run is done when as many have finished and no packet is under way
+    uint64_t waiting; ///< of these, start when others have finished
     bool profile;
     const volatile sig_atomic_t *interrupt;
     /// count: the first WEFT__COUNTS_SHOWN of the tally. False: the run ends as by `interrupt`.

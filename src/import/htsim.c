@@ -3,7 +3,10 @@
 //
 // Differences. Where htsim would stop at a radix that does not fit, so does weft; a file that htsim leaves to chance
 // (two tiers with several pods) is refused. A failed link l of an aggregation switch is its l-th link upwards, as htsim
-// wires them. Lengths of queues are htsim's own and are left out. Flows that wait for a trigger are refused.
+// wires them; htsim accepts failures of other switches in a file and then stops: here, link l of a ToR switch is its
+// l-th upwards, of a core switch its l-th downwards. Of a bundle the first link fails, as in htsim. Lengths of queues
+// are htsim's own and are left out. A trigger takes a time (trigger_delay): hosts of weft know of each other by
+// messages.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +17,7 @@
 #include "import/htsim_read.h"
 #include "topology/builder.h"
 #include "weft/import.h"
-#include "weft/workload.h"
+#include "workload/trigger.h"
 
 static const char source[] = "sim/datacenter of Broadcom/csg-htsim: fat_tree_topology.cpp, connection_matrix.cpp";
 static const char *const layers[] = {"tor", "agg", "core"};
@@ -111,43 +114,84 @@ const struct weft_model weft__topology_htsim = {
 struct flows_conf {
     struct weft_workload_common common;
     const char *file, *hosts;
+    weft_time_ps trigger_ps;
 };
 static const struct weft_param flows_rows[] = {
     WEFT_WORKLOAD_ROWS(struct flows_conf),
     WEFT_TEXT(struct flows_conf, file, "file", NULL, "the connection matrix; relative to the scenario"),
     WEFT__FILE_HOSTS_ROW(struct flows_conf),
+    WEFT_TIME(
+        struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
+        "from an activation of a trigger to the start of its flows (assumed; none in htsim); shorter than the links' "
+        "delays it slows the simulator down"),
 };
 static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", struct flows_conf, flows_rows);
 
-static enum weft_status add_flow(const struct weft__htsim_flow *f, const struct flows_conf *c,
-                                 const struct weft__file_hosts *hosts, struct weft_workload *w,
-                                 struct weft_error *ret_error) {
-    struct weft_workload_common common = c->common;
+/// What the functions below pass along.
+struct expansion {
+    const struct flows_conf *conf;
+    struct weft_place place;
+    struct weft__file_hosts hosts;
+    struct weft__htsim_matrix matrix;
+    struct weft__trigger_builder triggers;
+    struct weft_workload *workload;
+};
+
+static void use_trigger(struct weft__trigger_builder *b, uint32_t flow, uint64_t id, enum weft__trigger_role role,
+                        struct weft_place place) {
+    if (id) weft__triggers_use(b, &(struct weft__trigger_use){(uint32_t)id, flow, role, place});
+}
+
+/// `flow`: its number in the workload.
+static void use_triggers(struct weft__trigger_builder *b, uint32_t flow, const struct weft__htsim_flow *f) {
+    use_trigger(b, flow, f->trigger, WEFT__TRIGGER_WAITS, f->place);
+    use_trigger(b, flow, f->send_done, WEFT__TRIGGER_ACKED, f->place);
+    use_trigger(b, flow, f->recv_done, WEFT__TRIGGER_DELIVERED, f->place);
+}
+
+static void add_trigger(struct weft__trigger_builder *b, const struct weft__htsim_trigger *t) {
+    weft__triggers_add(b, &(struct weft__trigger_named){(uint32_t)t->id, t->kind, (uint32_t)t->count, t->place});
+}
+
+static enum weft_status add_flow(struct expansion *x, const struct weft__htsim_flow *f, struct weft_error *ret_error) {
+    struct weft_workload_common common = x->conf->common;
     uint32_t src = 0, dst = 0;
-    enum weft_status status = weft__file_hosts_at(hosts, f->src, f->place, &src, ret_error);
-    if (!status) status = weft__file_hosts_at(hosts, f->dst, f->place, &dst, ret_error);
+    if (common.repeat > 1 && (f->trigger || f->send_done || f->recv_done))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, x->place,
+                              "repeat: %" PRIu64 " of flows with triggers; expected 1", common.repeat);
+    enum weft_status status = weft__file_hosts_at(&x->hosts, f->src, f->place, &src, ret_error);
+    if (!status) status = weft__file_hosts_at(&x->hosts, f->dst, f->place, &dst, ret_error);
     if (f->prioritised) common.priority = f->priority;
-    if (status) return status;
-    return weft_workload_add(w, &common, f->place, src, dst, f->bytes, weft_time_plus(common.start_ps, f->start_ps),
-                             ret_error);
+    if (!status)
+        status = weft_workload_add(x->workload, &common, f->place, src, dst, f->bytes,
+                                   weft_time_plus(common.start_ps, f->start_ps), ret_error);
+    if (!status) use_triggers(&x->triggers, x->workload->flows - 1, f);
+    return status;
+}
+
+static enum weft_status read_matrix(struct expansion *x, struct weft_error *ret_error) {
+    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
+    enum weft_status status = WEFT_OK;
+    while (!status && e.kind != WEFT__HTSIM_END) {
+        status = weft__htsim_matrix_next(&x->matrix, &e, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_TRIGGER) add_trigger(&x->triggers, &e.trigger);
+        if (!status && e.kind == WEFT__HTSIM_FLOW) status = add_flow(x, &e.flow, ret_error);
+    }
+    return status ? status : weft__triggers_finish(&x->triggers, x->conf->trigger_ps, x->workload, ret_error);
 }
 
 static enum weft_status htsim_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                      uint64_t seed, uint32_t entry, struct weft_workload *w,
                                      struct weft_error *ret_error) {
     const struct flows_conf *c = conf;
-    struct weft__file_hosts hosts;
-    struct weft__htsim_matrix matrix;
-    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
-    enum weft_status status = weft__file_hosts_init(&hosts, c->hosts, place, topology, ret_error);
+    struct expansion x = {.conf = c, .place = place, .workload = w};
+    enum weft_status status = weft__file_hosts_init(&x.hosts, c->hosts, place, topology, ret_error);
     if (!status)
-        status = weft__htsim_matrix_open(&matrix, weft__path_beside(c->file, place, w->arena), place, ret_error);
+        status = weft__htsim_matrix_open(&x.matrix, weft__path_beside(c->file, place, w->arena), place, ret_error);
     if (status) return status;
-    while (!status && e.kind != WEFT__HTSIM_END) {
-        status = weft__htsim_matrix_next(&matrix, &e, ret_error);
-        if (!status && e.kind == WEFT__HTSIM_FLOW) status = add_flow(&e.flow, c, &hosts, w, ret_error);
-    }
-    weft__lines_close(&matrix.lines);
+    status = read_matrix(&x, ret_error);
+    weft__triggers_free(&x.triggers);
+    weft__lines_close(&x.matrix.lines);
     return status;
 }
 
@@ -249,37 +293,74 @@ static enum weft_status make_topology(const struct weft_import_file *file, struc
     return WEFT_OK;
 }
 
+/// How many switches a tier has, how many links each of them that may fail, the port of the first one and, of one to
+/// the next, how many ports.
+struct failing {
+    uint64_t switches, links, port0, bundle;
+};
+static struct failing failing_of(const struct weft__htsim_topology *t, uint32_t tier) {
+    const struct weft__htsim_tier *tor = &t->tier[WEFT__HTSIM_TOR], *agg = &t->tier[WEFT__HTSIM_AGG],
+                                  *core = &t->tier[WEFT__HTSIM_CORE];
+    if (tier == WEFT__HTSIM_TOR) return (struct failing){t->pods * t->tors, t->aggs, tor->radix_down, agg->bundle};
+    if (!t->cores) return (struct failing){0};
+    if (tier == WEFT__HTSIM_AGG)
+        return (struct failing){t->pods * t->aggs, agg->radix_up / core->bundle, agg->radix_down, core->bundle};
+    return (struct failing){t->cores, t->pods, 0, core->bundle};
+}
+
 static enum weft_status say_failure(const struct weft__htsim_failure *f, const struct weft__htsim_topology *t,
                                     struct weft_import *import, struct weft_error *ret_error) {
-    if (!t->cores)
+    if (!t->tiers)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "a failure of a link to a core switch; expected a file with three tiers as well");
-    const struct weft__htsim_tier *agg = &t->tier[WEFT__HTSIM_AGG];
-    uint64_t bundle = t->tier[WEFT__HTSIM_CORE].bundle;
-    if (f->agg >= t->pods * t->aggs || f->link >= agg->radix_up / bundle)
+                              "a failed link; expected the fat tree (.topo) as well, which says where it is");
+    struct failing x = failing_of(t, f->tier);
+    if (f->number >= x.switches || f->link >= x.links)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, f->place,
-                              "link %" PRIu64 " of AGG %" PRIu64 "; expected less than %" PRIu64
-                              " of less than %" PRIu64,
-                              f->link, f->agg, agg->radix_up / bundle, t->pods * t->aggs);
-    weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: 0s, link: agg-%" PRIu64 "/%" PRIu64 ", state: down}\n", f->agg,
-                    agg->radix_down + f->link * bundle);
+                              "link %" PRIu64 " of %s-%" PRIu64 "; expected a link below %" PRIu64
+                              " of a switch below %" PRIu64,
+                              f->link, layers[f->tier], f->number, x.links, x.switches);
+    weft_import_say(import, WEFT_IMPORT_EVENTS, "- {at: 0s, link: %s-%" PRIu64 "/%" PRIu64 ", state: down}\n",
+                    layers[f->tier], f->number, x.port0 + f->link * x.bundle);
     return WEFT_OK;
+}
+
+/// Triggers are checked as when the workload is made, only that nobody looks at whose flows they are.
+static enum weft_status check_triggers(struct weft__trigger_builder *b, uint32_t flows, struct weft_error *ret_error) {
+    struct weft_arena *scratch = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_workload w = {
+        .flows = flows, .flow = weft_arena_alloc(scratch, flows, sizeof *w.flow), .arena = scratch};
+    enum weft_status status = weft__triggers_finish(b, WEFT_TRIGGER_DELAY_MIN_PS, &w, ret_error);
+    weft_arena_free(scratch);
+    return status;
+}
+
+static enum weft_status read_flows(struct weft__htsim_matrix *matrix, const struct weft__htsim_topology *t,
+                                   struct weft_import *import, weft_bytes *ret_bytes, struct weft_error *ret_error) {
+    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
+    struct weft__trigger_builder triggers = {0};
+    enum weft_status status = WEFT_OK;
+    while (!status && e.kind != WEFT__HTSIM_END) {
+        status = weft__htsim_matrix_next(matrix, &e, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_FAILURE) status = say_failure(&e.failure, t, import, ret_error);
+        if (!status && e.kind == WEFT__HTSIM_TRIGGER) add_trigger(&triggers, &e.trigger);
+        if (status || e.kind != WEFT__HTSIM_FLOW) continue;
+        use_triggers(&triggers, (uint32_t)matrix->flows_read - 1, &e.flow);
+        *ret_bytes = weft__plus(*ret_bytes, e.flow.bytes);
+    }
+    if (!status) status = check_triggers(&triggers, (uint32_t)matrix->flows_read, ret_error);
+    weft__triggers_free(&triggers);
+    return status;
 }
 
 /// *ret_failed: that links fail has been said.
 static enum weft_status make_flows(const struct weft_import_file *file, const struct weft__htsim_topology *t,
                                    struct weft_import *import, bool *ret_failed, struct weft_error *ret_error) {
     struct weft__htsim_matrix matrix;
-    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
     weft_bytes bytes = 0;
     enum weft_status status =
         weft__htsim_matrix_open(&matrix, file->path, (struct weft_place){.file = file->path}, ret_error);
     if (status) return status;
-    while (!status && e.kind != WEFT__HTSIM_END) {
-        status = weft__htsim_matrix_next(&matrix, &e, ret_error);
-        if (!status && e.kind == WEFT__HTSIM_FAILURE) status = say_failure(&e.failure, t, import, ret_error);
-        if (!status && e.kind == WEFT__HTSIM_FLOW) bytes = weft__plus(bytes, e.flow.bytes);
-    }
+    status = read_flows(&matrix, t, import, &bytes, ret_error);
     weft__lines_close(&matrix.lines);
     if (status) return status;
     weft_import_need_hosts(import, (uint32_t)matrix.nodes);
@@ -289,8 +370,12 @@ static enum weft_status make_flows(const struct weft_import_file *file, const st
     }
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: htsim\n  file: %s\n",
                     weft_import_quote(import, file->written));
-    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %" PRIu64 " bytes, %" PRIu64 " failed links",
-                     file->written, matrix.flows, bytes, matrix.failures);
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "%s: %" PRIu64 " flows, %" PRIu64 " bytes, %" PRIu64 " triggers, %" PRIu64 " failed links",
+                     file->written, matrix.flows, bytes, matrix.triggers, matrix.failures);
+    if (matrix.triggers)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "a trigger starts its flows 100 ns after its activation (trigger_delay); in htsim at once");
     return WEFT_OK;
 }
 

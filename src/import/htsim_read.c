@@ -197,13 +197,12 @@ enum weft_status weft__htsim_matrix_open(struct weft__htsim_matrix *m, const cha
 static enum weft_status read_count(struct weft__htsim_matrix *m, const char *key, bool *ret_known,
                                    struct weft_error *ret_error) {
     struct weft_place place = m->lines.place;
-    uint64_t triggers = 0;
     const struct {
         const char *name;
         uint64_t *value, max, bit;
     } keys[] = {{"Nodes", &m->nodes, nodes_max, HAS_NODES},
                 {"Connections", &m->flows, flows_max, HAS_FLOWS},
-                {"Triggers", &triggers, flows_max, HAS_TRIGGERS},
+                {"Triggers", &m->triggers, flows_max, HAS_TRIGGERS},
                 {"Failures", &m->failures, flows_max, HAS_FAILURES}};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         if (strcmp(key, keys[k].name)) continue;
@@ -211,7 +210,6 @@ static enum weft_status read_count(struct weft__htsim_matrix *m, const char *key
         if (m->types & keys[k].bit) return BAD(place, "a second line '%s'", key);
         m->types |= keys[k].bit;
         enum weft_status status = weft__lines_number(&m->lines, key, keys[k].max, keys[k].value, ret_error);
-        if (!status && triggers) return BAD(place, "%" PRIu64 " triggers; expected 0: weft has none", triggers);
         return status ? status : weft__lines_end(&m->lines, key, ret_error);
     }
     return WEFT_OK;
@@ -228,6 +226,22 @@ static enum weft_status read_ends(const struct weft__htsim_matrix *m, char *word
     if (f->src >= m->nodes || f->dst >= m->nodes)
         return BAD(f->place, "from %" PRIu64 " to %" PRIu64 " of %" PRIu64 " nodes", f->src, f->dst, m->nodes);
     if (f->src == f->dst) return BAD(f->place, "from node %" PRIu64 " to itself; expected another one", f->src);
+    return WEFT_OK;
+}
+
+/// A number of a trigger, once, into *ret, which was 0.
+static enum weft_status read_trigger_number(struct weft__lines *lines, const char *what, uint64_t *ret,
+                                            struct weft_error *ret_error) {
+    if (*ret) return BAD(lines->place, "a second %s", what);
+    enum weft_status status = weft__lines_number(lines, what, UINT32_MAX, ret, ret_error);
+    if (!status && !*ret) return BAD(lines->place, "%s 0; expected at least 1", what);
+    return status;
+}
+
+static enum weft_status check_flow(const struct weft__htsim_flow *f, bool started, struct weft_error *ret_error) {
+    if (started && f->trigger) return BAD(f->place, "a flow with start and trigger; expected one of them");
+    if ((!started && !f->trigger) || !f->bytes)
+        return BAD(f->place, "a flow needs start or trigger, and a size of at least 1 B");
     return WEFT_OK;
 }
 
@@ -250,32 +264,73 @@ static enum weft_status read_flow(struct weft__htsim_matrix *m, char *word, stru
             status = weft__lines_number(lines, "the priority", PRIORITY_MAX, &f->priority, ret_error);
         } else if (!strcmp(word, "id")) {
             status = weft__lines_number(lines, "the flow's id", UINT32_MAX, &id, ret_error);
-        } else if (strstr(word, "trigger") || !strcmp(word, "addon")) {
-            status = BAD(lines->place, "'%.40s'; expected a flow with a start: weft has no triggers", word);
+        } else if (!strcmp(word, "trigger")) {
+            status = read_trigger_number(lines, "trigger", &f->trigger, ret_error);
+        } else if (!strcmp(word, "send_done_trigger")) {
+            status = read_trigger_number(lines, "send_done_trigger", &f->send_done, ret_error);
+        } else if (!strcmp(word, "recv_done_trigger")) {
+            status = read_trigger_number(lines, "recv_done_trigger", &f->recv_done, ret_error);
         } else {
-            status = BAD(lines->place, "'%.40s'; expected start, size, prio or id, once each", word);
+            status = BAD(lines->place,
+                         "'%.40s'; expected start, size, prio, id, trigger, send_done_trigger or recv_done_trigger, "
+                         "once each",
+                         word);
         }
     }
-    if (!status && (!started || !f->bytes)) return BAD(f->place, "a flow needs start and a size of at least 1 B");
+    return status ? status : check_flow(f, started, ret_error);
+}
+
+static enum weft_status read_trigger(struct weft__htsim_matrix *m, struct weft__htsim_trigger *t,
+                                     struct weft_error *ret_error) {
+    static const char *const kinds[] = {"oneshot", "multishot", "barrier"}; // as enum weft_trigger_kind
+    struct weft__lines *lines = &m->lines;
+    const char *word;
+    bool has_kind = false;
+    enum weft_status status = WEFT_OK;
+    *t = (struct weft__htsim_trigger){.place = lines->place};
+    while (!status && (word = weft__lines_word(lines))) {
+        uint32_t k = 0;
+        while (k < 3 && strcmp(word, kinds[k]))
+            k++;
+        if (!strcmp(word, "id")) {
+            status = read_trigger_number(lines, "id", &t->id, ret_error);
+        } else if (!strcmp(word, "count")) {
+            status = read_trigger_number(lines, "count", &t->count, ret_error);
+        } else if (k < 3 && !has_kind) {
+            has_kind = true;
+            t->kind = (enum weft_trigger_kind)k;
+        } else {
+            return BAD(lines->place, "'%.40s'; expected id, count, and one of oneshot, multishot and barrier", word);
+        }
+    }
+    if (!status && (!t->id || !has_kind || (t->kind == WEFT_TRIGGER_ALL) != (t->count > 0)))
+        return BAD(t->place, "a trigger needs an id and oneshot, multishot or barrier; a barrier, and nothing else, "
+                             "needs a count");
     return status;
+}
+
+static enum weft_status read_tier(struct weft__lines *lines, bool *ret_has, uint32_t *ret_tier,
+                                  struct weft_error *ret_error) {
+    const char *word = weft__lines_word(lines);
+    *ret_has = true;
+    for (*ret_tier = 0; word && *ret_tier < WEFT__HTSIM_TIERS; ++*ret_tier)
+        if (!strcmp(word, tier_names[*ret_tier])) return WEFT_OK;
+    return BAD(lines->place, "switch_type %.40s; expected TOR, AGG or CORE", word ? word : "is missing");
 }
 
 static enum weft_status read_failure(struct weft__htsim_matrix *m, struct weft__htsim_failure *f,
                                      struct weft_error *ret_error) {
     struct weft__lines *lines = &m->lines;
-    const char *word, *type = "";
-    bool has_agg = false, has_link = false;
+    const char *word;
+    bool has_type = false, has_number = false, has_link = false;
     enum weft_status status = WEFT_OK;
     *f = (struct weft__htsim_failure){.place = lines->place};
     while (!status && (word = weft__lines_word(lines))) {
         if (!strcmp(word, "switch_type")) {
-            type = weft__lines_word(lines);
-            if (!type || strcmp(type, tier_names[WEFT__HTSIM_AGG]))
-                return BAD(lines->place, "switch_type %.40s; expected AGG, which is all that htsim fails",
-                           type ? type : "is missing");
+            status = read_tier(lines, &has_type, &f->tier, ret_error);
         } else if (!strcmp(word, "switch_id")) {
-            has_agg = true;
-            status = weft__lines_number(lines, "switch_id", nodes_max, &f->agg, ret_error);
+            has_number = true;
+            status = weft__lines_number(lines, "switch_id", nodes_max, &f->number, ret_error);
         } else if (!strcmp(word, "link_id")) {
             has_link = true;
             status = weft__lines_number(lines, "link_id", nodes_max, &f->link, ret_error);
@@ -283,7 +338,7 @@ static enum weft_status read_failure(struct weft__htsim_matrix *m, struct weft__
             return BAD(lines->place, "'%.40s'; expected switch_type, switch_id or link_id", word);
         }
     }
-    if (!status && (!*type || !has_agg || !has_link))
+    if (!status && (!has_type || !has_number || !has_link))
         return BAD(f->place, "a failure needs switch_type, switch_id and link_id");
     return status;
 }
@@ -294,6 +349,8 @@ static enum weft_status check_counts(const struct weft__htsim_matrix *m, struct 
         return BAD(whole, "expected lines 'Nodes' and 'Connections'");
     if (m->flows != m->flows_read)
         return BAD(whole, "Connections %" PRIu64 ", but %" PRIu64 " follow", m->flows, m->flows_read);
+    if (m->triggers != m->triggers_read)
+        return BAD(whole, "Triggers %" PRIu64 ", but %" PRIu64 " follow", m->triggers, m->triggers_read);
     if (m->failures != m->failures_read)
         return BAD(whole, "Failures %" PRIu64 ", but %" PRIu64 " follow", m->failures, m->failures_read);
     return WEFT_OK;
@@ -321,7 +378,11 @@ enum weft_status weft__htsim_matrix_next(struct weft__htsim_matrix *m, struct we
             m->failures_read++;
             return read_failure(m, &ret_entry->failure, ret_error);
         }
-        return BAD(m->lines.place, "'%.40s'; expected a flow such as 0->1, or 'failure'%s", word,
-                   strcmp(word, "trigger") ? "" : ": weft has no triggers");
+        if (!strcmp(word, "trigger")) {
+            ret_entry->kind = WEFT__HTSIM_TRIGGER;
+            m->triggers_read++;
+            return read_trigger(m, &ret_entry->trigger, ret_error);
+        }
+        return BAD(m->lines.place, "'%.40s'; expected a flow such as 0->1, 'trigger' or 'failure'", word);
     }
 }

@@ -4,6 +4,7 @@
 #define WEFT_IMPORT_HTSIM_READ_H
 
 #include "base/lines.h"
+#include "weft/trigger.h"
 
 enum { WEFT__HTSIM_TOR, WEFT__HTSIM_AGG, WEFT__HTSIM_CORE, WEFT__HTSIM_TIERS };
 
@@ -29,26 +30,37 @@ struct weft__htsim_flow {
     bool prioritised; ///< it has a priority
     weft_bytes bytes;
     weft_time_ps start_ps;
+    uint64_t trigger;              ///< that starts it, instead of a time; 0: none
+    uint64_t send_done, recv_done; ///< triggers that it activates, at its sender and its receiver; 0: none
     struct weft_place place;
 };
 
-/// A link of an aggregation switch to a core that is down from the beginning.
+struct weft__htsim_trigger {
+    uint64_t id, count; ///< count: activations of a barrier
+    enum weft_trigger_kind kind;
+    struct weft_place place;
+};
+
+/// A link that is down from the beginning: number `link` upwards of a ToR or aggregation switch, downwards of a core.
 struct weft__htsim_failure {
-    uint64_t agg, link;
+    uint32_t tier; ///< of the switch
+    uint64_t number, link;
     struct weft_place place;
 };
 
 /// What a line of a matrix is.
 struct weft__htsim_entry {
-    enum { WEFT__HTSIM_END, WEFT__HTSIM_FLOW, WEFT__HTSIM_FAILURE } kind;
+    enum { WEFT__HTSIM_END, WEFT__HTSIM_FLOW, WEFT__HTSIM_TRIGGER, WEFT__HTSIM_FAILURE } kind;
     struct weft__htsim_flow flow;
+    struct weft__htsim_trigger trigger;
     struct weft__htsim_failure failure;
 };
 
 struct weft__htsim_matrix {
     struct weft__lines lines;
-    uint64_t nodes, flows, failures;           ///< as the header says
-    uint64_t flows_read, failures_read, types; ///< `types`: header lines seen, as bits
+    uint64_t nodes, flows, triggers, failures; ///< as the header says
+    uint64_t flows_read, triggers_read, failures_read;
+    uint64_t types; ///< header lines seen, as bits
 };
 
 /// Opened and closed as lines are. Entries in the file's order; the last one is WEFT__HTSIM_END.

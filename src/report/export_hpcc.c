@@ -66,11 +66,12 @@ void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_flow *f = &run->workload->flow[done[i]];
         const struct weft_host_conf *host = &device[t->host[f->src]]->host;
+        weft_time_ps start = run->outcome->flow[done[i]].start_ps;
         struct way way = way_of(t, routes, f, host->mtu_bytes);
         fprintf(file, "%08x %08x %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                 address_of(number[t->host[f->src]]), address_of(number[t->host[f->dst]]),
                 (unsigned)(FIRST_PORT + before[done[i]] % (UINT16_MAX + 1u - FIRST_PORT)), DESTINATION_PORT, f->bytes,
-                f->start_ps / WEFT_PS_PER_NS, (run->outcome->flow[done[i]].acked_ps - f->start_ps) / WEFT_PS_PER_NS,
+                start / WEFT_PS_PER_NS, (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS,
                 alone_ns(&way, f, host));
     }
     weft_routes_free(routes);

@@ -55,7 +55,7 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
         const struct weft_flow_outcome *o = &outcome->flow[f];
         if (o->end_ps == WEFT_TIME_NEVER || w->flow[f].rma) continue;
         size_t at = next[w->flow[f].group]++;
-        fct[at] = (double)(o->end_ps - w->flow[f].start_ps);
+        fct[at] = (double)(o->end_ps - o->start_ps);
         slowdown[at] = o->ideal_ps ? fct[at] / (double)o->ideal_ps : NAN;
     }
     for (uint32_t g = 0; g < w->groups; g++) {

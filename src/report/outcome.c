@@ -48,7 +48,10 @@ struct weft_outcome *weft_outcome_new(const struct weft_topology *topology, cons
     o->flows = workload->flows;
     o->flow = weft_arena_alloc(arena, o->flows, sizeof *o->flow);
     for (uint32_t i = 0; i < o->flows; i++)
-        o->flow[i].end_ps = o->flow[i].acked_ps = WEFT_TIME_NEVER;
+        o->flow[i] = (struct weft_flow_outcome){.start_ps = workload->flow[i].waits ? WEFT_TIME_NEVER
+                                                                                    : workload->flow[i].start_ps,
+                                                .end_ps = WEFT_TIME_NEVER,
+                                                .acked_ps = WEFT_TIME_NEVER};
     o->jobs = workload->jobs;
     o->job = weft_arena_alloc(arena, o->jobs, sizeof *o->job);
     for (uint32_t i = 0; i < o->jobs; i++)

@@ -155,8 +155,7 @@ static struct weft_result_value flow_tag(struct weft_result_cursor *c) {
 
 static weft_time_ps fct_of(const struct weft_result_cursor *c) {
     const struct weft_flow_outcome *o = c->part[1];
-    return o->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
-                                        : o->end_ps - ((const struct weft_flow *)c->part[0])->start_ps;
+    return o->end_ps == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : o->end_ps - o->start_ps;
 }
 static struct weft_result_value flow_fct(struct weft_result_cursor *c) {
     weft_time_ps fct = fct_of(c);
@@ -181,7 +180,7 @@ static const struct weft_result_column flows_columns[] = {
     OF_FLOW(qps, COUNT, "queue pairs that the flow is spread over"),
     OF_FLOW(priority, COUNT, "priority of the flow's data"),
     WEFT_RESULT_CALL(flow_verb, "verb", TEXT, "RDMA verb: write, send or read"),
-    OF_FLOW(start_ps, TIME, "when the flow starts"),
+    CAME(start_ps, TIME, "when the flow starts"),
     CAME(end_ps, TIME, "when the last byte is at the receiver"),
     WEFT_RESULT_CALL(flow_fct, "fct_ps", TIME,
                      "completion time: from the start until the last byte is at the receiver"),

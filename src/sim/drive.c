@@ -208,6 +208,7 @@ static uint32_t add_flow(struct weft_drive *d, const struct weft_send *send, wef
     d->workload.qps++;
     d->workload.bytes += send->bytes;
     net->outcome->flows = d->workload.flows;
+    net->outcome->flow[flow].start_ps = start;
     net->outcome->flow[flow].end_ps = net->outcome->flow[flow].acked_ps = WEFT_TIME_NEVER;
     net->hosts.qps_left[flow] = net->hosts.qps_unacked[flow] = 1;
     d->tag[flow] = send->tag;

@@ -18,6 +18,7 @@
 #include "sim/rma.h"
 #include "sim/run.h"
 #include "sim/stall.h"
+#include "sim/triggers.h"
 #include "weft/cc.h"
 #include "weft/transport.h"
 
@@ -118,7 +119,8 @@ static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) 
 /// frame and what the far end takes at least.
 static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *leaf) {
     const struct weft_topology *t = net->topology;
-    weft_time_ps least = weft__jobs_lookahead(net->workload);
+    weft_time_ps least = weft__jobs_lookahead(net->workload), triggers = weft__triggers_lookahead(net->workload);
+    if (triggers < least) least = triggers;
     bool short_frames = false; // or frames that take less time than those of IEEE 802.3
     for (uint32_t i = 0; i < t->nodes; i++)
         short_frames |= weft__has_own_frames(net->device[i], &t->node[i]);
@@ -242,6 +244,7 @@ static void make_queue_pairs(struct weft__network *net) {
     };
     net->hosts.programs = net->programs = weft__jobs_new(net);
     net->rma = weft__rma_new(net);
+    net->hosts.triggers = weft__triggers_new(net);
 }
 
 /// Numbers of the queue pairs of each host, in order.
@@ -332,6 +335,7 @@ static void start_engine(struct weft__run *run) {
         .stall_ps = calc_patience(net),
         .settled_ps = calc_settled(net),
         .work = net->qps + (net->hosts.programs ? net->hosts.programs->n : 0) + weft__rma_work_count(net),
+        .waiting = weft__triggers_waiting(net->workload),
         .profile = options->profile,
         .interrupt = options->interrupt,
         .on_progress = options->on_progress ? on_progress : NULL,

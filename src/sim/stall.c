@@ -154,6 +154,18 @@ static void say_flows(FILE *text, const struct weft__network *net) {
     weft__stall_end(&list);
 }
 
+static void say_triggers(FILE *text, const struct weft__network *net) {
+    const struct weft_topology *t = net->topology;
+    const struct weft_workload *w = net->workload;
+    struct weft__stall_list list = {.text = text, .title = "flows that wait for a trigger"};
+    for (uint32_t f = 0; w->triggers && f < w->flows; f++) {
+        if (net->outcome->flow[f].start_ps != WEFT_TIME_NEVER || !weft__stall_line(&list)) continue;
+        fprintf(text, "  %s -> %s (flow %u)\n", t->node[t->host[w->flow[f].src]].name,
+                t->node[t->host[w->flow[f].dst]].name, f);
+    }
+    weft__stall_end(&list);
+}
+
 /// Of each rank of a schedule that is not done, the first step that has begun and waits for others.
 static void say_schedules(FILE *text, const struct weft__network *net) {
     struct weft__stall_list list = {.text = text, .title = "ranks of schedules that have not finished"};
@@ -189,6 +201,7 @@ char *weft__network_explain_stall(const struct weft__network *net) {
     for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->explain) shared->explain(text, net);
     say_flows(text, net);
+    say_triggers(text, net);
     say_schedules(text, net);
     weft_memory_free(WEFT_MEMORY_RESULT, edges.edge, edges.capacity * sizeof *edges.edge);
     char *kept = weft_arena_text(arena, weft__text_stream_text(&stream));

@@ -28,6 +28,8 @@ struct weft__endpoint_ops {
     /// often.
     void (*grant)(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t qp,
                   uint32_t granted, uint32_t priority, uint32_t doublings);
+    /// A queue pair that waited for a trigger starts at `time`; of READ at its receiver.
+    void (*start)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps time);
     /// Of a driven host (driven.h). It sends one more queue pair, from `start` on: its number among those that it
     /// sends.
     uint32_t (*open)(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps start);

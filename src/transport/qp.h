@@ -24,6 +24,7 @@ struct weft__hosts {
     const struct weft__programs *programs; ///< NULL: there is no job
     struct weft__carrier *carrier;         ///< of a queue pair that carries messages; NULL: there is no job
     const struct weft__rmas *rmas;         ///< NULL: no remote memory access
+    const struct weft__triggers *triggers; ///< NULL: no flow waits for another one
     struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
     void **sender_state, **receiver_state; ///< the transport's own; NULL: none has any
     const struct weft_flow *flow;

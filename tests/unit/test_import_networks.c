@@ -24,9 +24,11 @@ static uint32_t peer(const struct weft_topology *t, const char *name) {
 }
 
 static void a_fat_tree_and_its_flows(void **state) {
-    const char *path[] = {put("flows.cm", "Nodes 8\nConnections 2\nFailures 1\n0->7 start 1000.5 size 5000\n"
+    const char *path[] = {put("flows.cm", "Nodes 8\nConnections 2\nFailures 3\n0->7 start 1000.5 size 5000\n"
                                           "7->0 id 2 size 1 start 2e6 prio 5\n"
-                                          "failure switch_type AGG switch_id 1 link_id 1\n"),
+                                          "failure switch_type AGG switch_id 1 link_id 1\n"
+                                          "failure switch_id 3 switch_type TOR link_id 0\n"
+                                          "failure link_id 0 switch_type CORE switch_id 1\n"),
                           put("tree.topo", TREE)};
     struct weft_error error;
     char *text = import("htsim", path, 2, &error);
@@ -36,6 +38,8 @@ static void a_fat_tree_and_its_flows(void **state) {
     assert_non_null(strstr(text, "- {match: \"tor-*\", switch: {processing: 7ns}}"));
     assert_non_null(strstr(text, "- {match: \"core-*\", switch: {processing: 0ns}}"));
     assert_non_null(strstr(text, "- {at: 0s, link: agg-1/5, state: down}"));
+    assert_non_null(strstr(text, "- {at: 0s, link: tor-3/2, state: down}")); // the first of a bundle
+    assert_non_null(strstr(text, "- {at: 0s, link: core-1/0, state: down}"));
     assert_non_null(strstr(text, "  preset: htsim     # docs/peers.md\n  mtu: 9000B\n"));
     assert_non_null(strstr(text, "  buffer: {xoff: 135000B, xon: 107999B, size: 18000000B}\n"));
     free(text);
@@ -92,18 +96,18 @@ static void what_htsim_files_cannot_say(void **state) {
         {"htsim", CM("0->4 start 0 size 1"), ":3:1: from 0 to 4 of 4 nodes"},
         {"htsim", CM("0->0 start 0 size 1"), ":3:1: from node 0 to itself"},
         {"htsim", CM("0->x start 0 size 1"), ":3:1: the destination: "},
-        {"htsim", CM("0->1 start 0"), ":3:1: a flow needs start and a size"},
+        {"htsim", CM("0->1 start 0"), ":3:1: a flow needs start or trigger, and a size"},
         {"htsim", CM("0->1 start -1 size 1"), ":3:12: the start: "},
         {"htsim", CM("0->1 start 0 size 1 prio 8"), ":3:26: the priority is 8; expected at most 7"},
-        {"htsim", CM("0->1 trigger 1 size 1"), ":3:6: 'trigger'; expected a flow with a start: weft has no triggers"},
-        {"htsim", CM("0->1 start 0 start 0 size 1"), ":3:14: 'start'; expected start, size, prio or id, once each"},
-        {"htsim", CM("0->1 start 0 size 1\ntrigger id 1 oneshot"), ":4:1: 'trigger'; expected a flow such as 0->1"},
-        {"htsim", CM("Triggers 1"), ":3:1: 1 triggers; expected 0: weft has none"},
+        {"htsim", CM("0->1 start 0 start 0 size 1"), ":3:14: 'start'; expected start, size, prio, id, trigger"},
+        {"htsim", CM("0->1 start 0 size 1\ntrigger id 1 oneshot"), ":1:1: Triggers 0, but 1 follow"},
+        {"htsim", CM("Triggers 1\n0->1 start 0 size 1"), ":1:1: Triggers 1, but 0 follow"},
+        {"htsim", CM("0->1 trigger 5 size 1"), ":3:1: there is no trigger 5"},
         {"htsim", CM(""), ":1:1: Connections 1, but 0 follow"},
         {"htsim", CM("Failures 1\n0->1 start 0 size 1"), ":1:1: Failures 1, but 0 follow"},
-        {"htsim", CM("failure switch_type TOR"), ":3:21: switch_type TOR; expected AGG"},
+        {"htsim", CM("failure switch_type LEAF"), ":3:21: switch_type LEAF; expected TOR, AGG or CORE"},
         {"htsim", CM("failure switch_type AGG switch_id 1"), ":3:1: a failure needs switch_type"},
-        {"htsim", CM("failure switch_type AGG switch_id 1 link_id 0"), ":3:1: a failure of a link to a core switch"},
+        {"htsim", CM("failure switch_type AGG switch_id 1 link_id 0"), ":3:1: a failed link; expected the fat tree"},
         {"htsim", "hello\n", "is no file of htsim"},
     };
     refuse_all(bad, sizeof bad / sizeof *bad);

@@ -42,7 +42,7 @@ static void add(struct fixture *f, uint32_t group, weft_time_ps end) {
     uint32_t i = f->workload.flows++;
     f->outcome.flows = f->workload.flows;
     f->flow[i] = (struct weft_flow){.group = group, .bytes = 10, .start_ps = 1000};
-    f->flow_outcome[i] = (struct weft_flow_outcome){.end_ps = end, .ideal_ps = 4};
+    f->flow_outcome[i] = (struct weft_flow_outcome){.start_ps = 1000, .end_ps = end, .ideal_ps = 4};
 }
 
 static void equal(double value, double expected) {

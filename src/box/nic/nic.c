@@ -9,6 +9,7 @@
 #include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
+#include "transport/trigger.h"
 
 // --- the port -----------------------------------------------------------------------------------------------------
 
@@ -106,6 +107,10 @@ static void on_signal(struct weft__node *node, struct weft__nic *nic, struct wef
                       const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_SERVER) {
         weft__gpu_on_packet(node, &nic->end, w, p);
+        return;
+    }
+    if (p->kind == WEFT_PACKET_TRIGGER) {
+        weft__trigger_on_packet(node, &nic->end, w, p);
         return;
     }
     if (p->kind == WEFT_PACKET_SFCM) {

@@ -88,14 +88,16 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     if (setup->lldp) weft__timer_set(&node->timers, WEFT__ETHER_KEY_LLDP, 0);
     for (uint32_t k = 0; k < nic->sends; k++) {
         const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->send_qp[k]];
-        if (qp->verb != WEFT_VERB_READ)
-            weft__timer_set(&node->timers, weft__key_pace(k), nic->end.hosts->flow[qp->flow].start_ps);
+        const struct weft_flow *flow = &nic->end.hosts->flow[qp->flow];
+        if (qp->verb != WEFT_VERB_READ && !flow->waits)
+            weft__timer_set(&node->timers, weft__key_pace(k), flow->start_ps);
     }
     for (uint32_t k = 0; k < nic->receives; k++) {
         const struct weft_qp_conf *qp = &nic->end.hosts->qp[nic->receive_qp[k]];
         nic->end.hosts->receiver[nic->receive_qp[k]].progress_ps = WEFT_TIME_NEVER;
-        if (qp->verb == WEFT_VERB_READ)
-            weft__timer_set(&node->timers, weft__key_read(nic, k), nic->end.hosts->flow[qp->flow].start_ps);
+        const struct weft_flow *flow = &nic->end.hosts->flow[qp->flow];
+        if (qp->verb == WEFT_VERB_READ && !flow->waits)
+            weft__timer_set(&node->timers, weft__key_read(nic, k), flow->start_ps);
     }
     return nic;
 }

@@ -5,6 +5,7 @@
 #include "box/nic/nic.h"
 #include "transport/driven.h"
 #include "transport/program.h"
+#include "transport/trigger.h"
 
 static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
     const struct weft__hosts *hosts = nic->end.hosts;
@@ -29,15 +30,18 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
                 &(struct weft_followed){.time_ps = w->now_ps, .qp = qp, .psn = psn, .what = WEFT_FOLLOWED_FINISHED});
         if (__builtin_expect(nic->trace != NULL, 0)) {
             struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
-            if (event) event->value = w->now_ps - nic->end.hosts->flow[conf->flow].start_ps;
+            if (event) event->value = w->now_ps - outcome->start_ps;
         }
         weft__count(w, WEFT__COUNT_FLOWS_DONE, 1);
         if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_DELIVERED, conf->flow);
+        if (nic->end.hosts->triggers) weft__trigger_on_flow(&nic->end, w, conf->flow, true);
     }
     if (conf->verb != WEFT_VERB_READ) return;
     weft__timer_cancel(&node->timers, weft__key_read(nic, conf->at_dst));
     w->tally.finished++; // responses need no acknowledgement
-    if (last) outcome->acked_ps = w->now_ps;
+    if (!last) return;
+    outcome->acked_ps = w->now_ps;
+    if (nic->end.hosts->triggers) weft__trigger_on_flow(&nic->end, w, conf->flow, false);
 }
 
 static inline uint32_t payload_of(const struct weft__nic *nic, const struct weft_packet *p) {
@@ -160,10 +164,18 @@ static void on_grant(struct weft__node *node, struct weft__endpoint *end, struct
     weft__timer_set(&node->timers, key, w->now_ps + look);
 }
 
+static void on_start(struct weft__node *node, struct weft__endpoint *end, uint32_t qp, weft_time_ps time) {
+    const struct weft_qp_conf *conf = &end->hosts->qp[qp];
+    bool read = conf->verb == WEFT_VERB_READ;
+    weft__timer_set(&node->timers, read ? weft__key_read(nic_of(end), conf->at_dst) : weft__key_pace(conf->at_src),
+                    time);
+}
+
 const struct weft__endpoint_ops weft__nic_endpoint_ops = {
     .post = on_post,
     .consumed = on_consumed,
     .grant = on_grant,
+    .start = on_start,
     .open = weft__nic_open,
     .cancel = weft__nic_cancel,
 };

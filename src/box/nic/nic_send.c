@@ -5,6 +5,7 @@
 #include "transport/driven.h"
 #include "transport/program.h"
 #include "transport/rma.h"
+#include "transport/trigger.h"
 
 static struct weft_transport_fact fact_of(const struct weft__nic *nic, weft_time_ps now, uint32_t qp) {
     const struct weft__hosts *hosts = nic->end.hosts;
@@ -265,6 +266,7 @@ static void finish_sender(struct weft__node *node, struct weft__nic *nic, struct
     if (conf->verb == WEFT_VERB_READ || --nic->end.hosts->qps_unacked[conf->flow]) return;
     nic->end.hosts->outcome[conf->flow].acked_ps = w->now_ps;
     if (nic->end.driven) weft__driven_note(nic->end.driven, w, WEFT_DRIVE_ACKED, conf->flow);
+    if (nic->end.hosts->triggers) weft__trigger_on_flow(&nic->end, w, conf->flow, false);
 }
 
 /// All messages of the connection that the queue pair is one of are acknowledged.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/trigger.h"
+
+enum { ACTIVATES, STARTS, STARTS_ONE }; // flags of a packet; qp: the trigger; psn: of its flows, the first that starts
+
+/// Packets of a host come to a port of their own, and none leaves at the same time as another one but to another host:
+/// no two arrivals are alike. Those of servers have ports below (message.c), those of planes above (nic.h).
+static uint16_t port_of(uint32_t host) {
+    return (uint16_t)(2 * 16384 + 1 + host);
+}
+
+static weft_time_ps take_time(const struct weft__triggers *all, uint32_t host, weft_time_ps now) {
+    if (now <= all->last_ps[host]) now = all->last_ps[host] + 1;
+    all->last_ps[host] = now;
+    return now;
+}
+
+static void send(const struct weft__triggers *all, const struct weft__endpoint *end, struct weft__worker *w,
+                 uint32_t host, weft_time_ps time, const struct weft_packet *p) {
+    uint32_t node = all->node[host];
+    weft__send(w, (struct weft__to){weft__engine_inbox_of(w->engine, node), node, port_of(end->host)}, time, p);
+}
+
+void weft__trigger_on_flow(struct weft__endpoint *end, struct weft__worker *w, uint32_t flow, bool delivered) {
+    const struct weft__triggers *all = end->hosts->triggers;
+    const uint32_t *first = all->first[delivered];
+    for (uint32_t i = first[flow]; i < first[flow + 1]; i++) {
+        uint32_t trigger = all->activated[delivered][i];
+        weft_time_ps now = take_time(all, end->host, w->now_ps);
+        send(all, end, w, all->home[trigger], now + all->workload->trigger[trigger].delay_ps / 2,
+             &(struct weft_packet){.kind = WEFT_PACKET_TRIGGER, .flags = ACTIVATES, .qp = trigger});
+    }
+}
+
+static uint32_t starter(const struct weft__triggers *all, uint32_t flow) {
+    const struct weft_flow *f = &all->workload->flow[flow];
+    return f->verb == WEFT_VERB_READ ? f->dst : f->src;
+}
+
+/// The trigger's flows from number k on, or only this one. Each host once: its flows follow one another.
+static void fire(const struct weft__endpoint *end, struct weft__worker *w, uint32_t number, uint32_t k, bool one) {
+    const struct weft__triggers *all = end->hosts->triggers;
+    const struct weft_trigger *t = &all->workload->trigger[number];
+    weft_time_ps time = take_time(all, end->host, w->now_ps) + t->delay_ps - t->delay_ps / 2;
+    for (uint32_t last = WEFT_NONE; k < t->flows; k++) {
+        uint32_t host = starter(all, t->flow[k]);
+        if (host == last) continue;
+        send(all, end, w, last = host, time,
+             &(struct weft_packet){
+                 .kind = WEFT_PACKET_TRIGGER, .flags = one ? STARTS_ONE : STARTS, .qp = number, .psn = k});
+        if (one) return;
+    }
+}
+
+static void on_activation(const struct weft__endpoint *end, struct weft__worker *w, uint32_t number) {
+    const struct weft__triggers *all = end->hosts->triggers;
+    const struct weft_trigger *t = &all->workload->trigger[number];
+    uint32_t n = ++all->activations[number];
+    w->tally.progress_ps = w->now_ps;
+    if (t->kind == WEFT_TRIGGER_NEXT)
+        fire(end, w, number, n - 1, true);
+    else if (n == t->count)
+        fire(end, w, number, 0, false);
+}
+
+static void start_flow(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w, uint32_t flow) {
+    const struct weft__hosts *hosts = end->hosts;
+    hosts->outcome[flow].start_ps = w->now_ps;
+    for (uint32_t k = 0; k < hosts->flow[flow].qps; k++)
+        hosts->ops->start(node, end, hosts->triggers->qp[flow] + k, w->now_ps);
+}
+
+void weft__trigger_on_packet(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w,
+                             const struct weft_packet *p) {
+    const struct weft__triggers *all = end->hosts->triggers;
+    const struct weft_trigger *t = &all->workload->trigger[p->qp];
+    if (p->flags == ACTIVATES) {
+        on_activation(end, w, p->qp);
+        return;
+    }
+    uint32_t k = p->psn;
+    do
+        start_flow(node, end, w, t->flow[k++]);
+    while (p->flags == STARTS && k < t->flows && starter(all, t->flow[k]) == end->host);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triggers while an entry of the workload is made: they have the numbers that a file gives them.
+#ifndef WEFT_WORKLOAD_TRIGGER_H
+#define WEFT_WORKLOAD_TRIGGER_H
+
+#include "weft/workload.h"
+
+enum weft__trigger_role { WEFT__TRIGGER_WAITS, WEFT__TRIGGER_ACKED, WEFT__TRIGGER_DELIVERED };
+
+/// Zeroed: there are none.
+struct weft__trigger_builder {
+    struct weft__trigger_named {
+        uint32_t id;
+        enum weft_trigger_kind kind;
+        uint32_t count;
+        struct weft_place place;
+    } * trigger;
+    /// A flow waits for a trigger, or activates it.
+    struct weft__trigger_use {
+        uint32_t id, flow;
+        enum weft__trigger_role role;
+        struct weft_place place;
+    } * use;
+    size_t triggers, triggers_room, uses, uses_room;
+};
+void weft__triggers_add(struct weft__trigger_builder *b, const struct weft__trigger_named *trigger);
+/// `use`: its flow is one of the workload's.
+void weft__triggers_use(struct weft__trigger_builder *b, const struct weft__trigger_use *use);
+/// All flows are there: the triggers into the workload, and the flows that wait for them marked. An error, at the place
+/// of the trigger or of the flow (without a topology, hosts are not looked at): a trigger that is defined twice or not
+/// at all, or activated more often than it may; a flow that would never start.
+enum weft_status weft__triggers_finish(struct weft__trigger_builder *b, weft_time_ps delay, struct weft_workload *w,
+                                       struct weft_error *ret_error);
+void weft__triggers_free(struct weft__trigger_builder *b);
+
+#endif
