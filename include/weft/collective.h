@@ -5,8 +5,8 @@
 // function, so nothing is generated beforehand: a rank's state is one 64-bit index a lane and the step there, and what
 // a DAG would say with edges follows from the order in a lane and from the pieces of a connection arriving in order. A
 // connection (from a rank to a rank, in a channel) belongs to one lane at each end, and holds a bounded number of
-// pieces: a step that sends waits for room. All the same at every size: 80 bytes a rank and channel for a ring of 1024,
-// or an exchange among 256.
+// pieces: a step that sends waits for room. All the same at every size: 104 bytes a rank and channel for a ring of
+// 1024, or an exchange among 256. Steps from a file (`load`) may also wait for another lane of their rank.
 #ifndef WEFT_COLLECTIVE_H
 #define WEFT_COLLECTIVE_H
 

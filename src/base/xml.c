@@ -164,7 +164,7 @@ enum weft_status weft__xml_number(const struct weft__xml_element *element, const
     enum weft_status status = weft__xml_text(element, key, &text, ret_error);
     if (status) return status;
     errno = 0;
-    long long value = strtoll(text, &stop, 10);
+    long long value = strtoll(text, &stop, !strncmp(text, "0x", 2) ? 16 : 10);
     bool number = *text && !*stop && !errno && strchr("-0123456789", *text);
     *ret_number = value;
     if (number && value >= min && value <= max) return WEFT_OK;

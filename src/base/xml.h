@@ -34,7 +34,7 @@ const char *weft__xml_find(const struct weft__xml_element *element, const char *
 /// The attribute, which there must be.
 enum weft_status weft__xml_text(const struct weft__xml_element *element, const char *key, const char **ret_text,
                                 struct weft_error *ret_error);
-/// The attribute as a whole number from min to max.
+/// The attribute as a whole number from min to max, decimal or 0x...
 enum weft_status weft__xml_number(const struct weft__xml_element *element, const char *key, int64_t min, int64_t max,
                                   int64_t *ret_number, struct weft_error *ret_error);
 /// Likewise; without such an attribute, `otherwise`.

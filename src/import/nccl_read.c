@@ -11,6 +11,10 @@
 #include "base/units.h"
 #include "base/xml.h"
 
+/// An id is the number of a device, and in the bits above it that of the system; one with another system than the first
+/// is of NVLinks between servers.
+#define ID_MAX ((INT64_C(1) << 56) - 1)
+
 enum { GPUS_MAX = 72, NICS_MAX = 1024, CHANNELS_MAX = 64, MBPS_MAX = 10000000, DEPTH_MAX = WEFT__XML_DEPTH };
 
 #define FAIL(e, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, (e)->place, __VA_ARGS__)
@@ -229,10 +233,10 @@ static enum weft_status read_graph(struct graph_reader *r, const struct weft__xm
 static enum weft_status read_end(struct graph_reader *r, const struct weft__xml_element *e,
                                  struct weft_error *ret_error) {
     if (!strcmp(e->name, "net"))
-        return weft__xml_number(e, "dev", 0, INT64_MAX, r->gpus ? &r->net.out : &r->net.in, ret_error);
+        return weft__xml_number(e, "dev", 0, ID_MAX, r->gpus ? &r->net.out : &r->net.in, ret_error);
     if (strcmp(e->name, "gpu")) return FAIL(e, "expected <gpu> or <net> here");
     if (r->gpus == GPUS_MAX) return FAIL(e, "expected at most %d GPUs in a channel", GPUS_MAX);
-    enum weft_status status = weft__xml_number(e, "dev", 0, INT32_MAX, &r->gpu[r->gpus], ret_error);
+    enum weft_status status = weft__xml_number(e, "dev", 0, ID_MAX, &r->gpu[r->gpus], ret_error);
     for (uint32_t k = 0; k < r->gpus && !status; k++)
         if (r->gpu[k] == r->gpu[r->gpus]) return FAIL(e, "this GPU is in the channel already; expected each once");
     r->gpus++;
