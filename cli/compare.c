@@ -3,14 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "claims.h"
+#include "compare.h"
+#include "processes.h"
 #include "results.h"
 
 static bool csv;
 static const char *table_name = "groups";
-static const char *pattern;
+static const char *pattern, *jobs_text, *seeds_text;
 static const struct weft_cli_option options[] = {
     {"variant", "PATTERN", "only the variants that match; globs, joined by commas", &pattern, NULL},
+    {"seeds", "LIST", "run each variant with these seeds, such as 1..5: means, intervals, and what is noise",
+     &seeds_text, NULL},
+    {"jobs", "N", "runs at a time (default 1); all of them stay in memory", &jobs_text, NULL},
     {"csv", NULL, "comma-separated values on standard output: a line a variant and row of a table", NULL, &csv},
     {"table", "NAME",
      "the table (default: groups), as in `weft models results`; without --csv nccl-tests: collectives as it prints "
@@ -22,90 +26,57 @@ static const struct weft_cli_option options[] = {
 static const struct weft_cli_command command = {
     .name = "compare",
     .operands = "SCENARIO",
-    .about = "Runs every variant of a scenario, one after the other, and shows them side by side, with the change\n"
-             "against the first, and whether the scenario's claims hold. All variants and claims are checked before\n"
-             "one is run. Ctrl-C (or SIGTERM) shows those that ran, and no claim is judged. With --set or\n"
-             "--variant none is judged either: claims are about the scenario as its file has it; `weft verify --set`\n"
-             "judges them all the same.\n"
-             "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
-             "5 a claim turned out other than expected, 130 interrupted.",
+    .about =
+        "Runs every variant of a scenario and shows them side by side, with the change against the first, and whether\n"
+        "the scenario's claims hold. All variants and claims are checked before one is run. With several seeds\n"
+        "figures are means over them, with half of their 95% interval. Ctrl-C (or SIGTERM) shows those that ran,\n"
+        "and no claim is judged. With --set, --variant or --seeds none is judged either: claims are about the\n"
+        "scenario as its file has it; `weft verify` judges them all the same.\n"
+        "Exit status: 0 done, 1 system error, 2 bad input, 3 bytes not conserved (a bug), 4 a variant stalled,\n"
+        "5 a claim turned out other than expected, 130 interrupted.",
     .accept = WEFT_CLI_SET | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
     .operands_min = 1,
     .operands_max = 1,
     .option = options,
 };
 
-/// The graver of two ends: a bug before an interrupt before a stall before nothing.
-static enum weft_status graver(enum weft_status a, enum weft_status b) {
-    static const enum weft_status by_gravity[] = {WEFT_ERROR_CONSERVATION, WEFT_INTERRUPTED};
-    for (unsigned i = 0; i < sizeof by_gravity / sizeof *by_gravity; i++)
-        if (a == by_gravity[i] || b == by_gravity[i]) return by_gravity[i];
-    return a ? a : b;
-}
-
-struct compare {
-    const struct weft_cli_options *o;
-    uint32_t n, ran;   ///< variants to run, and how many of them ran
-    uint32_t *variant; ///< their numbers in the file
-    struct weft_cli_simulation *s;
-    struct weft_run *run;
-    struct weft_cli_claims claims;
-    const struct weft_result_table *table; ///< NULL: collectives as nccl-tests prints them
-};
-
-static enum weft_status prepare(struct compare *c, const struct weft_scenario_file *file, struct weft_error *error) {
-    enum weft_status status = weft_cli_claims_init(&c->claims, file, c->o->arena, error);
+/// Every variant with its first seed, so that what is wrong with any of them is said before one has run.
+static enum weft_status prepare(struct compare *c, struct weft_error *error) {
+    enum weft_status status = weft_cli_claims_init(&c->claims, c->file, c->o->arena, error);
     const char **captures = weft_arena_alloc(c->o->arena, c->n, sizeof *captures);
-    for (uint32_t i = 0; i < c->n && !status; i++) {
-        status = weft_cli_simulation_init(&c->s[i], file, c->variant[i], error);
-        if (!status) status = weft_cli_claims_check(&c->claims, c->variant[i], &c->s[i], error);
-        c->s[i].one_of_several = c->n > 1;
-        if (!status) status = weft_cli_simulation_claim_capture(&c->s[i], i, captures, c->o->arena, error);
+    for (uint32_t v = 0; v < c->n && !status; v++) {
+        struct weft_cli_simulation *s = &c->s[v * c->seeds];
+        status = compare_prepare(c, v * c->seeds, error);
+        if (!status && c->seeds > 1 && *s->scenario->capture.ports)
+            status = weft_error_set(error, WEFT_ERROR_INPUT, s->scenario->capture_place,
+                                    "capture.ports: every seed would write the same file; expected one seed");
+        if (!status) status = weft_cli_claims_check(&c->claims, c->variant[v], s, error);
+        if (!status) status = weft_cli_simulation_claim_capture(s, v, captures, c->o->arena, error);
     }
     return status;
 }
 
-/// Takes the status of a variant, and its error if none of those before it was as grave.
-static void take(enum weft_status *all, enum weft_status status, const struct weft_error *own,
-                 struct weft_error *error) {
-    if (status && graver(*all, status) != *all) *error = *own;
-    *all = graver(*all, status);
-}
-
-/// Runs until the user interrupts. c->ran: how many have an outcome.
-static enum weft_status run_all(struct compare *c, struct weft_error *error) {
-    enum weft_status all = WEFT_OK;
-    for (c->ran = 0; c->ran < c->n; c->ran++) {
-        struct weft_error own = {0};
-        if (weft_cli_interrupted()) {
-            enum weft_status status = weft_error_set(&own, WEFT_INTERRUPTED, WEFT_NOWHERE,
-                                                     "interrupted; %u of %u variants were begun", c->ran, c->n);
-            take(&all, status, &own, error);
-            return all;
-        }
-        struct weft_cli_simulation *s = &c->s[c->ran];
-        enum weft_status status = weft_cli_simulation_run(s, c->o, s->scenario->variant, &c->run[c->ran], &own);
-        take(&all, status, &own, error);
-        if (!s->outcome) return all;
-        weft_cli_claims_take(&c->claims, c->variant[c->ran], &c->run[c->ran]);
-    }
-    return all;
-}
-
 static void show_nccl_tests(const struct compare *c) {
     for (uint32_t i = 0; i < c->ran; i++) {
-        printf("# variant %s\n", c->s[i].scenario->variant);
+        printf("# variant %s", c->s[i].scenario->variant);
+        if (c->seeds > 1) printf(", seed %llu", (unsigned long long)c->s[i].scenario->run.seed);
+        putchar('\n');
         weft_report_nccl_tests(stdout, &c->run[i]);
     }
 }
 
 /// What there is is shown, whatever the status; claims only if everything ran to its end.
 static enum weft_status show(struct compare *c, enum weft_status status, struct weft_error *error) {
-    if (c->ran < c->n && !weft_cli_interrupted()) return status;
-    bool whole = c->ran == c->n && !weft_report_interrupted(c->run, c->ran);
-    struct weft_cli_results results = {.run = c->run, .runs = c->ran, .not_run = c->n - c->ran, .list = true};
+    if (c->ran < c->n * c->seeds && !weft_cli_interrupted()) return status;
+    uint32_t variants = c->ran / c->seeds; // of some seeds there is no mean
+    if (!variants) return status;
+    bool whole = variants == c->n && !weft_report_interrupted(c->run, c->ran);
+    struct weft_cli_results results = {
+        .run = c->run, .runs = variants * c->seeds, .seeds = c->seeds, .not_run = c->n - variants, .list = true};
     enum weft_status claims = WEFT_OK;
-    if (whole && c->claims.n && pattern) {
+    if (whole && c->claims.n && c->seeds > 1) {
+        if (!c->o->quiet) fprintf(stderr, "weft: with --seeds no claim is judged; weft verify --seeds judges them\n");
+    } else if (whole && c->claims.n && pattern) {
         if (!c->o->quiet) fprintf(stderr, "weft: with --variant no claim is judged\n");
     } else if (whole && c->claims.n && c->o->set) {
         if (!c->o->quiet) fprintf(stderr, "weft: with --set no claim is judged; weft verify --set judges them\n");
@@ -120,7 +91,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
     if (csv)
-        weft_report_csv(stdout, c->table, c->run, c->ran);
+        weft_report_csv(stdout, c->table, c->run, results.runs, c->seeds > 1);
     else if (!c->table)
         show_nccl_tests(c);
     else
@@ -129,22 +100,37 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     return output.status ? output.status : status ? status : claims;
 }
 
+/// --seeds of one seed is --seed.
+static enum weft_status read_options(struct compare *c, struct weft_error *error) {
+    bool nccl_tests = !csv && !c->o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
+    if (!weft_cli_jobs_parse(jobs_text ? jobs_text : "1", &c->jobs)) return WEFT_ERROR_INPUT;
+    c->seeds = 1;
+    if (seeds_text && !weft_cli_seeds_parse(seeds_text, c->o->arena, &c->seed, &c->seeds)) return WEFT_ERROR_INPUT;
+    const struct weft_tree *seed = c->seed ? weft_scenario_setting(c->file, "run.seed") : NULL;
+    if (seed)
+        return weft_error_set(error, WEFT_ERROR_INPUT, seed->key_place, "--seeds sets it too; expected one of them");
+    if (!nccl_tests && weft_cli_table_find(table_name, &c->table, error)) return WEFT_ERROR_INPUT;
+    return weft_cli_choose_variants(pattern, c->file, c->o->arena, &c->variant, &c->n, error);
+}
+
 static enum weft_status compare(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                 struct weft_error *error) {
-    struct compare c = {.o = o};
-    bool nccl_tests = !csv && !o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
-    if (!nccl_tests && weft_cli_table_find(table_name, &c.table, error)) return WEFT_ERROR_INPUT;
-    if (weft_cli_choose_variants(pattern, file, o->arena, &c.variant, &c.n, error)) return WEFT_ERROR_INPUT;
-    c.s = weft_arena_alloc(o->arena, c.n, sizeof *c.s);
-    c.run = weft_arena_alloc(o->arena, c.n, sizeof *c.run);
-    enum weft_status status = prepare(&c, file, error);
+    struct compare c = {.o = o, .file = file};
+    if (read_options(&c, error)) return WEFT_ERROR_INPUT;
+    uint32_t runs = c.n * c.seeds;
+    c.s = weft_arena_alloc(o->arena, runs, sizeof *c.s);
+    c.run = weft_arena_alloc(o->arena, runs, sizeof *c.run);
+    c.memory = weft_arena_alloc(o->arena, runs, sizeof(struct weft_memory *));
+    enum weft_status status = prepare(&c, error);
     if (!status) {
         weft_cli_catch_interrupt();
-        status = run_all(&c, error);
+        status = compare_run(&c, error);
         status = show(&c, status, error);
     }
-    for (uint32_t i = 0; i < c.n; i++)
+    for (uint32_t i = 0; i < runs; i++) {
         weft_cli_simulation_deinit(&c.s[i]);
+        weft_memory_close(c.memory[i]);
+    }
     return status;
 }
 

@@ -197,7 +197,7 @@ void weft_cli_print_results(FILE *file, const struct weft_cli_results *r, bool j
     else if (json)
         weft_report_json(file, r->run);
     else if (r->list)
-        weft_report_compare(file, r->run, r->runs, r->not_run);
+        weft_report_compare(file, r->run, r->runs, r->seeds ? r->seeds : 1, r->not_run);
     else
         weft_report_table(file, r->run);
     if (!json && r->claims) weft_report_claims(file, r->claim, r->claims);

@@ -61,6 +61,7 @@ bool weft_cli_interrupted(void);
 struct weft_cli_results {
     const struct weft_run *run;
     uint32_t runs, not_run; ///< not_run: variants, because the user interrupted
+    uint32_t seeds;         ///< of each variant, one after the other; 0: 1
     bool list;              ///< variants side by side, not one run; JSON is {"variants": [...]}
     const struct weft_claim_result *claim;
     uint32_t claims;

@@ -171,10 +171,13 @@ void weft_report_table(FILE *file, const struct weft_run *run);
 void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 /// Variants side by side: a row a group and metric, a column a variant. `not_run`: how many are missing because the
 /// user interrupted.
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run);
+/// `run`: [variants][seeds]; with several seeds figures are means over them.
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run);
 /// A table of weft/result.h: a line a row, after one of names.
 struct weft_result_table;
-void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs);
+/// `seeds`: the seed follows the variant.
+void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs,
+                     bool seeds);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 /// The same for variants, with their claims if there are any.

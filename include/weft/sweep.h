@@ -79,6 +79,9 @@ enum weft_status weft_sweep_new(const struct weft_scenario_file *file, const str
 /// in `arena`, which is not freed itself and lives as long as the file.
 struct weft_scenario_file *weft_sweep_file(const struct weft_sweep *sweep, uint32_t point, uint32_t seed,
                                            struct weft_arena *arena);
+/// Likewise with a seed alone.
+struct weft_scenario_file *weft_sweep_with_seed(const struct weft_scenario_file *file, uint64_t seed,
+                                                struct weft_arena *arena);
 /// Seeds such as "1..5" or "1,2,7": at most WEFT_SWEEP_SEEDS_MAX, each once. False: it is not understood.
 bool weft_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds);
 

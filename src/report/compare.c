@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants side by side: a row a figure, a column a variant, with the change against the first variant.
+// Variants side by side: a row a figure, a column a variant, with the change against the first variant. With several
+// seeds a figure is the mean over them, with half of its interval, and a change that may be noise is marked.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/stream.h"
 #include "text.h"
+#include "weft/statistics.h"
 
-enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22 };
+enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22, SPREAD = 10 };
 
 struct compare {
     FILE *file;
-    const struct weft_run *run;
-    uint32_t runs;
+    const struct weft_run *run; ///< [columns][seeds]
+    uint32_t runs, columns, seeds;
     struct weft_arena *arena;
     const struct weft_group_stats **group; ///< [runs][groups of that run]
     struct weft__totals *total;            ///< [runs]
     double *value;                         ///< [runs], of the row at hand
     int group_width;
-    int *width;                       ///< [runs]
+    int *width;                       ///< [columns]
     struct weft__text_stream *stream; ///< with a line
     FILE *line;
 };
@@ -68,21 +70,48 @@ static void print_line(struct compare *c) {
     weft__text_stream_clear(c->stream);
 }
 
+/// "612.31", with several seeds "612.31 +/-12.01".
+static void format_value(char text[TEXT], const struct weft_spread *s, struct weft__unit unit, int decimals) {
+    double ps = unit.name ? unit.ps : 1;
+    if (unit.name) decimals = unit.decimals;
+    if (!isfinite(s->mean))
+        snprintf(text, TEXT, "-");
+    else if (isnan(s->half))
+        snprintf(text, TEXT, "%.*f", decimals, s->mean / ps);
+    else
+        snprintf(text, TEXT, "%.*f +/-%-*.*f", decimals, s->mean / ps, SPREAD - 4, decimals, s->half / ps);
+}
+
+/// A mean over the seeds that a column has; none unless it has a value with each.
+static struct weft_spread spread_of(const struct compare *c, uint32_t column) {
+    struct weft_spread s = weft_spread_of(&c->value[column * c->seeds], c->seeds, c->arena);
+    if (s.n < c->seeds) s.mean = s.half = NAN;
+    return s;
+}
+
+/// The change against the first column; "~" follows one that is within noise.
+static void format_difference(const struct compare *c, char text[TEXT], uint32_t column, double first, double value) {
+    struct weft_spread difference;
+    format_change(text, first, value);
+    if (!*text || *text == '=' || c->seeds < 2) return;
+    enum weft_difference d =
+        weft_difference_of(c->value, &c->value[column * c->seeds], c->seeds, 1, &difference, c->arena);
+    if (d == WEFT_DIFFERENCE_NOISE) snprintf(text + strlen(text), TEXT - strlen(text), "~");
+}
+
 /// A row of c->value. With a unit, values are times; else `decimals` digits follow the point.
 static void print_row(struct compare *c, const char *group, const char *metric, struct weft__unit unit, int decimals) {
     char text[TEXT];
     snprintf(text, sizeof text, "%s%s%s", metric, unit.name ? ", " : "", unit.name ? unit.name : "");
     fprintf(c->line, "%-*s  %-*s", c->group_width, group, METRIC, text);
-    for (uint32_t r = 0; r < c->runs; r++) {
-        double value = c->value[r];
-        if (!isfinite(value))
-            snprintf(text, sizeof text, "-");
-        else
-            snprintf(text, sizeof text, "%.*f", unit.name ? unit.decimals : decimals,
-                     value / (unit.name ? unit.ps : 1));
-        fprintf(c->line, " %*s", c->width[r], text);
-        format_change(text, c->value[0], value);
-        if (r) fprintf(c->line, "%*s", CHANGE, text);
+    double first = 0;
+    for (uint32_t k = 0; k < c->columns; k++) {
+        struct weft_spread spread = spread_of(c, k);
+        if (!k) first = spread.mean;
+        format_value(text, &spread, unit, c->seeds > 1 && !decimals ? 1 : decimals);
+        fprintf(c->line, " %*s", c->width[k], text);
+        format_difference(c, text, k, first, spread.mean);
+        if (k) fprintf(c->line, "%*s", CHANGE, text);
     }
     print_line(c);
 }
@@ -255,15 +284,20 @@ static void print_size(FILE *file, const struct weft_run *run) {
             t->switches == 1 ? "" : "es", flows, flows == 1 ? "" : "s");
 }
 
-static void print_head(FILE *file, const struct weft_run *run, uint32_t runs) {
+static void print_head(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
     const struct weft_scenario *s = run->scenario;
     fprintf(file, "%s%s%s\n", s->name, *s->about ? ": " : "", s->about);
     if (alike(run, runs)) {
         print_size(file, run);
         fputs("; ", file);
     }
-    fprintf(file, "%" PRIu32 " variant%s, seed %" PRIu64 "; changes are against ", runs, runs == 1 ? "" : "s",
-            s->run.seed);
+    uint32_t variants = runs / seeds;
+    fprintf(file, "%" PRIu32 " variant%s, ", variants, variants == 1 ? "" : "s");
+    if (seeds > 1)
+        fprintf(file, "%" PRIu32 " seeds", seeds);
+    else
+        fprintf(file, "seed %" PRIu64, s->run.seed);
+    fputs("; changes are against ", file);
     if (*s->case_name)
         fputs("the first of each case\n", file);
     else
@@ -281,24 +315,32 @@ static void print_columns(struct compare *c, bool all_alike) {
         putc('\n', c->file);
     }
     fprintf(c->line, "%-*s  %-*s", c->group_width, "group", METRIC, "");
-    for (uint32_t r = 0; r < c->runs; r++)
-        fprintf(c->line, " %*s%*s", c->width[r], column_name(&c->run[r]), r ? CHANGE : 0, "");
+    for (uint32_t k = 0; k < c->columns; k++)
+        fprintf(c->line, " %*s%*s", c->width[k], column_name(&c->run[k * c->seeds]), k ? CHANGE : 0, "");
     print_line(c);
 }
 
-static void print_legend(FILE *file) {
+static void print_legend(FILE *file, uint32_t seeds) {
     fputs(
         "\nFCT: flow completion time, from the start to the last byte at the receiver. slowdown: FCT / FCT of the same "
         "flow\nalone in the network. -: not finished. PFC paused: time that ports were not allowed to send, all ports "
         "added "
         "up.\n",
         file);
+    if (seeds > 1)
+        fputs(
+            "+/-: half of the 95% interval of the mean over seeds. ~: within noise: the interval of the differences to "
+            "the first\nvariant, seed by seed, has 0 in it. -: also if a seed has no value.\n",
+            file);
 }
 
-static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
+static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds) {
     for (uint32_t r = 0; r < runs; r++) {
         const struct weft_outcome *o = run[r].outcome;
-        const char *name = variant_name(&run[r]);
+        char name[256];
+        snprintf(name, sizeof name, "%s", variant_name(&run[r]));
+        if (seeds > 1)
+            snprintf(name, sizeof name, "%s, seed %" PRIu64, variant_name(&run[r]), run[r].scenario->run.seed);
         if (!weft_outcome_conserves(o))
             fprintf(file, "\n%s: BUG: bytes are not conserved; this result cannot be trusted\n", name);
         if (o->end == WEFT_END_INTERRUPTED)
@@ -311,9 +353,10 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs) {
     }
 }
 
-static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bool all_alike) {
+static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, bool all_alike) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    struct compare c = {.file = file, .run = run, .runs = runs, .arena = arena};
+    struct compare c = {
+        .file = file, .run = run, .runs = runs, .columns = runs / seeds, .seeds = seeds, .arena = arena};
     c.group = weft_arena_alloc(arena, runs, sizeof *c.group);
     c.total = weft_arena_alloc(arena, runs, sizeof *c.total);
     c.value = weft_arena_alloc(arena, runs, sizeof *c.value);
@@ -322,7 +365,7 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bo
     for (uint32_t r = 0; r < runs; r++) {
         c.group[r] = weft_report_groups(&run[r], arena);
         c.total[r] = weft__report_totals(run[r].outcome);
-        c.width[r] = max_int(VALUE, (int)strlen(column_name(&run[r])));
+        c.width[r / seeds] = max_int(VALUE + (seeds > 1 ? SPREAD : 0), (int)strlen(column_name(&run[r])));
         for (uint32_t g = 0; g < run[r].workload->groups; g++)
             c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
     }
@@ -337,15 +380,15 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, bo
     weft_arena_free(arena);
 }
 
-void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t not_run) {
+void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run) {
     bool all_alike = alike(run, runs);
-    print_head(file, run, runs);
+    print_head(file, run, runs, seeds);
     for (uint32_t first = 0, end; first < runs; first = end) {
         for (end = first + 1; end < runs; end++)
             if (strcmp(run[end].scenario->case_name, run[first].scenario->case_name)) break;
-        print_case(file, &run[first], end - first, all_alike);
+        print_case(file, &run[first], end - first, seeds, all_alike);
     }
-    print_legend(file);
-    print_ends(file, run, runs);
+    print_legend(file, seeds);
+    print_ends(file, run, runs, seeds);
     if (not_run) fprintf(file, "\ninterrupted: %u more variant%s not run\n", not_run, not_run == 1 ? " was" : "s were");
 }

@@ -170,14 +170,23 @@ enum weft_status weft_sweep_new(const struct weft_scenario_file *file, const str
     return status;
 }
 
+static const struct weft_tree *seed_over(uint64_t seed, struct weft_arena *arena) {
+    static const struct weft_sweep_axis seeds = {.path = "run.seed", .place = {.file = "seed"}};
+    return weft__sweep_text_value(&seeds, weft_arena_format(arena, "%" PRIu64, seed), arena).over;
+}
+
+struct weft_scenario_file *weft_sweep_with_seed(const struct weft_scenario_file *file, uint64_t seed,
+                                                struct weft_arena *arena) {
+    const struct weft_tree *over = seed_over(seed, arena);
+    return weft_scenario_file_over(file, &over, 1, arena);
+}
+
 struct weft_scenario_file *weft_sweep_file(const struct weft_sweep *s, uint32_t point, uint32_t seed,
                                            struct weft_arena *arena) {
-    static const struct weft_sweep_axis seeds = {.path = "run.seed", .place = {.file = "seed"}};
     const struct weft_tree **over = weft_arena_alloc(arena, s->axes + 1, sizeof *over);
     uint32_t n = 0;
     for (; n < s->axes; n++)
         over[n] = s->point[point].value[n].over;
-    if (seed != WEFT_NONE && s->seed)
-        over[n++] = weft__sweep_text_value(&seeds, weft_arena_format(arena, "%" PRIu64, s->seed[seed]), arena).over;
+    if (seed != WEFT_NONE && s->seed) over[n++] = seed_over(s->seed[seed], arena);
     return weft_scenario_file_over(s->file, over, n, arena);
 }

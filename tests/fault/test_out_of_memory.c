@@ -46,6 +46,7 @@ static const char *const commands[] = {
     "run clique.yaml --quiet --json --threads 3",
     "compare s.yaml --quiet --json",
     "compare s.yaml --quiet",
+    "compare dsf.yaml --quiet --seeds 1..2 --jobs 2",
     "verify . --quiet",
     "verify s.yaml --quiet --json",
     "sweep s.yaml --quiet --vary host.mtu=[1024B,4096B] --seeds 1..2 --best g.fct.mean",

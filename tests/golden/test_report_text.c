@@ -46,7 +46,7 @@ static void check(const char *name, const struct weft_run *run, uint32_t runs) {
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
     if (runs)
-        weft_report_compare(file, run, runs, 0);
+        weft_report_compare(file, run, runs, 1, 0);
     else
         weft_report_table(file, run);
     fclose(file);

@@ -21,7 +21,7 @@ static void lines_are_runs_and_groups(void **state) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    weft_report_csv(file, weft_result_table_find("groups"), &run, 1);
+    weft_report_csv(file, weft_result_table_find("groups"), &run, 1, false);
     fclose(file);
     char *line[4] = {strtok(text, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n"), strtok(NULL, "\n")};
     assert_string_equal(

@@ -382,7 +382,7 @@ static void csv_has_every_row(void **state) {
             size_t size;
             FILE *file = open_memstream(&text, &size);
             assert_non_null(file);
-            weft_report_csv(file, table, &f.run, 1);
+            weft_report_csv(file, table, &f.run, 1, false);
             fclose(file);
             const char *line = strchr(text, '\n') + 1;
             struct weft_result_cursor *row;
