@@ -51,7 +51,9 @@ char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size) {
 bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs) {
     uint64_t jobs;
     cpu_set_t set;
-    *ret_jobs = sched_getaffinity(0, sizeof set, &set) ? 1 : (uint32_t)CPU_COUNT(&set);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *ret_jobs = processors > 0 ? (uint32_t)processors : 1;
+    if (!sched_getaffinity(0, sizeof set, &set)) *ret_jobs = (uint32_t)CPU_COUNT(&set);
     if (!text) return true;
     if (!weft_cli_number("--jobs", text, 1, JOBS_MAX, &jobs)) return false;
     *ret_jobs = (uint32_t)jobs;

@@ -172,14 +172,13 @@ static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     return status;
 }
 
-/// Those of this process's runs, or all.
 static enum weft_status judge(const struct sweep *s) {
-    uint32_t runs = s->plan->points * s->plan->seeds, due = 0, stalled = 0, bug = 0;
-    for (uint32_t i = 0; i < runs; i++) {
-        if (s->share.tasks > 1 && i % s->share.tasks != s->share.task) continue;
-        due += sweep_is_due(s, i);
-        stalled += s->r.run[i].state == WEFT_SWEEP_STALLED;
-        bug += s->r.run[i].bug;
+    uint32_t due = 0, stalled = 0, bug = 0;
+    for (uint32_t i = 0; i < s->owned; i++) {
+        const struct weft_sweep_run *run = &s->r.run[s->own[i]];
+        due += sweep_is_due(s, s->own[i]);
+        stalled += run->state == WEFT_SWEEP_STALLED;
+        bug += run->bug;
     }
     if (bug) return WEFT_ERROR_CONSERVATION;
     return due ? WEFT_ERROR_SYSTEM : stalled ? WEFT_ERROR_STALL : WEFT_OK;

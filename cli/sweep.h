@@ -7,7 +7,7 @@
 #include "simulation.h"
 #include "weft/sweep_results.h"
 
-/// The part of a sweep that is this process's: runs whose number is `task` modulo `tasks`.
+/// The part of a sweep that is this process's: of runs that differ, those whose number is `task` modulo `tasks`.
 struct sweep_share {
     uint32_t task, tasks;
     const char *from; ///< what said so: "--task", "SLURM_ARRAY_TASK_ID"; NULL: it is all of the sweep
@@ -23,12 +23,13 @@ struct sweep {
     struct weft_sweep_metric *metric;     ///< those that are shown, then the one that ranks
     const struct weft_sweep_metric *best; ///< NULL: none
     struct sweep_share share;
-    const char *folder;   ///< of the files of runs
-    bool passing;         ///< the folder is removed when all is done
-    int lock;             ///< of a passing folder
-    const char **record;  ///< [points * seeds] path of its file
-    double *cost;         ///< [points] packets; 0: all of it is known
-    uint32_t *own, owned; ///< runs of this process
+    const char *folder;       ///< of the files of runs
+    bool passing;             ///< the folder is removed when all is done
+    int lock;                 ///< of a passing folder
+    const char **record;      ///< [points * seeds] path of its file
+    double *cost;             ///< [points] packets; 0: all of it is known
+    uint32_t *own, owned;     ///< runs of this process
+    struct content *contents; ///< of files that values name
     bool interrupted;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which runs a sweep has. A run is a function of this program, of the values in force and of the files that they name;
 // a hash of all of that names its file, so that what is in the file holds whenever and wherever it was written.
+#define _GNU_SOURCE // qsort_r
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,18 +19,44 @@
 
 // --- keys ---------------------------------------------------------------------------------------------------------
 
+/// A file that some value names; points that name it too need not read it again.
+struct content {
+    const char *path;
+    uint64_t hash;
+    struct content *next;
+};
+
 struct key {
     uint64_t hash;
     const char *path; ///< of the scenario
     char seed[24];    ///< that the values in force have
+    struct content **contents;
+    struct weft_arena *arena; ///< of contents
 };
 
-static uint64_t hash_content(uint64_t hash, FILE *file) {
+static uint64_t hash_content(FILE *file) {
     char part[1 << 16];
     size_t n;
+    uint64_t hash = WEFT__HASH_START;
     while ((n = fread(part, 1, sizeof part, file)) > 0)
         hash = weft__hash(hash, part, n);
     return hash;
+}
+
+/// NULL: there is no such file.
+static const struct content *content_of(struct key *key, const char *path) {
+    struct stat about;
+    struct content *c = *key->contents;
+    while (c && strcmp(c->path, path))
+        c = c->next;
+    if (c || stat(path, &about) || !S_ISREG(about.st_mode)) return c;
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    c = weft_arena_alloc(key->arena, 1, sizeof *c);
+    *c = (struct content){weft_arena_text(key->arena, path), hash_content(file), *key->contents};
+    *key->contents = c;
+    fclose(file);
+    return c;
 }
 
 /// Any value may be the name of a file, seen from the folder of the scenario.
@@ -37,13 +64,10 @@ static void hash_file(struct key *key, const char *value) {
     char path[4096];
     const char *slash = strrchr(key->path, '/');
     size_t folder = slash && *value != '/' ? (size_t)(slash + 1 - key->path) : 0;
-    struct stat about;
     if (!*value || folder + strlen(value) >= sizeof path) return;
     snprintf(path, sizeof path, "%.*s%s", (int)folder, key->path, value);
-    FILE *file = !stat(path, &about) && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-    if (!file) return;
-    key->hash = hash_content(key->hash, file);
-    fclose(file);
+    const struct content *content = content_of(key, path);
+    if (content) key->hash = weft__hash(key->hash, &content->hash, sizeof content->hash);
 }
 
 static void add_value(void *context, const char *path, const char *value) {
@@ -94,7 +118,7 @@ static enum weft_status bind_point(struct sweep *s, uint32_t point, uint64_t pro
     const struct weft_scenario_file *file = weft_sweep_file(s->plan, point, WEFT_NONE, arena);
     enum weft_status status = weft_scenario_new(file, s->plan->point[point].variant, &scenario, ret_error);
     if (!status) {
-        struct key key = {.hash = program, .path = scenario->path};
+        struct key key = {.hash = program, .path = scenario->path, .contents = &s->contents, .arena = s->o->arena};
         weft_scenario_each(scenario, add_value, &key);
         for (uint32_t k = 0; k < s->plan->seeds; k++) {
             char seed[24];
@@ -187,10 +211,27 @@ static enum weft_status build_points(struct sweep *s, struct weft_error *ret_err
     return status;
 }
 
-static void share_out(struct sweep *s, uint32_t runs) {
-    s->own = weft_arena_alloc(s->o->arena, runs, sizeof *s->own);
+static int by_hash(const void *a, const void *b, void *context) {
+    const uint64_t *hash = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return hash[x] != hash[y] ? (hash[x] > hash[y]) - (hash[x] < hash[y]) : (x > y) - (x < y);
+}
+
+/// Runs that are the same (two variants without a difference) are one, that of the first of them, so that no two tasks
+/// write the same file.
+static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    uint32_t *order = weft_arena_alloc(arena, runs, sizeof *order);
+    bool *again = weft_arena_alloc(arena, runs, sizeof *again);
     for (uint32_t i = 0; i < runs; i++)
-        if (i % s->share.tasks == s->share.task) s->own[s->owned++] = i;
+        order[i] = i;
+    qsort_r(order, runs, sizeof *order, by_hash, hash);
+    for (uint32_t i = 1; i < runs; i++)
+        again[order[i]] = hash[order[i]] == hash[order[i - 1]];
+    s->own = weft_arena_alloc(s->o->arena, runs, sizeof *s->own);
+    for (uint32_t i = 0, n = 0; i < runs; i++)
+        if (!again[i] && n++ % s->share.tasks == s->share.task) s->own[s->owned++] = i;
+    weft_arena_free(arena);
 }
 
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error) {
@@ -212,7 +253,7 @@ enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *r
         s->record[i] = weft_arena_format(arena, "%s/%016" PRIx64 ".sqlite", s->folder, hash[i]);
         sweep_load(s, i);
     }
-    share_out(s, runs);
+    share_out(s, hash, runs);
     if (!build) return WEFT_OK;
     status = build_points(s, ret_error);
     return status ? status : weft_report_folder(s->folder, ret_error);

@@ -97,5 +97,7 @@ enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *re
                                    .context = s};
     enum weft_status status = weft_cli_processes_run(&p, ret_error);
     s->interrupted = p.interrupted;
+    for (uint32_t i = 0; i < s->plan->points * s->plan->seeds; i++) // those that are the same as another
+        if (s->share.tasks == 1 && sweep_is_due(s, i)) sweep_load(s, i);
     return status;
 }

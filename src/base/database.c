@@ -38,7 +38,8 @@ void weft__database_begin(struct weft__database *d, const char *path, struct wef
     *d = (struct weft__database){.path = weft_arena_text(arena, path), .draft = weft__draft_name(path, arena)};
     unlink(d->draft);
     weft_memory_cleanup_add(&d->cleanup, drop_draft, d);
-    d->status = sqlite3_open(d->draft, &d->db);
+    // No locks, which some file systems of clusters lack: nobody else knows the draft.
+    d->status = sqlite3_open_v2(d->draft, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
     weft__database_execute(d, "PRAGMA journal_mode=OFF"); // nothing to roll back to: the file is new
     weft__database_execute(d, "BEGIN");
 }

@@ -248,7 +248,7 @@ struct weft_sweep_run weft_sweep_load(const char *path, const struct weft_sweep_
     if (access(path, R_OK)) return r.run;
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, drop_reading, &r);
-    int status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, NULL);
+    int status = sqlite3_open_v2(path, &r.db, SQLITE_OPEN_READONLY, "unix-none"); // it is never written again
     if (status == SQLITE_NOMEM) weft_memory_fail();
     if (status == SQLITE_OK && count(&r, "PRAGMA user_version") == RECORD_VERSION) {
         read_run(&r);

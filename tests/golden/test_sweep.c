@@ -172,6 +172,35 @@ static void in_parts(void **state) {
     free(one);
 }
 
+/// Two variants without a difference have the same runs: each is run once, and both have its figures.
+static void equal_runs(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "equal.yaml", NETWORK "variants: {a: {}, b: {}, c: {host.mtu: 1024B}}\n");
+    assert_int_equal(weft(f, "sweep equal.yaml --seeds 1..2 --out e --csv"), 0);
+    assert_int_equal(count(f, "ls e/runs | wc -l"), 4);
+    assert_non_null(strstr(f->out, "\n1,b,2,victims,done,"));
+    assert_int_equal(weft(f, "sweep equal.yaml --seeds 1..2 --out e2 --task 2/3"), 0);
+    assert_non_null(strstr(f->err, "1 of its 1 runs are done"));
+}
+
+/// What a file holds that a value names is part of a run.
+static void named_files(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "net.yaml",
+               "topology: {kind: single, hosts: 4}\n"
+               "workload: [{kind: csv, file: flows.csv}]\n");
+    write_text(f, "flows.csv", "src,dst,size [KB]\n0,1,100\n");
+    assert_int_equal(weft(f, "sweep net.yaml --out n --csv"), 0);
+    char *before = strdup(f->out);
+    write_text(f, "flows.csv", "src,dst,size [KB]\n0,1,200\n");
+    assert_int_equal(weft(f, "sweep net.yaml --out n --csv"), 0);
+    assert_string_equal(f->err, "");
+    assert_string_not_equal(f->out, before);
+    assert_int_equal(weft(f, "sweep net.yaml --out n --csv"), 0);
+    assert_non_null(strstr(f->err, "1 of 1 runs are there already"));
+    free(before);
+}
+
 /// What clusters tell their processes.
 static void environments(void **state) {
     struct fixture *f = *state;
@@ -293,9 +322,10 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tidy_table), cmocka_unit_test(summary),      cmocka_unit_test(named_metrics),
-        cmocka_unit_test(in_parts),   cmocka_unit_test(environments), cmocka_unit_test(failures),
-        cmocka_unit_test(goes_on),    cmocka_unit_test(killed),       cmocka_unit_test(bad_input),
+        cmocka_unit_test(tidy_table),   cmocka_unit_test(summary),    cmocka_unit_test(named_metrics),
+        cmocka_unit_test(in_parts),     cmocka_unit_test(equal_runs), cmocka_unit_test(named_files),
+        cmocka_unit_test(environments), cmocka_unit_test(failures),   cmocka_unit_test(goes_on),
+        cmocka_unit_test(killed),       cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
