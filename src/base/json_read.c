@@ -39,6 +39,19 @@ static void release(void *object) {
     json_decref(((struct weft__json_file *)object)->root);
 }
 
+/// Jansson passes over a zero byte behind a number; texts end there for everybody else.
+static enum weft_status check_zero(const struct weft__json_file *file, struct weft_error *ret_error) {
+    const char *zero = memchr(file->text, 0, file->size);
+    struct weft_place place = {file->path, 1, 1};
+    if (!zero) return WEFT_OK;
+    for (const char *at = file->text; at < zero; at++, place.column++)
+        if (*at == '\n') {
+            place.line++;
+            place.column = 0;
+        }
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "a zero byte; expected JSON");
+}
+
 static enum weft_status parse(struct weft__json_file *file, struct weft_error *ret_error) {
     json_error_t why;
     size_t mark = strncmp(file->text, "\xef\xbb\xbf", 3) ? 0 : 3;
@@ -65,7 +78,8 @@ enum weft_status weft__json_open(struct weft__json_file *file, const char *path,
         weft__json_close(file);
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(why));
     }
-    enum weft_status status = parse(file, ret_error);
+    enum weft_status status = check_zero(file, ret_error);
+    if (!status) status = parse(file, ret_error);
     if (status) weft__json_close(file);
     return status;
 }

@@ -524,6 +524,8 @@ static void groups_of_a_file(void **state) {
         conf.groups = write_text("g.json", bad[i].text);
         REFUSED(path_of("x"), &conf, bad[i].expected);
     }
+    conf.groups = write_bytes("g.json", "{\"1\": [0, 1],\n \"2\": [2\0, 3]}", 28);
+    REFUSED(path_of("x"), &conf, "g.json:2:9: a zero byte; expected JSON");
     conf.groups = path_of("none.json");
     REFUSED(path_of("x"), &conf, "none.json': No such file");
 }
