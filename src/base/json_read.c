@@ -39,7 +39,7 @@ static void release(void *object) {
     json_decref(((struct weft__json_file *)object)->root);
 }
 
-/// Jansson passes over a zero byte behind a number; texts end there for everybody else.
+/// Jansson skips a zero byte behind a number; the functions below take it for the end of the text.
 static enum weft_status check_zero(const struct weft__json_file *file, struct weft_error *ret_error) {
     const char *zero = memchr(file->text, 0, file->size);
     struct weft_place place = {file->path, 1, 1};

@@ -39,7 +39,7 @@ struct loader {
     struct weft_schedule_step *step; ///< of the trace that is read
     uint32_t *name;                  ///< likewise
     uint32_t steps, names, steps_room, names_room;
-    struct weft_arena *arena, *scratch; ///< scratch: what is not needed any more when the schedule is there
+    struct weft_arena *arena, *scratch; ///< scratch: freed when the schedule is complete
     struct weft_place place;
     struct weft_error *error;
 };
@@ -259,7 +259,7 @@ static enum weft_status read_traces(struct loader *l) {
 // --- groups -------------------------------------------------------------------------------------------------------
 
 /// Names that nothing defines: "" is all ranks, another one all whose traces have it. Where ranks without a trace reuse
-/// one, PyTorch's default, "0", is all ranks, and of others nobody knows the members.
+/// one, PyTorch's default, "0", is all ranks, and other names are errors.
 static enum weft_status define_others(struct loader *l) {
     bool partial = l->files.files < l->groups.ranks;
     enum weft_status status = WEFT_OK;
@@ -292,8 +292,8 @@ static enum weft_status find_groups(struct loader *l, struct program *p) {
         if (p->group[i] != WEFT_NONE) continue;
         return weft_error_set(l->error, WEFT_ERROR_INPUT, (struct weft_place){.file = p->path},
                               "a collective of the process group '%.60s', %s", l->groups.name[p->name[i]].text,
-                              several ? "of which there are two with this rank; expected one"
-                                      : "of which this rank is no member");
+                              several ? "which has two definitions that contain this rank; expected one"
+                                      : "which this rank is not a member of");
     }
     return WEFT_OK;
 }

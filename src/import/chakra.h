@@ -25,8 +25,7 @@ const char *weft__chakra_suffix(const char *path, uint32_t *ret_rank);
 
 // --- process groups -----------------------------------------------------------------------------------------------
 
-/// Groups are told apart by name and members: ranks may give one name to groups of which no two have a member in
-/// common.
+/// A name and members identify a group: groups without a common member may have the same name.
 struct weft__chakra_group {
     uint32_t name, next; ///< next: another of that name, WEFT_NONE: none
     uint32_t ranks, *rank;

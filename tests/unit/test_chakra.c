@@ -508,7 +508,7 @@ static void groups_of_a_file(void **state) {
         {"{\"1\": [0, 1], \"2\": [2, 2.5]}", "expected a rank, 0 to "},
         {"{\"1\": [0, 1], \"2\": []}", "expected a list of ranks"},
         {"{\"1\": [0, 1], \"2\": [3, 3]}", "2"},
-        {"{\"1\": [0, 1], \"2\": [2, 1]}", "x.3.et: a collective of the process group '2', of which this rank is no "},
+        {"{\"1\": [0, 1], \"2\": [2, 1]}", "x.3.et: a collective of the process group '2', which this rank is "},
         {"{\"1\": [0, 1], \"2\": [2, 7]}", "no trace of rank 4 of 8"},
         {"{\"1\": [0, 1], \"1\": [2, 3]}", "duplicate object key"},
         {"[0]", "expected a JSON object"},
@@ -559,7 +559,7 @@ static void groups_of_metadata(void **state) {
     assert_int_equal(GROUP(s, 0)->ranks, 1);
     write_metadata_groups(4, (const char *const[]){LIST("0, 1, 2, 3"), LIST("0, 1, 3"), LIST("0, 2"), LIST("1, 3")});
     REFUSED(path_of("x"), &usual,
-            "x.0.et: a collective of the process group '1', of which there are two with this rank");
+            "x.0.et: a collective of the process group '1', which has two definitions that contain this rank");
     write_metadata_groups(4, (const char *const[]){LIST("0, 4"), LIST("0, 4"), LIST("0, 4"), LIST("0, 4")});
     REFUSED(path_of("x"), &usual, "x.0.et: byte 8: node 1: a process group with rank 4; expected less than 4 (ranks)");
     write_metadata_groups(4, (const char *const[]){"[\"pg_name\"]", LIST("\"0\""), "pg_name: [{]}", LIST("1") "x}]"});
