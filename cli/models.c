@@ -55,7 +55,8 @@ static void print_type(const struct weft_param *row) {
     for (uint32_t i = 0; row->type == WEFT_PARAM_CHOICE && row->choices[i]; i++)
         printf("%s%s", i ? " | " : "", row->choices[i]);
     if (row->min && row->max) printf(", %s to %s", row->min, row->max);
-    if (row->type == WEFT_PARAM_TIME && row->choices) printf(", or %s", row->choices[0]);
+    if (row->type != WEFT_PARAM_CHOICE && row->choices) printf(", or %s", row->choices[0]);
+    if (row->otherwise) printf(", or a %s", row->otherwise);
     if (row->min && !row->max) printf(", at least %s", row->min);
     if (!row->min && row->max) printf(", at most %s", row->max);
     if (row->type == WEFT_PARAM_MODEL)

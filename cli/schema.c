@@ -40,7 +40,15 @@ static void scalar_or_list(struct weft__json *j) {
 static void type_uint(struct weft__json *j, const struct weft_param *row) {
     char why[128];
     uint64_t bound;
-    weft__json_key_string(j, "type", "integer");
+    if (row->otherwise) {
+        weft__json_key(j, "type");
+        weft__json_begin_array(j);
+        weft__json_string(j, "integer");
+        weft__json_string(j, "string");
+        weft__json_end_array(j);
+    } else {
+        weft__json_key_string(j, "type", "integer");
+    }
     if (row->min && weft__quantity_parse(WEFT__COUNT, row->min, &bound, why, sizeof why))
         weft__json_key_u64(j, "minimum", bound);
     if (row->max && weft__quantity_parse(WEFT__COUNT, row->max, &bound, why, sizeof why))

@@ -47,6 +47,9 @@ struct weft_param {
     bool beside; ///< for WEFT_PARAM_MODEL: its parameters may stand beside it, as if they were those of this table
     const char
         *needs; ///< optional: the parameter of the same table by which it has an effect; given alone it is refused
+    /// Optional, of a number: a text that begins with no digit is a value of this TEXT parameter of the same table, or
+    /// the word `choices`[0], which is its default.
+    const char *otherwise;
 };
 
 /// Values that a source gives together, under a name that the user chooses by the row "preset" (a CHOICE). What the
@@ -96,6 +99,9 @@ struct weft_model_conf {
     WEFT__RANGE(T, field, key, WEFT_PARAM_BYTES, lo, hi, dflt, __VA_ARGS__)
 #define WEFT_UINT(T, field, key, dflt, lo, hi, ...)                                                                    \
     WEFT__RANGE(T, field, key, WEFT_PARAM_UINT, lo, hi, dflt, __VA_ARGS__)
+/// A number, `word`, or a value of the TEXT parameter `other`.
+#define WEFT_UINT_OR(T, field, key, word, other, dflt, lo, hi, ...)                                                    \
+    WEFT__RANGE(T, field, key, WEFT_PARAM_UINT, lo, hi, dflt, __VA_ARGS__, .choices = word, .otherwise = other)
 #define WEFT_REAL(T, field, key, dflt, lo, hi, ...)                                                                    \
     WEFT__RANGE(T, field, key, WEFT_PARAM_REAL, lo, hi, dflt, __VA_ARGS__)
 #define WEFT_WEIGHTS(T, field, key, dflt, lo, hi, ...)                                                                 \

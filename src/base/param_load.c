@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of parameters from the user's tree, and back as a flat list.
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,6 +85,28 @@ const struct weft_param *weft_param_find(const struct weft_param_table *table, c
 static const struct weft_tree *said(const struct weft_tree *tree, const char *key) {
     const struct weft_tree *child = weft_tree_find(tree, key);
     return child && child->type != WEFT_TREE_NULL ? child : NULL;
+}
+
+/// What is said of the row does not begin as a number, as another row's values do.
+static bool is_other(const struct weft_param *row, const struct weft_tree *child) {
+    return row->otherwise && child && child->type == WEFT_TREE_TEXT && !isdigit((unsigned char)*child->text);
+}
+
+/// What the user says of a row, under its own name or that of a row whose texts are its values; *ret_twice: both.
+static const struct weft_tree *said_of(const struct weft_param_table *table, const struct weft_param *row,
+                                       const struct weft_tree *tree, bool *ret_twice) {
+    const struct weft_tree *child = said(tree, row->name);
+    *ret_twice = false;
+    if (is_other(row, child)) return NULL;
+    for (uint32_t i = 0; i < table->n; i++) {
+        const struct weft_param *from = &table->rows[i];
+        if (!from->otherwise || strcmp(from->otherwise, row->name)) continue;
+        const struct weft_tree *other = said(tree, from->name);
+        if (!is_other(from, other) || !strcmp(other->text, from->choices[0])) continue;
+        *ret_twice = child != NULL;
+        return other;
+    }
+    return child;
 }
 
 /// The table of the model that the user chose for the row, or its default; NULL: there is no such model.
@@ -271,9 +294,12 @@ static enum weft_status load_table(struct load *l, const struct weft_param_table
     if (preset && !status) status = lay_over_preset(l, table, preset, &tree);
     for (uint32_t i = 0; i < table->n && !status; i++) {
         const struct weft_param *row = &table->rows[i];
-        const struct weft_tree *child = said(tree, row->name);
+        bool twice;
+        const struct weft_tree *child = said_of(table, row, tree, &twice);
         char child_path[WEFT__PATH_MAX];
         weft__path_join(child_path, sizeof child_path, path, row->name);
+        if (twice)
+            return FAIL(l, child->key_place, "%s: said twice, as %s too; expected one of them", child_path, child->key);
         if (!child && !row->dflt && row->type != WEFT_PARAM_MODEL)
             return FAIL(l, tree ? tree->place : WEFT_NOWHERE, "%s is missing: %s; expected %s", child_path, row->help,
                         weft__param_expected(row));

@@ -7,13 +7,14 @@
 
 #include "base/lines.h"
 #include "base/units.h"
+#include "import/hosts.h"
 #include "weft/import.h"
 #include "weft/packet.h"
 #include "weft/workload.h"
 
 struct capture_conf {
     struct weft_workload_common common;
-    const char *file, *hosts, *addresses;
+    const char *file, *hosts, *ranks, *addresses;
 };
 static const struct weft_param capture_rows[] = {
     WEFT_WORKLOAD_ROWS(struct capture_conf),
@@ -21,6 +22,9 @@ static const struct weft_param capture_rows[] = {
               "pcap or pcapng; relative to the scenario. It gives size, verb and start, from its first frame on"),
     WEFT_TEXT(struct capture_conf, hosts, "hosts", "",
               "hosts that the addresses mean, in the order of their first packet; empty: all hosts"),
+    WEFT_TEXT(struct capture_conf, ranks, "ranks", "linear",
+              "linear: addresses mean what hosts says; or a file with the host of each address, a line an address, as "
+              "weft place --out writes it; relative to the scenario"),
     WEFT_TEXT(struct capture_conf, addresses, "addresses", "",
               "addresses of the first of these hosts, in another order: \"10.0.0.7,10.0.0.2\""),
 };
@@ -32,7 +36,12 @@ static enum weft_status choose_hosts(const struct capture_conf *c, struct weft_p
     uint32_t n = t->hosts;
     enum weft_status status = WEFT_OK;
     *ret_host = NULL;
-    if (*c->hosts) status = weft_topology_select_hosts(t, c->hosts, place, ret_host, &n, ret_error);
+    if (*c->hosts || strcmp(c->ranks, "linear")) {
+        struct weft__file_hosts hosts;
+        status = weft__file_hosts_init(&hosts, c->hosts, c->ranks, place, t, ret_error);
+        *ret_host = hosts.host;
+        n = hosts.n;
+    }
     if (status || flows->addresses <= n) return status;
     char text[WEFT_DECODE_TEXT];
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "import/hosts.h"
+#include "import/flow_file.h"
 #include "weft/import.h"
 #include "weft/workload.h"
 
@@ -23,13 +23,11 @@ static const struct weft__column columns[COLUMNS] = {
 };
 
 struct csv_conf {
-    struct weft_workload_common common;
-    const char *file, *hosts, *ignore;
+    struct weft__flow_file_conf flows;
+    const char *ignore;
 };
 static const struct weft_param csv_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct csv_conf),
-    WEFT_TEXT(struct csv_conf, file, "file", NULL, "the table; relative to the scenario"),
-    WEFT__FILE_HOSTS_ROW(struct csv_conf),
+    WEFT__FLOW_FILE_ROWS("the table"),
     WEFT_TEXT(struct csv_conf, ignore, "ignore", "", "columns that mean nothing here, joined by commas"),
 };
 static const struct weft_param_table csv_params = WEFT_PARAM_TABLE("csv", struct csv_conf, csv_rows);
@@ -51,9 +49,9 @@ struct reader {
 };
 
 static enum weft_status add_row(const struct reader *r, struct weft__lines *lines, struct weft_error *ret_error) {
-    struct weft__table_row row = {
-        .value = {
-            [BYTES] = r->conf->common.size_bytes, [PRIORITY] = r->conf->common.priority, [QPS] = r->conf->common.qps}};
+    struct weft__table_row row = {.value = {[BYTES] = r->conf->flows.common.size_bytes,
+                                            [PRIORITY] = r->conf->flows.common.priority,
+                                            [QPS] = r->conf->flows.common.qps}};
     uint32_t src, dst;
     enum weft_status status = weft__table_row(lines, &r->table, false, &row, ret_error);
     if (!status) status = check_range(&row, BYTES, 1, UINT64_C(100000000000000), ret_error);
@@ -62,7 +60,7 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[SRC], row.place[SRC], &src, ret_error);
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[DST], row.place[DST], &dst, ret_error);
     if (status) return status;
-    struct weft_workload_common common = r->conf->common;
+    struct weft_workload_common common = r->conf->flows.common;
     common.priority = row.value[PRIORITY];
     common.qps = row.value[QPS];
     if (row.text[GROUP] && *row.text[GROUP]) common.group = row.text[GROUP];
@@ -75,8 +73,9 @@ static enum weft_status csv_expand(const void *conf, struct weft_place place, co
                                    struct weft_error *ret_error) {
     struct reader r = {.conf = conf, .w = w};
     struct weft__lines lines = {0};
-    const char *path = weft__path_beside(r.conf->file, place, w->arena);
-    enum weft_status status = weft__file_hosts_init(&r.hosts, r.conf->hosts, place, topology, ret_error);
+    const char *path = weft__path_beside(r.conf->flows.file, place, w->arena);
+    enum weft_status status =
+        weft__file_hosts_init(&r.hosts, r.conf->flows.hosts, r.conf->flows.ranks, place, topology, ret_error);
     if (!status) status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
     status = weft__table_header(&lines, columns, COLUMNS, r.conf->ignore, &r.table, ret_error);

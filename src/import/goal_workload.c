@@ -33,6 +33,7 @@ static const struct weft_param goal_rows[] = {
     WEFT_SECTION(struct goal_conf, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),
     WEFT_MODEL_PARAM(struct goal_conf, common.placement, "placement", WEFT_KIND_PLACEMENT, "linear",
                      "which of the free servers, and which ranks on which"),
+    WEFT__JOB_RANKS_ROW(struct goal_conf),
     WEFT_TEXT(struct goal_conf, common.rank_file, "rank_file", "",
               "a file that says where each rank is, as weft place --out writes it; relative to the scenario"),
 };
@@ -48,6 +49,9 @@ static enum weft_status goal_schedule(const struct weft_model_conf *entry, const
     enum weft_status status =
         weft_goal_load(weft__path_beside(c->file, place, w->arena), place, w->arena, &s, ret_error);
     if (status) return status;
+    if (common.ranks && common.ranks != s->ranks)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, weft__job_key_place(entry, "ranks"),
+                              "ranks: %" PRIu64 "; expected the %" PRIu32 " of the schedule", common.ranks, s->ranks);
     if (common.order == WEFT__ORDER_SERVER && !*common.rank_file) common.ranks = s->ranks;
     status = weft__job_new(&common, entry, topology, 0, w, &job, ret_error);
     if (status) return status;
@@ -88,8 +92,7 @@ static enum weft_status goal_make(const void *conf, const struct weft_import_fil
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " ranks, %" PRIu64 " steps", file->written, s->ranks,
                      (uint64_t)s->steps);
-    weft_import_note(import, WEFT_IMPORT_ASSUMED,
-                     "a host of its own for each rank, rank R on host-R (hosts, rank_file)");
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "a host of its own for each rank, rank R on host-R (hosts, ranks)");
     weft_import_note(
         import, WEFT_IMPORT_ASSUMED,
         "a sender writes as soon as it has a message: no clear-to-send, and streams of a NIC mean nothing");

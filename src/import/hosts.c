@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "weft/memory.h"
+#include "workload/job.h"
 
 enum { NUMBER_DIGITS = 8 };
 
@@ -31,10 +32,36 @@ static void index_names(struct weft__file_hosts *hosts) {
         if (number_of(t->node[t->host[h]].name, &number)) hosts->host[number] = h;
 }
 
-enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, struct weft_place place,
-                                       const struct weft_topology *topology, struct weft_error *ret_error) {
-    *hosts = (struct weft__file_hosts){.topology = topology, .chosen = *text != 0};
-    if (hosts->chosen) return weft_topology_select_hosts(topology, text, place, &hosts->host, &hosts->n, ret_error);
+/// A host a line. Which GPU of a server it is, is of no interest to flows between hosts.
+static enum weft_status read_ranks(struct weft__file_hosts *hosts, const char *path, struct weft_place place,
+                                   struct weft_error *ret_error) {
+    const struct weft_topology *t = hosts->topology;
+    struct weft_rank_file file;
+    enum weft_status status = weft__rank_file_read(path, place, place, t->arena, &file, ret_error);
+    if (status) return status;
+    hosts->n = file.ranks;
+    hosts->host = weft_arena_alloc(t->arena, hosts->n, sizeof *hosts->host);
+    for (uint32_t r = 0; r < file.ranks; r++) {
+        uint32_t node = weft_topology_find_node(t, file.line[r].host);
+        if (node == WEFT_NONE || t->node[node].role != WEFT_NODE_HOST)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, file.line[r].place,
+                                  "no host '%.60s' in the topology; expected the name of one", file.line[r].host);
+        hosts->host[r] = t->node[node].index;
+    }
+    return WEFT_OK;
+}
+
+enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, const char *ranks,
+                                       struct weft_place place, const struct weft_topology *topology,
+                                       struct weft_error *ret_error) {
+    bool file = strcmp(ranks, "linear") != 0;
+    *hosts = (struct weft__file_hosts){.topology = topology, .chosen = *text != 0 || file};
+    if (*text && file)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "hosts and ranks, '%.60s', both say which hosts the numbers mean; expected one of them",
+                              ranks);
+    if (file) return read_ranks(hosts, ranks, place, ret_error);
+    if (*text) return weft_topology_select_hosts(topology, text, place, &hosts->host, &hosts->n, ret_error);
     index_names(hosts);
     return WEFT_OK;
 }
@@ -45,8 +72,8 @@ enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint6
     if (*ret_host != WEFT_NONE) return WEFT_OK;
     if (hosts->chosen)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
-                              "host number %" PRIu64 "; expected 0 to %" PRIu32 ", as many as 'hosts' chooses", number,
-                              hosts->n - 1);
+                              "host number %" PRIu64 "; expected 0 to %" PRIu32 ", as many as hosts or ranks choose",
+                              number, hosts->n - 1);
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                           "host number %" PRIu64 ", but the topology has no host-%" PRIu64
                           "; expected one that it has, or 'hosts' to say which are meant",

@@ -12,14 +12,19 @@ struct weft__file_hosts {
     bool chosen; ///< by the user, not by name
 };
 
-/// The row of a workload that reads a file; T has the member `hosts`.
-#define WEFT__FILE_HOSTS_ROW(T)                                                                                        \
+/// The rows of a workload that reads a file; T has the members `hosts` and `ranks`.
+#define WEFT__FILE_HOSTS_ROWS(T)                                                                                       \
     WEFT_TEXT(T, hosts, "hosts", "",                                                                                   \
-              "hosts that the numbers 0, 1, ... of the file mean, in this order; empty: number N is host-N")
+              "hosts that the numbers 0, 1, ... of the file mean, in this order; empty: number N is host-N"),          \
+        WEFT_TEXT(                                                                                                     \
+            T, ranks, "ranks", "linear",                                                                               \
+            "linear: the numbers mean what hosts says; or a file with the host of each number, a line a number, "      \
+            "as weft place --out writes it; relative to the scenario")
 
-/// `hosts` as the row says; in the topology's arena.
-enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, struct weft_place place,
-                                       const struct weft_topology *topology, struct weft_error *ret_error);
+/// `hosts` and `ranks` as the rows say; in the topology's arena.
+enum weft_status weft__file_hosts_init(struct weft__file_hosts *hosts, const char *text, const char *ranks,
+                                       struct weft_place place, const struct weft_topology *topology,
+                                       struct weft_error *ret_error);
 /// Of a number; none is an error at `place`.
 enum weft_status weft__file_hosts_at(const struct weft__file_hosts *hosts, uint64_t number, struct weft_place place,
                                      uint32_t *ret_host, struct weft_error *ret_error);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/hosts.h"
 #include "import/hpcc_config.h"
 #include "import/hpcc_read.h"
 #include "topology/builder.h"
@@ -84,50 +83,29 @@ const struct weft_model weft__topology_hpcc = {
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
-struct flows_conf {
-    struct weft_workload_common common;
-    const char *file, *hosts;
-};
-static const struct weft_param flows_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct flows_conf),
-    WEFT_TEXT(struct flows_conf, file, "file", NULL, "the flows; relative to the scenario"),
-    WEFT__FILE_HOSTS_ROW(struct flows_conf),
-};
-static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("hpcc", struct flows_conf, flows_rows);
+static const struct weft_param flows_rows[] = {WEFT__FLOW_FILE_ROWS("the flows")};
+static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("hpcc", struct weft__flow_file_conf, flows_rows);
 
-static enum weft_status add_flows(struct weft__lines *lines, uint64_t flows, const struct flows_conf *c,
-                                  const struct weft__file_hosts *hosts, struct weft_workload *w,
+static enum weft_status open_flows(void *state, const char *path, struct weft_place place,
+                                   struct weft_error *ret_error) {
+    return weft__hpcc_flows_open(state, path, place, ret_error);
+}
+
+static enum weft_status next_flow(void *state, struct weft__file_flow *ret_flow, bool *ret_more,
                                   struct weft_error *ret_error) {
-    struct weft_workload_common common = c->common;
-    enum weft_status status = WEFT_OK;
-    for (uint64_t i = 0; i < flows && !status; i++) {
-        struct weft__hpcc_flow f;
-        uint32_t src = 0, dst = 0;
-        status = weft__hpcc_flows_next(lines, &f, ret_error);
-        if (!status) status = weft__file_hosts_at(hosts, f.src, f.place, &src, ret_error);
-        if (!status) status = weft__file_hosts_at(hosts, f.dst, f.place, &dst, ret_error);
-        if (status) break;
-        common.priority = f.priority;
-        status = weft_workload_add(w, &common, f.place, src, dst, f.bytes, weft_time_plus(common.start_ps, f.start_ps),
-                                   ret_error);
-    }
-    return status ? status : weft__hpcc_flows_end(lines, flows, ret_error);
+    return weft__hpcc_flows_next(state, ret_flow, ret_more, ret_error);
+}
+
+static void close_flows(void *state) {
+    weft__lines_close(&((struct weft__hpcc_flows *)state)->lines);
 }
 
 static enum weft_status hpcc_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                     uint64_t seed, uint32_t entry, struct weft_workload *w,
                                     struct weft_error *ret_error) {
-    const struct flows_conf *c = conf;
-    struct weft__file_hosts hosts;
-    struct weft__lines lines;
-    uint64_t flows = 0;
-    enum weft_status status = weft__file_hosts_init(&hosts, c->hosts, place, topology, ret_error);
-    if (!status)
-        status = weft__hpcc_flows_open(&lines, weft__path_beside(c->file, place, w->arena), place, &flows, ret_error);
-    if (status) return status;
-    status = add_flows(&lines, flows, c, &hosts, w, ret_error);
-    weft__lines_close(&lines);
-    return status;
+    struct weft__hpcc_flows flows;
+    const struct weft__flow_reader reader = {&flows, open_flows, next_flow, close_flows};
+    return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
 static const struct weft_workload_ops flows_ops = {.expand = hpcc_expand};
@@ -229,24 +207,22 @@ static enum weft_status make_topology(const struct weft_import_file *file, struc
 
 static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import,
                                    struct weft_error *ret_error) {
-    struct weft__lines lines;
-    uint64_t flows = 0;
+    struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
-    enum weft_status status = weft__hpcc_flows_open(&lines, file->path, WEFT_NOWHERE, &flows, ret_error);
+    enum weft_status status = weft__hpcc_flows_open(&flows, file->path, WEFT_NOWHERE, ret_error);
     if (status) return status;
-    for (uint64_t i = 0; i < flows && !status; i++) {
-        struct weft__hpcc_flow f;
-        status = weft__hpcc_flows_next(&lines, &f, ret_error);
-        if (status) break;
+    for (bool more = true; more && !status;) {
+        struct weft__file_flow f;
+        status = weft__hpcc_flows_next(&flows, &f, &more, ret_error);
+        if (status || !more) break;
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
     }
-    if (!status) status = weft__hpcc_flows_end(&lines, flows, ret_error);
-    weft__lines_close(&lines);
+    weft__lines_close(&flows.lines);
     if (status) return status;
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: hpcc\n  file: %s\n",
                     weft_import_quote(import, file->written));
-    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %" PRIu64 " bytes", file->written, flows,
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %" PRIu64 " bytes", file->written, flows.n,
                      bytes);
     return WEFT_OK;
 }

@@ -152,32 +152,40 @@ enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place pl
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
-enum weft_status weft__hpcc_flows_open(struct weft__lines *lines, const char *path, struct weft_place place,
-                                       uint64_t *ret_flows, struct weft_error *ret_error) {
-    enum weft_status status = weft__lines_open(lines, path, place, ret_error);
+enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
+                                       struct weft_error *ret_error) {
+    *flows = (struct weft__hpcc_flows){0};
+    enum weft_status status = weft__lines_open(&flows->lines, path, place, ret_error);
     if (status) return status;
-    status = number(lines, "the number of flows", flows_max, ret_flows, ret_error);
-    if (status) weft__lines_close(lines);
+    status = number(&flows->lines, "the number of flows", flows_max, &flows->n, ret_error);
+    if (status) weft__lines_close(&flows->lines);
     return status;
 }
 
-enum weft_status weft__hpcc_flows_next(struct weft__lines *lines, struct weft__hpcc_flow *f,
+static enum weft_status check_end(struct weft__hpcc_flows *flows, struct weft_error *ret_error) {
+    char *rest = NULL;
+    enum weft_status status = weft__lines_token(&flows->lines, &rest, ret_error);
+    if (!status && rest)
+        return BAD(&flows->lines, "'%.40s' after the last of %" PRIu64 " flows; expected the end of the file", rest,
+                   flows->n);
+    return status;
+}
+
+enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *f, bool *ret_more,
                                        struct weft_error *ret_error) {
+    struct weft__lines *lines = &flows->lines;
+    uint64_t port; // of the destination: nothing here
+    *ret_more = flows->read < flows->n;
+    if (!*ret_more) return check_end(flows, ret_error);
+    flows->read++;
     enum weft_status status = number(lines, "the source of a flow", nodes_max, &f->src, ret_error);
     f->place = lines->place;
+    f->prioritised = true;
     if (!status) status = number(lines, "its destination", nodes_max, &f->dst, ret_error);
     if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
-    if (!status) status = number(lines, "its destination port", PORT_MAX, &f->port, ret_error);
+    if (!status) status = number(lines, "its destination port", PORT_MAX, &port, ret_error);
     if (!status) status = number(lines, "its bytes", UINT64_C(100000000000000), &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
     if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);
-    return status;
-}
-
-enum weft_status weft__hpcc_flows_end(struct weft__lines *lines, uint64_t flows, struct weft_error *ret_error) {
-    char *rest = NULL;
-    enum weft_status status = weft__lines_token(lines, &rest, ret_error);
-    if (!status && rest)
-        return BAD(lines, "'%.40s' after the last of %" PRIu64 " flows; expected the end of the file", rest, flows);
     return status;
 }

@@ -5,6 +5,7 @@
 #define WEFT_IMPORT_HPCC_READ_H
 
 #include "base/lines.h"
+#include "import/flow_file.h"
 
 struct weft__hpcc_link {
     uint32_t src, dst;
@@ -28,19 +29,15 @@ struct weft__hpcc_topology {
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
                                           struct weft__hpcc_topology *ret_topology, struct weft_error *ret_error);
 
-struct weft__hpcc_flow {
-    uint64_t src, dst, priority, port;
-    weft_bytes bytes;
-    weft_time_ps start_ps;
-    struct weft_place place;
+/// Flows one by one; its lines are closed by the caller.
+struct weft__hpcc_flows {
+    struct weft__lines lines;
+    uint64_t n, read;
 };
-
-/// Flows one by one; opened and closed as lines are.
-enum weft_status weft__hpcc_flows_open(struct weft__lines *lines, const char *path, struct weft_place place,
-                                       uint64_t *ret_flows, struct weft_error *ret_error);
-enum weft_status weft__hpcc_flows_next(struct weft__lines *lines, struct weft__hpcc_flow *ret_flow,
+enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
                                        struct weft_error *ret_error);
-/// Nothing stands behind the last one; an error if something does.
-enum weft_status weft__hpcc_flows_end(struct weft__lines *lines, uint64_t flows, struct weft_error *ret_error);
+/// *ret_more false: there was no more, and nothing stands behind the last one.
+enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *ret_flow, bool *ret_more,
+                                       struct weft_error *ret_error);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "import/hosts.h"
 #include "import/htsim_read.h"
 #include "topology/builder.h"
 #include "weft/import.h"
@@ -111,15 +110,13 @@ const struct weft_model weft__topology_htsim = {
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
+/// The workload's parameters.
 struct flows_conf {
-    struct weft_workload_common common;
-    const char *file, *hosts;
+    struct weft__flow_file_conf flows;
     weft_time_ps trigger_ps;
 };
 static const struct weft_param flows_rows[] = {
-    WEFT_WORKLOAD_ROWS(struct flows_conf),
-    WEFT_TEXT(struct flows_conf, file, "file", NULL, "the connection matrix; relative to the scenario"),
-    WEFT__FILE_HOSTS_ROW(struct flows_conf),
+    WEFT__FLOW_FILE_ROWS("the connection matrix"),
     WEFT_TIME(
         struct flows_conf, trigger_ps, "trigger_delay", "100ns", "2ns", "1ms",
         "from an activation of a trigger to the start of its flows (assumed; none in htsim); shorter than the links' "
@@ -131,7 +128,6 @@ static const struct weft_param_table flows_params = WEFT_PARAM_TABLE("htsim", st
 struct expansion {
     const struct flows_conf *conf;
     struct weft_place place;
-    struct weft__file_hosts hosts;
     struct weft__htsim_matrix matrix;
     struct weft__trigger_builder triggers;
     struct weft_workload *workload;
@@ -144,55 +140,60 @@ static void use_trigger(struct weft__trigger_builder *b, uint32_t flow, uint64_t
 
 /// `flow`: its number in the workload.
 static void use_triggers(struct weft__trigger_builder *b, uint32_t flow, const struct weft__htsim_flow *f) {
-    use_trigger(b, flow, f->trigger, WEFT__TRIGGER_WAITS, f->place);
-    use_trigger(b, flow, f->send_done, WEFT__TRIGGER_ACKED, f->place);
-    use_trigger(b, flow, f->recv_done, WEFT__TRIGGER_DELIVERED, f->place);
+    use_trigger(b, flow, f->trigger, WEFT__TRIGGER_WAITS, f->file.place);
+    use_trigger(b, flow, f->send_done, WEFT__TRIGGER_ACKED, f->file.place);
+    use_trigger(b, flow, f->recv_done, WEFT__TRIGGER_DELIVERED, f->file.place);
 }
 
 static void add_trigger(struct weft__trigger_builder *b, const struct weft__htsim_trigger *t) {
     weft__triggers_add(b, &(struct weft__trigger_named){(uint32_t)t->id, t->kind, (uint32_t)t->count, t->place});
 }
 
-static enum weft_status add_flow(struct expansion *x, const struct weft__htsim_flow *f, struct weft_error *ret_error) {
-    struct weft_workload_common common = x->conf->common;
-    uint32_t src = 0, dst = 0;
-    if (common.repeat > 1 && (f->trigger || f->send_done || f->recv_done))
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, x->place,
-                              "repeat: %" PRIu64 " of flows with triggers; expected 1", common.repeat);
-    enum weft_status status = weft__file_hosts_at(&x->hosts, f->src, f->place, &src, ret_error);
-    if (!status) status = weft__file_hosts_at(&x->hosts, f->dst, f->place, &dst, ret_error);
-    if (f->prioritised) common.priority = f->priority;
-    if (!status)
-        status = weft_workload_add(x->workload, &common, f->place, src, dst, f->bytes,
-                                   weft_time_plus(common.start_ps, f->start_ps), ret_error);
-    if (!status) use_triggers(&x->triggers, x->workload->flows - 1, f);
-    return status;
+static enum weft_status open_matrix(void *state, const char *path, struct weft_place place,
+                                    struct weft_error *ret_error) {
+    struct expansion *x = state;
+    return weft__htsim_matrix_open(&x->matrix, path, place, ret_error);
 }
 
-static enum weft_status read_matrix(struct expansion *x, struct weft_error *ret_error) {
-    struct weft__htsim_entry e = {.kind = WEFT__HTSIM_FLOW};
-    enum weft_status status = WEFT_OK;
-    while (!status && e.kind != WEFT__HTSIM_END) {
+static enum weft_status check_repeat(const struct expansion *x, const struct weft__htsim_flow *f,
+                                     struct weft_error *ret_error) {
+    uint64_t repeat = x->conf->flows.common.repeat;
+    if (repeat == 1 || (!f->trigger && !f->send_done && !f->recv_done)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, x->place,
+                          "repeat: %" PRIu64 " of flows with triggers; expected 1", repeat);
+}
+
+/// The flow will be the workload's next one. Failures are events, which the importer writes.
+static enum weft_status next_flow(void *state, struct weft__file_flow *ret_flow, bool *ret_more,
+                                  struct weft_error *ret_error) {
+    struct expansion *x = state;
+    struct weft__htsim_entry e;
+    enum weft_status status;
+    do {
+        e = (struct weft__htsim_entry){.kind = WEFT__HTSIM_END};
         status = weft__htsim_matrix_next(&x->matrix, &e, ret_error);
         if (!status && e.kind == WEFT__HTSIM_TRIGGER) add_trigger(&x->triggers, &e.trigger);
-        if (!status && e.kind == WEFT__HTSIM_FLOW) status = add_flow(x, &e.flow, ret_error);
-    }
-    return status ? status : weft__triggers_finish(&x->triggers, x->conf->trigger_ps, x->workload, ret_error);
+    } while (!status && e.kind != WEFT__HTSIM_FLOW && e.kind != WEFT__HTSIM_END);
+    *ret_more = e.kind == WEFT__HTSIM_FLOW;
+    if (status) return status;
+    if (!*ret_more) return weft__triggers_finish(&x->triggers, x->conf->trigger_ps, x->workload, ret_error);
+    *ret_flow = e.flow.file;
+    use_triggers(&x->triggers, x->workload->flows, &e.flow);
+    return check_repeat(x, &e.flow, ret_error);
+}
+
+static void close_matrix(void *state) {
+    struct expansion *x = state;
+    weft__triggers_free(&x->triggers);
+    weft__lines_close(&x->matrix.lines);
 }
 
 static enum weft_status htsim_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,
                                      uint64_t seed, uint32_t entry, struct weft_workload *w,
                                      struct weft_error *ret_error) {
-    const struct flows_conf *c = conf;
-    struct expansion x = {.conf = c, .place = place, .workload = w};
-    enum weft_status status = weft__file_hosts_init(&x.hosts, c->hosts, place, topology, ret_error);
-    if (!status)
-        status = weft__htsim_matrix_open(&x.matrix, weft__path_beside(c->file, place, w->arena), place, ret_error);
-    if (status) return status;
-    status = read_matrix(&x, ret_error);
-    weft__triggers_free(&x.triggers);
-    weft__lines_close(&x.matrix.lines);
-    return status;
+    struct expansion x = {.conf = conf, .place = place, .workload = w};
+    const struct weft__flow_reader reader = {&x, open_matrix, next_flow, close_matrix};
+    return weft__flow_file_expand(conf, place, topology, &reader, w, ret_error);
 }
 
 static const struct weft_workload_ops flows_ops = {.expand = htsim_expand};
@@ -345,7 +346,7 @@ static enum weft_status read_flows(struct weft__htsim_matrix *matrix, const stru
         if (!status && e.kind == WEFT__HTSIM_TRIGGER) add_trigger(&triggers, &e.trigger);
         if (status || e.kind != WEFT__HTSIM_FLOW) continue;
         use_triggers(&triggers, (uint32_t)matrix->flows_read - 1, &e.flow);
-        *ret_bytes = weft__plus(*ret_bytes, e.flow.bytes);
+        *ret_bytes = weft__plus(*ret_bytes, e.flow.file.bytes);
     }
     if (!status) status = check_triggers(&triggers, (uint32_t)matrix->flows_read, ret_error);
     weft__triggers_free(&triggers);

@@ -220,12 +220,15 @@ static enum weft_status read_ends(const struct weft__htsim_matrix *m, char *word
                                   struct weft_error *ret_error) {
     char why[160], *arrow = strstr(word, "->");
     *arrow = 0;
-    if (!weft__quantity_parse(WEFT__COUNT, word, &f->src, why, sizeof why)) return BAD(f->place, "the source: %s", why);
-    if (!weft__quantity_parse(WEFT__COUNT, arrow + 2, &f->dst, why, sizeof why))
-        return BAD(f->place, "the destination: %s", why);
-    if (f->src >= m->nodes || f->dst >= m->nodes)
-        return BAD(f->place, "from %" PRIu64 " to %" PRIu64 " of %" PRIu64 " nodes", f->src, f->dst, m->nodes);
-    if (f->src == f->dst) return BAD(f->place, "from node %" PRIu64 " to itself; expected another one", f->src);
+    if (!weft__quantity_parse(WEFT__COUNT, word, &f->file.src, why, sizeof why))
+        return BAD(f->file.place, "the source: %s", why);
+    if (!weft__quantity_parse(WEFT__COUNT, arrow + 2, &f->file.dst, why, sizeof why))
+        return BAD(f->file.place, "the destination: %s", why);
+    if (f->file.src >= m->nodes || f->file.dst >= m->nodes)
+        return BAD(f->file.place, "from %" PRIu64 " to %" PRIu64 " of %" PRIu64 " nodes", f->file.src, f->file.dst,
+                   m->nodes);
+    if (f->file.src == f->file.dst)
+        return BAD(f->file.place, "from node %" PRIu64 " to itself; expected another one", f->file.src);
     return WEFT_OK;
 }
 
@@ -239,9 +242,9 @@ static enum weft_status read_trigger_number(struct weft__lines *lines, const cha
 }
 
 static enum weft_status check_flow(const struct weft__htsim_flow *f, bool started, struct weft_error *ret_error) {
-    if (started && f->trigger) return BAD(f->place, "a flow with start and trigger; expected one of them");
-    if ((!started && !f->trigger) || !f->bytes)
-        return BAD(f->place, "a flow needs start or trigger, and a size of at least 1 B");
+    if (started && f->trigger) return BAD(f->file.place, "a flow with start and trigger; expected one of them");
+    if ((!started && !f->trigger) || !f->file.bytes)
+        return BAD(f->file.place, "a flow needs start or trigger, and a size of at least 1 B");
     return WEFT_OK;
 }
 
@@ -250,18 +253,18 @@ static enum weft_status read_flow(struct weft__htsim_matrix *m, char *word, stru
     struct weft__lines *lines = &m->lines;
     bool started = false, sized = false;
     uint64_t id;
-    *f = (struct weft__htsim_flow){.place = lines->place};
+    *f = (struct weft__htsim_flow){.file.place = lines->place};
     enum weft_status status = read_ends(m, word, f, ret_error);
     while (!status && (word = weft__lines_word(lines))) {
         if (!strcmp(word, "start") && !started) {
             started = true;
-            status = weft__lines_quantity(lines, "the start", WEFT__TIME, "ps", &f->start_ps, ret_error);
+            status = weft__lines_quantity(lines, "the start", WEFT__TIME, "ps", &f->file.start_ps, ret_error);
         } else if (!strcmp(word, "size") && !sized) {
             sized = true;
-            status = weft__lines_quantity(lines, "the size", WEFT__BYTES, "B", &f->bytes, ret_error);
-        } else if (!strcmp(word, "prio") && !f->prioritised) {
-            f->prioritised = true;
-            status = weft__lines_number(lines, "the priority", PRIORITY_MAX, &f->priority, ret_error);
+            status = weft__lines_quantity(lines, "the size", WEFT__BYTES, "B", &f->file.bytes, ret_error);
+        } else if (!strcmp(word, "prio") && !f->file.prioritised) {
+            f->file.prioritised = true;
+            status = weft__lines_number(lines, "the priority", PRIORITY_MAX, &f->file.priority, ret_error);
         } else if (!strcmp(word, "id")) {
             status = weft__lines_number(lines, "the flow's id", UINT32_MAX, &id, ret_error);
         } else if (!strcmp(word, "trigger")) {

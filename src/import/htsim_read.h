@@ -4,6 +4,7 @@
 #define WEFT_IMPORT_HTSIM_READ_H
 
 #include "base/lines.h"
+#include "import/flow_file.h"
 #include "weft/trigger.h"
 
 enum { WEFT__HTSIM_TOR, WEFT__HTSIM_AGG, WEFT__HTSIM_CORE, WEFT__HTSIM_TIERS };
@@ -26,13 +27,9 @@ enum weft_status weft__htsim_read_topology(const char *path, struct weft_place p
                                            struct weft__htsim_topology *ret_topology, struct weft_error *ret_error);
 
 struct weft__htsim_flow {
-    uint64_t src, dst, priority;
-    bool prioritised; ///< it has a priority
-    weft_bytes bytes;
-    weft_time_ps start_ps;
+    struct weft__file_flow file;
     uint64_t trigger;              ///< that starts it, instead of a time; 0: none
     uint64_t send_done, recv_done; ///< triggers that it activates, at its sender and its receiver; 0: none
-    struct weft_place place;
 };
 
 struct weft__htsim_trigger {

@@ -141,7 +141,7 @@ static enum weft_status read_dimensions(struct maker *m) {
     }
     const char *ranks_of = c->common.rank_file;
     if (*c->dimensions && stride != m->job->ranks && *ranks_of)
-        return FAIL(m, weft__job_key_place(m->entry, "rank_file"),
+        return FAIL(m, weft__job_rank_file_place(m->entry),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected as many as the product of dimensions \"%s\"",
                     ranks_of, m->job->ranks, c->dimensions);
     if (*c->dimensions && stride != m->job->ranks)

@@ -34,6 +34,13 @@ enum weft__qp_scaling { WEFT__QP_ROUND_ROBIN, WEFT__QP_SPLIT };
 extern const char *const weft__qp_scalings[];
 enum weft__admission { WEFT__ADMISSION_CTS, WEFT__ADMISSION_NONE };
 extern const char *const weft__admissions[];
+extern const char *const weft__job_linear[];
+/// How many, or which host has which: the latter is `rank_file`.
+#define WEFT__JOB_RANKS_ROW(T)                                                                                         \
+    WEFT_UINT_OR(                                                                                                      \
+        T, common.ranks, "ranks", weft__job_linear, "rank_file", "0", "0", "16777216",                                 \
+        "of the job, 0: as many as its files say, or a rank each free host; linear: on the hosts in order; or "        \
+        "a rank_file")
 #define WEFT__JOB_ROWS(T, name)                                                                                        \
     WEFT_TEXT(T, common.group, "group", name, "name of the job, and flow group of its connections"),                   \
         WEFT_TEXT(T, common.hosts, "hosts", "*", "the hosts: a rank each"),                                            \
@@ -54,8 +61,7 @@ extern const char *const weft__admissions[];
                   "part of the GPU that each channel of a collective under way takes from compute (assumed; a "        \
                   "thread block of NCCL on one of 132 multiprocessors: 0.0076)"),                                      \
         WEFT_SECTION(T, common.server, "server", &weft_server_table, "servers of several GPUs"),                       \
-        WEFT_UINT(T, common.ranks, "ranks", "0", "0", "16777216",                                                      \
-                  "of the job; 0: as many as its files say, or a rank each free host"),                                \
+        WEFT__JOB_RANKS_ROW(T),                                                                                        \
         WEFT_BOOL(T, common.share_hosts, "share_hosts", "off",                                                         \
                   "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),           \
         WEFT_SECTION(T, common.occupied, "occupied", &weft_occupied_table, "servers that are not free"),               \
@@ -134,6 +140,8 @@ enum weft_status weft__job_find_hosts(const struct weft__job_common *common, con
 void weft__job_place(const struct weft__job_common *common, struct weft_job *job, struct weft_arena *arena);
 /// Where the user has written a key of the job; of the job, if nowhere.
 struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const char *key);
+/// The same of rank_file, which he may have written as ranks.
+struct weft_place weft__job_rank_file_place(const struct weft_model_conf *entry);
 /// `path` is relative to the folder of the file of `entry`; errors about the file as a whole are at `place`.
 enum weft_status weft__rank_file_read(const char *path, struct weft_place entry, struct weft_place place,
                                       struct weft_arena *arena, struct weft_rank_file *ret_file,

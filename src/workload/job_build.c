@@ -27,6 +27,7 @@ static const struct weft_param server_rows[] = {
 const struct weft_param_table weft_server_table = WEFT_PARAM_TABLE("server", struct weft_server_conf, server_rows);
 
 const char *const weft__job_orders[] = {"server", "listed", NULL};
+const char *const weft__job_linear[] = {"linear", NULL};
 const char *const weft__admissions[] = {"cts", "none", NULL};
 const char *const weft__qp_scalings[] = {"round_robin", "split", NULL};
 

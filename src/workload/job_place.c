@@ -47,6 +47,12 @@ struct weft_place weft__job_key_place(const struct weft_model_conf *entry, const
     const struct weft_tree *said = entry->tree ? weft_tree_find(entry->tree, key) : NULL;
     return said ? said->place : entry->place;
 }
+
+struct weft_place weft__job_rank_file_place(const struct weft_model_conf *entry) {
+    bool own = entry->tree && weft_tree_find(entry->tree, "rank_file");
+    return weft__job_key_place(entry, own ? "rank_file" : "ranks");
+}
+
 static struct weft_place place_of(const struct finder *f, const char *key) {
     return weft__job_key_place(f->entry, key);
 }
@@ -204,11 +210,11 @@ static enum weft_status take_rank_file(struct finder *f) {
     if (f->common->placement.place.file)
         return FAIL(f, f->common->placement.place, "placement: there is a rank_file, '%s', too; expected one of them",
                     f->common->rank_file);
-    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->entry->place, place_of(f, "rank_file"),
-                                                   f->arena, &file, f->error);
+    enum weft_status status = weft__rank_file_read(f->common->rank_file, f->entry->place,
+                                                   weft__job_rank_file_place(f->entry), f->arena, &file, f->error);
     if (status) return status;
     if (f->common->ranks && f->common->ranks != file.ranks)
-        return FAIL(f, place_of(f, "rank_file"),
+        return FAIL(f, weft__job_rank_file_place(f->entry),
                     "rank_file: '%s' has %" PRIu32 " ranks; expected the %" PRIu64 " of the job", f->common->rank_file,
                     file.ranks, f->common->ranks);
     uint32_t *rank_of = weft_arena_alloc(f->arena, f->topology->hosts, sizeof *rank_of); // + 1
