@@ -13,6 +13,7 @@
 
 #include "import/hpcc_config.h"
 #include "import/hpcc_read.h"
+#include "import/hpcc_window.h"
 #include "topology/builder.h"
 #include "weft/import.h"
 #include "weft/workload.h"
@@ -164,6 +165,7 @@ static const char *hpcc_recognise(const struct weft_import_file *file) {
 struct rates {
     weft_rate_bps host_bps, port_bps; ///< of hosts, and the greatest of all links
     weft_bytes headroom_bytes;        ///< three times what is under way on a link
+    weft_bytes window_bytes;          ///< 0: not known
 };
 
 static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates) {
@@ -178,8 +180,8 @@ static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates)
     }
 }
 
-static enum weft_status make_topology(const struct weft_import_file *file, struct weft_import *import,
-                                      struct rates *rates, struct weft_error *ret_error) {
+static enum weft_status make_topology(const struct weft_import_file *file, const struct weft__hpcc_config *c,
+                                      struct weft_import *import, struct rates *rates, struct weft_error *ret_error) {
     struct weft__hpcc_topology t;
     enum weft_status status =
         weft__hpcc_read_topology(file->path, WEFT_NOWHERE, weft_import_arena(import), &t, ret_error);
@@ -189,6 +191,8 @@ static enum weft_status make_topology(const struct weft_import_file *file, struc
     for (uint32_t i = 0; i < t.links; i++)
         lossy |= t.link[i].error_rate > 0;
     find_rates(&t, rates);
+    if (!c->window_off)
+        rates->window_bytes = weft__hpcc_window(&t, c->mtu_bytes ? c->mtu_bytes : 1000, weft_import_arena(import));
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: hpcc\n  file: %s\n",
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND,
@@ -263,6 +267,24 @@ static void say_dcqcn(struct weft_import *import, const struct weft__hpcc_config
             "Gbit/s");
 }
 
+/// A configuration that does not say HAS_WIN has a window.
+static void say_window(struct weft_import *import, const struct weft__hpcc_config *c, weft_bytes window) {
+    if (!window) {
+        weft_import_note(
+            import, WEFT_IMPORT_LEFT_OUT,
+            "HAS_WIN: no topology, or one that is too large, to say how large the window is (host.window)");
+        return;
+    }
+    weft_import_say(import, WEFT_IMPORT_HOST, "  window: %" PRIu64 "B\n", window);
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "a window of %" PRIu64 " bytes, the greatest bandwidth-delay product of two hosts (HAS_WIN)",
+                     window);
+    if (c->window_of_pair)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "GLOBAL_T 0: all pairs of hosts have the same window");
+    if (c->window_varies)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "VAR_WIN: the window does not shrink with the rate");
+}
+
 static void say_host(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
     weft_import_say(import, WEFT_IMPORT_HOST, "  preset: ns3_hpcc     # docs/peers.md\n  mtu: %" PRIu64 "B\n",
                     c->mtu_bytes ? c->mtu_bytes : 1000);
@@ -313,6 +335,7 @@ static void say_switch(struct weft_import *import, const struct weft__hpcc_confi
 static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
     char until[32];
     say_host(import, c, rates);
+    if (!c->window_off) say_window(import, c, rates->window_bytes);
     say_switch(import, c, rates);
     if (c->until_s > 0 && c->until_s < 8640000) {
         weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
@@ -343,7 +366,7 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
                                   *config = weft_import_find(file, files, "configuration");
     const struct weft_import_common *common = conf;
     struct weft_import_file room[2];
-    struct weft__hpcc_config c = {.ignored = ""};
+    struct weft__hpcc_config c = {.ignored = "", .window_off = !config};
     struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) status = weft_import_once(file, files, "configuration", ret_error);
@@ -356,7 +379,7 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     for (uint32_t f = 0; f < files && !status; f++)
         if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, ret_error);
     if (topology) rates = (struct rates){0};
-    if (!status && topology) status = make_topology(topology, import, &rates, ret_error);
+    if (!status && topology) status = make_topology(topology, &c, import, &rates, ret_error);
     if (!status) say_config(import, &c, &rates);
     return status;
 }

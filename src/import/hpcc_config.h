@@ -23,6 +23,7 @@ struct weft__hpcc_config {
     struct weft__hpcc_map kmin_kb, kmax_kb, pmax;
     double until_s;
     bool qcn_off, clamp, has_clamp;
+    bool window_off, window_of_pair, window_varies;
     const char *ignored; ///< keys that are not known, joined by blanks
 };
 

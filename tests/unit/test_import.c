@@ -97,6 +97,37 @@ static void hpcc_configuration(void **state) {
     free(made);
 }
 
+/// HAS_WIN: rate x (two delays, and a payload of 1000 B on each link). One switch at 100G and 1 us: 4160 ns, 52000 B,
+/// as a published run has it (scenarios/peers/incast.yaml). Two switches, 400G and 10 us between them: hosts at 25G and
+/// 1 us 2 x 12 us + 2 x 320 + 20 ns at 25G, 77062 B. One of 25G, and one of 100G and 2 us: 2 x 13 us + 320 + 20 + 80 ns
+/// at 25G, 82562 B, more than that one and its neighbours at 100G and 1 us have, 6160 ns, 77000 B.
+static void hpcc_windows(void **state) {
+    static const struct {
+        const char *topology, *config, *expected;
+    } cases[] = {
+        {"3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n", "", "  window: 52000B\n"},
+        {"3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n", "HAS_WIN 1\nGLOBAL_T 0\nVAR_WIN 1\n",
+         "# - GLOBAL_T 0: all pairs of hosts have the same window\n# - VAR_WIN: the window does not shrink"},
+        {"5 2 4\n3 4\n3 4 400Gbps 10us 0\n3 0 25Gbps 1us 0\n4 1 25Gbps 1us 0\n4 2 25Gbps 1us 0\n", "",
+         "  window: 77062B\n"},
+        {"6 2 5\n3 4\n3 4 400Gbps 10us 0\n3 0 25Gbps 1us 0\n4 1 100Gbps 1us 0\n4 2 100Gbps 1us 0\n4 5 100Gbps 2us 0\n",
+         "", "  window: 82562B\n"},
+        {"3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n", "HAS_WIN 0\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char config[256];
+        snprintf(config, sizeof config, "CC_MODE 1\nTOPOLOGY_FILE wired.txt\n%s", cases[i].config);
+        put("wired.txt", cases[i].topology);
+        const char *path = put("windows.txt", config);
+        struct weft_error error;
+        char *made = import("hpcc", &path, 1, &error);
+        if (*error.text) fail_msg("%s", error.text);
+        if (cases[i].expected ? !strstr(made, cases[i].expected) : strstr(made, "window:") != NULL)
+            fail_msg("%s in\n%s", cases[i].expected ? cases[i].expected : "window:", made);
+        free(made);
+    }
+}
+
 /// 1% of packets of 1048 bytes.
 static void error_rates_are_of_packets(void **state) {
     const char *path = put("lossy.txt", "3 1 2\n2\n0 2 100Gbps 1us 0.01\n1 2 100Gbps 1us 0\n");
@@ -347,6 +378,7 @@ int main(void) {
         cmocka_unit_test(simai_servers),
         cmocka_unit_test(error_rates_are_of_packets),
         cmocka_unit_test(hpcc_configuration),
+        cmocka_unit_test(hpcc_windows),
         cmocka_unit_test(a_directed_graph),
         cmocka_unit_test(links_by_position),
         cmocka_unit_test(simai_layers),
