@@ -16,15 +16,19 @@
 
 enum { COLUMNS_MAX = 16 };
 
-static const char *between, *loggops;
+static const char *between;
+static struct weft_cli_schedule as_schedule;
 static const char *const unit_names[] = {"host", "rack", "pod", NULL};
 enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
 
 static const struct weft_cli_option own[] = {
     {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
      &between, NULL},
+    {"goal", "FILE", "writes it as a schedule in GOAL: rank R is host R, collectives are messages", &as_schedule.goal,
+     NULL},
     {"loggops", "L,o,g,G,O,S",
-     "executes a schedule in GOAL under the LogGOPS model without a network: times in ns, S in bytes", &loggops, NULL},
+     "executes it as a schedule under the LogGOPS model, without a network: times in ns, S in bytes",
+     &as_schedule.loggops, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -36,7 +40,8 @@ static const struct weft_cli_command command = {
         "and send. It is executed without a network, so that messages take no time: that every step can be done, how\n"
         "much is sent, and what compute and start times alone take. Remote memory access is not part of it.\n"
         "A scenario with variants: the first, or the one that --variant names.\n"
-        "SCENARIO may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
+        "With --goal or --loggops it becomes a schedule first: collectives are messages of their algorithms, without\n"
+        "clear-to-send. SCENARIO may be a schedule in GOAL too, text or binary; it is told by its first bytes.\n"
         "Exit status: 0 done, 2 bad input, 4 steps that wait for one another for ever.",
     .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_JSON,
     .operands_min = 1,
@@ -211,11 +216,7 @@ static void print_text(const struct view *v) {
     printf("\nexecuted: %" PRIu64 " steps in %" PRIu64 " lanes; %s if messages took no time\n", v->result.steps,
            v->result.lanes, end);
     for (uint32_t j = 0; j < v->w->jobs; j++)
-        if (v->w->job[j].schedule) {
-            bool goal = !v->w->job[j].schedule->entry; // the others have no file that this command reads
-            printf("%s is a schedule, and not executed here%s%s\n", v->part[j].name, goal ? ": weft workload " : "",
-                   goal ? v->w->job[j].schedule->file : "");
-        }
+        if (v->w->job[j].schedule) printf("%s is a schedule, and not executed here: see --loggops\n", v->part[j].name);
     if (v->w->rmas) printf("remote memory access is left out: what it sends depends on answers\n");
     print_busiest(v, "sends", find_busiest(v, v->sent));
     print_busiest(v, "receives", find_busiest(v, v->received));
@@ -324,19 +325,29 @@ static enum weft_status say_stuck(const struct view *v, const struct weft_scenar
                           v->t->node[v->t->host[rank.host]].name, what);
 }
 
+static enum weft_status show_schedule(const struct view *v, const struct weft_scenario *s, bool json,
+                                      struct weft_arena *arena, struct weft_error *ret_error) {
+    struct weft_schedule *schedule;
+    enum weft_status status = weft_dag_schedule(&v->dag, s->path, arena, &schedule, ret_error);
+    if (!status) status = weft_schedule_check(schedule, ret_error);
+    return status ? status : weft_cli_schedule(schedule, &as_schedule, json, ret_error);
+}
+
 static enum weft_status workload(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                                  struct weft_error *ret_error) {
     struct weft_cli_simulation s = {0};
     uint32_t variant;
-    if (loggops)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--loggops"},
-                              "'%s' is a scenario; expected a schedule in GOAL", o->operand[0]);
     enum weft_status status = weft_cli_variant(o, file, &variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, ret_error);
     struct view v = {.t = s.topology, .w = s.workload};
     if (!status) status = choose_units(&v, s.arena, ret_error);
+    if (!status) v.dag = weft_dag_of(v.w, s.arena);
+    if (!status && (as_schedule.goal || as_schedule.loggops)) {
+        status = show_schedule(&v, s.scenario, o->json, s.arena, ret_error);
+        weft_cli_simulation_deinit(&s);
+        return status;
+    }
     if (!status) {
-        v.dag = weft_dag_of(v.w, s.arena);
         v.sent = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.sent);
         v.received = weft_arena_alloc(s.arena, v.t->hosts, sizeof *v.received);
         name_parts(&v, s.arena);
@@ -351,14 +362,14 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
     return status;
 }
 
-/// A schedule is no scenario: it is read at once.
+/// A schedule is no scenario: it is read at once. What --goal writes is none of the operands.
 static bool is_goal(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
-        if (*argv[i] != '-' && weft_cli_goal_recognise(argv[i])) return true;
+        if (*argv[i] != '-' && strcmp(argv[i - 1], "--goal") && weft_cli_goal_recognise(argv[i])) return true;
     return false;
 }
 
 int weft_cli_workload(int argc, char **argv) {
-    if (is_goal(argc, argv)) return weft_cli_goal(&command, &loggops, argc, argv);
+    if (is_goal(argc, argv)) return weft_cli_goal(&command, &as_schedule, argc, argv);
     return weft_cli_on_scenario(&command, argc, argv, workload);
 }

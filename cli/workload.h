@@ -4,10 +4,20 @@
 #define WEFT_CLI_WORKLOAD_H
 
 #include "cli.h"
+#include "weft/schedule.h"
 
 /// Whether the file is there and begins like GOAL.
 bool weft_cli_goal_recognise(const char *path);
-/// The command on such a file. `loggops`: what --loggops gives; *loggops is NULL without it.
-int weft_cli_goal(const struct weft_cli_command *command, const char **loggops, int argc, char **argv);
+/// What is to be done with a schedule; NULL: not.
+struct weft_cli_schedule {
+    const char *loggops; ///< executed: L,o,g,G,O,S
+    const char *goal;    ///< written to this file
+};
+/// The command on such a file. `options` are known when the arguments are parsed.
+int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,
+                  char **argv);
+/// Does it with a schedule, and shows what is in it.
+enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
+                                   struct weft_error *ret_error);
 
 #endif

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft workload on a schedule in GOAL: what is in it, and under LogGOPS when each rank ends.
+// weft workload on a schedule, from a file in GOAL or made of a scenario: what is in it, when each rank ends under
+// LogGOPS, and written in GOAL.
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "weft/goal.h"
 #include "workload.h"
 
+#include "base/draft.h"
 #include "base/json.h"
+#include "base/stream.h"
 
 bool weft_cli_goal_recognise(const char *path) {
     enum { LOOK = 65536 };
@@ -22,8 +27,7 @@ bool weft_cli_goal_recognise(const char *path) {
 }
 
 struct view {
-    const struct weft_cli_options *options;
-    const char *loggops;
+    const struct weft_cli_schedule *options;
     const struct weft_schedule *s;
     struct weft_loggops_result result;
 };
@@ -35,7 +39,7 @@ static void print_ns(weft_time_ps time) {
 }
 
 static void print_text(const struct view *v) {
-    if (v->loggops) {
+    if (v->options->loggops) {
         for (uint32_t r = 0; r < v->s->ranks; r++) {
             printf("Host %" PRIu32 ": ", r);
             print_ns(v->result.end_ps[r]);
@@ -56,7 +60,7 @@ static void print_json(const struct view *v) {
     weft__json_key_u64(&j, "dependencies", v->s->edges);
     weft__json_key_u64(&j, "messages", v->s->messages);
     weft__json_key_u64(&j, "bytes", v->s->bytes);
-    if (v->loggops) {
+    if (v->options->loggops) {
         weft__json_key_u64(&j, "end_ps", v->result.most_ps);
         weft__json_key(&j, "rank_end_ps");
         weft__json_begin_array(&j);
@@ -68,34 +72,63 @@ static void print_json(const struct view *v) {
     putchar('\n');
 }
 
-static enum weft_status show(struct view *v, struct weft_error *ret_error) {
-    struct weft_schedule *s = NULL;
+/// In the place of what the file had, when all of it is written.
+static enum weft_status write_goal(const char *path, const struct weft_schedule *s, struct weft_arena *arena,
+                                   struct weft_error *ret_error) {
+    const char *draft = weft__draft_name(path, arena);
+    FILE *file = weft__file_open(draft, "w");
+    bool failed = !file;
+    if (file) {
+        weft_goal_write(file, s);
+        failed = ferror(file);
+        failed |= fclose(file) != 0;
+        failed = failed || rename(draft, path);
+        if (failed) remove(draft);
+    }
+    if (!failed) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = "--goal"}, "cannot write '%s': %s",
+                          path, strerror(errno));
+}
+
+enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
+                                   struct weft_error *ret_error) {
+    struct view v = {.options = options, .s = s};
     struct weft_loggops model;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
-    if (v->options->settings || v->options->variant)
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
-                                (struct weft_place){.file = v->options->settings ? "--set" : "--variant"},
-                                "'%s' is a schedule; expected a scenario", v->options->operand[0]);
-    if (!status && v->loggops)
-        status = weft_loggops_parse(v->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
-    if (!status) status = weft_goal_load(v->options->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
-    v->s = s;
-    if (!status && v->loggops) status = weft_loggops_run(s, &model, arena, &v->result, ret_error);
-    if (!status) (v->options->json ? print_json : print_text)(v);
+    if (options->loggops)
+        status = weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
+    if (!status && options->loggops) status = weft_loggops_run(s, &model, arena, &v.result, ret_error);
+    if (!status && options->goal) status = write_goal(options->goal, s, arena, ret_error);
+    if (!status) (json ? print_json : print_text)(&v);
     weft_arena_free(arena);
     return status;
 }
 
-int weft_cli_goal(const struct weft_cli_command *command, const char **loggops, int argc, char **argv) {
-    struct weft_cli_options options;
-    int exit_status = weft_cli_parse(command, argc, argv, &options);
+static enum weft_status show(const struct weft_cli_options *o, const struct weft_cli_schedule *options,
+                             struct weft_error *ret_error) {
+    struct weft_schedule *s = NULL;
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    enum weft_status status = WEFT_OK;
+    if (o->settings || o->variant)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
+                                (struct weft_place){.file = o->settings ? "--set" : "--variant"},
+                                "'%s' is a schedule; expected a scenario", o->operand[0]);
+    if (!status) status = weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
+    if (!status) status = weft_cli_schedule(s, options, o->json, ret_error);
+    weft_arena_free(arena);
+    return status;
+}
+
+int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,
+                  char **argv) {
+    struct weft_cli_options o;
+    int exit_status = weft_cli_parse(command, argc, argv, &o);
     if (exit_status == WEFT_CLI_GO) {
-        struct view v = {.options = &options, .loggops = *loggops};
         struct weft_error error = {0};
-        exit_status = (int)show(&v, &error);
+        exit_status = (int)show(&o, options, &error);
         if (error.status) weft_cli_fail(&error);
     }
-    weft_cli_options_deinit(&options);
+    weft_cli_options_deinit(&o);
     return exit_status;
 }

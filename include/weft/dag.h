@@ -94,6 +94,13 @@ struct weft_dag_result {
     uint32_t what;           ///< counter, lane or connection
 };
 
+/// All of it as a schedule in which rank R is host R, with collectives as the messages of their algorithms: 36 to 40
+/// bytes per message at either end. Messages of a connection have its number as their tag; those of a schedule keep
+/// their own. Clear-to-send and what channels take from compute are not in it. `name`: for messages. Triggers, remote
+/// memory access, and wildcards beside anything else: an error. Otherwise weft_schedule_check accepts it.
+enum weft_status weft_dag_schedule(const struct weft_dag *dag, const char *name, struct weft_arena *arena,
+                                   struct weft_schedule **ret_schedule, struct weft_error *ret_error);
+
 /// Executes it without a network: messages take no time, but a connection holds no more than its slots.
 struct weft_dag_result weft_dag_execute(const struct weft_dag *dag, const struct weft_dag_options *options);
 

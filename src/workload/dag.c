@@ -5,7 +5,7 @@
 // Lane 0 goes through the turns: it computes, begins an operation, waits for its end, and at the end of an iteration
 // for that of all. The lanes of a communicator do its operations one after another: the next one when the rank has
 // begun it and all lanes have ended the one before. That is what src/transport/program.c does with them in a run.
-#include "weft/dag.h"
+#include "dag_lanes.h"
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
@@ -108,8 +108,9 @@ static bool sequence_next(const struct place *p, struct weft_dag_cursor *at, str
     return false;
 }
 
-static void place_step(const struct place *p, const struct weft_job_op *op, uint32_t number, uint32_t lane0,
-                       const struct weft_step *step, struct weft_dag_step *ret_step) {
+void weft__dag_place_step(const struct weft_job *job, uint32_t rank, uint32_t connection0, const struct weft_job_op *op,
+                          uint32_t number, uint32_t lane0, const struct weft_step *step,
+                          struct weft_dag_step *ret_step) {
     ret_step->op = op;
     ret_step->after_lane = lane0 + step->wait_lane;
     ret_step->after_steps = step->wait_steps;
@@ -119,14 +120,14 @@ static void place_step(const struct place *p, const struct weft_job_op *op, uint
     ret_step->keep = step->keep;
     ret_step->compute_ps = weft_job_step_time(op, step->bytes);
     for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->recv[k] != WEFT_NONE; k++) {
-        uint32_t src = weft_job_fellow(op, p->rank, number, step->recv[k]);
+        uint32_t src = weft_job_fellow(op, rank, number, step->recv[k]);
         ret_step->recv[ret_step->recvs++] =
-            p->connection0 + weft_job_find_connection(p->job, src, op->communicator, step->channel, p->rank);
+            connection0 + weft_job_find_connection(job, src, op->communicator, step->channel, rank);
     }
     for (uint32_t k = 0; k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
-        uint32_t dst = weft_job_fellow(op, p->rank, number, step->send[k]);
+        uint32_t dst = weft_job_fellow(op, rank, number, step->send[k]);
         ret_step->send[ret_step->sends++] =
-            p->connection0 + weft_job_find_connection(p->job, p->rank, op->communicator, step->channel, dst);
+            connection0 + weft_job_find_connection(job, rank, op->communicator, step->channel, dst);
     }
 }
 
@@ -155,7 +156,7 @@ static bool lane_next(const struct place *p, uint32_t communicator, uint32_t lan
         lane < op->ops->lanes(op->conf, &op->shape) ? op->ops->steps(op->conf, &op->shape, number, lane) : 0;
     struct weft_step step;
     if (weft_job_find_step(op, turn->part, number, lane, NULL, steps, &at->index, &step)) {
-        place_step(p, op, number, at->lane - lane, &step, ret_step);
+        weft__dag_place_step(p->job, p->rank, p->connection0, op, number, at->lane - lane, &step, ret_step);
         at->index++;
         return true;
     }

@@ -107,6 +107,31 @@ static void what_is_left_out_is_said(void **state) {
     assert_null(strstr(f->out, "left out"));
 }
 
+/// A scenario as a schedule: rank R is host R, and what is sent is the same; the file says so again.
+static void written_as_a_schedule(void **state) {
+    struct fixture *f = *state;
+    json_t *json = run_json(f, "workload s.yaml --goal s.goal --json");
+    assert_int_equal(number(json, "ranks"), 8);
+    assert_int_equal(number(json, "messages"), 7 + 2 * 3 * 3);
+    assert_int_equal(number(json, "bytes"), 7 * 1000000 + 2 * 3 * 3000000);
+    json_t *again = run_json(f, "workload s.goal --json");
+    assert_int_equal(number(again, "messages"), number(json, "messages"));
+    assert_int_equal(number(again, "steps"), number(json, "steps"));
+    assert_int_equal(number(again, "dependencies"), number(json, "dependencies"));
+    json_decref(json);
+    json_decref(again);
+    json = run_json(f, "workload s.yaml --loggops 1000,0,0,0.08,0,4194304 --json");
+    again = run_json(f, "workload s.goal --loggops 1000,0,0,0.08,0,4194304 --json");
+    assert_true(json_equal(json_object_get(json, "rank_end_ps"), json_object_get(again, "rank_end_ps")));
+    // host-1: it sends from 5us on, and takes no time
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(json, "rank_end_ps"), 1)), 5000000);
+    json_decref(json);
+    json_decref(again);
+    assert_int_equal(weft(f, "workload s.yaml --goal nowhere/s.goal"), 1);
+    assert_non_null(strstr(f->err, "--goal: cannot write 'nowhere/s.goal'"));
+    assert_int_equal(weft(f, "workload s.yaml --loggops 1"), 2);
+}
+
 static void mistakes_are_said(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "workload s.yaml --between racks"), 2);
@@ -119,9 +144,8 @@ static void mistakes_are_said(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_by_group_and_host),
-        cmocka_unit_test(who_sends_to_whom),
-        cmocka_unit_test(what_is_left_out_is_said),
+        cmocka_unit_test(sums_by_group_and_host),   cmocka_unit_test(who_sends_to_whom),
+        cmocka_unit_test(what_is_left_out_is_said), cmocka_unit_test(written_as_a_schedule),
         cmocka_unit_test(mistakes_are_said),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
