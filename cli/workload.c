@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "simulation.h"
+#include "weft/chakra.h"
 #include "weft/dag.h"
 #include "workload.h"
 
@@ -26,6 +27,8 @@ static const struct weft_cli_option own[] = {
      &between, NULL},
     {"goal", "FILE", "writes it as a schedule in GOAL: rank R is host R, collectives are messages", &as_schedule.goal,
      NULL},
+    {"chakra", "PREFIX", "writes its job as execution traces of Chakra: PREFIX.N.et for rank N, PREFIX.groups.json",
+     &as_schedule.chakra, NULL},
     {"loggops", "L,o,g,G,O,S",
      "executes it as a schedule under the LogGOPS model, without a network: times in ns, S in bytes",
      &as_schedule.loggops, NULL},
@@ -325,6 +328,19 @@ static enum weft_status say_stuck(const struct view *v, const struct weft_scenar
                           v->t->node[v->t->host[rank.host]].name, what);
 }
 
+/// The job as operations: a trace has collectives, and whoever replays it chooses their algorithms.
+static enum weft_status write_chakra(const struct view *v, const struct weft_scenario *s, struct weft_arena *arena,
+                                     struct weft_error *ret_error) {
+    const struct weft_schedule *schedule;
+    struct weft_place place = {.file = s->path};
+    if (v->w->jobs != 1 || v->dag.connections > v->dag.connection0[1])
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "%" PRIu32 " jobs and %" PRIu32 " flows; expected one job, and no flows, for traces",
+                              v->w->jobs, v->dag.connections - v->dag.connection0[v->w->jobs]);
+    enum weft_status status = weft_job_schedule(&v->w->job[0], s->path, arena, &schedule, ret_error);
+    return status ? status : weft_chakra_write(schedule, as_schedule.chakra, ret_error);
+}
+
 static enum weft_status show_schedule(const struct view *v, const struct weft_scenario *s, bool json,
                                       struct weft_arena *arena, struct weft_error *ret_error) {
     struct weft_schedule *schedule;
@@ -342,6 +358,7 @@ static enum weft_status workload(const struct weft_cli_options *o, const struct 
     struct view v = {.t = s.topology, .w = s.workload};
     if (!status) status = choose_units(&v, s.arena, ret_error);
     if (!status) v.dag = weft_dag_of(v.w, s.arena);
+    if (!status && as_schedule.chakra) status = write_chakra(&v, s.scenario, s.arena, ret_error);
     if (!status && (as_schedule.goal || as_schedule.loggops)) {
         status = show_schedule(&v, s.scenario, o->json, s.arena, ret_error);
         weft_cli_simulation_deinit(&s);

@@ -12,6 +12,7 @@ bool weft_cli_goal_recognise(const char *path);
 struct weft_cli_schedule {
     const char *loggops; ///< executed: L,o,g,G,O,S
     const char *goal;    ///< written to this file
+    const char *chakra;  ///< of a job: written to files of this prefix
 };
 /// The command on such a file. `options` are known when the arguments are parsed.
 int weft_cli_goal(const struct weft_cli_command *command, const struct weft_cli_schedule *options, int argc,

@@ -114,6 +114,9 @@ static enum weft_status show(const struct weft_cli_options *o, const struct weft
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT,
                                 (struct weft_place){.file = o->settings ? "--set" : "--variant"},
                                 "'%s' is a schedule; expected a scenario", o->operand[0]);
+    if (!status && options->chakra)
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--chakra"},
+                                "'%s' is a schedule; expected a scenario", o->operand[0]);
     if (!status) status = weft_goal_load(o->operand[0], WEFT_NOWHERE, arena, &s, ret_error);
     if (!status) status = weft_cli_schedule(s, options, o->json, ret_error);
     weft_arena_free(arena);

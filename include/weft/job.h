@@ -127,6 +127,11 @@ static inline uint32_t weft_job_stage_of(const struct weft_job *job, uint32_t ra
     return rank / job->stage_stride % job->stages;
 }
 
+/// What the ranks do, with collectives: the job's own schedule, or one made of its operations. Algorithms, channels and
+/// channel_cost are not in it. All-to-alls whose parts differ in size: an error. `name`: for messages.
+enum weft_status weft_job_schedule(const struct weft_job *job, const char *name, struct weft_arena *arena,
+                                   const struct weft_schedule **ret_schedule, struct weft_error *ret_error);
+
 /// The operation that a step of the job's schedule is; its group has at least two ranks.
 uint32_t weft_job_find_op(const struct weft_job *job, const struct weft_schedule_step *step);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "weft/chakra.h"
 #include "weft/dag.h"
 #include "weft/goal.h"
 
@@ -239,6 +240,78 @@ static void written_read_and_run(void **state) {
     }
 }
 
+// --- traces -------------------------------------------------------------------------------------------------------
+
+/// Written as traces of Chakra and read back, a job ends at the same picosecond. Of a pipeline messages wait for no
+/// clear-to-send there, so it may end earlier; without one it ends later by less than the acknowledgement of its last
+/// send.
+static void written_as_traces(void **state) {
+    static const struct {
+        const char *workload, *more;
+        bool same;
+    } jobs[] = {
+        {"{kind: collective, size: 4MB, repeat: 3, collective: all_reduce_ring}", "", true},
+        {"{kind: collective, size: 1MB, collective: all_to_all, start: 5us, server: {gpus: 4}}", ", server: {gpus: 4}",
+         true},
+        {"{kind: collective, size: 1MB, collective: all_gather, admission: none}", ", admission: none", true},
+        {"{kind: collective, size: 1MB, collective: reduce_scatter}", "", true},
+        {"{kind: collective, size: 1MB, collective: broadcast}", "", true},
+        {"{kind: collective, size: 1MB, collective: gather}", "", true},
+        {"{kind: job, dimensions: 'tp:4, dp:2', iterations: 2, operations: [{compute: 3us, size: 100KB, over: tp}, "
+         "{compute: "
+         "5us, size: 304KB, over: tp, collective: all_gather}, {size: 200KB, over: dp, overlap: on, collective: "
+         "all_gather},"
+         " {compute: 2us, size: 100KB, over: tp}, {size: 50KB}, {compute: 1us}]}",
+         "", true},
+        {"{kind: job, admission: none, dimensions: 'tp:2, pp:4', iterations: 2, operations: [{pipeline: {over: pp, "
+         "microbatches: 5,"
+         " size: 50KB, forward: [{compute: 4us}, {size: 20KB, over: tp}], backward: [{compute: 8us}]}}, {size: 30KB, "
+         "over: tp}]}",
+         ", admission: none", false},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char *text = text_of(NETWORK "workload: [%s]\n", jobs[i].workload), prefix[128];
+        struct workload x = must_load(text);
+        const struct weft_schedule *s;
+        snprintf(prefix, sizeof prefix, "%s/%zu", folder, i);
+        assert_int_equal(weft_job_schedule(&x.run.workload->job[0], "t.yaml", arena, &s, NULL), WEFT_OK);
+        assert_int_equal(weft_chakra_write(s, prefix, NULL), WEFT_OK);
+        char *again = text_of(NETWORK "workload: [{kind: chakra, file: %s, groups: %s.groups.json%s}]\n", prefix,
+                              prefix, jobs[i].more);
+        weft_time_ps first = end_of(text), second = end_of(again);
+        if (jobs[i].same)
+            assert_int_equal(first, second);
+        else
+            assert_in_range(second, first - first / 20, first + first / 20);
+        run_free(&x.run);
+        free(again);
+        free(text);
+    }
+}
+
+static void what_traces_do_not_have(void **state) {
+    static const struct {
+        const char *workload, *expected;
+    } bad[] = {
+        {"{kind: collective, size: 1MB, collective: broadcast, root: 2}",
+         "a root other than the first rank of its group"},
+        {"{kind: collective, size: 1MB, collective: all_to_all_v}", "all_to_all_v is none of the collectives"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *text = text_of(NETWORK "workload: [%s]\n", bad[i].workload), prefix[128];
+        struct workload x = must_load(text);
+        const struct weft_schedule *s;
+        struct weft_error error = {0};
+        snprintf(prefix, sizeof prefix, "%s/bad", folder);
+        enum weft_status status = weft_job_schedule(&x.run.workload->job[0], "t.yaml", arena, &s, &error);
+        if (!status) status = weft_chakra_write(s, prefix, &error);
+        assert_int_equal(status, WEFT_ERROR_INPUT);
+        if (!strstr(error.text, bad[i].expected)) fail_msg("%s", error.text);
+        run_free(&x.run);
+        free(text);
+    }
+}
+
 // --- schedules ----------------------------------------------------------------------------------------------------
 
 /// A schedule alone is itself again, line by line.
@@ -324,6 +397,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_ring_under_loggops, setup, teardown),
         cmocka_unit_test_setup_teardown(starts_of_flows, setup, teardown),
         cmocka_unit_test_setup_teardown(written_read_and_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(written_as_traces, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_traces_do_not_have, setup, teardown),
         cmocka_unit_test_setup_teardown(a_schedule_is_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(collectives_of_a_trace, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_refused, setup, teardown),
