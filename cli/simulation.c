@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,11 @@
 #include "base/draft.h"
 #include "progress.h"
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; ///< read by all threads that run something
 
 static void on_interrupt(int number) {
     (void)number;
-    interrupted = 1;
+    atomic_store(&interrupted, true);
 }
 
 void weft_cli_catch_interrupt(void) {
@@ -29,7 +30,7 @@ void weft_cli_catch_interrupt(void) {
 }
 
 bool weft_cli_interrupted(void) {
-    return interrupted;
+    return atomic_load(&interrupted);
 }
 
 enum weft_status weft_cli_simulation_init(struct weft_cli_simulation *s, const struct weft_scenario_file *file,
@@ -131,14 +132,18 @@ static enum weft_status say_interrupted(const struct weft_outcome *o, struct wef
     return weft_error_set(ret_error, WEFT_INTERRUPTED, WEFT_NOWHERE, "interrupted at %s of simulated time", now);
 }
 
+/// Draws how far the run is; false: it is to end.
+static bool go_on(void *progress, const struct weft_progress *now) {
+    return weft_cli_progress_on(progress, now) && !weft_cli_interrupted();
+}
+
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
     weft_cli_progress_init(&progress, label, options->quiet);
     struct weft_sim_options sim = {.threads = useful_threads(options->threads),
                                    .record = options->out || s->follow,
-                                   .interrupt = &interrupted,
-                                   .on_progress = weft_cli_progress_on,
+                                   .on_progress = go_on,
                                    .context = &progress,
                                    .capture_file = s->follow ? NULL : capture_file(s, options->out),
                                    .follow = s->follow};
