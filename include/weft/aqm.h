@@ -17,6 +17,10 @@ struct weft_aqm_ops {
     /// Optional. The depths that mean something to it: nothing is marked at or below the first, every packet above the
     /// second, and all are dropped above the third. For the record of a run.
     void (*thresholds)(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]);
+    /// Optional. The configuration for a port of that rate, in `arena` or `conf` itself. Boxes that have none but
+    /// `conf` for all ports refuse a configuration that `by_port` says is one.
+    const void *(*for_port)(const void *conf, weft_rate_bps rate, struct weft_arena *arena);
+    bool (*by_port)(const void *conf); ///< with for_port
     /// Optional, both or neither. Is on_dequeue to be asked under this configuration?
     bool (*wants_dequeue)(const void *conf);
     /// Hot. A packet leaves for the wire and `queue_bytes` stay behind it. PASS or, for capable packets, MARK.

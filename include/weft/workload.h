@@ -24,10 +24,11 @@ struct weft_flow {
     weft_time_ps start_ps;
     uint16_t qps; ///< queue pairs it is spread over: bytes / qps each, the first ones one byte more; at most `bytes`
     uint8_t priority;
-    uint8_t verb;  ///< enum weft_verb
-    bool messages; ///< its bytes come as messages: of a job when the schedule says
-    bool rma;      ///< or of remote memory access: it has no end, and is no result
-    bool waits;    ///< a trigger starts it; start_ps means nothing
+    uint8_t verb;         ///< enum weft_verb
+    bool messages : 1;    ///< its bytes come as messages: of a job when the schedule says
+    bool rma : 1;         ///< or of remote memory access: it has no end, and is no result
+    bool waits : 1;       ///< a trigger starts it; start_ps means nothing
+    uint16_t source_port; ///< UDP port that its first queue pair sends from, the next ones count on; 0: the NIC's rule
 };
 
 struct weft_workload {

@@ -8,6 +8,9 @@
 // A packet is judged by the queue that it joins, as the paper has it, or (mark_at: departure) marked by the queue that
 // it leaves behind, as alibaba-edu/High-Precision-Congestion-Control does it (switch-node.cc): the mark then does not
 // wait in the queue that it tells of.
+#include <stdio.h>
+#include <string.h>
+
 #include "base/units.h"
 #include "weft/aqm.h"
 
@@ -19,6 +22,7 @@ struct wred_conf {
     double max_probability;
     bool drop_incapable;
     uint32_t mark_at, preset;
+    const char *by_rate;
 };
 
 static const struct weft_param_value paper[] = {
@@ -45,11 +49,53 @@ static const struct weft_param wred_rows[] = {
               "drop packets that are not ECN-capable where others are marked (RFC 3168)"),
     WEFT_CHOICE(struct wred_conf, mark_at, "mark_at", "arrival", mark_at_names,
                 "mark by the depth that a packet meets, or by the one that it leaves behind"),
+    WEFT_TEXT(struct wred_conf, by_rate, "by_rate", "",
+              "min, max and perhaps max_probability of ports of a rate: [25Gbps 100KB 400KB 20%, 100Gbps 400KB 1600KB "
+              "20%]; a port has those of its rate, or of the greatest below it, or of the least"),
 };
+
+/// What `by_rate` says of ports of one rate.
+struct at_rate {
+    weft_rate_bps rate_bps;
+    weft_bytes min_bytes, max_bytes;
+    double max_probability; ///< negative: not said
+};
+
+/// The next item; false: there is none, or what is wrong with it stands in `why`.
+static bool next_rate(const char **text, struct at_rate *ret, char *why, size_t size) {
+    char item[128], word[4][32], rest;
+    size_t n = strcspn(*text, ",");
+    why[0] = 0;
+    if (!**text) return false;
+    snprintf(item, sizeof item, "%.*s", (int)n, *text);
+    *text += n + ((*text)[n] != 0);
+    int words = sscanf(item, "%31s %31s %31s %31s %c", word[0], word[1], word[2], word[3], &rest);
+    ret->max_probability = -1;
+    if (words != 3 && words != 4)
+        snprintf(why, size, "'%.60s'; expected a rate, min and max, and perhaps max_probability", item);
+    else if (weft__quantity_parse(WEFT__RATE, word[0], &ret->rate_bps, why, size) &&
+             weft__quantity_parse(WEFT__BYTES, word[1], &ret->min_bytes, why, size) &&
+             weft__quantity_parse(WEFT__BYTES, word[2], &ret->max_bytes, why, size)) {
+        if (words == 4 && (!weft__real_parse(word[3], &ret->max_probability) ||
+                           !(ret->max_probability >= 0 && ret->max_probability <= 1)))
+            snprintf(why, size, "'%.31s'; expected a probability, such as 20%%", word[3]);
+        else if (!weft__bytes_above("min", ret->min_bytes, "max", ret->max_bytes, why, size))
+            why[0] = 0;
+    }
+    return !*why;
+}
 
 static const char *wred_conf_check(const void *conf, char *text, size_t size) {
     const struct wred_conf *c = conf;
-    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size);
+    const char *wrong = weft__bytes_above("min", c->min_bytes, "max", c->max_bytes, text, size), *rates = c->by_rate;
+    struct at_rate at;
+    char why[160];
+    while (!wrong && next_rate(&rates, &at, why, sizeof why))
+        continue;
+    if (!wrong && *why) {
+        snprintf(text, size, "by_rate: %s", why);
+        return text;
+    }
     return wrong ? wrong : weft__bytes_above("max", c->max_bytes, "drop", c->drop_bytes, text, size);
 }
 static const struct weft_param_table wred_params =
@@ -95,7 +141,32 @@ static enum weft_aqm_verdict wred_on_dequeue(const void *conf, weft_bytes queue_
     return ecn_capable && queue_bytes > c->min_bytes && draw(c, queue_bytes, random) ? WEFT_AQM_MARK : WEFT_AQM_PASS;
 }
 
+static bool wred_by_port(const void *conf) {
+    return *((const struct wred_conf *)conf)->by_rate;
+}
+
+static const void *wred_for_port(const void *conf, weft_rate_bps rate, struct weft_arena *arena) {
+    const struct wred_conf *c = conf;
+    const char *rates = c->by_rate;
+    char why[160];
+    struct at_rate at, best = {0};
+    while (next_rate(&rates, &at, why, sizeof why)) {
+        bool fits = at.rate_bps <= rate, fitted = best.rate_bps && best.rate_bps <= rate;
+        bool better = fits ? !fitted || at.rate_bps > best.rate_bps : !fitted && at.rate_bps < best.rate_bps;
+        if (!best.rate_bps || better) best = at;
+    }
+    if (!best.rate_bps) return conf;
+    struct wred_conf *own = weft_arena_alloc(arena, 1, sizeof *own);
+    *own = *c;
+    own->min_bytes = best.min_bytes;
+    own->max_bytes = best.max_bytes;
+    if (best.max_probability >= 0) own->max_probability = best.max_probability;
+    return own;
+}
+
 static const struct weft_aqm_ops wred_ops = {
+    .by_port = wred_by_port,
+    .for_port = wred_for_port,
     .on_enqueue = wred_on_enqueue,
     .thresholds = wred_thresholds,
     .wants_dequeue = wred_wants_dequeue,

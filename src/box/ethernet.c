@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the Ethernet ports of all boxes but NICs have in common.
 #include "box/box.h"
+#include "weft/aqm.h"
 #include "weft/buffer.h"
 
 weft_time_ps weft__frame_least_ps(const struct weft_topology *t, uint32_t port) {
@@ -26,6 +27,16 @@ const struct weft_pfc_conf *weft__ethernet_pfc(const struct weft_device_conf *co
     return &conf->sw.pfc;
 }
 
+static bool buffer_by_port(const struct weft_switch_conf *conf) {
+    const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
+    return buffer->by_port && buffer->by_port(conf->buffer.conf);
+}
+
+static bool aqm_by_port(const struct weft_switch_conf *conf) {
+    const struct weft_aqm_ops *aqm = conf->aqm.model->ops;
+    return aqm->by_port && aqm->by_port(conf->aqm.conf);
+}
+
 /// Of the slowest host.
 static weft_rate_bps find_host_rate(const struct weft_topology *t) {
     weft_rate_bps least = UINT64_MAX;
@@ -38,8 +49,7 @@ static weft_rate_bps find_host_rate(const struct weft_topology *t) {
 
 const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_conf *conf, const struct weft_topology *t,
                                                     uint32_t node, struct weft_arena *arena) {
-    const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
-    if (!buffer->by_port || !buffer->by_port(conf->buffer.conf)) return NULL;
+    if (!buffer_by_port(conf) && !aqm_by_port(conf)) return NULL;
     struct weft_buffer_port *port = weft_arena_alloc(arena, t->node[node].ports, sizeof *port);
     weft_rate_bps host_rate = find_host_rate(t);
     for (uint32_t k = 0; k < t->node[node].ports; k++) {
@@ -53,7 +63,7 @@ const struct weft_buffer_port *weft__ethernet_links(const struct weft_switch_con
 static const char *check_links(const struct weft__plan *plan, uint32_t node, const struct weft_switch_conf *conf,
                                char *text, size_t size) {
     const struct weft_buffer_ops *buffer = conf->buffer.model->ops;
-    if (!buffer->by_port || !buffer->by_port(conf->buffer.conf)) return NULL;
+    if (!buffer_by_port(conf)) return NULL;
     const struct weft_node_info *info = &plan->topology->node[node];
     if (!weft__box_of(info)->takes_routes) return "it goes by the links of ports, which Ethernet switches alone do";
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
@@ -77,6 +87,10 @@ enum weft_status weft__ethernet_check(const struct weft__plan *plan, uint32_t no
             ret_error, WEFT_ERROR_INPUT, conf->buffer.place,
             "switch.buffer of %s: %s counts at the queues of outputs, and these ports have only inputs",
             t->node[node].name, conf->buffer.model->name);
+    if (aqm_by_port(conf) && !weft__box_of(&t->node[node])->takes_routes)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, conf->aqm.place,
+                              "switch.aqm of %s: by_rate is of ports of Ethernet switches, and this is none",
+                              t->node[node].name);
     const char *wrong =
         buffer->fit(conf->buffer.conf, ports, conf->pfc.priorities, plan->frame_bytes, text, sizeof text);
     if (!wrong) wrong = check_links(plan, node, conf, text, sizeof text);

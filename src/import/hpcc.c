@@ -209,7 +209,13 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     return WEFT_OK;
 }
 
-static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import,
+/// Destination ports of all flows: that of the first, and whether others have another.
+struct ports {
+    uint64_t first;
+    bool any, differ;
+};
+
+static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import, struct ports *ports,
                                    struct weft_error *ret_error) {
     struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
@@ -221,6 +227,9 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
         if (status || !more) break;
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
+        if (!ports->any) ports->first = flows.port;
+        ports->any = true;
+        ports->differ |= flows.port != ports->first;
     }
     weft__lines_close(&flows.lines);
     if (status) return status;
@@ -233,7 +242,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
 
 // --- configuration ------------------------------------------------------------------------------------------------
 
-enum { CC_DCQCN = 1 };
+enum { CC_DCQCN = 1, PORT = 100 }; // PORT: that of ecmp_murmur3 unless told
 
 static void say_rate(struct weft_import *import, const char *key, weft_rate_bps rate) {
     char text[32];
@@ -303,26 +312,35 @@ static void say_host(struct weft_import *import, const struct weft__hpcc_config 
                          c->cc_mode);
 }
 
-static void say_switch(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+/// Thresholds of marking: those of the fastest link, and of ports of each rate where the configuration has several.
+static void say_marking(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
     double port = (double)rates->port_bps / 25e9, kmin = weft__hpcc_map_at(&c->kmin_kb, rates->port_bps),
            kmax = weft__hpcc_map_at(&c->kmax_kb, rates->port_bps), pmax = weft__hpcc_map_at(&c->pmax, rates->port_bps);
     bool own = !isnan(kmin) && !isnan(kmax);
-    weft_import_say(import, WEFT_IMPORT_SWITCH, "  preset: ns3_hpcc     # docs/peers.md\n");
-    if (c->qcn_off) {
-        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: none\n");
-    } else {
-        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: {kind: wred, preset: hpcc, min: %.0fB, max: %.0fB",
-                        1000 * (own ? kmin : 100 * port), 1000 * (own ? kmax : 400 * port));
-        if (!isnan(pmax)) weft_import_say(import, WEFT_IMPORT_SWITCH, ", max_probability: %g", pmax);
-        weft_import_say(import, WEFT_IMPORT_SWITCH, "}\n");
-        if (!own)
-            weft_import_note(import, WEFT_IMPORT_ASSUMED,
-                             "Kmin and Kmax by the rate of the fastest link, as HPCC's run script has them: 100 KB and "
-                             "400 KB for each 25 Gbit/s");
-        else if (c->kmin_kb.n > 1)
-            weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
-                             "Kmin and Kmax of slower ports: all ports have those of the fastest link");
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: {kind: wred, preset: hpcc, min: %.0fB, max: %.0fB",
+                    1000 * (own ? kmin : 100 * port), 1000 * (own ? kmax : 400 * port));
+    if (!isnan(pmax)) weft_import_say(import, WEFT_IMPORT_SWITCH, ", max_probability: %g", pmax);
+    for (uint32_t i = 0; own && c->kmin_kb.n > 1 && i < c->kmin_kb.n; i++) {
+        char rate[32];
+        weft_rate_bps bps = c->kmin_kb.rate_bps[i];
+        weft__quantity_format(WEFT__RATE, bps, rate, sizeof rate);
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "%s%s %.0fB %.0fB", i ? ", " : ",\n    by_rate: [", rate,
+                        1000 * c->kmin_kb.value[i], 1000 * weft__hpcc_map_at(&c->kmax_kb, bps));
+        if (!isnan(pmax)) weft_import_say(import, WEFT_IMPORT_SWITCH, " %g", weft__hpcc_map_at(&c->pmax, bps));
     }
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "%s}\n", own && c->kmin_kb.n > 1 ? "]" : "");
+    if (!own)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "Kmin and Kmax by the rate of the fastest link, as HPCC's run script has them: 100 KB and "
+                         "400 KB for each 25 Gbit/s");
+}
+
+static void say_switch(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+    weft_import_say(import, WEFT_IMPORT_SWITCH, "  preset: ns3_hpcc     # docs/peers.md\n");
+    if (c->qcn_off)
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: none\n");
+    else
+        say_marking(import, c, rates);
     weft_import_say(import, WEFT_IMPORT_SWITCH, "  buffer: {total: %" PRIu64 "MiB}\n",
                     c->buffer_mb ? c->buffer_mb : 16);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,
@@ -332,11 +350,19 @@ static void say_switch(struct weft_import *import, const struct weft__hpcc_confi
     if (!c->buffer_mb) weft_import_note(import, WEFT_IMPORT_ASSUMED, "16 MiB of switch buffer (BUFFER_SIZE)");
 }
 
-static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
+static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates,
+                       const struct ports *ports) {
     char until[32];
     say_host(import, c, rates);
     if (!c->window_off) say_window(import, c, rates->window_bytes);
     say_switch(import, c, rates);
+    if (ports->first != PORT && ports->first)
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  route: {kind: ecmp_murmur3, destination_port: %" PRIu64 "}\n",
+                        ports->first);
+    if (ports->differ)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "destination ports of flows: the hash takes %" PRIu64 ", that of the first, for all",
+                         ports->first);
     if (c->until_s > 0 && c->until_s < 8640000) {
         weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
         weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", until);
@@ -368,6 +394,7 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     struct weft_import_file room[2];
     struct weft__hpcc_config c = {.ignored = "", .window_off = !config};
     struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
+    struct ports ports = {.first = PORT};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) status = weft_import_once(file, files, "configuration", ret_error);
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
@@ -375,12 +402,12 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
     if (!status && config)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
-    if (!status && flows == &room[1]) status = make_flows(flows, import, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, import, &ports, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, ret_error);
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, &ports, ret_error);
     if (topology) rates = (struct rates){0};
     if (!status && topology) status = make_topology(topology, &c, import, &rates, ret_error);
-    if (!status) say_config(import, &c, &rates);
+    if (!status) say_config(import, &c, &rates, &ports);
     return status;
 }
 

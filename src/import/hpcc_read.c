@@ -174,7 +174,6 @@ static enum weft_status check_end(struct weft__hpcc_flows *flows, struct weft_er
 enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *f, bool *ret_more,
                                        struct weft_error *ret_error) {
     struct weft__lines *lines = &flows->lines;
-    uint64_t port; // of the destination: nothing here
     *ret_more = flows->read < flows->n;
     if (!*ret_more) return check_end(flows, ret_error);
     flows->read++;
@@ -183,7 +182,7 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
     f->prioritised = true;
     if (!status) status = number(lines, "its destination", nodes_max, &f->dst, ret_error);
     if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
-    if (!status) status = number(lines, "its destination port", PORT_MAX, &port, ret_error);
+    if (!status) status = number(lines, "its destination port", PORT_MAX, &flows->port, ret_error);
     if (!status) status = number(lines, "its bytes", UINT64_C(100000000000000), &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
     if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);

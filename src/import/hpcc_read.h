@@ -33,6 +33,7 @@ enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place pl
 struct weft__hpcc_flows {
     struct weft__lines lines;
     uint64_t n, read;
+    uint64_t port; ///< UDP destination port of the last flow read
 };
 enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
                                        struct weft_error *ret_error);

@@ -16,8 +16,9 @@ struct murmur3_conf {
 };
 
 static const struct weft_param murmur3_rows[] = {
-    WEFT_UINT(struct murmur3_conf, first_port, "first_port", "10000", "1", "49151",
-              "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc)"),
+    WEFT_UINT(struct murmur3_conf, first_port, "first_port", "10000", "0", "49151",
+              "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc); 0 where flows name "
+              "their ports"),
     WEFT_UINT(struct murmur3_conf, destination_port, "destination_port", "100", "1", "65535",
               "UDP destination port of all flows (100 in the HPCC simulator's flow files)"),
 };

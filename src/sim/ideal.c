@@ -172,7 +172,7 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     const struct weft_qp_numbers first = {weft_address_qp(0), weft_address_qp(0), flow->src, flow->dst};
     ways.qp_numbers = &first;
     uint16_t entropy =
-        weft__qp_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow->src, 0);
+        weft__flow_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow, 0, 0);
     weft_time_ps time = weft__calc_ideal_fct(&ways, flow, weft__planes(topology, ways.device), 0, entropy);
     weft_routes_free(routes);
     weft_arena_free(arena);

@@ -82,7 +82,7 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
         const struct weft_host_conf *conf = &ways.device[topology->host[f->src]]->host;
         for (uint32_t q = 0; q < f->qps && q < f->bytes; q++) {
             path[*ret_paths] = (struct weft_path){.flow = i, .qp = q};
-            uint16_t entropy = weft__qp_entropy(conf, scenario->run.seed, f->src, before[i] + q);
+            uint16_t entropy = weft__flow_entropy(conf, scenario->run.seed, f, before[i], q);
             trace(&ways, &net, f, at_src[f->src]++ % planes, (uint32_t)*ret_paths, entropy, arena, &path[*ret_paths]);
             ++*ret_paths;
         }

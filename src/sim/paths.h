@@ -13,6 +13,13 @@ static inline uint16_t weft__qp_entropy(const struct weft_host_conf *conf, uint6
     entropy.drawn = conf->source_port == WEFT_SOURCE_PORT_HOST_PAIR ? 0 : k;
     return weft_random_u64(&entropy) & 0x3fff;
 }
+/// Of queue pair q of a flow, before which there were so many between its hosts. A port that the flow names has the
+/// entropy in its lower 14 bits.
+static inline uint16_t weft__flow_entropy(const struct weft_host_conf *conf, uint64_t seed,
+                                          const struct weft_flow *flow, uint64_t before, uint32_t q) {
+    if (flow->source_port) return (flow->source_port + q) & 0x3fff;
+    return weft__qp_entropy(conf, seed, flow->src, before + q);
+}
 /// Of all queue pairs. Each NIC counts its own in the order of the flows. In `arena`.
 const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *workload, uint32_t hosts,
                                                struct weft_arena *arena);

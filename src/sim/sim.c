@@ -214,7 +214,7 @@ static void make_queue_pairs(struct weft__network *net) {
                 .at_src = at_src,
                 .at_dst = receives[f->dst]++,
                 .mtu = (uint16_t)conf->mtu_bytes,
-                .entropy = weft__qp_entropy(conf, net->scenario->run.seed, f->src, before[i] + k),
+                .entropy = weft__flow_entropy(conf, net->scenario->run.seed, f, before[i], k),
                 .priority = f->priority,
                 .verb = f->verb,
             };

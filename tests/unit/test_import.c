@@ -70,12 +70,12 @@ static void hpcc_configuration(void **state) {
         "KMIN_MAP 2 100000000000 400 200000000000 800\nKMAX_MAP 2 100000000000 1600 200000000000 3200\n"
         "PMAX_MAP 1 100000000000 0.25\nSIMULATOR_STOP_TIME 4.5\nTOPOLOGY_FILE topo.txt\n"
         "FLOW_FILE flow.txt\nMY_KEY 5\n";
-    put("flow.txt", "1\n0 1 3 100 5000 2.0\n");
+    put("flow.txt", "2\n0 1 3 100 5000 2.0\n1 0 3 101 5000 2.0\n");
     put("topo.txt", topology);
     const char *path[] = {put("config.txt", text), put("other.txt", "2\n0 1 3 100 5000 2.0\n1 2 3 100 7 2.0\n")};
     struct run r = run_import("hpcc", path, 1);
     const struct weft_device_conf *device = &r.scenario->device[0];
-    assert_int_equal(r.workload->flows, 1);
+    assert_int_equal(r.workload->flows, 2);
     assert_int_equal(device->host.mtu_bytes, 4096);
     assert_string_equal(device->host.cc.model->name, "dcqcn_connectx");
     assert_int_equal(r.scenario->run.until_ps, 4500 * WEFT_PS_PER_MS);
@@ -89,6 +89,8 @@ static void hpcc_configuration(void **state) {
                                        "hyper_increase: 400Mbps",
                                        "min: 800000B, max: 3200000B",
                                        "max_probability: 0.25",
+                                       "by_rate: [100Gbps 400000B 1600000B 0.25, 200Gbps 800000B 3200000B 0.25]",
+                                       "destination ports of flows: the hash takes 100",
                                        "total: 20MiB",
                                        "on the longest link: 75000",
                                        "configuration: MY_KEY"};

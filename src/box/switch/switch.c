@@ -69,7 +69,7 @@ static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mas
 static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_packet *p, uint32_t out) {
     struct weft__port_queue *queue = &sw->port[out].queue[p->priority];
     if (!(sw->conf->aqm_priorities >> p->priority & 1)) return;
-    if (sw->aqm->on_dequeue(sw->conf->aqm.conf, queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
+    if (sw->aqm->on_dequeue(sw->aqm_conf[out], queue->bytes - p->bytes, p->ecn != WEFT_ECN_NOT_ECT,
                             &sw->ether.ecn_random) != WEFT_AQM_MARK)
         return;
     p->ecn = WEFT_ECN_CE;
@@ -408,7 +408,7 @@ static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w,
     struct weft__port_queue *queue = &port->queue[priority];
     bool mark = false;
     if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
-        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->conf->aqm.conf, queue->bytes, p->bytes,
+        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->aqm_conf[out], queue->bytes, p->bytes,
                                                             p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
         if (verdict == WEFT_AQM_DROP) {
             drop(sw, w, p, out, out, WEFT_DROP_AQM);

@@ -34,6 +34,7 @@ struct weft__switch {
     uint32_t ports, index;    ///< index: among switches
     uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
     bool arbitrated, has_cut_through, aqm_leaving;
+    const void **aqm_conf;     ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
     void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
     const struct weft_qp_numbers *qp_numbers;
@@ -90,7 +91,7 @@ struct weft__switch_setup {
     uint32_t epochs;
     struct weft_packet_pool *pool;
     void *route_state;                   ///< initialised; NULL: the route model has none
-    const struct weft_buffer_port *link; ///< [ports]; NULL: the buffer does not go by them
+    const struct weft_buffer_port *link; ///< [ports]; NULL: neither buffer nor AQM goes by them
     bool lldp;                           ///< its ports will have one each
     const bool *sampled;
     weft_time_ps sample_interval_ps;

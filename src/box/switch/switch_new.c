@@ -45,10 +45,16 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->port = sw->ether.port;
     sw->buffer = sw->ether.buffer;
     sw->buffer_state = sw->ether.buffer_state;
-    for (uint32_t k = 0; setup->link && k < sw->ports; k++)
+    bool by_port = sw->buffer->by_port && sw->buffer->by_port(conf->buffer.conf);
+    for (uint32_t k = 0; by_port && k < sw->ports; k++)
         sw->buffer->set_port(sw->buffer_state, conf->buffer.conf, k, &setup->link[k]);
     sw->scheduler = sw->ether.scheduler;
     sw->aqm = sw->ether.aqm;
+    sw->aqm_conf = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->aqm_conf);
+    for (uint32_t k = 0; k < sw->ports; k++)
+        sw->aqm_conf[k] = setup->link && sw->aqm->for_port
+                              ? sw->aqm->for_port(conf->aqm.conf, setup->link[k].rate_bps, setup->arena)
+                              : conf->aqm.conf;
     sw->queueing = conf->queueing.model->ops;
     sw->route = conf->route.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
