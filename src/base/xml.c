@@ -58,6 +58,13 @@ static void end(void *context, const XML_Char *name) {
     if (status) stop(r, status);
 }
 
+static void on_text(void *context, const XML_Char *piece, int n) {
+    struct reading *r = context;
+    if (r->status) return;
+    enum weft_status status = r->handler->text(r->context, piece, (size_t)n, r->depth, place_of(r), r->error);
+    if (status) stop(r, status);
+}
+
 static void on_document_type(void *context, const XML_Char *name, const XML_Char *system, const XML_Char *public,
                              int internal) {
     struct reading *r = context;
@@ -113,6 +120,7 @@ enum weft_status weft__xml_read(const char *path, struct weft_place place, const
     weft_memory_cleanup_add(&cleanup, close_reading, &r);
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, begin, end);
+    if (handler->text) XML_SetCharacterDataHandler(r.parser, on_text);
     XML_SetStartDoctypeDeclHandler(r.parser, on_document_type);
     enum weft_status status = parse(&r);
     weft_memory_cleanup_remove(&cleanup);

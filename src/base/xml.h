@@ -17,11 +17,14 @@ struct weft__xml_element {
     uint32_t depth; ///< 0: the root
 };
 
-/// What to do with elements, in the order of the file. Text between elements is not looked at.
+/// What to do with elements, in the order of the file.
 struct weft__xml_handler {
     enum weft_status (*begin)(void *context, const struct weft__xml_element *element, struct weft_error *ret_error);
     /// May be NULL; with the place where the element ends.
     enum weft_status (*end)(void *context, const struct weft__xml_element *element, struct weft_error *ret_error);
+    /// May be NULL: text is not looked at. A piece of text, within so many elements; one text may come in many pieces.
+    enum weft_status (*text)(void *context, const char *piece, size_t n, uint32_t depth, struct weft_place place,
+                             struct weft_error *ret_error);
 };
 
 /// `path` lives as long as the places. A file that cannot be read: an error at `place`.

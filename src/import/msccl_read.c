@@ -272,7 +272,7 @@ static enum weft_status on_end(void *context, const struct weft__xml_element *e,
 
 enum weft_status weft__msccl_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                   struct weft__msccl **ret_program, struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {begin, on_end};
+    static const struct weft__xml_handler handler = {.begin = begin, .end = on_end};
     struct reader r = {.arena = arena, .m = weft_arena_alloc(arena, 1, sizeof *r.m)};
     r.m->file = weft_arena_text(arena, path);
     *ret_program = r.m;

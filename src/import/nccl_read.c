@@ -161,7 +161,7 @@ static void share_nics(struct weft__nccl_server *s) {
 
 enum weft_status weft__nccl_server_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_server *ret_server, struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {server_begin, NULL};
+    static const struct weft__xml_handler handler = {.begin = server_begin};
     struct server_reader r = {.arena = arena, .server = ret_server};
     *ret_server = (struct weft__nccl_server){.gpu = weft_arena_alloc(arena, GPUS_MAX, sizeof *ret_server->gpu),
                                              .nic = weft_arena_alloc(arena, NICS_MAX, sizeof *ret_server->nic)};
@@ -271,7 +271,7 @@ static enum weft_status graph_end(void *context, const struct weft__xml_element 
 
 enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_graphs *ret_graphs, struct weft_error *ret_error) {
-    static const struct weft__xml_handler handler = {graph_begin, graph_end};
+    static const struct weft__xml_handler handler = {.begin = graph_begin, .end = graph_end};
     struct graph_reader r = {.graphs = ret_graphs, .arena = arena};
     *ret_graphs = (struct weft__nccl_graphs){0};
     enum weft_status status = weft__xml_read(path, place, &handler, &r, ret_error);

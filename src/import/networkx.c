@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of NetworkX as topologies (import/networkx_read.h), read in place.
+// Graphs of NetworkX, and graphs in GraphML, as topologies (import/networkx_read.h), read in place.
 //
 // Differences. A link carries both directions at one rate and delay: of a directed graph, two links that are each
 // other's direction are one, and one alone is a link both ways. A host has one link. Weights mean nothing by
@@ -10,10 +10,20 @@
 
 #include "base/lines.h"
 #include "base/units.h"
+#include "base/xml.h"
 #include "import/networkx_read.h"
 #include "weft/import.h"
 
 static const char source[] = "NetworkX reference, readwrite, JSON: node_link_data";
+static const char graphml_source[] = "Brandes et al., GraphML progress report, GD 2001; graphml.graphdrawing.org";
+
+/// A reader of files: weft__networkx_read or weft__graphml_read.
+struct format {
+    const char *name;
+    enum weft_status (*read)(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
+                             struct weft_arena *arena, struct weft__networkx *ret_graph, struct weft_error *ret_error);
+};
+static const struct format networkx = {"networkx", weft__networkx_read}, graphml = {"graphml", weft__graphml_read};
 
 #define ATTRIBUTE_ROWS(T)                                                                                              \
     WEFT_TEXT(T, graph.rate_key, "rate_key", "",                                                                       \
@@ -42,17 +52,30 @@ static const struct weft_param topology_rows[] = {
 static const struct weft_param_table topology_params =
     WEFT_PARAM_TABLE_LISTS("networkx", struct topology_conf, topology_rows, NULL, weft__topology_lists);
 
-static enum weft_status networkx_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
-                                       struct weft_error *ret_error) {
-    const struct topology_conf *c = conf;
+static const struct weft_param_table graphml_topology_params =
+    WEFT_PARAM_TABLE_LISTS("graphml", struct topology_conf, topology_rows, NULL, weft__topology_lists);
+
+static enum weft_status build(const struct format *format, const struct topology_conf *c,
+                              struct weft_topology_builder *b, struct weft_error *ret_error) {
     struct weft_place entry = b->place;
     struct weft__networkx g;
     enum weft_status status =
-        weft__networkx_read(weft__path_beside(c->file, entry, b->arena), entry, &c->graph, b->arena, &g, ret_error);
+        format->read(weft__path_beside(c->file, entry, b->arena), entry, &c->graph, b->arena, &g, ret_error);
     return status ? status : weft__file_graph_build(&g.graph, b, ret_error);
 }
 
+static enum weft_status networkx_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                       struct weft_error *ret_error) {
+    return build(&networkx, conf, b, ret_error);
+}
+
+static enum weft_status graphml_build(const void *conf, const struct weft_tree *tree, struct weft_topology_builder *b,
+                                      struct weft_error *ret_error) {
+    return build(&graphml, conf, b, ret_error);
+}
+
 static const struct weft_topology_ops topology_ops = {.build = networkx_build};
+static const struct weft_topology_ops graphml_topology_ops = {.build = graphml_build};
 
 const struct weft_model weft__topology_networkx = {
     .kind = WEFT_KIND_TOPOLOGY,
@@ -61,6 +84,15 @@ const struct weft_model weft__topology_networkx = {
     .source = source,
     .params = &topology_params,
     .ops = &topology_ops,
+};
+
+const struct weft_model weft__topology_graphml = {
+    .kind = WEFT_KIND_TOPOLOGY,
+    .name = "graphml",
+    .summary = "a graph in GraphML: nodes keep their names, number N is host-N or switch-N",
+    .source = graphml_source,
+    .params = &graphml_topology_params,
+    .ops = &graphml_topology_ops,
 };
 
 // --- import -------------------------------------------------------------------------------------------------------
@@ -74,6 +106,7 @@ static const struct weft_param import_rows[] = {
     ATTRIBUTE_ROWS(struct import_conf),
 };
 static const struct weft_param_table import_params = WEFT_PARAM_TABLE("networkx", struct import_conf, import_rows);
+static const struct weft_param_table graphml_params = WEFT_PARAM_TABLE("graphml", struct import_conf, import_rows);
 
 static const char *networkx_recognise(const struct weft_import_file *file) {
     const char *text = file->head + (strncmp(file->head, "\xef\xbb\xbf", 3) ? 0 : 3);
@@ -110,23 +143,23 @@ static void say_attributes(const struct weft__networkx_conf *c, const struct wef
     }
 }
 
-static enum weft_status networkx_make(const void *conf, const struct weft_import_file *file, uint32_t files,
-                                      struct weft_import *import, struct weft_error *ret_error) {
-    const struct import_conf *c = conf;
+static enum weft_status make(const struct format *format, const struct import_conf *c,
+                             const struct weft_import_file *file, uint32_t files, struct weft_import *import,
+                             struct weft_error *ret_error) {
     struct weft__networkx_conf graph = c->graph;
     struct weft__networkx g;
     graph.rate_bps = c->common.rate_bps;
     graph.delay_ps = c->common.delay_ps;
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status)
-        status = weft__networkx_read(file->path, (struct weft_place){.file = file->path}, &graph,
-                                     weft_import_arena(import), &g, ret_error);
+        status = format->read(file->path, (struct weft_place){.file = file->path}, &graph, weft_import_arena(import),
+                              &g, ret_error);
     if (!status)
         status = weft__file_graph_check(&g.graph, false, (struct weft_place){.file = file->path},
                                         weft_import_arena(import), ret_error);
     if (status) return status;
     uint32_t hosts = weft__file_graph_hosts(&g.graph);
-    weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: networkx\n  file: %s\n",
+    weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: %s\n  file: %s\n", format->name,
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " links",
                      file->written, hosts, g.graph.nodes - hosts, g.graph.links);
@@ -145,7 +178,22 @@ static enum weft_status networkx_make(const void *conf, const struct weft_import
     return WEFT_OK;
 }
 
+static enum weft_status networkx_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                      struct weft_import *import, struct weft_error *ret_error) {
+    return make(&networkx, conf, file, files, import, ret_error);
+}
+
+static const char *graphml_recognise(const struct weft_import_file *file) {
+    return weft__xml_recognise(file->head, "graphml") ? "topology" : NULL;
+}
+
+static enum weft_status graphml_make(const void *conf, const struct weft_import_file *file, uint32_t files,
+                                     struct weft_import *import, struct weft_error *ret_error) {
+    return make(&graphml, conf, file, files, import, ret_error);
+}
+
 static const struct weft_import_ops import_ops = {networkx_recognise, networkx_make};
+static const struct weft_import_ops graphml_ops = {graphml_recognise, graphml_make};
 
 const struct weft_model weft__import_networkx = {
     .kind = WEFT_KIND_IMPORT,
@@ -154,4 +202,13 @@ const struct weft_model weft__import_networkx = {
     .source = source,
     .params = &import_params,
     .ops = &import_ops,
+};
+
+const struct weft_model weft__import_graphml = {
+    .kind = WEFT_KIND_IMPORT,
+    .name = "graphml",
+    .summary = "a graph in GraphML",
+    .source = graphml_source,
+    .params = &graphml_params,
+    .ops = &graphml_ops,
 };

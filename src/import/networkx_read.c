@@ -42,7 +42,9 @@ struct identity {
 };
 
 struct reader {
-    struct weft__json_file file;
+    const json_t *root;
+    const char *path;
+    const struct weft_place *node_place, *link_place;
     struct weft_arena *arena;
     struct weft__networkx *graph;
     bool *back;                ///< [links] the other direction of one that is there
@@ -126,18 +128,18 @@ static enum weft_status read_node(struct reader *r, uint32_t i, json_t *object, 
 }
 
 static enum weft_status read_nodes(struct reader *r, struct weft_error *ret_error) {
-    const json_t *list = json_object_get(r->file.root, "nodes");
+    const json_t *list = json_object_get(r->root, "nodes");
     struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || !json_array_size(list))
-        return BAD(((struct weft_place){r->file.path, 1, 1}), "no list 'nodes' with a node in it");
+        return BAD(((struct weft_place){r->path, 1, 1}), "no list 'nodes' with a node in it");
     if (json_array_size(list) > WEFT__NODES_MAX)
-        return BAD(((struct weft_place){r->file.path, 1, 1}), "%zu nodes; expected at most %" PRIu64,
-                   json_array_size(list), WEFT__NODES_MAX);
+        return BAD(((struct weft_place){r->path, 1, 1}), "%zu nodes; expected at most %" PRIu64, json_array_size(list),
+                   WEFT__NODES_MAX);
     g->nodes = (uint32_t)json_array_size(list);
     g->node = weft_arena_alloc(r->arena, g->nodes, sizeof *g->node);
     r->identity = weft_arena_alloc(r->arena, g->nodes, sizeof *r->identity);
     r->degree = weft_arena_alloc(r->arena, g->nodes, sizeof *r->degree);
-    const struct weft_place *place = weft__json_places(&r->file, "nodes", g->nodes, r->arena);
+    const struct weft_place *place = r->node_place;
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < g->nodes && !status; i++) {
         g->node[i].place = place[i];
@@ -281,14 +283,14 @@ static enum weft_status read_link(struct reader *r, uint32_t i, json_t *object, 
 
 static enum weft_status read_links(struct reader *r, const struct weft__networkx_conf *conf,
                                    struct weft_error *ret_error) {
-    const json_t *list = json_object_get(r->file.root, r->edges);
+    const json_t *list = json_object_get(r->root, r->edges);
     struct weft__file_graph *g = &r->graph->graph;
     if (!json_is_array(list) || json_array_size(list) > WEFT__LINKS_MAX)
-        return BAD(((struct weft_place){r->file.path, 1, 1}), "no list 'links' or 'edges' of at most %" PRIu64,
+        return BAD(((struct weft_place){r->path, 1, 1}), "no list 'links' or 'edges' of at most %" PRIu64,
                    WEFT__LINKS_MAX);
     g->links = (uint32_t)json_array_size(list);
     g->link = weft_arena_alloc(r->arena, g->links, sizeof *g->link);
-    const struct weft_place *place = weft__json_places(&r->file, r->edges, g->links, r->arena);
+    const struct weft_place *place = r->link_place;
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < g->links && !status; i++) {
         g->link[i] =
@@ -371,7 +373,7 @@ static enum weft_status match_directions(struct reader *r, struct weft_error *re
 
 /// The unit that the graph states for one of an attribute's names.
 static enum weft_status read_unit(const struct reader *r, struct attribute *a, struct weft_error *ret_error) {
-    const json_t *attributes = json_object_get(r->file.root, "graph");
+    const json_t *attributes = json_object_get(r->root, "graph");
     for (const char *const *name = a->names; *name; name++) {
         char key[32];
         snprintf(key, sizeof key, "%s_unit", *name);
@@ -379,8 +381,8 @@ static enum weft_status read_unit(const struct reader *r, struct attribute *a, s
         if (!value) continue;
         a->unit = json_is_string(value) ? word_of(a->units, json_string_value(value)) : NULL;
         if (!a->unit)
-            return BAD(((struct weft_place){r->file.path, 1, 1}), "%s of the graph is no unit of it; expected %s, ...",
-                       key, a->units[0]);
+            return BAD(((struct weft_place){r->path, 1, 1}), "%s of the graph is no unit of it; expected %s, ...", key,
+                       a->units[0]);
         return WEFT_OK;
     }
     return WEFT_OK;
@@ -388,9 +390,9 @@ static enum weft_status read_unit(const struct reader *r, struct attribute *a, s
 
 static enum weft_status read_graph(struct reader *r, const struct weft__networkx_conf *conf,
                                    struct weft_error *ret_error) {
-    r->directed = json_is_true(json_object_get(r->file.root, "directed"));
-    r->multigraph = json_is_true(json_object_get(r->file.root, "multigraph"));
-    r->edges = json_object_get(r->file.root, "links") ? "links" : "edges";
+    r->directed = json_is_true(json_object_get(r->root, "directed"));
+    r->multigraph = json_is_true(json_object_get(r->root, "multigraph"));
+    r->edges = json_object_get(r->root, "links") ? "links" : "edges";
     r->rate = (struct attribute){WEFT__RATE, rate_names, weft__networkx_rate_units, conf->rate_key,
                                  weft__networkx_rate_units[conf->rate_unit]};
     r->delay = (struct attribute){WEFT__TIME, delay_names, weft__networkx_delay_units, conf->delay_key,
@@ -404,14 +406,34 @@ static enum weft_status read_graph(struct reader *r, const struct weft__networkx
     return status;
 }
 
+enum weft_status weft__networkx_read_root(const json_t *root, const char *path, const struct weft_place *node_place,
+                                          const struct weft_place *link_place, const struct weft__networkx_conf *conf,
+                                          struct weft_arena *arena, struct weft__networkx *ret_graph,
+                                          struct weft_error *ret_error) {
+    struct reader r = {.root = root,
+                       .path = path,
+                       .node_place = node_place,
+                       .link_place = link_place,
+                       .arena = arena,
+                       .graph = ret_graph};
+    *ret_graph = (struct weft__networkx){.unread = ""};
+    return read_graph(&r, conf, ret_error);
+}
+
+static const struct weft_place *places_of(const struct weft__json_file *file, const char *key,
+                                          struct weft_arena *arena) {
+    return weft__json_places(file, key, json_array_size(json_object_get(file->root, key)), arena);
+}
+
 enum weft_status weft__networkx_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                      struct weft_arena *arena, struct weft__networkx *ret_graph,
                                      struct weft_error *ret_error) {
-    struct reader r = {.arena = arena, .graph = ret_graph};
-    *ret_graph = (struct weft__networkx){.unread = ""};
-    enum weft_status status = weft__json_open(&r.file, path, place, ret_error);
+    struct weft__json_file file = {0};
+    enum weft_status status = weft__json_open(&file, path, place, ret_error);
     if (status) return status;
-    status = read_graph(&r, conf, ret_error);
-    weft__json_close(&r.file);
+    const char *edges = json_object_get(file.root, "links") ? "links" : "edges";
+    const struct weft_place *node = places_of(&file, "nodes", arena), *link = places_of(&file, edges, arena);
+    status = weft__networkx_read_root(file.root, path, node, link, conf, arena, ret_graph, ret_error);
+    weft__json_close(&file);
     return status;
 }

@@ -3,6 +3,8 @@
 #ifndef WEFT_IMPORT_NETWORKX_READ_H
 #define WEFT_IMPORT_NETWORKX_READ_H
 
+#include <jansson.h>
+
 #include "import/file_graph.h"
 #include "weft/param.h"
 
@@ -23,6 +25,15 @@ struct weft__networkx {
     const char *unread;            ///< attributes that mean nothing here, the first few, joined with ", "; or ""
 };
 
+/// What node-link JSON says, with the places of its nodes and links; in the arena.
+enum weft_status weft__networkx_read_root(const json_t *root, const char *path, const struct weft_place *node_place,
+                                          const struct weft_place *link_place, const struct weft__networkx_conf *conf,
+                                          struct weft_arena *arena, struct weft__networkx *ret_graph,
+                                          struct weft_error *ret_error);
+/// A file of GraphML (import/graphml_read.c), whose attributes are read as those of node-link JSON.
+enum weft_status weft__graphml_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
+                                    struct weft_arena *arena, struct weft__networkx *ret_graph,
+                                    struct weft_error *ret_error);
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.
 enum weft_status weft__networkx_read(const char *path, struct weft_place place, const struct weft__networkx_conf *conf,
                                      struct weft_arena *arena, struct weft__networkx *ret_graph,

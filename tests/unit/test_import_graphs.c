@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters described as graphs: InfraGraph. What they become, and what is refused and where.
+// Networks described as graphs: InfraGraph, cables, SONiC neighbours, GraphML. What they become, and what is refused
+// and where.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -326,6 +327,74 @@ static void what_cables_cannot_be(void **state) {
     refuse_all(bad, sizeof bad / sizeof *bad);
 }
 
+// --- GraphML ------------------------------------------------------------------------------------------------------
+
+static void graphml_sample(void **state) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/examples/import/graphml/graph.graphml", getenv("WEFT_ROOT"));
+    const char *paths[] = {path};
+    char *text = import_one("graphml", path);
+    has(text, "4 hosts, 3 switches, 6 links");
+    assert_null(strstr(text, "Assumed, as the files do not say it:\n# - 200Gbps"));
+    free(text);
+    struct run r = run_import("graphml", paths, 1);
+    const struct weft_link_info *host = link_of(r.topology, "leaf-1->server-3"),
+                                *up = link_of(r.topology, "leaf-1->spine-0");
+    assert_int_equal(host->rate_bps, UINT64_C(200000000000)); // the key's default
+    assert_int_equal(host->delay_ps, 15000);
+    assert_int_equal(up->rate_bps, UINT64_C(400000000000));
+    assert_int_equal(up->delay_ps, 150000);
+    run_free(&r);
+}
+
+#define GRAPHML(inside) "<graphml><key id='k' for='edge' attr.name='rate'/><key id='y'/>\n" inside "</graphml>"
+
+/// Numbers as ids, drawing within data, parallel edges, directed ones in both directions.
+static void graphml_by_hand(void **state) {
+    const char *path = put(
+        "g.graphml",
+        GRAPHML(
+            "<graph edgedefault='directed'><node id='0'><data key='y'><y:Shape><y:Label>no</y:Label></y:Shape></data>"
+            "</node><node id='1'/><node id='7'/><edge source='0' target='7'/><edge source='7' target='0'/>"
+            "<edge source='1' target='7'><data key='k'> 100Gbps\n</data></edge><edge source='7' target='1'>"
+            "<data key='k'>100Gbps</data></edge></graph>"));
+    struct run r = run_import("graphml", &path, 1);
+    assert_int_equal(r.topology->links, 2);
+    assert_string_equal(peer(r.topology, "switch-7/0"), "host-0");
+    assert_int_equal(link_of(r.topology, "switch-7/0")->rate_bps, UINT64_C(200000000000));
+    assert_int_equal(link_of(r.topology, "switch-7/1")->rate_bps, UINT64_C(100000000000));
+    run_free(&r);
+}
+
+static void what_graphml_cannot_say(void **state) {
+    static const struct bad_file bad[] = {
+        {"graphml", "<graphml><graph><node/></graph></graphml>", ":1:17: <node> has no attribute 'id'"},
+        {"graphml", GRAPHML("<node id='0'/>"), ":2:1: <node> outside a graph"},
+        {"graphml", GRAPHML("<graph><node id='0'><node id='1'/></node></graph>"), ":2:21: <node> outside a graph"},
+        {"graphml", GRAPHML("<graph><node id='0'><graph/></node></graph>"), ":2:21: a second graph"},
+        {"graphml", GRAPHML("<graph edgedefault='both'/>"), ":2:1: edgedefault 'both'"},
+        {"graphml", GRAPHML("<graph><node id='0'/><node id='0'/></graph>"), ":2:22: a second node with the id"},
+        {"graphml", GRAPHML("<graph><node id='0'/><edge source='0' target='1'/></graph>"), ":2:22: target '1'"},
+        {"graphml", GRAPHML("<graph><node id='0'/><edge source='0'/></graph>"),
+         ":2:22: <edge> has no attribute 'target'"},
+        {"graphml", GRAPHML("<graph><hyperedge/></graph>"), ":2:8: a hyperedge"},
+        {"graphml", GRAPHML("<graph><node id='0'><data key='z'>1</data></node></graph>"), ":2:21: data of a key 'z'"},
+        {"graphml",
+         GRAPHML("<graph edgedefault='directed'><node id='0'/><edge source='0' target='0' directed='false'/></graph>"),
+         ":2:45: an edge that is directed unlike"},
+        {"graphml",
+         GRAPHML(
+             "<graph><node id='0'/><node id='1'/><edge source='0' target='1'><data key='k'>9</data></edge></graph>"),
+         ":2:36: a rate of 9 bit/s"},
+        {"graphml", GRAPHML(""), ":1:1: no graph"},
+        {"graphml", GRAPHML("<graph/>"), ":1:1: no list 'nodes'"},
+        {"graphml", GRAPHML("<graph>"), "expected XML"},
+        {"graphml", "<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml/>", "a document type"},
+        {"graphml", "<gml/>", "is no file of graphml"},
+    };
+    refuse_all(bad, sizeof bad / sizeof *bad);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(infragraph_sample),
@@ -339,6 +408,9 @@ int main(void) {
         cmocka_unit_test(neighbours_of_sonic),
         cmocka_unit_test(several_sonic_switches),
         cmocka_unit_test(what_cables_cannot_be),
+        cmocka_unit_test(graphml_sample),
+        cmocka_unit_test(graphml_by_hand),
+        cmocka_unit_test(what_graphml_cannot_say),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
