@@ -243,7 +243,7 @@ static void print_json(const struct place *p) {
 
 // --- the rank file ------------------------------------------------------------------------------------------------
 
-static void add_setting(void *context, const char *path, const char *value) {
+static void add_setting(void *context, const char *path, const char *value, const char *dflt) {
     fprintf(context, ", %s %s", path, value);
 }
 

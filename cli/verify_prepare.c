@@ -85,7 +85,7 @@ struct task_key {
     char seed[24]; ///< that the configuration has
 };
 
-static void add_value(void *context, const char *path, const char *value) {
+static void add_value(void *context, const char *path, const char *value, const char *dflt) {
     struct task_key *key = context;
     if (!strcmp(path, "name") || !strcmp(path, "about")) return;
     if (!strcmp(path, "run.seed")) {

@@ -141,9 +141,11 @@ enum weft_status weft_param_parse(const struct weft_param *row, const char *text
                                   struct weft_arena *arena, struct weft_error *ret_error);
 /// The value as text that weft_param_parse reads back to the same value. Returns snprintf-like length.
 int weft_param_format(const struct weft_param *row, const void *conf, char *text, size_t size);
-/// Calls on_value("switch.pfc.quanta", "65535") for every value of the table, sections and models included, in order.
+/// Calls on_value("switch.pfc.quanta", "65535", default or NULL) for every value of the table, sections and models
+/// included, in order.
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
-                      void (*on_value)(void *context, const char *path, const char *value), void *context);
+                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                      void *context);
 
 /// Quantities as people read them: "12.8us", "1.05MB", "200Gbps". Three significant digits unless exact.
 int weft_format_time(weft_time_ps time, char *text, size_t size);

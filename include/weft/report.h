@@ -39,6 +39,14 @@ struct weft_stored {
 enum weft_status weft_stored_read(const char *dir, const char *variant, struct weft_arena *arena,
                                   struct weft_stored *ret_stored, struct weft_error *ret_error);
 
+/// A page of HTML about the runs in folders that --out has written. It needs nothing but itself. Free it whatever
+/// comes. `no_data`: pictures without links to their numbers.
+struct weft_report_page;
+enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
+                                      struct weft_report_page **ret_page, struct weft_error *ret_error);
+void weft_report_page_write(FILE *file, const void *page);
+void weft_report_page_free(struct weft_report_page *page);
+
 /// Of the flows of one group that finished. Nearest-rank percentiles; NAN if none finished.
 struct weft_group_stats {
     const char *name;

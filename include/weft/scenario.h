@@ -110,8 +110,10 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
 void weft_scenario_free(struct weft_scenario *scenario);
 /// The configuration of a node by its name.
 const struct weft_device_conf *weft_scenario_device(const struct weft_scenario *scenario, const char *node);
-/// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535").
+/// Every value in force, defaults included: on_value("switch.pfc.quanta", "65535", "65535"), the latter NULL where
+/// there is no default.
 void weft_scenario_each(const struct weft_scenario *scenario,
-                        void (*on_value)(void *context, const char *path, const char *value), void *context);
+                        void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                        void *context);
 
 #endif

@@ -25,7 +25,8 @@ const char *weft__path_join(char *text, size_t size, const char *path, const cha
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size);
 /// Calls on_value("PATH.kind", ...) and then for every parameter of the model.
 void weft__model_each(const struct weft_model_conf *model, const char *path,
-                      void (*on_value)(void *context, const char *path, const char *value), void *context);
+                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                      void *context);
 
 enum { WEFT__PATH_MAX = 256 };
 

@@ -356,35 +356,46 @@ enum weft_status weft__model_load_at(enum weft_model_kind kind, const char *name
 }
 
 /// `beside`: the path of its parameters.
-static void model_each(const struct weft_model_conf *model, const char *path, const char *beside,
-                       void (*on_value)(void *context, const char *path, const char *value), void *context) {
+static void model_each(const struct weft_model_conf *model, const char *path, const char *beside, const char *dflt,
+                       void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                       void *context) {
     char kind_path[WEFT__PATH_MAX];
-    on_value(context, weft__path_join(kind_path, sizeof kind_path, path, "kind"), model->model->name);
+    on_value(context, weft__path_join(kind_path, sizeof kind_path, path, "kind"), model->model->name, dflt);
     weft_params_each(model->model->params, model->conf, beside, on_value, context);
 }
 
 void weft__model_each(const struct weft_model_conf *model, const char *path,
-                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
-    model_each(model, path, path, on_value, context);
+                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                      void *context) {
+    model_each(model, path, path, NULL, on_value, context);
+}
+
+/// The default as a value is written, in `arena`; NULL: there is none.
+static const char *default_text(const struct weft_param *row, struct weft_arena *arena) {
+    enum { FIELD = 128 }; // no value takes more
+    if (!row->dflt) return NULL;
+    void *conf = weft_arena_alloc(arena, row->offset + FIELD, 1);
+    if (weft__param_parse_at(row, row->dflt, WEFT_NOWHERE, row->name, conf, arena, NULL)) return NULL;
+    size_t size = (size_t)weft_param_format(row, conf, NULL, 0) + 1;
+    char *text = weft_arena_alloc(arena, size, 1);
+    weft_param_format(row, conf, text, size);
+    return text;
 }
 
 static void row_each(const struct weft_param *row, const void *conf, const char *path,
-                     void (*on_value)(void *context, const char *path, const char *value), void *context) {
-    char small[512];
-    int n = weft_param_format(row, conf, small, sizeof small);
-    if ((size_t)n < sizeof small) {
-        on_value(context, path, small);
-        return;
-    }
-    size_t size = (size_t)n + 1;
-    char *text = weft_memory_new(WEFT_MEMORY_SCENARIO, size, 1);
+                     void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                     void *context) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    size_t size = (size_t)weft_param_format(row, conf, NULL, 0) + 1;
+    char *text = weft_arena_alloc(arena, size, 1);
     weft_param_format(row, conf, text, size);
-    on_value(context, path, text);
-    weft_memory_free(WEFT_MEMORY_SCENARIO, text, size);
+    on_value(context, path, text, default_text(row, arena));
+    weft_arena_free(arena);
 }
 
 void weft_params_each(const struct weft_param_table *table, const void *conf, const char *prefix,
-                      void (*on_value)(void *context, const char *path, const char *value), void *context) {
+                      void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                      void *context) {
     for (uint32_t i = 0; i < table->n; i++) {
         const struct weft_param *row = &table->rows[i];
         const void *field = (const char *)conf + row->offset;
@@ -393,7 +404,7 @@ void weft_params_each(const struct weft_param_table *table, const void *conf, co
         if (row->type == WEFT_PARAM_SECTION)
             weft_params_each(row->table, field, path, on_value, context);
         else if (row->type == WEFT_PARAM_MODEL)
-            model_each(field, path, row->beside ? prefix : path, on_value, context);
+            model_each(field, path, row->beside ? prefix : path, row->dflt, on_value, context);
         else
             row_each(row, conf, path, on_value, context);
     }

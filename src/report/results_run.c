@@ -107,7 +107,7 @@ const struct weft_result_table weft__results_run = {
 // --- config -------------------------------------------------------------------------------------------------------
 
 struct setting {
-    const char *path, *value;
+    const char *path, *value, *dflt;
 };
 struct settings {
     struct weft_arena *arena;
@@ -115,14 +115,15 @@ struct settings {
     struct setting *setting;
 };
 
-static void count_setting(void *context, const char *path, const char *value) {
+static void count_setting(void *context, const char *path, const char *value, const char *dflt) {
     ((struct settings *)context)->room++;
 }
 
-static void keep_setting(void *context, const char *path, const char *value) {
+static void keep_setting(void *context, const char *path, const char *value, const char *dflt) {
     struct settings *s = context;
     if (s->n < s->room)
-        s->setting[s->n++] = (struct setting){weft_arena_text(s->arena, path), weft_arena_text(s->arena, value)};
+        s->setting[s->n++] = (struct setting){weft_arena_text(s->arena, path), weft_arena_text(s->arena, value),
+                                              dflt ? weft_arena_text(s->arena, dflt) : NULL};
 }
 
 static bool next_setting(struct weft_result_cursor *c) {
@@ -142,6 +143,8 @@ static bool next_setting(struct weft_result_cursor *c) {
 static const struct weft_result_column config_columns[] = {
     WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta"),
     WEFT_RESULT(struct setting, value, TEXT, "the value in force, as a scenario would have it"),
+    WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT,
+                      "what it would be if nobody had said anything; null: it has no default"),
 };
 const struct weft_result_table weft__results_config = {
     .name = "config",

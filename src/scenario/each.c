@@ -6,13 +6,13 @@
 #include "scenario/scenario.h"
 
 struct sink {
-    void (*on_value)(void *context, const char *path, const char *value);
+    void (*on_value)(void *context, const char *path, const char *value, const char *dflt);
     void *context;
 };
 
 /// The leaves of what no table describes: the lists of a topology, the events.
 static void tree_each(const struct sink *sink, const struct weft_tree *tree, const char *path) {
-    if (tree->type == WEFT_TREE_TEXT) sink->on_value(sink->context, path, tree->text);
+    if (tree->type == WEFT_TREE_TEXT) sink->on_value(sink->context, path, tree->text, NULL);
     for (uint32_t i = 0; i < tree->n; i++) {
         char child_path[WEFT__PATH_MAX], number[16];
         snprintf(number, sizeof number, "%u", i);
@@ -59,7 +59,7 @@ static void device_each(const struct sink *sink, const struct weft_device_conf *
     char prefix[64] = "", path[WEFT__PATH_MAX];
     if (i) {
         snprintf(prefix, sizeof prefix, "devices.%u", i - 1); // the first is the default, not an entry
-        sink->on_value(sink->context, weft__path_join(path, sizeof path, prefix, "match"), device->match);
+        sink->on_value(sink->context, weft__path_join(path, sizeof path, prefix, "match"), device->match, NULL);
     }
     for (uint32_t k = 0; k < WEFT__DEVICE_SECTIONS; k++) {
         weft_params_each(weft__device_section_table(k), weft__device_section_conf(device, k),
@@ -69,10 +69,11 @@ static void device_each(const struct sink *sink, const struct weft_device_conf *
 }
 
 void weft_scenario_each(const struct weft_scenario *scenario,
-                        void (*on_value)(void *context, const char *path, const char *value), void *context) {
+                        void (*on_value)(void *context, const char *path, const char *value, const char *dflt),
+                        void *context) {
     struct sink sink = {on_value, context};
-    on_value(context, "name", scenario->name);
-    on_value(context, "about", scenario->about);
+    on_value(context, "name", scenario->name, NULL);
+    on_value(context, "about", scenario->about, NULL);
     model_each(&sink, &scenario->topology, "topology");
     if (scenario->events_tree) tree_each(&sink, scenario->events_tree, "events");
     for (uint32_t i = 0; i < scenario->devices; i++)

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { VARIANTS = 4 }; // no more of a file, or it takes too long
 
-static void on_value(void *context, const char *path, const char *value) {
+static void on_value(void *context, const char *path, const char *value, const char *dflt) {
     size_t *bytes = context;
     *bytes += strlen(path) + strlen(value);
 }

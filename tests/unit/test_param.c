@@ -251,7 +251,7 @@ struct flat {
     FILE *file;
 };
 
-static void on_value(void *context, const char *path, const char *value) {
+static void on_value(void *context, const char *path, const char *value, const char *dflt) {
     fprintf(((struct flat *)context)->file, "%s=%s\n", path, value);
 }
 

@@ -147,7 +147,7 @@ struct wanted {
     unsigned seen;
 };
 
-static void on_value(void *context, const char *path, const char *value) {
+static void on_value(void *context, const char *path, const char *value, const char *dflt) {
     struct wanted *w = context;
     if (strcmp(path, w->path)) return;
     w->seen++;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a report, cut where its data go; made by tools/embed-page when weft is built.
+#ifndef WEFT_REPORT_PAGE_TEXT_H
+#define WEFT_REPORT_PAGE_TEXT_H
+
+#include <stdbool.h>
+
+#include "base/stream.h"
+
+/// The last one has no text.
+extern const struct weft__page_part {
+    const char *text;
+    bool is_data;
+} weft__page_parts[];
+
+struct weft_report_page {
+    struct weft__text_stream data; ///< JSON
+    struct weft_arena *arena;
+};
+
+#endif
