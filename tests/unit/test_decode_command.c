@@ -83,7 +83,7 @@ static void mistakes(void **state) {
     } row[] = {
         {"decode", "decode: expected a FILE"},
         {"decode absent.pcap", "absent.pcap: cannot be read: No such file or directory"},
-        {"decode .", ".: byte 0: cannot be read: Is a directory"},
+        {"decode .", ".: cannot be read: Is a directory"},
         {"decode absent.pcap --follow 18 --json", "absent.pcap: cannot be read"},
         {"decode absent.pcap --follow 18 --csv packets", "absent.pcap: cannot be read"},
         {"decode a.pcap --csv conversation", "no such table; "},
