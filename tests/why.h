@@ -16,27 +16,29 @@ struct explained {
     struct weft_arena *arena;
 };
 
-static inline struct explained explain(struct run *r, const char *text) {
-    struct explained e = {.arena = weft_arena_new(WEFT_MEMORY_RESULT)};
-    bool *port = weft_arena_alloc(e.arena, r->topology->ports, sizeof *port);
+static inline struct explained *explain(struct run *r, const char *text) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct explained *e = weft_arena_alloc(arena, 1, sizeof *e); // stays where it is: whys point into it
+    bool *port = weft_arena_alloc(arena, r->topology->ports, sizeof *port);
     for (uint32_t i = 0; i < r->topology->ports; i++)
         port[i] = true;
-    e.follow.port = port;
-    e.outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e.follow}, text);
-    assert_int_equal(e.outcome->digest, r->outcome->digest);
-    e.run = (struct weft_run){r->scenario, r->topology, r->workload, e.outcome, {0}, NULL};
-    e.whys = weft_whys_new(&e.run, &e.follow, &e.follow, e.arena);
+    e->arena = arena;
+    e->follow.port = port;
+    e->outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e->follow}, text);
+    assert_int_equal(e->outcome->digest, r->outcome->digest);
+    e->run = (struct weft_run){r->scenario, r->topology, r->workload, e->outcome, {0}, NULL};
+    e->whys = weft_whys_new(&e->run, &e->follow, &e->follow, arena);
     return e;
 }
 
 static inline void explained_free(struct explained *e) {
     weft_outcome_free(e->outcome);
-    weft_arena_free(e->arena);
+    weft_arena_free(e->arena); // it is in there
 }
 
 static inline struct weft_why why_of(const struct explained *e, uint32_t flow) {
     struct weft_why why;
-    struct weft_error error;
+    struct weft_error error = {0};
     if (weft_why(e->whys, flow, &why, &error)) fail_msg("%s", error.text);
     return why;
 }
@@ -51,21 +53,21 @@ static inline weft_time_ps why_sum(const struct weft_why *why, enum weft_why_kin
 
 /// How many flows of the run have finished, and their parts add up.
 static inline uint32_t why_assert_sums(struct run *r, const char *text) {
-    struct explained e = explain(r, text);
+    struct explained *e = explain(r, text);
     uint32_t n = 0;
     for (uint32_t f = 0; f < r->workload->flows; f++) {
-        if (e.outcome->flow[f].end_ps == WEFT_TIME_NEVER || r->workload->flow[f].rma) continue;
-        struct weft_why why = why_of(&e, f);
+        if (e->outcome->flow[f].end_ps == WEFT_TIME_NEVER || r->workload->flow[f].rma) continue;
+        struct weft_why why = why_of(e, f);
         weft_time_ps sum = 0;
         for (uint32_t i = 0; i < why.parts; i++) {
             assert_true(why.part[i].time_ps > 0 && why.part[i].time_ps <= why.fct_ps);
             sum += why.part[i].time_ps;
         }
-        assert_int_equal(why.fct_ps, e.outcome->flow[f].end_ps - r->workload->flow[f].start_ps);
+        assert_int_equal(why.fct_ps, e->outcome->flow[f].end_ps - r->workload->flow[f].start_ps);
         if (sum != why.fct_ps) fail_msg("flow %u: %" PRIu64 " of %" PRIu64 " ps in\n%s", f, sum, why.fct_ps, text);
         n++;
     }
-    explained_free(&e);
+    explained_free(e);
     return n;
 }
 

@@ -18,15 +18,15 @@ static void alone(void **state) {
     const char *text =
         STAR PLAIN "workload: [{kind: flow, src: host-0, dst: host-1, size: 1024000B}]\n" /* 250 packets */;
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
-    struct weft_why why = why_of(&e, 0);
+    struct explained *e = explain(&r, text);
+    struct weft_why why = why_of(e, 0);
     assert_int_equal(why_sum(&why, WEFT_WHY_PROPAGATION), 2 * 150000);
     assert_int_equal(why_sum(&why, WEFT_WHY_QUEUEING), 16 * 40); // the first frame has a RETH, which the rest follow
     weft_time_ps known = 300000 + 640 + why_sum(&why, WEFT_WHY_SERIALISATION);
     assert_int_equal(why_sum(&why, WEFT_WHY_PROCESSING), why.fct_ps - known);
     assert_true(why_sum(&why, WEFT_WHY_PROCESSING) >= 300000);
     assert_int_equal(why_sum(&why, WEFT_WHY_SERIALISATION) / 40, 249 * (4096 + 62 + 20) + 16 + 2 * (4096 + 62 + 8));
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -36,9 +36,9 @@ static void behind_another(void **state) {
                             "dst: host-2, size: 1MB}]\nswitch: {buffer: {kind: static, size: 4MB, xoff: 3MB, xon: "
                             "2MB}}\n";
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
+    struct explained *e = explain(&r, text);
     for (uint32_t f = 0; f < 2; f++) {
-        struct weft_why why = why_of(&e, f);
+        struct weft_why why = why_of(e, f);
         weft_time_ps other = 0;
         char name[32];
         snprintf(name, sizeof name, "flow %u ", 1 - f);
@@ -51,7 +51,7 @@ static void behind_another(void **state) {
         assert_true(other * 100 > why.fct_ps * 24 && other * 100 < why.fct_ps * 26);
         assert_int_equal(why_sum(&why, WEFT_WHY_PAUSE), 0);
     }
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -60,9 +60,9 @@ static void paused(void **state) {
     const char *text = STAR "switch: {buffer: {kind: static, size: 400KB, xoff: 60KB, xon: 40KB}}\n"
                             "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 1MB}]\n";
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
+    struct explained *e = explain(&r, text);
     for (uint32_t f = 0; f < 2; f++) {
-        struct weft_why why = why_of(&e, f);
+        struct weft_why why = why_of(e, f);
         weft_time_ps by_switch = 0;
         for (uint32_t i = 0; i < why.parts; i++)
             if (why.part[i].kind == WEFT_WHY_PAUSE) {
@@ -72,10 +72,10 @@ static void paused(void **state) {
                 by_switch += why.part[i].time_ps;
             }
         uint32_t host = r.topology->node[r.topology->host[f]].port0;
-        assert_true(by_switch > 0 && by_switch <= e.outcome->port[host * WEFT_PRIORITIES + 3].paused_ps);
+        assert_true(by_switch > 0 && by_switch <= e->outcome->port[host * WEFT_PRIORITIES + 3].paused_ps);
         assert_true(by_switch * 100 > why.fct_ps * 35); // half of it, less what the buffer holds
     }
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -84,13 +84,13 @@ static void window(void **state) {
     const char *text = STAR "host: {window: 4096B, mtu: 4096B, ack_every: 1}\n"
                             "workload: [{kind: flow, src: host-0, dst: host-1, size: 40960B}]\n";
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
-    struct weft_why why = why_of(&e, 0);
+    struct explained *e = explain(&r, text);
+    struct weft_why why = why_of(e, 0);
     // nine times: the rest of the frame's way, the switch twice, four links, the ACK's way, and what NICs take
     weft_time_ps least = 9 * ((4096 + 62 + 8) * UINT64_C(40) + 2 * 300000 + 4 * 150000 + 2 * (66 + 8) * 40);
     weft_time_ps waited = why_sum(&why, WEFT_WHY_WINDOW);
     assert_true(waited >= least - 9 * 12 * 40 && waited <= least + 9 * UINT64_C(300000));
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -100,10 +100,10 @@ static void paced(void **state) {
                             "100%}, buffer: {kind: static, size: 4MB, xoff: 3MB, xon: 2MB}}\n"
                             "workload: [{kind: incast, sources: host-0..1, dst: host-2, size: 4MB}]\n";
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
+    struct explained *e = explain(&r, text);
     bool any = false;
     for (uint32_t f = 0; f < 2; f++) {
-        struct weft_why why = why_of(&e, f);
+        struct weft_why why = why_of(e, f);
         for (uint32_t i = 0; i < why.parts; i++)
             if (why.part[i].kind == WEFT_WHY_PACE) {
                 any = true;
@@ -111,7 +111,7 @@ static void paced(void **state) {
             }
     }
     assert_true(any);
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -121,10 +121,10 @@ static void lost(void **state) {
                        "host: {timeout: 50us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n";
     struct run r = run_once(text);
     assert_true(r.outcome->flow[0].packets_again > 0);
-    struct explained e = explain(&r, text);
-    struct weft_why why = why_of(&e, 0);
+    struct explained *e = explain(&r, text);
+    struct weft_why why = why_of(e, 0);
     assert_true(why_sum(&why, WEFT_WHY_RETRANSMISSION) > 0);
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
@@ -151,12 +151,12 @@ static void sums(void **state) {
 static void what_cannot_be_told(void **state) {
     const char *text = STAR "run: {until: 10us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n";
     struct run r = run_once(text);
-    struct explained e = explain(&r, text);
+    struct explained *e = explain(&r, text);
     struct weft_why why;
-    struct weft_error error;
-    assert_int_equal(weft_why(e.whys, 0, &why, &error), WEFT_ERROR_INPUT);
+    struct weft_error error = {0};
+    assert_int_equal(weft_why(e->whys, 0, &why, &error), WEFT_ERROR_INPUT);
     assert_string_equal(error.text, "flow 0 did not finish");
-    explained_free(&e);
+    explained_free(e);
     run_free(&r);
 }
 
