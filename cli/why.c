@@ -69,7 +69,10 @@ static enum weft_status run_followed(struct run *r, const struct weft_cli_option
     r->s.follow = follow;
     if (o->operands > 1 && !follow->flow) status = follow_one(o, r->s.workload, follow);
     if (status) return status;
-    return weft_cli_simulation_run(&r->s, o, label, &r->run, ret_error);
+    status = weft_cli_simulation_run(&r->s, o, label, &r->run, ret_error);
+    if (status != WEFT_ERROR_STALL || !r->s.outcome) return status;
+    *ret_error = (struct weft_error){0}; // what has finished can be told of all the same
+    return WEFT_OK;
 }
 
 // --- which flows --------------------------------------------------------------------------------------------------
@@ -120,7 +123,8 @@ static enum weft_status choose_of_group(const struct weft_run *run, struct weft_
     if (status) return status;
     uint32_t *flow = slowest_first(run, group, arena, &n);
     if (!n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--group %s: none of its flows finished",
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--group %s: none of its flows finished (remote memory access has no completion times)",
                               asked.group);
     // nearest rank, from the slowest: the same flows as in the table of groups
     uint32_t p99 = n - (uint32_t)(((uint64_t)99 * n + 99) / 100), p50 = n - (uint32_t)(((uint64_t)50 * n + 99) / 100);
@@ -139,6 +143,7 @@ static enum weft_status choose(const struct weft_cli_options *o, const struct we
     if (asked.slowest) {
         if (!weft_cli_number("--slowest", asked.slowest, 1, UINT32_MAX, &number)) return WEFT_ERROR_INPUT;
         ret->flow = slowest_first(run, WEFT_NONE, o->arena, &ret->n);
+        if (!ret->n) return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--slowest: no flow finished");
         if (ret->n > number) ret->n = (uint32_t)number;
         return WEFT_OK;
     }

@@ -7,9 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/stream.h"
+#include "base/unpack.h"
 
 enum { PIECE = 65536 };
 
@@ -79,7 +78,8 @@ static enum weft_status parse(struct reading *r) {
         if (!piece) weft_memory_fail();
         size_t n = fread(piece, 1, PIECE, r->file);
         if (ferror(r->file))
-            return weft_error_set(r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->path}, "cannot be read");
+            return weft_error_set(r->error, WEFT_ERROR_INPUT, (struct weft_place){.file = r->path},
+                                  "cannot be read: %s", weft__file_why(errno));
         last = n < PIECE;
         fed += n;
         if (XML_ParseBuffer(r->parser, (int)n, last) == XML_STATUS_ERROR) {
@@ -104,13 +104,9 @@ static void close_reading(void *object) {
 enum weft_status weft__xml_read(const char *path, struct weft_place place, const struct weft__xml_handler *handler,
                                 void *context, struct weft_error *ret_error) {
     struct reading r = {.path = path, .handler = handler, .context = context, .error = ret_error};
-    struct stat about;
-    r.file = weft__file_open(path, "r");
-    if (!r.file || fstat(fileno(r.file), &about) || S_ISDIR(about.st_mode)) {
-        int why = r.file ? EISDIR : errno;
-        if (r.file) fclose(r.file);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, strerror(why));
-    }
+    r.file = weft__file_open_unpacked(path);
+    if (!r.file)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot read '%s': %s", path, weft__file_why(errno));
     r.parser = XML_ParserCreate(NULL);
     struct weft_memory_cleanup cleanup = {0};
     if (!r.parser) {
