@@ -59,6 +59,8 @@ static bool check_options(const struct weft_cli_options *o) {
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
+    if (merge && access(o->out, F_OK))
+        return refuse("--merge: --out names no folder; expected the one that the tasks have written");
     for (uint32_t i = 0; seeds_text && i < vary.n; i++)
         if (!strncmp(vary.value[i], "run.seed=", 9)) return refuse("--seeds and --vary run.seed; expected one of them");
     return true;

@@ -297,6 +297,7 @@ static void bad_input(void **state) {
         {"--seeds 1..2 --vary run.seed=1..2", "expected one of them"},
         {"--task 3/2", "weft: --task: '3/2' is not understood"},
         {"--merge --task 1/2", "expected it without --task"},
+        {"--merge", "--merge: --out names no folder"},
         {"--zip --sample 3", "expected one of them"},
         {"--sample 0", "weft: --sample: '0' is not understood"},
         {"--sample 3:x", "weft: --sample: "},
