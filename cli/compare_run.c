@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of weft compare. Several at a time are threads, each with a memory of its own: their outcomes are shown
-// together.
+// How weft compare runs its variants. Those that run at the same time are threads, each with its own memory, because
+// their outcomes are shown together.
 #include "compare.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ static enum weft_status run_turn(void *context, struct weft_error *ret_error) {
     return status;
 }
 
-/// What is half made when memory ran out is freed with its memory, and nobody looks at it.
+/// If memory runs out, the run's memory is freed with everything half made in it.
 static void run_in_own_memory(struct pool *p, uint32_t i) {
     struct compare *c = p->c;
     struct turn turn = {p, i};

@@ -168,7 +168,7 @@ static void take_own(const struct weft_cli_option *option, const char *value) {
     if (option->ret_given) *option->ret_given = true;
 }
 
-/// There is room for as many as there are arguments.
+/// The list is as long as the command line at first, so it never grows.
 static void take_repeated(const struct weft_cli_command *command, const char *value, int arguments,
                           struct weft_arena *arena) {
     struct weft_cli_values *all = command->ret_repeated;

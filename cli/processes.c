@@ -170,7 +170,7 @@ static void wait_for_one(struct running *r) {
         if (pid > 0 && r->process[i].pid == pid) finish(r, &r->process[i], wait_status);
 }
 
-/// Begins as many as there is room for.
+/// Starts runs until the limit is reached.
 static enum weft_status fill(struct running *r, struct weft_error *ret_error) {
     struct weft_cli_processes *p = r->p;
     while (r->next < p->runs && r->running < p->at_a_time && !weft_cli_interrupted()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that are processes of their own, several at a time: what verify and sweep share.
+// Starts each run as a process and keeps several running at a time. Verify and sweep share this.
 #ifndef WEFT_CLI_PROCESSES_H
 #define WEFT_CLI_PROCESSES_H
 
@@ -34,7 +34,7 @@ struct weft_cli_processes {
 enum weft_status weft_cli_processes_run(struct weft_cli_processes *p, struct weft_error *ret_error);
 /// All of what a run printed, with a 0 behind it, in `arena`.
 char *weft_cli_printed(FILE *file, struct weft_arena *arena, size_t *ret_size);
-/// --jobs N; NULL: as many as there are processors for this process. False: a message was printed.
+/// --jobs N; NULL: one job for each processor that this process may use. False: a message was printed.
 bool weft_cli_jobs_parse(const char *text, uint32_t *ret_jobs);
 /// --seeds LIST, such as 1..5 or 1,2,7. False: a message was printed.
 bool weft_cli_seeds_parse(const char *text, struct weft_arena *arena, uint64_t **ret_seed, uint32_t *ret_seeds);

@@ -22,7 +22,7 @@ static const struct weft_cli_option own[] = {
     {"seeds", "LIST", "seeds with which every point runs, such as 1..5", &seeds_text, NULL},
     {"best", "METRIC[:max]", "rank points by a metric, such as victims.fct.mean, the least first", &best_text, NULL},
     {"metrics", "LIST", "show these metrics, such as victims.fct.p99,counters.cnp", &metrics_text, NULL},
-    {"jobs", "N", "runs at a time (default: as many as there are processors; one in a rank of MPI)", &jobs_text, NULL},
+    {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
     {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
      &task_text, NULL},
     {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
@@ -120,7 +120,7 @@ static enum weft_status add_metric(struct sweep *s, const char *text, struct wef
     return WEFT_OK;
 }
 
-/// Up to the next comma that is not in quotes.
+/// How many characters come before the next comma outside quotes.
 static size_t item_length(const char *text) {
     size_t n = 0;
     for (bool quoted = false; text[n] && (quoted || text[n] != ','); n++)
@@ -149,7 +149,7 @@ static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_erro
 
 // --- results ------------------------------------------------------------------------------------------------------
 
-/// What is left to other tasks is not shown as a result.
+/// Says that other tasks have runs to do, so that nobody takes this table for the whole sweep.
 static void mention_share(const struct sweep *s) {
     uint32_t due = 0;
     for (uint32_t i = 0; i < s->owned; i++)

@@ -70,7 +70,7 @@ static void hash_file(struct key *key, const char *value) {
     if (content) key->hash = weft__hash(key->hash, &content->hash, sizeof content->hash);
 }
 
-static void add_value(void *context, const char *path, const char *value) {
+static void add_value(void *context, const char *path, const char *value, const char *dflt) {
     struct key *key = context;
     if (!strcmp(path, "name") || !strcmp(path, "about") || !strncmp(path, "capture.", 8)) return;
     if (!strcmp(path, "run.seed")) {
@@ -84,7 +84,8 @@ static void add_value(void *context, const char *path, const char *value) {
 
 // --- the folder ---------------------------------------------------------------------------------------------------
 
-/// A folder that is this process's alone, of which the same sweep goes on if it is killed; or one that goes with it.
+/// The folder of a sweep without --out. It is in the cache, where the same sweep finds it after a kill and goes on;
+/// without a cache it is temporary, and removed at the end.
 static const char *passing_folder(struct sweep *s, uint64_t hash) {
     const char *cache = weft_cli_cache(s->o->arena), *temporary = getenv("TMPDIR");
     struct weft_error ignored = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a sweep: each a process that writes a file of its own.
+// Runs a sweep: each run is a process that writes its own file.
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static const char *why(const struct weft_cli_ended *ended, struct weft_arena *ar
     return *line ? line : "it ended early";
 }
 
-/// A run that has failed says so in its file too, so that whoever puts the sweep together knows.
+/// A failed run writes its failure to its file, so that --merge knows of it.
 static void on_end(void *context, uint32_t i, const struct weft_cli_ended *ended) {
     struct sweep *s = context;
     uint32_t run = s->own[i];

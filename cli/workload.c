@@ -328,7 +328,7 @@ static enum weft_status say_stuck(const struct view *v, const struct weft_scenar
                           v->t->node[v->t->host[rank.host]].name, what);
 }
 
-/// The job as operations: a trace has collectives, and whoever replays it chooses their algorithms.
+/// Writes the job's operations: a trace names collectives, and the program that replays it chooses their algorithms.
 static enum weft_status write_chakra(const struct view *v, const struct weft_scenario *s, struct weft_arena *arena,
                                      struct weft_error *ret_error) {
     const struct weft_schedule *schedule;

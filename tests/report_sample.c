@@ -46,10 +46,10 @@ static void fill_topology(struct report_sample *s) {
 static void fill_flows(struct report_sample *s) {
     s->group[0] = "incast";
     s->group[1] = "victims";
-    s->flow[0] = (struct weft_flow){0, 0, 2, 5000000, 0, 1, 3, WEFT_VERB_WRITE, false, false, false};
-    s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE, false, false, false};
-    s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND, false, false, false};
-    s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ, false, false, false};
+    s->flow[0] = (struct weft_flow){0, 0, 2, 5000000, 0, 1, 3, WEFT_VERB_WRITE, false, false, false, 0};
+    s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE, false, false, false, 0};
+    s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND, false, false, false, 0};
+    s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ, false, false, false, 0};
     s->flow_outcome[0] =
         (struct weft_flow_outcome){0, 400000000, 401000000, 200000000, 5000000, 3, 0, 12, 7000000, 0, 0};
     s->flow_outcome[1] =

@@ -27,7 +27,7 @@ static void fill(struct fixture *f) {
     for (size_t i = 0; i < PORTS * WEFT_PRIORITIES * WEFT_COUNTERS; i++)
         words[i] = i * i;
     for (unsigned i = 0; i < FLOWS; i++)
-        f->flow[i] = (struct weft_flow_outcome){100 + i, 200 + i, 50, 1000, i, 0, i, 0, 0, 0};
+        f->flow[i] = (struct weft_flow_outcome){100 + i, 200 + i, 50, 1000, i, 0, i, 0, 0, 0, 0};
 }
 
 static void must_notice(struct fixture *f, uint64_t *word) {

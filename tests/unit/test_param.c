@@ -81,7 +81,7 @@ static const struct weft_param beside_rows[] = {
 };
 static const struct weft_param_table beside_table = WEFT_PARAM_TABLE("box", struct beside, beside_rows);
 
-static void note_value(void *context, const char *path, const char *value) {
+static void note_value(void *context, const char *path, const char *value, const char *dflt) {
     fprintf(context, "%s=%s ", path, value);
 }
 

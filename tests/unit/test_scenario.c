@@ -202,7 +202,7 @@ static void lists_are_listed(void **state) {
     assert_value("topology.links.1.from", "b");
 }
 
-static void collect(void *context, const char *path, const char *value) {
+static void collect(void *context, const char *path, const char *value, const char *dflt) {
     // the flat list as settings; what is a list in a topology is not a path of settings
     FILE *out = context;
     if (strcmp(path, "name") && strcmp(path, "about") && strncmp(path, "events", 6))
@@ -365,7 +365,7 @@ static const char with_cases[] = "topology: single\n"
 static char value[256];
 static const char *wanted;
 
-static void keep_wanted(void *context, const char *path, const char *text) {
+static void keep_wanted(void *context, const char *path, const char *text, const char *dflt) {
     (void)context;
     if (!strcmp(path, wanted)) snprintf(value, sizeof value, "%s", text);
 }
