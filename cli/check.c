@@ -42,9 +42,10 @@ static void print_text(const struct weft_cli_simulation *s) {
     const struct weft_workload *w = s->workload;
     char bytes[32];
     weft_format_bytes(total_bytes(w), bytes, sizeof bytes);
-    printf("ok: scenario %s%s%s: %s, %u hosts, %u switches, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
-           *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches, t->links,
-           w->flows - w->rma_flows, w->groups, w->groups == 1 ? "" : "s", bytes);
+    printf("ok: scenario %s%s%s: %s, %u hosts, %u switch%s, %u links; %u flows in %u group%s, %s\n", s->scenario->name,
+           *s->scenario->variant ? ", variant " : "", s->scenario->variant, t->kind, t->hosts, t->switches,
+           t->switches == 1 ? "" : "es", t->links, w->flows - w->rma_flows, w->groups, w->groups == 1 ? "" : "s",
+           bytes);
     if (links) weft_report_links(stdout, t, weft_links_negotiate(s->scenario, t, s->arena), true);
 }
 

@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "simulation.h"
 #include "weft/import.h"
 
 #include "base/draft.h"
 #include "base/param.h"
 #include "base/stream.h"
+
+enum { IMPORTERS_MAX = 64 };
 
 static const char *out_file;
 static const struct weft_cli_option own[] = {
@@ -24,7 +27,9 @@ static const struct weft_cli_command command = {
         "Makes a scenario of what other tools read and write: topologies, flows, traces, configurations. It says what\n"
         "the files are, what was assumed and what left out, and goes on being yours to edit. Files of a format may "
         "come\n"
-        "in any order; they are told apart by what is in them. Without FORMAT: says what each file seems to be.\n"
+        "in any order; they are told apart by what is in them. Without FORMAT: says what each file seems to be; with "
+        "--out it is imported as the\n"
+        "format that knows all of the files.\n"
         "weft models import lists the formats, weft models import FORMAT their parameters, which --set gives\n"
         "(--set rate=100Gbps). Workloads alone get a network, topologies alone a workload. See docs/import.md.\n"
         "Exit status: 0 done, 2 bad input, or a file of no format that is known.",
@@ -90,16 +95,18 @@ static enum weft_status fail_out(struct weft_error *ret_error) {
                           strerror(errno));
 }
 
-/// To a draft, which gets its name when all of it is there.
+/// To a draft, which gets its name when all of it is there. `named`: the first operand is the format.
 static enum weft_status write_out(const struct weft_model *importer, const struct weft_tree *tree,
-                                  const struct weft_cli_options *o, struct weft_error *ret_error) {
-    const char *const *path = (const char *const *)o->operand + 1;
-    if (!out_file) return weft_import_write(importer, tree, path, o->operands - 1, "", stdout, ret_error);
+                                  const struct weft_cli_options *o, bool named, struct weft_error *ret_error) {
+    const char *const *path = (const char *const *)o->operand + named;
+    uint32_t paths = o->operands - named;
+    if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, ret_error);
+    enum weft_status status = weft_cli_can_replace_file("--out", out_file, ret_error);
+    if (status) return status;
     const char *draft = weft__draft_name(out_file, o->arena);
     FILE *file = weft__file_open(draft, "w");
     if (!file) return fail_out(ret_error);
-    enum weft_status status =
-        weft_import_write(importer, tree, path, o->operands - 1, folder_of(out_file, o->arena), file, ret_error);
+    status = weft_import_write(importer, tree, path, paths, folder_of(out_file, o->arena), file, ret_error);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!status && (failed || rename(draft, out_file))) status = fail_out(ret_error);
@@ -107,24 +114,66 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
     return status;
 }
 
+/// How many of the files each importer knows.
+struct known {
+    const struct weft_model *importer[IMPORTERS_MAX];
+    uint32_t files[IMPORTERS_MAX], n;
+};
+
+static void count_guess(void *context, const struct weft_model *importer, const char *what) {
+    struct known *known = context;
+    uint32_t i = 0;
+    while (i < known->n && known->importer[i] != importer)
+        i++;
+    if (i == IMPORTERS_MAX) return;
+    if (i == known->n) known->importer[known->n++] = importer;
+    known->files[i]++;
+}
+
+/// The one importer that knows all files.
+static enum weft_status choose_importer(const struct weft_cli_options *o, const struct weft_model **ret_importer,
+                                        struct weft_error *ret_error) {
+    struct known known = {0};
+    enum weft_status status = WEFT_OK;
+    for (uint32_t f = 0; f < o->operands && !status; f++)
+        status = weft_import_guess(o->operand[f], count_guess, &known, ret_error);
+    const char *names = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < known.n && !status; i++) {
+        if (known.files[i] != o->operands) continue;
+        names = weft_arena_format(o->arena, "%s%s%s", names, n++ ? " and " : "", known.importer[i]->name);
+        *ret_importer = known.importer[i];
+    }
+    if (status || n == 1) return status;
+    return weft_error_set(
+        ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--out"},
+        n ? "the files may be of %s; expected weft import FORMAT FILE..."
+          : "the files are not all of one format that is known%s; expected weft import FORMAT FILE...",
+        names);
+}
+
 static enum weft_status import(const struct weft_cli_options *o, struct weft_error *ret_error) {
     const struct weft_model *importer = weft_model_find(WEFT_KIND_IMPORT, o->operand[0]);
-    if (!importer && (o->operands == 1 || !access(o->operand[0], F_OK))) return guess_all(o, ret_error);
+    bool named = importer != NULL, files_only = o->operands == 1 || !access(o->operand[0], F_OK);
+    enum weft_status status = WEFT_OK;
+    if (!named && files_only && !out_file) return guess_all(o, ret_error);
+    if (!named && files_only) status = choose_importer(o, &importer, ret_error);
+    if (status) return status;
     if (!importer) {
-        const char *names[64];
+        const char *names[IMPORTERS_MAX];
         uint32_t n = 0;
-        for (; n < weft_model_count(WEFT_KIND_IMPORT) && n < 64; n++)
+        for (; n < weft_model_count(WEFT_KIND_IMPORT) && n < IMPORTERS_MAX; n++)
             names[n] = weft_model_at(WEFT_KIND_IMPORT, n)->name;
         char expected[512];
         weft__names_expected(o->operand[0], names, n, expected, sizeof expected);
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "no format '%s'; %s", o->operand[0], expected);
     }
-    if (o->operands == 1)
+    if (named && o->operands == 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "weft import %s: no file; expected %s",
                               importer->name, importer->summary);
     const struct weft_tree *tree = NULL;
-    enum weft_status status = read_settings(o, &tree, ret_error);
-    if (!status) status = write_out(importer, tree, o, ret_error);
+    status = read_settings(o, &tree, ret_error);
+    if (!status) status = write_out(importer, tree, o, named, ret_error);
     return status;
 }
 

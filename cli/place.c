@@ -316,7 +316,7 @@ static enum weft_status place(const struct weft_cli_options *o, const struct wef
     struct place p = {.o = o};
     struct chosen chosen;
     if (!strategy_name) strategy_name = "min_cut";
-    enum weft_status status = out_file ? weft_cli_can_replace_file(out_file, ret_error) : WEFT_OK;
+    enum weft_status status = out_file ? weft_cli_can_replace_file("--out", out_file, ret_error) : WEFT_OK;
     if (!status) status = weft_cli_variant(o, file, &p.variant, ret_error);
     if (!status) status = weft_cli_simulation_init(&p.s, file, p.variant, ret_error);
     if (!status) status = find_job(&p, ret_error);

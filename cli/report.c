@@ -30,7 +30,7 @@ static const struct weft_cli_command command = {
 static enum weft_status report(const struct weft_cli_options *o, struct weft_error *error) {
     const char *file = asked.out ? asked.out : "report.html";
     struct weft_report_page *page = NULL;
-    enum weft_status status = weft_cli_can_replace_file(file, error);
+    enum weft_status status = weft_cli_can_replace_file("--out", file, error);
     if (!status)
         status = weft_report_page_new((const char *const *)o->operand, o->operands, asked.no_data, &page, error);
     if (!status) status = weft_cli_replace_file(file, weft_report_page_write, page, error);

@@ -247,8 +247,8 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
     return status;
 }
 
-enum weft_status weft_cli_can_replace_file(const char *path, struct weft_error *ret_error) {
-    const struct weft_place place = {.file = "--out"};
+enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error) {
+    const struct weft_place place = {.file = option};
     struct stat target;
     bool there = !stat(path, &target), is_link = !there && !lstat(path, &target);
     if (is_link || (there && !S_ISREG(target.st_mode)))

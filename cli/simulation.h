@@ -69,8 +69,8 @@ struct weft_cli_results {
 /// Writes a file anew: all of it or nothing, and then an older one stays. Through a symbolic link: the file it is to.
 enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *file, const void *context),
                                        const void *context, struct weft_error *ret_error);
-/// Whether that can be done, as far as it can be known before there is something to write. Errors are of --out.
-enum weft_status weft_cli_can_replace_file(const char *path, struct weft_error *ret_error);
+/// Whether that can be done, as far as it can be known before there is something to write. Errors are of `option`.
+enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
 /// Writes results.sqlite and result.json into the folder.
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error);

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "simulation.h"
 #include "weft/goal.h"
 #include "workload.h"
 
-#include "base/draft.h"
 #include "base/json.h"
 #include "base/stream.h"
 
@@ -72,22 +72,8 @@ static void print_json(const struct view *v) {
     putchar('\n');
 }
 
-/// In the place of what the file had, when all of it is written.
-static enum weft_status write_goal(const char *path, const struct weft_schedule *s, struct weft_arena *arena,
-                                   struct weft_error *ret_error) {
-    const char *draft = weft__draft_name(path, arena);
-    FILE *file = weft__file_open(draft, "w");
-    bool failed = !file;
-    if (file) {
-        weft_goal_write(file, s);
-        failed = ferror(file);
-        failed |= fclose(file) != 0;
-        failed = failed || rename(draft, path);
-        if (failed) remove(draft);
-    }
-    if (!failed) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_SYSTEM, (struct weft_place){.file = "--goal"}, "cannot write '%s': %s",
-                          path, strerror(errno));
+static void write_goal(FILE *file, const void *schedule) {
+    weft_goal_write(file, schedule);
 }
 
 enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct weft_cli_schedule *options, bool json,
@@ -96,10 +82,11 @@ enum weft_status weft_cli_schedule(const struct weft_schedule *s, const struct w
     struct weft_loggops model;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
     enum weft_status status = WEFT_OK;
-    if (options->loggops)
+    if (options->goal) status = weft_cli_can_replace_file("--goal", options->goal, ret_error);
+    if (!status && options->loggops)
         status = weft_loggops_parse(options->loggops, (struct weft_place){.file = "--loggops"}, &model, ret_error);
     if (!status && options->loggops) status = weft_loggops_run(s, &model, arena, &v.result, ret_error);
-    if (!status && options->goal) status = write_goal(options->goal, s, arena, ret_error);
+    if (!status && options->goal) status = weft_cli_replace_file(options->goal, write_goal, s, ret_error);
     if (!status) (json ? print_json : print_text)(&v);
     weft_arena_free(arena);
     return status;

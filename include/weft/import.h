@@ -71,6 +71,8 @@ void weft_import_note(struct weft_import *import, enum weft_import_note note, co
     __attribute__((format(printf, 3, 4)));
 /// Text as a YAML scalar, in quotes if it needs them; lives as long as the import.
 const char *weft_import_quote(struct weft_import *import, const char *text);
+/// "8 hosts, 1 switch"; lives as long as the import.
+const char *weft_import_nodes(struct weft_import *import, uint32_t hosts, uint32_t switches);
 /// Another file, that a file names; recognised by the importer at work, or an error at `place`.
 enum weft_status weft_import_also(struct weft_import *import, const char *path, struct weft_place place,
                                   struct weft_import_file *ret_file, struct weft_error *ret_error);

@@ -71,7 +71,7 @@ struct weft_sonic_port {
     const char *name;
     const char *neighbor, *neighbor_port; ///< the device and its port at the other end; NULL: not said
     const char *qos_key;                  ///< of its entry in PORT_QOS_MAP; NULL: none
-    weft_rate_bps rate_bps;
+    weft_rate_bps rate_bps;               ///< 0: not said
     weft_bytes mtu_bytes;
     uint64_t lanes, cable_mm; ///< cable 0: not said
     bool up, pfc_said;        ///< pfc_said: pfc_enable is in the file

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/stream.h"
 #include "base/tree.h"
+#include "base/unpack.h"
 #include "base/utf8.h"
 
 int weft__text_control(const char *text, bool lines) {
@@ -88,33 +89,26 @@ static enum weft_status too_big(const char *path, struct weft_error *ret_error) 
 }
 
 /// Opens what can be a scenario: not a directory, not too big as far as its size is known beforehand.
-static enum weft_status open_text(const char *path, FILE **ret_file, struct weft_error *ret_error) {
+static enum weft_status open_text(const char *path, FILE **ret_file, bool *ret_pipe, struct weft_error *ret_error) {
     struct weft_place place = {.file = path};
-    FILE *file = strcmp(path, "-") ? weft__file_open(path, "rb") : stdin;
+    bool named = strcmp(path, "-") != 0;
     struct stat about;
-    if (!file || fstat(fileno(file), &about)) {
-        int why = errno;
-        if (file) close_file(file);
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(why));
-    }
-    enum weft_status status = WEFT_OK;
+    if (named ? stat(path, &about) : fstat(fileno(stdin), &about))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
-        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "is a directory; expected a file");
-    else if (S_ISREG(about.st_mode) && about.st_size > (off_t)WEFT__TREE_BYTES_MAX)
-        status = too_big(path, ret_error);
-    if (status) close_file(file);
-    *ret_file = file;
-    return status;
-}
-
-static bool is_pipe(FILE *file) {
-    struct stat about;
-    return !fstat(fileno(file), &about) && S_ISFIFO(about.st_mode);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "is a directory; expected a file");
+    if (S_ISREG(about.st_mode) && about.st_size > (off_t)WEFT__TREE_BYTES_MAX) return too_big(path, ret_error);
+    *ret_file = named ? weft__file_open_unpacked(path) : stdin;
+    if (!*ret_file)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "cannot be read: %s", weft__file_why(errno));
+    *ret_pipe = named && S_ISFIFO(about.st_mode);
+    return WEFT_OK;
 }
 
 enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, struct weft_error *ret_error) {
     FILE *file = NULL;
-    enum weft_status status = open_text(path, &file, ret_error);
+    bool pipe = false;
+    enum weft_status status = open_text(path, &file, &pipe, ret_error);
     if (status) return status;
     struct weft_memory_cleanup cleanup;
     weft_memory_cleanup_add(&cleanup, close_file, file);
@@ -129,8 +123,8 @@ enum weft_status weft__text_read(const char *path, struct weft__text *ret_text, 
     }
     if (ferror(file))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path}, "cannot be read: %s",
-                                strerror(errno));
-    if (!status && !t.size && file != stdin && is_pipe(file))
+                                weft__file_why(errno));
+    if (!status && !t.size && pipe)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
                                 "is a pipe that nobody writes into; expected a file");
     weft_memory_cleanup_remove(&cleanup);

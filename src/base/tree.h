@@ -23,7 +23,8 @@ int weft__text_control(const char *text, bool lines);
 /// Whether a text is UTF-8 without control characters, and YAML takes it as it is.
 bool weft__text_is_plain(const char *text);
 
-/// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX; an error names `path`.
+/// A whole file ("-": standard input) of at most WEFT__TREE_BYTES_MAX, which may be compressed (base/unpack.h); an
+/// error names `path`.
 struct weft__text {
     char *text;
     size_t size, room;

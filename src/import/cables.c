@@ -72,6 +72,10 @@ enum weft_status weft__cables_read(const char *path, struct weft_place place, co
     struct weft__lines lines;
     const char *device = called(path, list->arena);
     bool more = false, json = false;
+    for (uint32_t c = 0; c < list->cables; c++)
+        if (list->cable[c].place.file && !strcmp(list->cable[c].place.file, path))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "'%s' is there twice; expected each file once",
+                                  path);
     enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
     if (status) return status;
     status = weft__lines_next_full(&lines, &more, ret_error);
@@ -161,8 +165,8 @@ static const char *cables_recognise(const struct weft_import_file *file) {
 
 static void note_cables(const struct weft__cables *c, struct weft_import *import) {
     uint32_t hosts = weft__file_graph_hosts(&c->graph);
-    NOTE(FOUND, "%" PRIu32 " devices: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables", c->devices, hosts,
-         c->graph.nodes - hosts, c->graph.links);
+    NOTE(FOUND, "%" PRIu32 " devices: %s, %" PRIu32 " cables", c->devices,
+         weft_import_nodes(import, hosts, c->graph.nodes - hosts), c->graph.links);
     if (c->twice) NOTE(FOUND, "%" PRIu32 " cables are told from both ends", c->twice);
     if (c->split)
         NOTE(FOUND, "%" PRIu32 " hosts have several cables: each cable has a host of its own, called device.port",

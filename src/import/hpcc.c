@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "import/hpcc_config.h"
 #include "import/hpcc_read.h"
@@ -114,7 +115,8 @@ static const struct weft_workload_ops flows_ops = {.expand = hpcc_expand};
 const struct weft_model weft__workload_hpcc = {
     .kind = WEFT_KIND_WORKLOAD,
     .name = "hpcc",
-    .summary = "a flow file of HPCC or SimAI (ns-3): source, destination, priority group, port, bytes, start",
+    .summary =
+        "a flow file of HPCC or SimAI (ns-3): source, destination, priority group, port (not in all), bytes, start",
     .source = source,
     .params = &flows_params,
     .ops = &flows_ops,
@@ -157,8 +159,15 @@ static const char *hpcc_recognise(const struct weft_import_file *file) {
     if (words != 1 || numbers != 1) return NULL;
     const char *second = next_line(file->head);
     words = count_words(second, &numbers);
-    if (words == 6 && numbers == 6) return "flows";
+    if ((words == 6 || words == 5) && numbers == words) return "flows";
     return !*second && !strcmp(file->head, "0\n") ? "flows" : NULL;
+}
+
+static void note_rest(struct weft_import *import, const struct weft_import_file *file, int line, const char *last) {
+    if (line)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "%s: line %d and below, behind the last %s, which ns-3 ignores too", file->written, line,
+                         last);
 }
 
 /// What of the files the configuration's values depend on.
@@ -195,9 +204,9 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
         rates->window_bytes = weft__hpcc_window(&t, c->mtu_bytes ? c->mtu_bytes : 1000, weft_import_arena(import));
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: hpcc\n  file: %s\n",
                     weft_import_quote(import, file->written));
-    weft_import_note(import, WEFT_IMPORT_FOUND,
-                     "%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " links; node N is host-N or switch-N",
-                     file->written, hosts, t.switches, t.links);
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %s, %" PRIu32 " links; node N is host-N or switch-N",
+                     file->written, weft_import_nodes(import, hosts, t.switches), t.links);
+    note_rest(import, file, t.rest_line, "link");
     if (lossy)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "packets of 1048 bytes for the links' error rates, which are of packets (error_packet)");
@@ -208,6 +217,8 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
                          t.nvswitches, t.gpus_per_server, t.gpu_type, t.gpus_per_server);
     return WEFT_OK;
 }
+
+enum { PORT = 100 }; // that of ecmp_murmur3 unless told
 
 /// Destination ports of all flows: that of the first, and whether others have another.
 struct ports {
@@ -227,6 +238,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
         if (status || !more) break;
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
+        if (flows.portless) flows.port = PORT;
         if (!ports->any) ports->first = flows.port;
         ports->any = true;
         ports->differ |= flows.port != ports->first;
@@ -237,12 +249,16 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
                     weft_import_quote(import, file->written));
     weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu64 " flows, %" PRIu64 " bytes", file->written, flows.n,
                      bytes);
+    note_rest(import, file, flows.rest_line, "flow");
+    if (flows.portless)
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "destination port %d for flows of five columns, without a port",
+                         PORT);
     return WEFT_OK;
 }
 
 // --- configuration ------------------------------------------------------------------------------------------------
 
-enum { CC_DCQCN = 1, PORT = 100 }; // PORT: that of ecmp_murmur3 unless told
+enum { CC_DCQCN = 1 };
 
 static void say_rate(struct weft_import *import, const char *key, weft_rate_bps rate) {
     char text[32];
@@ -370,14 +386,22 @@ static void say_config(struct weft_import *import, const struct weft__hpcc_confi
     if (*c->ignored) weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "keys of the configuration:%s", c->ignored);
 }
 
+/// A path of the configuration, which means the folder that the simulator runs in: beside the configuration, or, as in
+/// HPCC's own tree with its folder mix, the folder above.
+static const char *find_path(const char *path, struct weft_place place, struct weft_import *import) {
+    struct weft_arena *arena = weft_import_arena(import);
+    const char *beside = weft__path_beside(path, place, arena);
+    const char *above = weft__path_beside(weft_arena_format(arena, "../%s", path), place, arena);
+    return *path != '/' && access(beside, F_OK) && !access(above, F_OK) ? above : beside;
+}
+
 /// A file that the configuration names, unless the user gave one of the kind.
 static enum weft_status find_named(const struct weft_import_file *config, const char *path, struct weft_place place,
                                    const char *what, struct weft_import *import, struct weft_import_file *room,
                                    const struct weft_import_file **file, struct weft_error *ret_error) {
     if (*file || !path) return WEFT_OK;
     place.file = config->path;
-    enum weft_status status =
-        weft_import_also(import, weft__path_beside(path, place, weft_import_arena(import)), place, room, ret_error);
+    enum weft_status status = weft_import_also(import, find_path(path, place, import), place, room, ret_error);
     if (!status && strcmp(room->what, what))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, place, "%s is of the kind '%s'; expected %s", room->path,
                                 room->what, what);

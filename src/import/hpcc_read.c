@@ -37,6 +37,18 @@ static enum weft_status quantity(struct weft__lines *lines, const char *what, en
     return status;
 }
 
+/// Nothing more may stand on the line of the last one, `what`; *ret_line: the first line with something behind it.
+static enum weft_status read_rest(struct weft__lines *lines, const char *what, int *ret_line,
+                                  struct weft_error *ret_error) {
+    char *rest = weft__lines_word(lines);
+    if (rest)
+        return BAD(lines, "'%.40s' on the line of the last %s; expected nothing behind its %s", rest, what,
+                   !strcmp(what, "link") ? "error rate" : "start");
+    enum weft_status status = weft__lines_token(lines, &rest, ret_error);
+    *ret_line = rest ? lines->place.line : 0;
+    return status;
+}
+
 // --- topology -----------------------------------------------------------------------------------------------------
 
 /// "nodes switches links", or SimAI's "nodes gpus_per_server nvswitches switches links gpu_type".
@@ -121,7 +133,6 @@ static enum weft_status read_link(struct weft__lines *lines, const struct weft__
 static enum weft_status read_topology(struct weft__lines *lines, struct weft_arena *arena,
                                       struct weft__hpcc_topology *t, struct weft_error *ret_error) {
     enum weft_status status = read_counts(lines, t, arena, ret_error);
-    char *rest = NULL;
     if (!status) status = read_switches(lines, t, arena, ret_error);
     if (status) return status;
     uint32_t room = 0;
@@ -134,10 +145,7 @@ static enum weft_status read_topology(struct weft__lines *lines, struct weft_are
         }
         status = read_link(lines, t, &t->link[i], ret_error);
     }
-    if (!status) status = weft__lines_token(lines, &rest, ret_error);
-    if (!status && rest)
-        return BAD(lines, "'%.40s' after the last of %" PRIu32 " links; expected the end of the file", rest, t->links);
-    return status;
+    return status ? status : read_rest(lines, "link", &t->rest_line, ret_error);
 }
 
 enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place place, struct weft_arena *arena,
@@ -152,22 +160,27 @@ enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place pl
 
 // --- flows --------------------------------------------------------------------------------------------------------
 
-enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
-                                       struct weft_error *ret_error) {
-    *flows = (struct weft__hpcc_flows){0};
-    enum weft_status status = weft__lines_open(&flows->lines, path, place, ret_error);
-    if (status) return status;
-    status = number(&flows->lines, "the number of flows", flows_max, &flows->n, ret_error);
-    if (status) weft__lines_close(&flows->lines);
-    return status;
+/// Whether the line at hand, of which nothing has been read, has five words.
+static bool has_five_words(const struct weft__lines *lines) {
+    uint32_t words = 0;
+    for (const char *at = lines->at + strspn(lines->at, " \t"); *at; at += strspn(at, " \t"), words++)
+        at += strcspn(at, " \t");
+    return words == 5;
 }
 
-static enum weft_status check_end(struct weft__hpcc_flows *flows, struct weft_error *ret_error) {
-    char *rest = NULL;
-    enum weft_status status = weft__lines_token(&flows->lines, &rest, ret_error);
-    if (!status && rest)
-        return BAD(&flows->lines, "'%.40s' after the last of %" PRIu64 " flows; expected the end of the file", rest,
-                   flows->n);
+enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
+                                       struct weft_error *ret_error) {
+    struct weft__lines *lines = &flows->lines;
+    bool more = true;
+    *flows = (struct weft__hpcc_flows){0};
+    enum weft_status status = weft__lines_open(lines, path, place, ret_error);
+    if (status) return status;
+    status = number(lines, "the number of flows", flows_max, &flows->n, ret_error);
+    if (!status && flows->n && !lines->at[strspn(lines->at, " \t")]) {
+        status = weft__lines_next_full(lines, &more, ret_error);
+        flows->portless = !status && has_five_words(lines);
+    }
+    if (status) weft__lines_close(lines);
     return status;
 }
 
@@ -175,14 +188,14 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
                                        struct weft_error *ret_error) {
     struct weft__lines *lines = &flows->lines;
     *ret_more = flows->read < flows->n;
-    if (!*ret_more) return check_end(flows, ret_error);
+    if (!*ret_more) return flows->n ? read_rest(lines, "flow", &flows->rest_line, ret_error) : WEFT_OK;
     flows->read++;
     enum weft_status status = number(lines, "the source of a flow", nodes_max, &f->src, ret_error);
     f->place = lines->place;
     f->prioritised = true;
     if (!status) status = number(lines, "its destination", nodes_max, &f->dst, ret_error);
     if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
-    if (!status) status = number(lines, "its destination port", PORT_MAX, &flows->port, ret_error);
+    if (!status && !flows->portless) status = number(lines, "its destination port", PORT_MAX, &flows->port, ret_error);
     if (!status) status = number(lines, "its bytes", UINT64_C(100000000000000), &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
     if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);

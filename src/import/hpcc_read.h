@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Codec of the files of ns-3's RDMA simulators: alibaba-edu/High-Precision-Congestion-Control (HPCC) and
-// aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words stand apart by blanks or ends of lines.
+// aliyun/ns-3-alibabacloud (SimAI): topology, flows, configuration. Words stand apart by blanks or ends of lines. What
+// stands on lines behind the last link or flow is not read, as there: the files of HPCC itself explain themselves
+// there.
 #ifndef WEFT_IMPORT_HPCC_READ_H
 #define WEFT_IMPORT_HPCC_READ_H
 
@@ -23,6 +25,7 @@ struct weft__hpcc_topology {
     const char *gpu_type;     ///< of SimAI's form
     uint8_t *role;            ///< [nodes], enum weft__hpcc_role
     struct weft__hpcc_link *link;
+    int rest_line; ///< the first line behind the last link that has something in it, which ns-3 does not read; 0: none
 };
 
 /// In the arena. Errors are at `place` if the file cannot be read, else in it.
@@ -34,10 +37,12 @@ struct weft__hpcc_flows {
     struct weft__lines lines;
     uint64_t n, read;
     uint64_t port; ///< UDP destination port of the last flow read
+    bool portless; ///< five columns a flow, without the port: ConWeave's form
+    int rest_line; ///< as of a topology; known once there are no more
 };
 enum weft_status weft__hpcc_flows_open(struct weft__hpcc_flows *flows, const char *path, struct weft_place place,
                                        struct weft_error *ret_error);
-/// *ret_more false: there was no more, and nothing stands behind the last one.
+/// *ret_more false: there was no more.
 enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct weft__file_flow *ret_flow, bool *ret_more,
                                        struct weft_error *ret_error);
 

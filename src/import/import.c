@@ -189,6 +189,11 @@ enum weft_status weft_import_also(struct weft_import *im, const char *path, stru
     return status ? weft_error_set(ret_error, status, place, "%s", why.text) : WEFT_OK;
 }
 
+const char *weft_import_nodes(struct weft_import *import, uint32_t hosts, uint32_t switches) {
+    return weft_arena_format(import->arena, "%" PRIu32 " host%s, %" PRIu32 " switch%s", hosts, hosts == 1 ? "" : "s",
+                             switches, switches == 1 ? "" : "es");
+}
+
 const char *weft_import_quote(struct weft_import *im, const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+";
     if (*text && strspn(text, plain) == strlen(text) && !strchr("-.+0123456789", *text)) return text;

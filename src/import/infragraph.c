@@ -83,8 +83,8 @@ static const char *infragraph_recognise(const struct weft_import_file *file) {
 static void note_graph(const struct weft__infragraph *g, uint32_t parts, const struct weft_import_file *file,
                        struct weft_import *import) {
     uint32_t hosts = weft__file_graph_hosts(&g->graph);
-    NOTE(FOUND, "%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " links", file->written, hosts,
-         g->graph.nodes - hosts, g->graph.links);
+    NOTE(FOUND, "%s: %s, %" PRIu32 " links", file->written, weft_import_nodes(import, hosts, g->graph.nodes - hosts),
+         g->graph.links);
     if (parts > 1)
         NOTE(FOUND, "%" PRIu32 " networks without a link between them: part-0, part-1, ..., before the names of nodes",
              parts);

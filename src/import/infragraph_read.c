@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source: the InfraGraph schema 2.4 (Keysight/infragraph, models/*.yaml), and how its service expands edges
 // (src/infragraph/infragraph_service.py): slices are Python's, a path of components goes through devices within
-// devices, one2one pairs both lists in order and ends with the shorter, many2many pairs all. Files of schemas
-// before 1.0, with `connections`, are refused, and so is the scheme `ring`, which the service has not.
+// devices, one2one pairs both lists in order and ends with the shorter, many2many pairs all. The scheme `ring`
+// is in the schema and not in the service: here it joins each of the first list to the one behind it in the second, and
+// the last to the first. Files of schemas before 1.0, with `connections`, are refused.
 #include "import/infragraph_read.h"
 
 #include <inttypes.h>
@@ -167,11 +168,17 @@ static enum weft_status read_edge(struct reader *r, const struct weft_tree *tree
     for (uint32_t e = 0; e < 2; e++)
         n[e] = r->end[e].copies.n * r->end[e].slots.n;
     least = n[0] < n[1] ? n[0] : n[1];
-    if ((scheme == WEFT__INFRAGRAPH_ONE2ONE ? least : weft__times(n[0], n[1])) > WEFT__LINKS_MAX - r->wires)
+    if (scheme == WEFT__INFRAGRAPH_RING && (n[0] != n[1] || n[0] < 2))
+        return BAD(tree->place,
+                   "a ring from %" PRIu64 " to %" PRIu64 " components; expected as many of both, at least 2", n[0],
+                   n[1]);
+    if ((scheme == WEFT__INFRAGRAPH_MANY2MANY ? weft__times(n[0], n[1]) : least) > WEFT__LINKS_MAX - r->wires)
         return BAD(tree->place, "more than %" PRIu64 " links in all; expected no more", WEFT__LINKS_MAX);
     r->graph->unequal += scheme == WEFT__INFRAGRAPH_ONE2ONE && n[0] != n[1];
     for (uint64_t a = 0; scheme == WEFT__INFRAGRAPH_ONE2ONE && a < least; a++)
         add_wire(r, a, a, link, tree->place);
+    for (uint64_t a = 0; scheme == WEFT__INFRAGRAPH_RING && a < least; a++)
+        add_wire(r, a, (a + 1) % least, link, tree->place);
     for (uint64_t a = 0; scheme == WEFT__INFRAGRAPH_MANY2MANY && a < n[0] * n[1]; a++)
         add_wire(r, a / n[1], a % n[1], link, tree->place);
     return WEFT_OK;

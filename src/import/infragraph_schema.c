@@ -70,7 +70,7 @@ static const struct weft_param instance_rows[] = {
 const struct weft_param_table weft__infragraph_instance_table =
     WEFT_PARAM_TABLE("instance", struct weft__infragraph_instance_conf, instance_rows);
 
-static const char *const schemes[] = {"one2one", "many2many", NULL};
+static const char *const schemes[] = {"one2one", "many2many", "ring", NULL};
 static const struct weft_param edge_rows[] = {
     WEFT_CHOICE(struct weft__infragraph_edge_conf, scheme, "scheme", NULL, schemes, "how its two lists are paired"),
     WEFT_TEXT(struct weft__infragraph_edge_conf, link, "link", NULL, "the name of a link"),

@@ -17,7 +17,7 @@ enum weft__infragraph_choice {
     WEFT__INFRAGRAPH_PORT,
     WEFT__INFRAGRAPH_SWITCH
 };
-enum weft__infragraph_scheme { WEFT__INFRAGRAPH_ONE2ONE, WEFT__INFRAGRAPH_MANY2MANY };
+enum weft__infragraph_scheme { WEFT__INFRAGRAPH_ONE2ONE, WEFT__INFRAGRAPH_MANY2MANY, WEFT__INFRAGRAPH_RING };
 enum weft__infragraph_bandwidth { WEFT__INFRAGRAPH_GBITS, WEFT__INFRAGRAPH_GBYTES, WEFT__INFRAGRAPH_GTRANSFERS };
 
 struct weft__infragraph_named_conf {

@@ -236,7 +236,7 @@ static enum weft_status read_end(struct graph_reader *r, const struct weft__xml_
         return weft__xml_number(e, "dev", 0, ID_MAX, r->gpus ? &r->net.out : &r->net.in, ret_error);
     if (strcmp(e->name, "gpu")) return FAIL(e, "expected <gpu> or <net> here");
     if (r->gpus == GPUS_MAX) return FAIL(e, "expected at most %d GPUs in a channel", GPUS_MAX);
-    enum weft_status status = weft__xml_number(e, "dev", 0, ID_MAX, &r->gpu[r->gpus], ret_error);
+    enum weft_status status = weft__xml_number(e, "dev", 0, INT32_MAX, &r->gpu[r->gpus], ret_error);
     for (uint32_t k = 0; k < r->gpus && !status; k++)
         if (r->gpu[k] == r->gpu[r->gpus]) return FAIL(e, "this GPU is in the channel already; expected each once");
     r->gpus++;

@@ -161,8 +161,8 @@ static enum weft_status make(const struct format *format, const struct import_co
     uint32_t hosts = weft__file_graph_hosts(&g.graph);
     weft_import_say(import, WEFT_IMPORT_TOPOLOGY, "  kind: %s\n  file: %s\n", format->name,
                     weft_import_quote(import, file->written));
-    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " links",
-                     file->written, hosts, g.graph.nodes - hosts, g.graph.links);
+    weft_import_note(import, WEFT_IMPORT_FOUND, "%s: %s, %" PRIu32 " links", file->written,
+                     weft_import_nodes(import, hosts, g.graph.nodes - hosts), g.graph.links);
     if (g.guessed)
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "%" PRIu32 " nodes have no role or type: those with one link are hosts", g.guessed);

@@ -60,7 +60,7 @@ static const char *switch_name(const struct weft_sonic *s) {
 
 static void say_topology(struct weft__sonic_making *m) {
     const struct weft_sonic *s = m->s;
-    uint32_t host = 0, cables = 0;
+    uint32_t host = 0, cables = 0, unrated = 0;
     const char *name = weft_import_quote(m->im, switch_name(s));
     SAY(TOPOLOGY, "  kind: list\n  nodes:\n  - {name: %s, role: switch}\n", name);
     for (; host < m->up; host++)
@@ -73,7 +73,9 @@ static void say_topology(struct weft__sonic_making *m) {
         if (!port->up) continue;
         weft_time_ps time = port->cable_mm ? port->cable_mm * m->conf->metre_ps / 1000 : m->conf->common.delay_ps;
         cables += port->cable_mm != 0;
-        weft__quantity_format(WEFT__RATE, port->rate_bps, rate, sizeof rate);
+        unrated += !port->rate_bps;
+        weft__quantity_format(WEFT__RATE, port->rate_bps ? port->rate_bps : m->conf->common.rate_bps, rate,
+                              sizeof rate);
         weft__quantity_format(WEFT__TIME, time ? time : 1, delay, sizeof delay);
         SAY(TOPOLOGY, "  - {from: host-%" PRIu32 ", to: %s, to_port: %s, rate: %s, delay: %s}%s%.60s\n", host++, name,
             weft_import_quote(m->im, port->name), rate, delay, port->neighbor ? " # " : "",
@@ -82,6 +84,7 @@ static void say_topology(struct weft__sonic_making *m) {
     if (s->admin_assumed) NOTE(ASSUMED, "ports: none has admin_status, so all are up");
     NOTE(ASSUMED, "a host at each of the %" PRIu32 " ports that are up, also where DEVICE_NEIGHBOR may mean a switch",
          m->up);
+    if (unrated) NOTE(ASSUMED, "speed of the %" PRIu32 " ports of which PORT says none (rate)", unrated);
     if (cables) NOTE(ASSUMED, "cables: a metre takes %" PRIu64 "ps (metre)", m->conf->metre_ps);
     if (cables < m->up)
         NOTE(ASSUMED, "delay of the %" PRIu32 " ports of which CABLE_LENGTH says nothing (delay)", m->up - cables);

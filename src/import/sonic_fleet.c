@@ -185,10 +185,8 @@ enum weft_status weft__sonic_make_fleet(const struct weft__sonic_import_conf *co
     if (!status) status = find_network(&f, file, ret_error);
     if (status) return status;
     uint32_t strangers = find_hosts(&f), hosts = weft__file_graph_hosts(&f.cables.graph);
-    NOTE(FOUND,
-         "%" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables by DEVICE_NEIGHBOR; other ports are left "
-         "out",
-         hosts, f.cables.graph.nodes - hosts, f.cables.graph.links);
+    NOTE(FOUND, "%s, %" PRIu32 " cables by DEVICE_NEIGHBOR; other ports are left out",
+         weft_import_nodes(import, hosts, f.cables.graph.nodes - hosts), f.cables.graph.links);
     if (strangers) NOTE(ASSUMED, "%" PRIu32 " switches without a file: weft's defaults", strangers);
     say_topology(&f, file);
     say_kinds(&f, false);

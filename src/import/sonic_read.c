@@ -254,7 +254,7 @@ static void read_port(const struct row *row, uint32_t index) {
     const char *lanes = text_or(row, "lanes", ""), *admin = text_of(row, "admin_status");
     port->name = row->key;
     uint64_t mbps = count_of(row, "speed", 3200000, 0);
-    if (mbps < 1000 && !row->r->status) bad(row, "speed", "expected 1000 to 3200000 (Mb/s)");
+    if (mbps < 1000 && text_of(row, "speed") && !row->r->status) bad(row, "speed", "expected 1000 to 3200000 (Mb/s)");
     port->rate_bps = mbps * 1000000;
     port->mtu_bytes = count_of(row, "mtu", 10000, 9100);
     if (port->mtu_bytes < 64 && !row->r->status) bad(row, "mtu", "expected 64 to 10000");
@@ -501,9 +501,9 @@ static const struct weft_sonic_profile *computed_profile(struct reader *r, const
     return profile;
 }
 
-/// That of the port's own speed and cable; NULL: no cable is said.
+/// That of the port's own speed and cable; NULL: the file does not say both.
 static const struct weft_sonic_profile *own_profile(struct reader *r, const struct weft_sonic_port *port) {
-    if (!port->cable_mm) return NULL;
+    if (!port->cable_mm || !port->rate_bps) return NULL;
     const char *name = weft_arena_format(r->arena, "pg_lossless_%" PRIu64 "_%gm_profile", port->rate_bps / 1000000,
                                          (double)port->cable_mm / 1000);
     return computed_profile(r, name, port->rate_bps, port->cable_mm, port);
@@ -529,9 +529,10 @@ static const struct weft_sonic_profile *profile_of(const struct row *row, struct
     uint64_t cable_mm;
     if (row->r->status) return NULL;
     if (!name || !strcmp(name, "NULL")) {
-        if (!port->cable_mm)
-            bad(row, "profile", "is left to SONiC, but CABLE_LENGTH says nothing of %.60s", port->name);
-        return port->cable_mm ? own_profile(row->r, port) : NULL;
+        if (!port->cable_mm || !port->rate_bps)
+            bad(row, "profile", "is left to SONiC, but %s of %.60s",
+                port->rate_bps ? "CABLE_LENGTH says nothing" : "PORT says no speed", port->name);
+        return own_profile(row->r, port);
     }
     for (uint32_t p = 0; p < s->profiles; p++)
         if (!strcmp(s->profile[p].name, name)) return &s->profile[p];
@@ -542,7 +543,8 @@ static const struct weft_sonic_profile *profile_of(const struct row *row, struct
 
 static void set_pg(const struct row *row, struct weft_sonic_port *port, uint8_t mask) {
     const struct weft_sonic_profile *profile = profile_of(row, port);
-    if (profile && profile->computed && !profile->xoff_bytes && port->cable_mm) // headroom_type: dynamic
+    if (profile && profile->computed && !profile->xoff_bytes && port->cable_mm &&
+        port->rate_bps) // headroom_type: dynamic
         compute(row->r, &row->r->s->profile[profile - row->r->s->profile], port->rate_bps, port->cable_mm, port);
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++)
         if (mask >> p & 1) port->pg[p] = profile;

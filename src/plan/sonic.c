@@ -98,9 +98,10 @@ static const struct weft_sonic_profile *group_of(const struct weft_sonic_port *p
     return port->pg[weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, priority)];
 }
 
-/// What a port needs above XOFF; 0: its cable is not known.
+/// What a port needs above XOFF; 0: its cable or its speed is not known.
 static weft_bytes need_of(struct judge *j, const struct weft_sonic_port *port) {
     struct weft_plan_pfc_conf conf = *j->base;
+    if (!port->rate_bps) return 0;
     conf.rate_bps = port->rate_bps;
     if (port->cable_mm) conf.delay_ps = weft_sonic_delay(port->cable_mm);
     conf.port_mtu_bytes = port->mtu_bytes;
@@ -113,8 +114,9 @@ static void need_headroom(struct judge *j) {
         const struct weft_sonic_port *port = &j->s->port[p];
         weft_bytes need = need_of(j, port);
         if (j->lossless[p] && !need)
-            add_port(j, WEFT_SONIC_HEADROOM, "CABLE_LENGTH", NULL,
-                     TEXT("%s has lossless groups and no cable length: its headroom cannot be judged", port->name));
+            add_port(j, WEFT_SONIC_HEADROOM, port->rate_bps ? "CABLE_LENGTH" : "PORT", NULL,
+                     TEXT("%s has lossless groups and no %s: its headroom cannot be judged", port->name,
+                          port->rate_bps ? "cable length" : "speed"));
         for (uint32_t k = 0; k < WEFT_PRIORITIES; k++) {
             if (!(j->lossless[p] >> k & 1)) continue;
             struct after *a = after(j, group_of(port, k));

@@ -51,6 +51,33 @@ static void hpcc_in_any_order(void **state) {
     run_free(&r);
 }
 
+/// HPCC's own files: a configuration in mix/ whose paths are of the folder above, and links and flows behind as many as
+/// the counts say, with an explanation at the end, of which ns-3 reads nothing. Five columns a flow are ConWeave's.
+static void hpcc_as_it_comes(void **state) {
+    char command[200], text[300];
+    snprintf(command, sizeof command, "mkdir -p %s/mix", folder);
+    assert_int_equal(system(command), 0);
+    snprintf(text, sizeof text, "%s0 9 100Gbps 1us 0\n\nFirst line: total node #, switch node #, link #\n", topology);
+    put("mix/topo.txt", text);
+    put("mix/flow.txt", "2\n0 1 3 5000 2.000000001\n2 1 4 1 0\n0 9 3 100\n\nPlease order the flows!\n");
+    const char *config = put("mix/config.txt", "TOPOLOGY_FILE mix/topo.txt\nFLOW_FILE mix/flow.txt\nCC_MODE 1\n");
+    struct weft_error error;
+    char *made = import("hpcc", &config, 1, &error);
+    assert_string_equal(error.text, "");
+    assert_non_null(strstr(made, "topo.txt: line 6 and below, behind the last link"));
+    assert_non_null(strstr(made, "flow.txt: line 4 and below, behind the last flow"));
+    assert_non_null(strstr(made, "destination port 100 for flows of five columns"));
+    assert_non_null(strstr(made, "3 hosts, 1 switch, 3 links"));
+    free(made);
+    struct run r = run_import("hpcc", &config, 1);
+    assert_int_equal(r.topology->links, 3);
+    assert_int_equal(r.workload->flows, 2);
+    assert_int_equal(r.workload->flow[0].bytes, 5000);
+    assert_int_equal(r.workload->flow[0].start_ps, 2 * WEFT_PS_PER_S + WEFT_PS_PER_NS);
+    assert_int_equal(r.workload->flow[1].priority, 4);
+    run_free(&r);
+}
+
 /// GPUs 0 to 3 in two servers of two; NVSwitches 4 and 5; switch 6.
 static void simai_servers(void **state) {
     const char *path = put("simai.txt", "7 2 2 1 8 H100\n4 5 6\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
@@ -273,7 +300,9 @@ static void what_cannot_be_read(void **state) {
         {"hpcc", "4 5 1\n3\n", ":1:1: 5 switches of 4 nodes and 1 links"},
         {"hpcc", "1\n0 1 3 100 0 2.0\n", ":2:11: a flow of 0 bytes; expected 1 at least"},
         {"hpcc", "1\n0 1 8 100 1 2.0\n", ":2:5: its priority group is 8; expected at most 7"},
-        {"hpcc", "1\n0 1 3 100 1 2.0\n0", ":3:1: '0' after the last of 1 flows"},
+        {"hpcc", "2\n0 1 3 100 1 2.0\n0 1 3 100 1 2.0 0\n",
+         ":3:17: '0' on the line of the last flow; expected nothing behind its start"},
+        {"hpcc", "2\n0 1 3 1000 2.0\n0 1 3 100 1000 2.0\n", ":3:16: '2.0' on the line of the last flow"},
         {"hpcc", "2\n0 1 3 100 1 2.0\n", ":3:1: the file ends here; expected the source of a flow"},
         {"hpcc", "PACKET_PAYLOAD_SIZE 8\n",
          ": says something that a scenario cannot have: host.mtu: \"8B\" is out of range"},
@@ -377,6 +406,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_of_flows),
         cmocka_unit_test(hpcc_in_any_order),
+        cmocka_unit_test(hpcc_as_it_comes),
         cmocka_unit_test(simai_servers),
         cmocka_unit_test(error_rates_are_of_packets),
         cmocka_unit_test(hpcc_configuration),

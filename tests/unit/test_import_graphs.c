@@ -140,6 +140,36 @@ static void infragraph_many2many_and_switches(void **state) {
     free(text);
 }
 
+/// Port 62 of each switch is cabled to port 63 of the one behind it, and that of the last to the first. The file is
+/// compressed, and its lines count as those of what it holds.
+static void infragraph_ring_compressed(void **state) {
+    char command[600];
+    const char *path =
+        put("ring.json",
+            "{\"devices\": [" SWITCH ", {\"name\": \"h\", \"components\": [{\"name\": \"nic\", "
+            "\"count\": 1, \"choice\": \"nic\"}]}],\n\"links\": [{\"name\": \"e\"}],\n"
+            "\"instances\": [{\"name\": \"h\", \"device\": \"h\", \"count\": 4}, {\"name\": "
+            "\"s\", \"device\": \"sw\", \"count\": 4}],\n\"edges\": [" EDGE(
+                "h", "nic", "s", "port[0]", "one2one") ",\n" EDGE("s", "port[62]", "s", "port[63]", "ring") "]}\n");
+    snprintf(command, sizeof command, "gzip -kf '%s' && sed 's/\"ring/\"rung/' '%s' | gzip >'%s/bad.gz'", path, path,
+             folder);
+    assert_int_equal(system(command), 0);
+    char packed[2][300];
+    snprintf(packed[0], sizeof packed[0], "%s.gz", path);
+    snprintf(packed[1], sizeof packed[1], "%s/bad.gz", folder);
+    const char *paths[] = {packed[0], packed[1]};
+    struct run r = run_import("infragraph", paths, 1);
+    assert_int_equal(r.topology->links, 8);
+    assert_string_equal(peer(r.topology, "s.0/port.62"), "s.1");
+    assert_string_equal(peer(r.topology, "s.1/port.63"), "s.0");
+    assert_string_equal(peer(r.topology, "s.3/port.62"), "s.0");
+    assert_string_equal(peer(r.topology, "s.0/port.63"), "s.3");
+    run_free(&r);
+    struct weft_error error;
+    free(import("infragraph", &paths[1], 1, &error));
+    has(error.text, "bad.gz:5:");
+}
+
 static void what_infragraph_cannot_say(void **state) {
     static const struct bad_file bad[] = {
         {"infragraph", GRAPH(EDGE("h[0:4]", "nic", "s", "port", "one2one")),
@@ -154,7 +184,10 @@ static void what_infragraph_cannot_say(void **state) {
          ":4:11: no component of device 'dgx' 'nick'; did you mean 'nic'?"},
         {"infragraph", GRAPH(EDGE("h", "cx[0]", "s", "port", "one2one")), "'cx[0]' is a whole device"},
         {"infragraph", GRAPH(EDGE("h", "nic.port", "s", "port", "one2one")), "nic is no device"},
-        {"infragraph", GRAPH(EDGE("h", "nic", "s", "port", "ring")), "ring"},
+        {"infragraph", GRAPH(EDGE("h", "nic", "s", "port[0:4]", "ring")),
+         ":4:11: a ring from 3 to 8 components; expected as many of both, at least 2"},
+        {"infragraph", GRAPH(EDGE("s[0]", "port[0]", "s[0]", "port[1]", "ring")), ":4:11: a ring from 1 to 1"},
+        {"infragraph", GRAPH(EDGE("h", "nic", "s", "port", "star")), "star"},
         {"infragraph", GRAPH(""), ":1:1: no edges between instances"},
         {"infragraph", GRAPH(EDGE("h[0]", "nic", "h[1]", "nic", "one2one")), "linked directly; expected a switch"},
         {"infragraph", GRAPH("{\"scheme\": \"one2one\", \"link\": \"e\"}"), ":4:11: an edge without ep1"},
@@ -193,6 +226,18 @@ static void cables_sample(void **state) {
     assert_int_equal(link_of(r.topology, "leaf-1/Ethernet8")->delay_ps, 15000);   // 3 m of 5 ns
     assert_int_equal(link_of(r.topology, "spine-1/Ethernet8")->delay_ps, 200000); // 40 m
     run_free(&r);
+}
+
+/// A list that is given twice is no network of twice as many cables.
+static void cables_twice(void **state) {
+    char path[256];
+    struct weft_error error;
+    snprintf(path, sizeof path, "%s/examples/import/cables/cables.csv", getenv("WEFT_ROOT"));
+    const char *paths[] = {path, path};
+    char *text = import("cables", paths, 2, &error);
+    has(error.text, "is there twice; expected each file once");
+    assert_string_equal(text, "");
+    free(text);
 }
 
 /// A server with two NICs is two hosts; a cable that both ends list is one; names that weft has not; roles in the file.
@@ -387,7 +432,7 @@ static void what_graphml_cannot_say(void **state) {
              "<graph><node id='0'/><node id='1'/><edge source='0' target='1'><data key='k'>9</data></edge></graph>"),
          ":2:36: a rate of 9 bit/s"},
         {"graphml", GRAPHML(""), ":1:1: no graph"},
-        {"graphml", GRAPHML("<graph/>"), ":1:1: no list 'nodes'"},
+        {"graphml", GRAPHML("<graph/>"), ":1:1: no node in the graph"},
         {"graphml", GRAPHML("<graph>"), "expected XML"},
         {"graphml", "<!DOCTYPE graphml [<!ENTITY a 'b'>]><graphml/>", "a document type"},
         {"graphml", "<gml/>", "is no file of graphml"},
@@ -401,8 +446,10 @@ int main(void) {
         cmocka_unit_test(infragraph_paths),
         cmocka_unit_test(infragraph_parts),
         cmocka_unit_test(infragraph_many2many_and_switches),
+        cmocka_unit_test(infragraph_ring_compressed),
         cmocka_unit_test(what_infragraph_cannot_say),
         cmocka_unit_test(cables_sample),
+        cmocka_unit_test(cables_twice),
         cmocka_unit_test(cables_by_hand),
         cmocka_unit_test(neighbours_heard_from_both_ends),
         cmocka_unit_test(neighbours_of_sonic),

@@ -123,7 +123,7 @@ static void bad_files(void **state) {
         {"{\"PORT\": {}}", "PORT: expected a port at least"},
         {"{\"PORT\": 5}", "PORT: expected an object with rows"},
         {"{\"PORT\": {\"Ethernet0\": {\"speed\": \"fast\"}}}", "PORT|Ethernet0.speed: 'fast'; expected a whole number"},
-        {"{\"PORT\": {\"Ethernet0\": {}}}", "PORT|Ethernet0.speed: expected 1000 to 3200000"},
+        {"{\"PORT\": {\"Ethernet0\": {\"speed\": \"999\"}}}", "PORT|Ethernet0.speed: expected 1000 to 3200000"},
         {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet8|3-4\": {\"profile\": \"x\"}}}", "there is no PORT 'Ethernet8'"},
         {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|4-3\": {}}}", "BUFFER_PG|Ethernet0|4-3: '4-3'; expected priorities"},
         {"{" PORTS ", \"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"x\"}}}",
@@ -152,6 +152,31 @@ static void bad_files(void **state) {
             fail_msg("'%s': '%s' where '%s' was expected", bad[i].text, error.text, bad[i].expected);
         weft_arena_free(arena);
     }
+}
+
+/// SONiC takes the speed of a port without one from its platform's files: here from the importer's rate. What would be
+/// computed from it is not.
+static void speed_not_said(void **state) {
+    const char *path = file_path;
+    char *text = NULL;
+    size_t size;
+    struct weft_error error = {0};
+    put(file_path, "{\"PORT\": {\"Ethernet0\": {}, \"Ethernet4\": {\"speed\": \"100000\"}}}");
+    FILE *out = open_memstream(&text, &size);
+    weft_import_write(weft_model_find(WEFT_KIND_IMPORT, "sonic"), NULL, &path, 1, "", out, &error);
+    fclose(out);
+    assert_string_equal(error.text, "");
+    assert_non_null(strstr(text, "speed of the 1 ports of which PORT says none (rate)"));
+    assert_non_null(strstr(text, "to_port: Ethernet0, rate: 200Gbps"));
+    assert_non_null(strstr(text, "to_port: Ethernet4, rate: 100Gbps"));
+    free(text);
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_sonic *s;
+    put(file_path, "{\"PORT\": {\"Ethernet0\": {}}, \"CABLE_LENGTH\": {\"AZURE\": {\"Ethernet0\": \"5m\"}}, "
+                   "\"BUFFER_PG\": {\"Ethernet0|3\": {\"profile\": \"NULL\"}}}");
+    assert_int_equal(weft_sonic_read(file_path, arena, &s, &error), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(error.text, "is left to SONiC, but PORT says no speed of Ethernet0"));
+    weft_arena_free(arena);
 }
 
 /// The sample: what its scenario says, and that it runs without loss.
@@ -187,10 +212,8 @@ static void the_sample_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_styles),
-        cmocka_unit_test(what_sonic_computes),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(the_sample_runs),
+        cmocka_unit_test(both_styles),    cmocka_unit_test(what_sonic_computes), cmocka_unit_test(bad_files),
+        cmocka_unit_test(speed_not_said), cmocka_unit_test(the_sample_runs),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -127,8 +127,8 @@ static void written_as_a_schedule(void **state) {
     assert_int_equal(json_integer_value(json_array_get(json_object_get(json, "rank_end_ps"), 1)), 5000000);
     json_decref(json);
     json_decref(again);
-    assert_int_equal(weft(f, "workload s.yaml --goal nowhere/s.goal"), 1);
-    assert_non_null(strstr(f->err, "--goal: cannot write 'nowhere/s.goal'"));
+    assert_int_equal(weft(f, "workload s.yaml --goal nowhere/s.goal"), 2);
+    assert_non_null(strstr(f->err, "--goal: 'nowhere/s.goal' cannot be written"));
     assert_int_equal(weft(f, "workload s.yaml --loggops 1"), 2);
 }
 
