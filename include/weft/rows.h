@@ -71,9 +71,14 @@ WEFT_API void weft_rows_free(struct weft_rows *rows);
 WEFT_API bool weft_rows_next(struct weft_rows *rows);
 /// After the last row: WEFT_OK, or WEFT_ERROR_SYSTEM if memory has run out before it.
 WEFT_API enum weft_status weft_rows_status(const struct weft_rows *rows);
-/// Of the row at hand; a column of its table. Texts live until the walk is freed.
+/// Of the row at hand; a column of its table. Texts live until the next row.
 WEFT_API struct weft_result_value weft_rows_value(struct weft_rows *rows, const struct weft_result_column *column);
-/// Likewise as a number: NAN of a text and of no value.
+/// The next rows, at most `most`, in one call: value[r * columns + i] is that of column[i] in the r-th of them. Answers
+/// how many there were: 0 after the last row, or if memory has run out. Texts live until the next call or until the
+/// walk is freed. There is no row at hand after it.
+WEFT_API uint32_t weft_rows_read(struct weft_rows *rows, const struct weft_result_column *const *column,
+                                 uint32_t columns, struct weft_result_value *value, uint32_t most);
+/// Of the row at hand as a number: NAN of a text and of no value.
 WEFT_API double weft_rows_number(struct weft_rows *rows, const struct weft_result_column *column);
 
 #ifdef __cplusplus

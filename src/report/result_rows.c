@@ -40,6 +40,7 @@ struct weft_rows {
     struct weft_result_walk walk;
     struct weft_result_cursor *row; ///< NULL: there is none
     struct weft_memory *own;        ///< NULL: the caller's
+    struct weft_arena *texts;       ///< of the rows that weft_rows_read gave last; NULL: none
     enum weft_status status;
     const struct weft_result_column *column; ///< asked for
     struct weft_result_value value;
@@ -72,6 +73,7 @@ enum weft_status weft_rows_new(const struct weft_result *result, const struct we
 void weft_rows_free(struct weft_rows *rows) {
     if (!rows) return;
     if (!rows->own && rows->table) weft_arena_free(rows->walk.cursor.arena);
+    if (!rows->own) weft_arena_free(rows->texts);
     weft_memory_close(rows->own);
     free(rows);
 }
@@ -103,6 +105,37 @@ struct weft_result_value weft_rows_value(struct weft_rows *rows, const struct we
     rows->value = (struct weft_result_value){.type = column->type};
     if (rows->row && !rows->status) rows->status = weft_memory_enter(&rows->own, look_up, rows, NULL);
     return rows->value;
+}
+
+struct reading {
+    struct weft_rows *rows;
+    const struct weft_result_column *const *column;
+    struct weft_result_value *value;
+    uint32_t columns, most, n;
+};
+
+/// A table may keep the texts of one row at a time.
+static enum weft_status read_rows(void *context, struct weft_error *ret_error) {
+    struct reading *r = context;
+    weft_arena_free(r->rows->texts);
+    r->rows->texts = weft_arena_new(WEFT_MEMORY_RESULT);
+    while (r->n < r->most && (r->rows->row = weft_result_next(&r->rows->walk))) {
+        for (uint32_t i = 0; i < r->columns; i++) {
+            struct weft_result_value *v = &r->value[(size_t)r->n * r->columns + i];
+            *v = weft_result_value(r->rows->row, r->column[i]);
+            if (v->known && v->type == WEFT_RESULT_TEXT) v->text = weft_arena_text(r->rows->texts, v->text);
+        }
+        r->n++;
+    }
+    r->rows->row = NULL;
+    return WEFT_OK;
+}
+
+uint32_t weft_rows_read(struct weft_rows *rows, const struct weft_result_column *const *column, uint32_t columns,
+                        struct weft_result_value *value, uint32_t most) {
+    struct reading r = {rows, column, value, columns, most, 0};
+    if (rows->table && !rows->status) rows->status = weft_memory_enter(&rows->own, read_rows, &r, NULL);
+    return rows->status ? 0 : r.n;
 }
 
 double weft_rows_number(struct weft_rows *rows, const struct weft_result_column *column) {

@@ -103,6 +103,12 @@ class Install(unittest.TestCase):
         run("cc", *C, source, "-o", self.root / "version", *flags)
         self.assertNotIn("libweft.so", run("readelf", "-d", self.root / "version"))
 
+    def test_python(self):
+        package = next(self.root.rglob("weft/__init__.py"))
+        said = run("python3", "-c", "import weft; print(weft.__file__, weft.version(), len(weft.tables()) > 20)",
+                   env={**self.env, "PYTHONPATH": str(package.parents[1])}, cwd=self.root)
+        self.assertEqual(said.split(), [str(package), "0.1.0", "True"])
+
     def test_examples(self):
         sources = sorted((ROOT / "examples").glob("*.c")) + sorted((ROOT / "examples").glob("*.cc"))
         self.assertTrue(sources)

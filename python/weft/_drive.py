@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulation that a program drives: it sends messages and is told what becomes of them (weft/drive.h)."""
+from collections import namedtuple
+from ctypes import byref, c_int, c_uint32, c_void_p
+
+from weft import _library as c
+from weft._library import Handle, call, lib, new
+from weft._result import Result
+
+_EVENTS = {"delivered": 1, "acked": 2, "cancelled": 4, "time": 8}
+_NAMES = {number: name for name, number in _EVENTS.items()}
+_ENDS = ("idle", "until", "stopped", "over", "interrupted", "stalled")
+
+Notice = namedtuple("Notice", "event host time_ps flow tag bytes")
+Notice.__doc__ = """What a callback is told: event is "delivered", "acked", "cancelled" or "time"; flow is None of a time."""
+
+
+class Drive:
+    """Drives a weft.Simulation. A callback is called with (drive, notice), at a host and at a time of the simulation;
+    it may send from there at that instant. Acting on another host takes at least `lookahead_ps`."""
+
+    def __init__(self, simulation, threads=None):
+        self._guard = c.Guard()
+        self._options = c.options(self._guard, threads)
+        self._handle = Handle(new(lib.weft_drive_new, simulation._handle.pointer, byref(self._options)),
+                              lib.weft_drive_free, simulation._handle)
+        self._simulation = simulation
+        self._waiting = {}  # callbacks by number
+        self._next = 1
+        self._on_notice = c.ON_NOTICE(self._tell)
+
+    def _tell(self, number, _, told):
+        n = told[0]
+        flow = None if n.flow == c.NONE else n.flow
+        callback = self._waiting.get(number)
+        if n.event == _EVENTS["time"]:
+            del self._waiting[number]
+        self._guard(callback, self, Notice(_NAMES[n.event], n.host, n.time_ps, flow, n.tag, n.bytes))
+        if self._guard.raised:
+            lib.weft_drive_stop(self._handle.pointer)
+
+    def _keep(self, callback):
+        number, self._next = self._next, self._next + 1
+        self._waiting[number] = callback
+        return number
+
+    @property
+    def now_ps(self):
+        return lib.weft_drive_now(self._handle.pointer)
+
+    @property
+    def host(self):
+        """Of the callback; None outside."""
+        host = lib.weft_drive_host(self._handle.pointer)
+        return None if host == c.NONE else host
+
+    @property
+    def lookahead_ps(self):
+        return lib.weft_drive_lookahead(self._handle.pointer)
+
+    def send(self, src, dst, size, *, on=None, events=("delivered",), priority=3, tag=0, start_ps=0):
+        """Sends `size` bytes from host `src` to host `dst`, numbers of Simulation.hosts; returns the number of the flow.
+        `on` is called at each of `events`: "delivered", "acked", "cancelled"."""
+        for event in events:
+            if event not in _EVENTS or event == "time":
+                raise ValueError(f"no event '{event}'; expected delivered, acked or cancelled")
+        number = self._keep(on) if on else 0
+        message = c.CSend(src=src, dst=dst, bytes=size, tag=tag, priority=priority, start_ps=start_ps,
+                          events=sum(_EVENTS[e] for e in set(events)) if on else 0, callback=self._on_notice,
+                          context=number)
+        flow = c_uint32()
+        call(lib.weft_drive_send, self._handle.pointer, byref(message), byref(flow))
+        return flow.value
+
+    def at(self, host, time_ps, on):
+        """Calls `on` at that time at that host."""
+        call(lib.weft_drive_at, self._handle.pointer, host, time_ps, self._on_notice, self._keep(on))
+
+    def cancel(self, flow):
+        """The source sends nothing more of it."""
+        call(lib.weft_drive_cancel, self._handle.pointer, flow)
+
+    def stop(self):
+        """From a callback: run() returns after it, and may be called again."""
+        lib.weft_drive_stop(self._handle.pointer)
+
+    def run(self, until_ps=c.NEVER):
+        """Runs until there is nothing more to do, or to a time. Answers how it ended: "idle", "until", "stopped",
+        "over", "interrupted"; a network that stalls is a StallError."""
+        end, error = c_int(), c.CError()
+        status = lib.weft_drive_run(self._handle.pointer, until_ps, byref(end), byref(error))
+        self._guard.check(not status and _ENDS[end.value] == "interrupted")
+        if status:
+            raise c.as_exception(error, status)
+        return _ENDS[end.value]
+
+    def finish(self):
+        """What all of it came to; the drive can then do nothing more."""
+        made, error = c_void_p(), c.CError()
+        status = lib.weft_drive_finish(self._handle.pointer, byref(made), byref(error))
+        result = Result(made, self._handle, self._simulation._handle) if made else None
+        if status:
+            raised = c.as_exception(error, status)
+            raised.result = result
+            raise raised
+        return result

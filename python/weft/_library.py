@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared library: where it is, its structs and functions (weft/weft.h, rows.h, drive.h), and its errors."""
+import ctypes
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, Union, byref, c_bool, c_char, c_char_p, c_double, c_int, c_size_t,
+                    c_uint, c_uint32, c_uint64, c_void_p)
+from pathlib import Path
+
+SONAME = "libweft.so.0"
+NONE = 0xffffffff  # WEFT_NONE
+NEVER = 0xffffffffffffffff  # WEFT_TIME_NEVER
+ERROR_SYSTEM, ERROR_INPUT, ERROR_CONSERVATION, ERROR_STALL = 1, 2, 3, 4
+
+
+def _candidates():
+    """WEFT_LIBRARY, if set, and nothing else; else where this was installed to, the source tree's build, the system."""
+    chosen = os.environ.get("WEFT_LIBRARY")
+    if chosen:
+        return [chosen]
+    try:
+        from weft._installed import LIBRARY
+        installed = [LIBRARY]
+    except ImportError:
+        installed = [str(Path(__file__).resolve().parents[2] / "build" / SONAME)]
+    return [name for name in installed if os.path.exists(name)] + [SONAME]
+
+
+def _load():
+    tried = []
+    for name in _candidates():
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            tried.append(str(error))
+    raise ImportError(f"{SONAME} was not found; install weft, or set WEFT_LIBRARY to its path: " + "; ".join(tried))
+
+
+class CError(Structure):
+    _fields_ = [("status", c_int), ("line", c_int), ("column", c_int), ("file_length", c_uint), ("message_at", c_uint),
+                ("text", c_char * 1024)]
+
+
+class CValue(Structure):
+    class Is(Union):
+        _fields_ = [("whole", c_uint64), ("real", c_double), ("text", c_char_p)]
+
+    _fields_ = [("type", c_int), ("known", c_bool), ("is_", Is)]
+
+
+class CProgress(Structure):
+    _fields_ = [("now_ps", c_uint64), ("wall_s", c_double), ("packet_hops", c_uint64), ("delivered_bytes", c_uint64),
+                ("total_bytes", c_uint64), ("flows_done", c_uint32), ("flows", c_uint32)]
+
+
+ON_PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(CProgress))
+
+
+class COptions(Structure):
+    _fields_ = [("profile", c_bool), ("record", c_bool), ("threads", c_uint32), ("interrupt", c_void_p),
+                ("on_progress", ON_PROGRESS), ("context", c_void_p), ("capture_file", c_char_p), ("follow", c_void_p)]
+
+
+ON_ERROR = CFUNCTYPE(None, c_void_p, c_uint32, POINTER(CError))
+
+
+class CNotice(Structure):
+    _fields_ = [("event", c_int), ("host", c_uint32), ("time_ps", c_uint64), ("flow", c_uint32), ("tag", c_uint64),
+                ("bytes", c_uint64)]
+
+
+ON_NOTICE = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(CNotice))
+
+
+class CSend(Structure):
+    _fields_ = [("src", c_uint32), ("dst", c_uint32), ("bytes", c_uint64), ("tag", c_uint64), ("priority", c_uint32),
+                ("events", c_uint32), ("start_ps", c_uint64), ("callback", ON_NOTICE), ("context", c_void_p)]
+
+
+def _declare(lib):
+    error, handle, texts = POINTER(CError), POINTER(c_void_p), POINTER(c_char_p)
+    for name, result, *arguments in (
+            ("version", c_char_p),
+            ("scenario_file_read", c_int, c_char_p, texts, c_uint32, handle, error),
+            ("scenario_file_parse", c_int, c_char_p, c_char_p, c_size_t, texts, c_uint32, handle, error),
+            ("scenario_file_set", c_int, c_void_p, c_char_p, error),
+            ("scenario_file_free", None, c_void_p),
+            ("scenario_variants", c_uint32, c_void_p),
+            ("scenario_variant_name", c_char_p, c_void_p, c_uint32),
+            ("scenario_variant_find", c_uint32, c_void_p, c_char_p),
+            ("scenario_check", c_uint32, c_void_p, ON_ERROR, c_void_p),
+            ("simulation_new", c_int, c_void_p, c_uint32, handle, error),
+            ("simulation_free", None, c_void_p),
+            ("simulation_hosts", c_uint32, c_void_p),
+            ("simulation_host_name", c_char_p, c_void_p, c_uint32),
+            ("simulation_host_find", c_uint32, c_void_p, c_char_p),
+            ("simulation_run", c_int, c_void_p, POINTER(COptions), handle, error),
+            ("result_free", None, c_void_p),
+            ("result_digest", c_uint64, c_void_p),
+            ("result_sim_time", c_uint64, c_void_p),
+            ("result_stall", c_char_p, c_void_p),
+            ("result_write_json", c_int, c_void_p, c_void_p, error),
+            ("result_write_sqlite", c_int, c_void_p, c_char_p, error),
+            ("result_table_count", c_uint32),
+            ("result_table_at", c_void_p, c_uint32),
+            ("result_table_find", c_void_p, c_char_p),
+            ("result_table_name", c_char_p, c_void_p),
+            ("result_table_row", c_char_p, c_void_p),
+            ("result_column_count", c_uint32, c_void_p),
+            ("result_column_at", c_void_p, c_void_p, c_uint32),
+            ("result_column_name", c_char_p, c_void_p),
+            ("result_column_type", c_int, c_void_p),
+            ("result_column_help", c_char_p, c_void_p),
+            ("result_unit", c_char_p, c_void_p),
+            ("rows_new", c_int, c_void_p, c_void_p, handle, error),
+            ("rows_free", None, c_void_p),
+            ("rows_read", c_uint32, c_void_p, POINTER(c_void_p), c_uint32, POINTER(CValue), c_uint32),
+            ("rows_status", c_int, c_void_p),
+            ("drive_new", c_int, c_void_p, POINTER(COptions), handle, error),
+            ("drive_free", None, c_void_p),
+            ("drive_now", c_uint64, c_void_p),
+            ("drive_host", c_uint32, c_void_p),
+            ("drive_lookahead", c_uint64, c_void_p),
+            ("drive_send", c_int, c_void_p, POINTER(CSend), POINTER(c_uint32), error),
+            ("drive_at", c_int, c_void_p, c_uint32, c_uint64, ON_NOTICE, c_void_p, error),
+            ("drive_cancel", c_int, c_void_p, c_uint32, error),
+            ("drive_stop", None, c_void_p),
+            ("drive_run", c_int, c_void_p, c_uint64, POINTER(c_int), error),
+            ("drive_finish", c_int, c_void_p, handle, error)):
+        function = getattr(lib, "weft_" + name)
+        function.restype, function.argtypes = result, arguments
+    return lib
+
+
+lib = _declare(_load())
+
+
+def version():
+    """Of the library that runs, such as "0.1.0"."""
+    return lib.weft_version().decode()
+
+
+class Error(Exception):
+    """What the library refused or could not do. `status` is an exit status of the program (docs/cli.md); `line` and
+    `column` say where in the user's text, from 1, or are 0; str() is the whole message, `message` it without the place.
+    """
+
+    def __init__(self, error):
+        text = error.text.decode(errors="replace") or _unsaid.get(error.status, f"status {error.status}")
+        super().__init__(text)
+        self.status, self.line, self.column = error.status, error.line, error.column
+        self.message = text.encode()[error.message_at:].decode(errors="replace")
+
+
+class InputError(Error, ValueError):
+    """A scenario, a value or a name that cannot be used."""
+
+
+class StallError(Error):
+    """The network made no progress, or was not done when simulated time ended. `result` has what was measured; its
+    `stall` says who waits for whom."""
+    result = None
+
+
+class ConservationError(Error):
+    """Bytes were lost or invented, which is a bug of weft. `result` has what was measured."""
+    result = None
+
+
+# Of runs, which have a result that tells more.
+_unsaid = {ERROR_STALL: "the network made no progress, or was not done when simulated time ended",
+           ERROR_CONSERVATION: "bytes were lost or invented; this is a bug of weft"}
+_kinds = {ERROR_INPUT: InputError, ERROR_STALL: StallError, ERROR_CONSERVATION: ConservationError}
+
+
+def as_exception(error, status=None):
+    """`status`: what the function returned, if it may have filled no error."""
+    error.status = error.status or status
+    return _kinds.get(error.status, Error)(error)
+
+
+def call(function, *arguments):
+    """A function whose last argument is a struct weft_error *; raises what it reports."""
+    error = CError()
+    if function(*arguments, byref(error)):
+        raise as_exception(error)
+
+
+def new(function, *arguments):
+    """Likewise; the argument before is a pointer to what it makes, which is returned."""
+    made = c_void_p()
+    call(function, *arguments, byref(made))
+    return made
+
+
+class Handle:
+    """Owns an object of the library, and keeps alive what that object needs."""
+
+    def __init__(self, pointer, free, *needs):
+        self.pointer, self._free, self._needs = pointer, free, needs
+
+    def __del__(self):
+        if self.pointer:
+            self._free(self.pointer)
+            self.pointer = None
+
+
+class Guard:
+    """Callbacks that the library calls: an exception in one ends the run, and is raised when the library has returned.
+    """
+
+    def __init__(self):
+        self.raised, self.asked = None, False
+
+    def __call__(self, function, *arguments):
+        try:
+            return function(*arguments)
+        except BaseException as error:  # KeyboardInterrupt as well
+            self.raised = self.raised or error
+            return None
+
+    def check(self, interrupted):
+        """`interrupted`: the run was ended by on_progress. If nobody asked for that, Ctrl-C came as Python entered the
+        callback, where nothing can catch it."""
+        raised, self.raised = self.raised, None
+        if raised or (interrupted and not self.asked):
+            raise raised or KeyboardInterrupt
+
+
+def options(guard, threads=None, record=False, capture=None, progress=None):
+    """struct weft_sim_options. `progress` is told the struct weft_progress as a dict; that it is called at all is what
+    lets Ctrl-C end a run."""
+
+    def tell(told):
+        if progress and progress({name: getattr(told, name) for name, _ in CProgress._fields_}) is False:
+            guard.asked = True
+        return not guard.asked
+
+    return COptions(threads=threads or 0, record=record, capture_file=os.fsencode(capture) if capture else None,
+                    on_progress=ON_PROGRESS(lambda _, told: guard(tell, told[0]) is True))
