@@ -113,7 +113,9 @@ static inline void weft_packet_enter(struct weft_packet *p, uint32_t priority) {
 /// goes. The BTH of a packet has that of the NIC that it goes to.
 struct weft_qp_numbers {
     uint32_t at_src, at_dst;
-    uint32_t src, dst; ///< hosts
+    uint32_t src, dst;         ///< hosts
+    uint32_t path;             ///< of its data (weft_workload.path); 0: as routed
+    uint16_t destination_port; ///< UDP port for a hash; 0: that of the route model
 };
 /// `numbers`: of all queue pairs.
 static inline uint32_t weft_packet_dest_qp(const struct weft_packet *p, const struct weft_qp_numbers *numbers) {

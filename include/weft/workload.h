@@ -12,11 +12,22 @@
 
 enum weft_verb { WEFT_VERB_WRITE, WEFT_VERB_SEND, WEFT_VERB_READ };
 
-/// `bytes` of payload go from src to dst; for READ the request goes from dst to src first.
+/// A path that a flow names: the switches that its data goes by, each with its port to the next one, and at last to the
+/// host.
+struct weft_flow_path {
+    uint32_t switches;
+    struct weft_flow_hop {
+        uint32_t sw;   ///< switch index
+        uint16_t port; ///< of that switch
+    } * hop;           ///< [switches] in order
+};
+enum { WEFT_FLOW_PATH_MAX = 64 }; ///< switches of a path
+
 /// Of a flow whose bytes come as messages. Packets are numbered with 32 bits, and messages are slices, rarely of less
 /// than 256 bytes: a margin for what is not full.
 #define WEFT_MESSAGES_BYTES_MAX (UINT64_C(256) * (UINT32_MAX - 1))
 
+/// `bytes` of payload go from src to dst; for READ the request goes from dst to src first.
 struct weft_flow {
     uint32_t group;    ///< index into weft_workload.group
     uint32_t src, dst; ///< host indices, different
@@ -29,6 +40,8 @@ struct weft_flow {
     bool rma : 1;         ///< or of remote memory access: it has no end, and is no result
     bool waits : 1;       ///< a trigger starts it; start_ps means nothing
     uint16_t source_port; ///< UDP port that its first queue pair sends from, the next ones count on; 0: the NIC's rule
+    uint16_t destination_port; ///< UDP port that route models hash which hash it; 0: that of the model
+    uint32_t path;             ///< of its data, an index into weft_workload.path; 0: as routed
 };
 
 struct weft_workload {
@@ -42,6 +55,8 @@ struct weft_workload {
     struct weft_job *job;
     uint32_t rmas, rma_flows; ///< flows of remote memory access, among all
     struct weft_rma *rma;
+    uint32_t paths;              ///< with the one that is none
+    struct weft_flow_path *path; ///< [paths], the first one empty; NULL: no flow names one
     uint32_t triggers, activations;
     struct weft_trigger *trigger;
     struct weft_activation *activation;
@@ -60,6 +75,9 @@ struct weft_workload_common {
     uint32_t verb;
     uint64_t repeat;          ///< so many times
     weft_time_ps interval_ps; ///< from one repetition to the next
+    // of some generators
+    uint16_t source_port, destination_port; ///< as those of weft_flow
+    uint32_t path;
 };
 /// The rows of weft_workload_common for a generator's table; T must have it as member `common`.
 #define WEFT_WORKLOAD_ROWS(T)                                                                                          \
@@ -93,6 +111,16 @@ struct weft_workload_ops {
 enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_workload_common *common,
                                    struct weft_place place, uint32_t src, uint32_t dst, weft_bytes bytes,
                                    weft_time_ps start, struct weft_error *ret_error);
+/// A path from src to dst (host indices) by the switches that the text names in order, joined by `>` or commas; hosts
+/// at its ends may be named too. A port (leaf-0/5) instead of a switch says by which link it goes on; otherwise it is
+/// the first one to the next switch. "" is 0. What is no path is an error at `place`.
+enum weft_status weft_workload_path(struct weft_workload *w, const char *text, struct weft_place place, uint32_t src,
+                                    uint32_t dst, uint32_t *ret_path, struct weft_error *ret_error);
+/// Whether a NIC can send from a UDP source port: those of RoCEv2, 49152 to 65535, and as other simulators number them,
+/// which stand for their lower 14 bits, 1 to 16383.
+static inline bool weft_source_port_is_good(uint64_t port) {
+    return (port >= 49152 && port <= 65535) || (port && port <= 16383);
+}
 /// Expands every entry in order.
 enum weft_status weft_workload_new(const struct weft_model_conf *entry, uint32_t entries,
                                    const struct weft_topology *topology, uint64_t seed, struct weft_arena *arena,

@@ -50,7 +50,9 @@ uint32_t weft__ways_port(const struct weft__ways *ways, uint32_t node, const str
     uint32_t sw = ways->t->node[node].index, n;
     const struct weft_switch_conf *conf = &ways->device[node]->sw;
     const struct weft_route_ops *ops = conf->route.model->ops;
-    const uint16_t *ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
+    const uint16_t *ports = ways->path ? weft__path_port(ways->path, NULL, sw, packet, ways->qp_numbers) : NULL;
+    if (ports) return *ports;
+    ports = weft_routes_at(ways->routes, sw, packet->dst, &n);
     struct weft_route_query query = {
         .packet = packet, .hash_seed = ways->hash_seed[sw], .ports = n, .port = ports, .qp_numbers = ways->qp_numbers};
     if (!n) return WEFT_NONE;

@@ -11,7 +11,19 @@
 struct weft__epoch {
     weft_time_ps from_ps;
     const struct weft_routes *routes;
+    const bool *severed; ///< [paths of the workload]: a link of it is out of service
 };
+
+/// The port of a switch (index) that the path of a flow names for a packet; NULL: none. `path`: of the workload;
+/// `severed`: those that do not hold, or NULL.
+static inline const uint16_t *weft__path_port(const struct weft_flow_path *path, const bool *severed, uint32_t sw,
+                                              const struct weft_packet *packet, const struct weft_qp_numbers *numbers) {
+    uint32_t k = packet->kind == WEFT_PACKET_DATA ? numbers[packet->qp].path : 0;
+    if (!k || (severed && severed[k])) return NULL;
+    for (uint32_t i = 0; i < path[k].switches; i++)
+        if (path[k].hop[i].sw == sw) return &path[k].hop[i].port;
+    return NULL;
+}
 
 /// What the route model of a switch remembers, before the first packet; NULL: nothing. `edges`: of the routes. In
 /// `arena`.
@@ -27,6 +39,7 @@ struct weft__ways {
     uint32_t *hash_seed; ///< of a switch
     void **route_state;  ///< likewise
     const struct weft_qp_numbers *qp_numbers;
+    const struct weft_flow_path *path; ///< of the workload; NULL: no flow names one
 };
 struct weft__ways weft__ways_new(const struct weft_topology *topology, const struct weft_device_conf **device,
                                  const struct weft_routes *routes, uint64_t seed, struct weft_arena *arena);

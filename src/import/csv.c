@@ -10,8 +10,8 @@
 #include "weft/import.h"
 #include "weft/workload.h"
 
-enum column { START, SRC, DST, BYTES, PRIORITY, GROUP, QPS, SPORT, COLUMNS };
-enum { PRIORITY_MAX = 7, QPS_MAX = 1024, SPORT_FIRST = 49152, SPORT_LAST = 65535, SPORT_OTHERS = 16383 };
+enum column { START, SRC, DST, BYTES, PRIORITY, GROUP, QPS, SPORT, DPORT, PATH, COLUMNS };
+enum { PRIORITY_MAX = 7, QPS_MAX = 1024, PORT_MAX = 65535 };
 static const struct weft__column columns[COLUMNS] = {
     [START] = {"start", " start start_time starttime time begin arrival arrival_time t ", WEFT__TIME, "s"},
     [SRC] = {"src", " src source from sender src_host src_id src_node ", WEFT__COUNT, "", true, true},
@@ -21,6 +21,8 @@ static const struct weft__column columns[COLUMNS] = {
     [GROUP] = {"group", " group tag job label ", WEFT__COUNT, "", false, true},
     [QPS] = {"qps", " qps queue_pairs qp_count ", WEFT__COUNT, ""},
     [SPORT] = {"sport", " sport source_port src_port udp_port udp_sport udp_source_port ", WEFT__COUNT, ""},
+    [DPORT] = {"dport", " dport destination_port dst_port udp_dport udp_destination_port ", WEFT__COUNT, ""},
+    [PATH] = {"path", " path route via switches ", WEFT__COUNT, "", false, true},
 };
 
 struct csv_conf {
@@ -45,11 +47,11 @@ static enum weft_status check_range(const struct weft__table_row *row, enum colu
 /// A NIC sends from the ports that RoCEv2 has for it; those of other simulators stand for their lower 14 bits.
 static enum weft_status check_sport(const struct weft__table_row *row, struct weft_error *ret_error) {
     uint64_t port = row->value[SPORT];
-    if (!row->text[SPORT] || (port >= SPORT_FIRST && port <= SPORT_LAST) || (port && port <= SPORT_OTHERS))
-        return WEFT_OK;
+    if (!row->text[SPORT] || weft_source_port_is_good(port)) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, row->place[SPORT],
-                          "%" PRIu64 "; expected a UDP source port of %d to %d, as RoCEv2 has them, or of 1 to %d",
-                          port, SPORT_FIRST, SPORT_LAST, SPORT_OTHERS);
+                          "%" PRIu64 "; expected a UDP source port of 49152 to 65535, as RoCEv2 has them, or of 1 to "
+                          "16383",
+                          port);
 }
 
 struct reader {
@@ -69,6 +71,7 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
     if (!status) status = check_range(&row, PRIORITY, 0, PRIORITY_MAX, ret_error);
     if (!status) status = check_range(&row, QPS, 1, QPS_MAX, ret_error);
     if (!status) status = check_sport(&row, ret_error);
+    if (!status) status = check_range(&row, DPORT, 0, PORT_MAX, ret_error);
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[SRC], row.place[SRC], &src, ret_error);
     if (!status) status = weft__file_hosts_find(&r->hosts, row.text[DST], row.place[DST], &dst, ret_error);
     if (status) return status;
@@ -76,12 +79,13 @@ static enum weft_status add_row(const struct reader *r, struct weft__lines *line
     common.priority = row.value[PRIORITY];
     common.qps = row.value[QPS];
     if (row.text[GROUP] && *row.text[GROUP]) common.group = row.text[GROUP];
-    uint32_t first = r->w->flows;
-    status = weft_workload_add(r->w, &common, row.place[SRC], src, dst, row.value[BYTES],
-                               weft_time_plus(common.start_ps, row.value[START]), ret_error);
-    for (; first < r->w->flows; first++)
-        r->w->flow[first].source_port = (uint16_t)row.value[SPORT];
-    return status;
+    common.source_port = (uint16_t)row.value[SPORT];
+    common.destination_port = (uint16_t)row.value[DPORT];
+    if (row.text[PATH])
+        status = weft_workload_path(r->w, row.text[PATH], row.place[PATH], src, dst, &common.path, ret_error);
+    return status ? status
+                  : weft_workload_add(r->w, &common, row.place[SRC], src, dst, row.value[BYTES],
+                                      weft_time_plus(common.start_ps, row.value[START]), ret_error);
 }
 
 static enum weft_status csv_expand(const void *conf, struct weft_place place, const struct weft_topology *topology,

@@ -11,6 +11,7 @@ static enum weft_status add(const struct weft__flow_file_conf *conf, const struc
     if (!status) status = weft__file_hosts_at(hosts, f->dst, f->place, &dst, ret_error);
     if (status) return status;
     if (f->prioritised) common.priority = f->priority;
+    common.destination_port = f->destination_port;
     return weft_workload_add(w, &common, f->place, src, dst, f->bytes, weft_time_plus(common.start_ps, f->start_ps),
                              ret_error);
 }
@@ -24,7 +25,7 @@ enum weft_status weft__flow_file_expand(const struct weft__flow_file_conf *conf,
     if (!status) status = reader->open(reader->state, path, place, ret_error);
     if (status) return status;
     for (bool more = true; more && !status;) {
-        struct weft__file_flow f;
+        struct weft__file_flow f = {0};
         status = reader->next(reader->state, &f, &more, ret_error);
         if (!status && more) status = add(conf, &hosts, &f, w, ret_error);
     }

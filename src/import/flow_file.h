@@ -21,7 +21,8 @@ struct weft__flow_file_conf {
 struct weft__file_flow {
     uint64_t src, dst; ///< numbers of hosts
     uint64_t priority;
-    bool prioritised; ///< it has a priority of its own
+    bool prioritised;          ///< it has a priority of its own
+    uint16_t destination_port; ///< 0: none
     weft_bytes bytes;
     weft_time_ps start_ps;
     struct weft_place place;

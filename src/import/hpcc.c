@@ -218,30 +218,18 @@ static enum weft_status make_topology(const struct weft_import_file *file, const
     return WEFT_OK;
 }
 
-enum { PORT = 100 }; // that of ecmp_murmur3 unless told
-
-/// Destination ports of all flows: that of the first, and whether others have another.
-struct ports {
-    uint64_t first;
-    bool any, differ;
-};
-
-static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import, struct ports *ports,
+static enum weft_status make_flows(const struct weft_import_file *file, struct weft_import *import,
                                    struct weft_error *ret_error) {
     struct weft__hpcc_flows flows;
     weft_bytes bytes = 0;
     enum weft_status status = weft__hpcc_flows_open(&flows, file->path, WEFT_NOWHERE, ret_error);
     if (status) return status;
     for (bool more = true; more && !status;) {
-        struct weft__file_flow f;
+        struct weft__file_flow f = {0};
         status = weft__hpcc_flows_next(&flows, &f, &more, ret_error);
         if (status || !more) break;
         weft_import_need_hosts(import, (uint32_t)(f.src > f.dst ? f.src : f.dst) + 1);
         bytes += f.bytes;
-        if (flows.portless) flows.port = PORT;
-        if (!ports->any) ports->first = flows.port;
-        ports->any = true;
-        ports->differ |= flows.port != ports->first;
     }
     weft__lines_close(&flows.lines);
     if (status) return status;
@@ -251,8 +239,7 @@ static enum weft_status make_flows(const struct weft_import_file *file, struct w
                      bytes);
     note_rest(import, file, flows.rest_line, "flow");
     if (flows.portless)
-        weft_import_note(import, WEFT_IMPORT_ASSUMED, "destination port %d for flows of five columns, without a port",
-                         PORT);
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "destination port 100 for flows of five columns, without a port");
     return WEFT_OK;
 }
 
@@ -366,19 +353,11 @@ static void say_switch(struct weft_import *import, const struct weft__hpcc_confi
     if (!c->buffer_mb) weft_import_note(import, WEFT_IMPORT_ASSUMED, "16 MiB of switch buffer (BUFFER_SIZE)");
 }
 
-static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates,
-                       const struct ports *ports) {
+static void say_config(struct weft_import *import, const struct weft__hpcc_config *c, const struct rates *rates) {
     char until[32];
     say_host(import, c, rates);
     if (!c->window_off) say_window(import, c, rates->window_bytes);
     say_switch(import, c, rates);
-    if (ports->first != PORT && ports->first)
-        weft_import_say(import, WEFT_IMPORT_SWITCH, "  route: {kind: ecmp_murmur3, destination_port: %" PRIu64 "}\n",
-                        ports->first);
-    if (ports->differ)
-        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
-                         "destination ports of flows: the hash takes %" PRIu64 ", that of the first, for all",
-                         ports->first);
     if (c->until_s > 0 && c->until_s < 8640000) {
         weft__quantity_format(WEFT__TIME, (uint64_t)llround(c->until_s * (double)WEFT_PS_PER_S), until, sizeof until);
         weft_import_say(import, WEFT_IMPORT_RUN, "  until: %s\n", until);
@@ -418,7 +397,6 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
     struct weft_import_file room[2];
     struct weft__hpcc_config c = {.ignored = "", .window_off = !config};
     struct rates rates = {.host_bps = common->rate_bps, .port_bps = common->rate_bps};
-    struct ports ports = {.first = PORT};
     enum weft_status status = weft_import_once(file, files, "topology", ret_error);
     if (!status) status = weft_import_once(file, files, "configuration", ret_error);
     if (!status && config) status = weft__hpcc_read_config(config->path, weft_import_arena(import), &c, ret_error);
@@ -426,12 +404,12 @@ static enum weft_status hpcc_make(const void *conf, const struct weft_import_fil
         status = find_named(config, c.topology, c.topology_place, "topology", import, &room[0], &topology, ret_error);
     if (!status && config)
         status = find_named(config, c.flows, c.flows_place, "flows", import, &room[1], &flows, ret_error);
-    if (!status && flows == &room[1]) status = make_flows(flows, import, &ports, ret_error);
+    if (!status && flows == &room[1]) status = make_flows(flows, import, ret_error);
     for (uint32_t f = 0; f < files && !status; f++)
-        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, &ports, ret_error);
+        if (!strcmp(file[f].what, "flows")) status = make_flows(&file[f], import, ret_error);
     if (topology) rates = (struct rates){0};
     if (!status && topology) status = make_topology(topology, &c, import, &rates, ret_error);
-    if (!status) say_config(import, &c, &rates, &ports);
+    if (!status) say_config(import, &c, &rates);
     return status;
 }
 

@@ -190,12 +190,14 @@ enum weft_status weft__hpcc_flows_next(struct weft__hpcc_flows *flows, struct we
     *ret_more = flows->read < flows->n;
     if (!*ret_more) return flows->n ? read_rest(lines, "flow", &flows->rest_line, ret_error) : WEFT_OK;
     flows->read++;
+    uint64_t port = 0;
     enum weft_status status = number(lines, "the source of a flow", nodes_max, &f->src, ret_error);
     f->place = lines->place;
     f->prioritised = true;
     if (!status) status = number(lines, "its destination", nodes_max, &f->dst, ret_error);
     if (!status) status = number(lines, "its priority group", PRIORITY_MAX, &f->priority, ret_error);
-    if (!status && !flows->portless) status = number(lines, "its destination port", PORT_MAX, &flows->port, ret_error);
+    if (!status && !flows->portless) status = number(lines, "its destination port", PORT_MAX, &port, ret_error);
+    f->destination_port = (uint16_t)port;
     if (!status) status = number(lines, "its bytes", UINT64_C(100000000000000), &f->bytes, ret_error);
     if (!status && !f->bytes) return BAD(lines, "a flow of 0 bytes; expected 1 at least");
     if (!status) status = quantity(lines, "its start", WEFT__TIME, "s", &f->start_ps, ret_error);

@@ -36,7 +36,6 @@ enum weft_status weft__hpcc_read_topology(const char *path, struct weft_place pl
 struct weft__hpcc_flows {
     struct weft__lines lines;
     uint64_t n, read;
-    uint64_t port; ///< UDP destination port of the last flow read
     bool portless; ///< five columns a flow, without the port: ConWeave's form
     int rest_line; ///< as of a topology; known once there are no more
 };

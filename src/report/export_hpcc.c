@@ -2,9 +2,9 @@
 // fct.txt and pfc.txt as the simulator of HPCC writes them, for the scripts that read them there: qp_finish, get_pfc
 // and CalculateRoute of scratch/third.cc, alibaba-edu/High-Precision-Congestion-Control.
 //
-// Differs. A flow is one line, whatever its number of queue pairs, with the source port of the first. All flows have
-// one destination port. A flow alone (standalone_fct) goes by the same formula, with the headers that the scenario
-// says.
+// Differs. A flow is one line, whatever its number of queue pairs, with the source port of the first. Flows that
+// name no destination port have 100. A flow alone (standalone_fct) goes by the same formula, with the headers that the
+// scenario says.
 #include "report/export.h"
 #include "weft/device.h"
 #include "weft/memory.h"
@@ -70,9 +70,9 @@ void weft__export_hpcc_fct(FILE *file, const struct weft_run *run) {
         struct way way = way_of(t, routes, f, host->mtu_bytes);
         fprintf(file, "%08x %08x %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                 address_of(number[t->host[f->src]]), address_of(number[t->host[f->dst]]),
-                (unsigned)(FIRST_PORT + before[done[i]] % (UINT16_MAX + 1u - FIRST_PORT)), DESTINATION_PORT, f->bytes,
-                start / WEFT_PS_PER_NS, (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS,
-                alone_ns(&way, f, host));
+                (unsigned)(FIRST_PORT + before[done[i]] % (UINT16_MAX + 1u - FIRST_PORT)),
+                f->destination_port ? f->destination_port : DESTINATION_PORT, f->bytes, start / WEFT_PS_PER_NS,
+                (run->outcome->flow[done[i]].acked_ps - start) / WEFT_PS_PER_NS, alone_ns(&way, f, host));
     }
     weft_routes_free(routes);
     weft_arena_free(arena);

@@ -7,8 +7,7 @@
 //
 // A node's number is the one that its name ends with (host-12, switch-320), its address 11.(id / 256).(id % 256).1 and
 // the source port that of the first queue pair of a pair of hosts and the queue pair's place after it
-// (host.source_port: numbered). Differs: all flows have one destination port; parallel links to one neighbour are next
-// hops of their own.
+// (host.source_port: numbered). Differs: parallel links to one neighbour are next hops of their own.
 #include "route/hash.h"
 
 struct murmur3_conf {
@@ -20,7 +19,7 @@ static const struct weft_param murmur3_rows[] = {
               "UDP source port of the first queue pair of two hosts (the HPCC simulator, third.cc); 0 where flows name "
               "their ports"),
     WEFT_UINT(struct murmur3_conf, destination_port, "destination_port", "100", "1", "65535",
-              "UDP destination port of all flows (100 in the HPCC simulator's flow files)"),
+              "UDP destination port of flows that name none (100 in the HPCC simulator's flow files)"),
 };
 static const struct weft_param_table murmur3_params =
     WEFT_PARAM_TABLE("ecmp_murmur3", struct murmur3_conf, murmur3_rows);
@@ -81,7 +80,8 @@ static uint32_t murmur3_choose(void *state, const void *conf, const struct weft_
     const struct weft_packet *p = query->packet;
     const struct weft_qp_numbers *qp = &query->qp_numbers[p->qp];
     bool data = p->kind == WEFT_PACKET_DATA;
-    uint32_t sport = (uint32_t)c->first_port + p->entropy, dport = (uint32_t)c->destination_port;
+    uint32_t sport = (uint32_t)c->first_port + p->entropy,
+             dport = qp->destination_port ? qp->destination_port : (uint32_t)c->destination_port;
     const uint32_t key[3] = {address_of(id_of(s, data ? qp->src : qp->dst)), address_of(id_of(s, p->dst)),
                              data ? sport | dport << 16 : dport | sport << 16};
     uint32_t wanted = murmur3(key, s->id) % query->ports;

@@ -169,7 +169,11 @@ weft_time_ps weft_calc_ideal_fct(const struct weft_scenario *scenario, const str
     struct weft_routes *routes = weft_routes_new(topology, NULL);
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
-    const struct weft_qp_numbers first = {weft_address_qp(0), weft_address_qp(0), flow->src, flow->dst};
+    const struct weft_qp_numbers first = {.at_src = weft_address_qp(0),
+                                          .at_dst = weft_address_qp(0),
+                                          .src = flow->src,
+                                          .dst = flow->dst,
+                                          .destination_port = flow->destination_port};
     ways.qp_numbers = &first;
     uint16_t entropy =
         weft__flow_entropy(&ways.device[topology->host[flow->src]]->host, scenario->run.seed, flow, 0, 0);

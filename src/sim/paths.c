@@ -17,7 +17,7 @@ static struct weft__network find_exits(const struct weft_scenario *scenario, con
     struct weft_error error = {0};
     *all_up = *ways->t;
     all_up->events = 0;
-    *epoch = (struct weft__epoch){0, ways->routes};
+    *epoch = (struct weft__epoch){.routes = ways->routes};
     struct weft__network net = {.scenario = scenario,
                                 .topology = all_up,
                                 .device = ways->device,
@@ -59,7 +59,9 @@ const struct weft_qp_numbers *weft__qp_numbers(const struct weft_workload *w, ui
             numbers[n++] = (struct weft_qp_numbers){.at_src = weft_address_qp(next[f->src]++),
                                                     .at_dst = weft_address_qp(next[f->dst]++),
                                                     .src = f->src,
-                                                    .dst = f->dst};
+                                                    .dst = f->dst,
+                                                    .path = f->path,
+                                                    .destination_port = f->destination_port};
     }
     weft_memory_free(WEFT_MEMORY_QP, next, hosts * sizeof *next);
     return numbers;
@@ -71,6 +73,7 @@ struct weft_path *weft_paths_trace(const struct weft_scenario *scenario, const s
     struct weft__ways ways =
         weft__ways_new(topology, weft_device_confs(scenario, topology, arena), routes, scenario->run.seed, arena);
     ways.qp_numbers = weft__qp_numbers(w, topology->hosts, arena);
+    ways.path = w->path;
     struct weft__network net = find_exits(scenario, &ways, arena);
     const uint64_t *before = weft_workload_qps_before(w, arena);
     struct weft_path *path = weft_arena_alloc(arena, w->qps, sizeof *path);

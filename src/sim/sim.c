@@ -39,12 +39,24 @@ const struct weft_device_conf **weft_device_confs(const struct weft_scenario *sc
 // --- assembling ---------------------------------------------------------------------------------------------------
 
 /// Routes for each state of the links; a change is in force a detection time after it happened.
+/// Paths of flows that a link out of service is on; NULL: no flow names a path.
+static const bool *find_severed(const struct weft_workload *w, const struct weft_topology *t, const bool *down,
+                                struct weft_arena *arena) {
+    bool *severed = w->paths ? weft_arena_alloc(arena, w->paths, sizeof *severed) : NULL;
+    for (uint32_t p = 0; p < w->paths; p++)
+        for (uint32_t i = 0; i < w->path[p].switches; i++) {
+            const struct weft_flow_hop *hop = &w->path[p].hop[i];
+            severed[p] |= down[weft_topology_port(t, t->switch_node[hop->sw], hop->port)->link];
+        }
+    return severed;
+}
+
 static void make_epochs(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
     struct weft_arena *arena = net->arena_switch;
     net->epoch = weft_arena_alloc(arena, t->events + 1, sizeof *net->epoch);
     bool *down = weft_arena_alloc(arena, t->links, sizeof *down);
-    net->epoch[0] = (struct weft__epoch){0, weft_routes_new(t, NULL)};
+    net->epoch[0] = (struct weft__epoch){.routes = weft_routes_new(t, NULL)};
     net->epochs = 1;
     for (uint32_t i = 0; i < t->events; i++) {
         down[t->event[i].link] = !t->event[i].up;
@@ -52,6 +64,7 @@ static void make_epochs(struct weft__network *net) {
         net->epoch[net->epochs++] = (struct weft__epoch){
             t->event[i].time_ps + net->scenario->run.detection_ps,
             weft_routes_new(t, down),
+            find_severed(net->workload, t, down, arena),
         };
     }
 }
@@ -228,6 +241,7 @@ static void make_queue_pairs(struct weft__network *net) {
     net->hosts = (struct weft__hosts){
         .qp = net->qp,
         .qp_numbers = weft__qp_numbers(w, t->hosts, arena),
+        .path = w->path,
         .framing_bytes = t->hosts ? weft_host_framing_bytes(&net->device[t->host[0]]->host) : 0,
         .data_header_bytes = t->hosts ? (uint32_t)net->device[t->host[0]]->host.data_header_bytes : 0,
         .sender = sender,
@@ -479,6 +493,7 @@ static void calc_ideals(const struct weft__network *net) {
     struct weft__ways ways =
         weft__ways_new(net->topology, net->device, net->epoch[0].routes, net->scenario->run.seed, net->arena_switch);
     ways.qp_numbers = net->hosts.qp_numbers;
+    ways.path = net->workload->path;
     uint32_t flow = WEFT_NONE, planes = weft__planes(net->topology, net->device);
     for (uint32_t q = 0; q < net->qps; q++) {
         if (net->qp[q].flow == flow || net->workload->flow[net->qp[q].flow].rma) continue; // not its first

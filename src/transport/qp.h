@@ -25,6 +25,7 @@ struct weft__hosts {
     struct weft__carrier *carrier;         ///< of a queue pair that carries messages; NULL: there is no job
     const struct weft__rmas *rmas;         ///< NULL: no remote memory access
     const struct weft__triggers *triggers; ///< NULL: no flow waits for another one
+    const struct weft_flow_path *path;     ///< of the workload; NULL: no flow names one
     struct weft__qp_hold *hold;            ///< NULL unless a switch has source flow control
     void **sender_state, **receiver_state; ///< the transport's own; NULL: none has any
     const struct weft_flow *flow;

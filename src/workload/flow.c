@@ -7,14 +7,23 @@
 
 struct flow_conf {
     struct weft_workload_common common;
-    const char *src, *dst;
-    uint64_t draw;
+    const char *src, *dst, *path;
+    uint64_t draw, source_port, destination_port;
 };
 static const struct weft_param flow_rows[] = {
     WEFT_WORKLOAD_ROWS(struct flow_conf),
     WEFT_TEXT(struct flow_conf, src, "src", NULL, "hosts that send; a single one sends to every host of dst"),
     WEFT_TEXT(struct flow_conf, dst, "dst", NULL,
               "hosts that receive, in pairs with src; a single one receives from every host of src"),
+    WEFT_TEXT(
+        struct flow_conf, path, "path", "",
+        "switches that the data goes by, in order: leaf-0 > spine-1 > leaf-2, or a list; leaf-0/5 says by which port. "
+        "Empty: as routed, and so while a link of it is out of service"),
+    WEFT_UINT(struct flow_conf, source_port, "source_port", "0", "0", "65535",
+              "UDP port that the first queue pair sends from, the next ones count on: 49152 to 65535, or 1 to 16383 as "
+              "other simulators number them; 0: host.source_port"),
+    WEFT_UINT(struct flow_conf, destination_port, "destination_port", "0", "0", "65535",
+              "UDP port that switch.route ecmp_murmur3 hashes; on the wire it is RoCEv2's. 0: that of the route model"),
     WEFT_UINT(struct flow_conf, draw, "draw", "0", "0", "1000000", "so many of the pairs, drawn by the seed; 0: all"),
 };
 static const struct weft_param_table flow_params = WEFT_PARAM_TABLE("flow", struct flow_conf, flow_rows);
@@ -32,6 +41,12 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
                               "src '%s' is %" PRIu32 " hosts and dst '%s' is %" PRIu32
                               "; expected as many, or a single src or dst",
                               c->src, n_src, c->dst, n_dst);
+    if (c->source_port && !weft_source_port_is_good(c->source_port))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
+                              "source_port is %" PRIu64 "; expected 49152 to 65535, or 1 to 16383", c->source_port);
+    struct weft_workload_common common = c->common;
+    common.source_port = (uint16_t)c->source_port;
+    common.destination_port = (uint16_t)c->destination_port;
     uint32_t pairs = n_src > n_dst ? n_src : n_dst;
     if (c->draw > pairs)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
@@ -44,8 +59,10 @@ static enum weft_status flow_expand(const void *conf, struct weft_place place, c
     for (uint32_t i = 0; i < pairs && wanted && !status; i++) {
         if (wanted < pairs - i && weft_random_below(&random, pairs - i) >= wanted) continue;
         wanted--;
-        status = weft_workload_add(w, &c->common, place, src[n_src == 1 ? 0 : i], dst[n_dst == 1 ? 0 : i],
-                                   c->common.size_bytes, c->common.start_ps, ret_error);
+        uint32_t from = src[n_src == 1 ? 0 : i], to = dst[n_dst == 1 ? 0 : i];
+        status = weft_workload_path(w, c->path, place, from, to, &common.path, ret_error);
+        if (!status)
+            status = weft_workload_add(w, &common, place, from, to, common.size_bytes, common.start_ps, ret_error);
     }
     return status;
 }

@@ -113,6 +113,9 @@ enum weft_status weft_workload_add(struct weft_workload *w, const struct weft_wo
         .qps = (uint16_t)qps,
         .priority = (uint8_t)common->priority,
         .verb = (uint8_t)common->verb,
+        .source_port = common->source_port,
+        .destination_port = common->destination_port,
+        .path = common->path,
     };
     for (uint64_t r = 0; r < common->repeat; r++, flow.start_ps += common->interval_ps)
         w->flow[w->flows++] = flow;

@@ -103,6 +103,8 @@ static void hpcc_configuration(void **state) {
     struct run r = run_import("hpcc", path, 1);
     const struct weft_device_conf *device = &r.scenario->device[0];
     assert_int_equal(r.workload->flows, 2);
+    assert_int_equal(r.workload->flow[0].destination_port, 100);
+    assert_int_equal(r.workload->flow[1].destination_port, 101);
     assert_int_equal(device->host.mtu_bytes, 4096);
     assert_string_equal(device->host.cc.model->name, "dcqcn_connectx");
     assert_int_equal(r.scenario->run.until_ps, 4500 * WEFT_PS_PER_MS);
@@ -117,7 +119,6 @@ static void hpcc_configuration(void **state) {
                                        "min: 800000B, max: 3200000B",
                                        "max_probability: 0.25",
                                        "by_rate: [100Gbps 400000B 1600000B 0.25, 200Gbps 800000B 3200000B 0.25]",
-                                       "destination ports of flows: the hash takes 100",
                                        "total: 20MiB",
                                        "on the longest link: 75000",
                                        "configuration: MY_KEY"};

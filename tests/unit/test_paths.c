@@ -138,10 +138,105 @@ static void test_exits_of_a_region(void **state) {
     }
 }
 
+#define LEAVES "topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 4}\n"
+
+static uint64_t data_at(const struct run *r, const char *port) {
+    return run_counters(r, port, 3)->tx_packets;
+}
+
+/// The path that a flow names, as text or as a list, with its hosts or without them, by whatever hash of the switches;
+/// ACKs, of priority 7, are routed as ever.
+static void test_named(void **state) {
+    static const char *const routes[] = {"ecmp", "ecmp_murmur3", "spray"};
+    for (size_t i = 0; i < 3; i++) {
+        struct run r =
+            RUN(run_once,
+                LEAVES "host: {ack_own_priority: true}\nswitch: {route: %s}\nworkload:\n"
+                       "- {kind: flow, src: host-0, dst: host-4, size: 40KB, path: leaf-0 > spine-3 > leaf-1}\n"
+                       "- {kind: flow, src: host-1, dst: host-5, size: 80KB, path: [leaf-0, spine-1, leaf-1]}\n"
+                       "- {kind: flow, src: host-2, dst: host-6, size: 120KB, qps: 3,\n"
+                       "   path: 'host-2 > leaf-0/6,spine-2>leaf-1 > host-6'}\n",
+                routes[i]);
+        assert_int_equal(data_at(&r, "leaf-0->spine-0"), 0);
+        assert_int_equal(data_at(&r, "leaf-0->spine-1"), 20);
+        assert_int_equal(data_at(&r, "leaf-0->spine-2"), 30);
+        assert_int_equal(data_at(&r, "spine-3->leaf-1"), 10);
+        uint64_t n;
+        struct weft_path *path = trace(&r, &n);
+        assert_int_equal(n, 5);
+        assert_int_equal(path[0].port[1], weft_topology_find_port(r.topology, "leaf-0->spine-3"));
+        assert_int_equal(path[4].port[1], weft_topology_find_port(r.topology, "leaf-0->spine-2"));
+        for (uint32_t f = 0; f < 2; f++)
+            assert_int_equal(run_fct(&r, f), r.outcome->flow[f].ideal_ps);
+        run_free(&r);
+    }
+}
+
+/// A path longer than the shortest, over slower links: its ideal time is that of the path.
+static void test_detour(void **state) {
+    static const char links[] =
+        "topology:\n  kind: list\n  nodes: [{name: a, role: host}, {name: b, role: host}, {name: s, role: switch}, "
+        "{name: u, role: switch}, {name: v, role: switch}]\n  links: [{from: a, to: s}, {from: b, to: v}, {from: s, "
+        "to: "
+        "v}, {from: s, to: u, rate: 10Gbps}, {from: u, to: v, rate: 10Gbps}]\n";
+    struct run straight = RUN(run_once, "%sworkload: [{kind: flow, src: a, dst: b, size: 1MB}]\n", links);
+    struct run detour =
+        RUN(run_once, "%sworkload: [{kind: flow, src: a, dst: b, size: 1MB, path: [s, u, v]}]\n", links);
+    assert_int_equal(run_fct(&straight, 0), straight.outcome->flow[0].ideal_ps);
+    assert_int_equal(run_fct(&detour, 0), detour.outcome->flow[0].ideal_ps);
+    assert_true(run_fct(&detour, 0) > 9 * run_fct(&straight, 0));
+    run_free(&straight);
+    run_free(&detour);
+}
+
+/// While a link of it is out of service, and this is known, data goes as routed.
+static void test_severed(void **state) {
+    struct run r = RUN(run_once, LEAVES
+                       "host: {ack_own_priority: true}\n"
+                       "workload: [{kind: flow, src: host-0, dst: host-4, size: 40KB, repeat: 3, interval: 1ms,\n"
+                       "            path: leaf-0 > spine-3 > leaf-1}]\n"
+                       "events: [{at: 500us, link: spine-3->leaf-1, state: down}, {at: 1500us, link: spine-3->leaf-1, "
+                       "state: up}]\nrun: {detection: 1us}\n");
+    assert_int_equal(data_at(&r, "leaf-0->spine-3"), 20);
+    assert_int_equal(data_at(&r, "leaf-0->spine-0") + data_at(&r, "leaf-0->spine-1") + data_at(&r, "leaf-0->spine-2"),
+                     10);
+    run_free(&r);
+}
+
+static void test_no_path(void **state) {
+    static const struct {
+        const char *path, *expected;
+    } bad[] = {
+        {"leaf-0 > spine-9", "no switch 'spine-9'"},
+        {"leaf-0 > leaf-1", "no link from leaf-0 to leaf-1;"},
+        {"leaf-0 > spine-1 > leaf-0", "'leaf-0' is on the path twice"},
+        {"leaf-0 > spine-1", "no link from spine-1 to host-4"},
+        {"host-1 > leaf-0 > spine-1 > leaf-1", "no link from host-0 to host-1"},
+        {"leaf-0/5 > spine-0 > leaf-1", "no link from leaf-0 to spine-0 by the port that is named"},
+        {"leaf-0 > > leaf-1", "'leaf-0 > > leaf-1': expected names of switches"},
+        {"leaf-0 > host-1 > leaf-1", "'host-1' is no Ethernet switch"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[512];
+        struct run r = {0};
+        snprintf(text, sizeof text, LEAVES "workload:\n- {kind: flow, src: host-0, dst: host-4,\n   path: '%s'}\n",
+                 bad[i].path);
+        assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+        assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
+        if (!strstr(r.error.text, bad[i].expected) || !strstr(r.error.text, "t.yaml:3:"))
+            fail_msg("%s: %s", bad[i].path, r.error.text);
+        run_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_data_goes_there),
         cmocka_unit_test(test_independent),
+        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_detour),
+        cmocka_unit_test(test_severed),
+        cmocka_unit_test(test_no_path),
         cmocka_unit_test(test_numbers_are_of_the_destination),
         cmocka_unit_test(test_independent_of_the_same_host),
         cmocka_unit_test(test_exits_of_a_region),

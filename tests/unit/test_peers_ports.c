@@ -57,6 +57,48 @@ static void source_ports_of_flows(void **state) {
     assert_int_equal(spines_used("", "", 0, "ecmp"), 4);
 }
 
+/// A table with ports and paths of flows, and the entry of a scenario. With one source port, only ecmp_murmur3 tells
+/// flows apart by the other one; 100 is what it takes for flows without any.
+static void destination_ports_and_paths(void **state) {
+    static const char head[] = "topology: {kind: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 1}\n";
+    char table[] = "/tmp/weft-ports-XXXXXX";
+    FILE *file = fdopen(mkstemp(table), "w");
+    assert_non_null(file);
+    fputs("src,dst,bytes,sport,dport,path\n", file);
+    for (uint32_t i = 0; i < 32; i++)
+        fprintf(file, "0,1,4096,10007,%u,%s\n", 100 + 7 * i, i < 30 ? "" : "leaf-0 > spine-2 > leaf-1");
+    fclose(file);
+    for (int i = 0; i < 2; i++) {
+        struct run r = RUN(run_text, "%sswitch: {route: %s}\nworkload: [{kind: csv, file: %s}]\n", head,
+                           i ? "{kind: ecmp_murmur3, first_port: 0}" : "ecmp", table);
+        uint64_t n, used = 0;
+        struct weft_path *path = weft_paths_trace(r.scenario, r.topology, r.workload, r.scenario->arena, &n);
+        for (uint32_t s = 0; s < 4; s++) {
+            char port[64];
+            snprintf(port, sizeof port, "leaf-0->spine-%u", s);
+            for (uint32_t f = 0; f < 30; f++)
+                if (path[f].port[1] == weft_topology_find_port(r.topology, port)) used |= 1u << s;
+        }
+        assert_int_equal(__builtin_popcountll(used), i ? 4 : 1);
+        assert_int_equal(path[31].port[1], weft_topology_find_port(r.topology, "leaf-0->spine-2"));
+        run_free(&r);
+    }
+    unlink(table);
+    uint32_t first[3];
+    static const char *const ports[] = {"", ", destination_port: 100", ", destination_port: 101"};
+    for (int i = 0; i < 3; i++) {
+        struct run r = RUN(run_text,
+                           "%sswitch: {route: {kind: ecmp_murmur3, first_port: 0}}\n"
+                           "workload: [{kind: flow, src: host-0, dst: host-1, source_port: 10007%s}]\n",
+                           head, ports[i]);
+        uint64_t n;
+        first[i] = weft_paths_trace(r.scenario, r.topology, r.workload, r.scenario->arena, &n)[0].port[1];
+        run_free(&r);
+    }
+    assert_int_equal(first[0], first[1]);
+    assert_int_not_equal(first[0], first[2]);
+}
+
 /// Kmin and Kmax of a port's own rate, of the greatest below it, of the least.
 static void thresholds_by_rate(void **state) {
     const struct weft_model *wred = weft_model_find(WEFT_KIND_AQM, "wred");
@@ -122,6 +164,7 @@ static void marks_by_rate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_ports_of_flows),
+        cmocka_unit_test(destination_ports_and_paths),
         cmocka_unit_test(thresholds_by_rate),
         cmocka_unit_test(marks_by_rate),
     };

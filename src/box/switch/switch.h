@@ -19,8 +19,8 @@ struct weft__switch {
     const uint32_t *edge_of_host;
     const uint16_t *port_of_host, *set_of, *set_ports;
     const struct weft_route_set *set;
-    weft_time_ps routes_until_ps;
-    uint32_t edge; ///< this switch's own, or WEFT_NONE
+    weft_time_ps routes_until_ps; ///< 0: flows name paths, so that each packet is looked at
+    uint32_t edge;                ///< this switch's own, or WEFT_NONE
     uint32_t hash_seed;
     // line 2: every packet
     const struct weft_queueing_ops *queueing;
@@ -38,6 +38,9 @@ struct weft__switch {
     struct weft__trace *trace; ///< NULL: not recorded
     void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
     const struct weft_qp_numbers *qp_numbers;
+    const struct weft_flow_path *path; ///< of the workload; NULL: no flow names one
+    const bool *severed;               ///< [paths] in this epoch
+    weft_time_ps epoch_until_ps;
     struct weft__ether ether;   ///< what is above and in it too is the same
     weft_bytes sfc_watch_bytes; ///< source flow control looks at packets that find more
     // input-queued architectures

@@ -71,6 +71,7 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->sfc_watch_bytes = sw->queueing->depth && sw->sfc.conf->priorities ? 0 : sw->sfc.watch_bytes;
     sw->hosts = setup->hosts;
     sw->qp_numbers = setup->hosts->qp_numbers;
+    sw->path = setup->hosts->path;
     sw->epoch = setup->epoch;
     sw->epochs_left = setup->epochs;
     weft__switch_next_epoch(sw);
