@@ -95,11 +95,15 @@ static enum weft_status check_version(struct weft__reader *r, struct weft_error 
                           WEFT_RESULTS_VERSION);
 }
 
+void weft__reader_open_file(struct weft__reader *r, const char *path, struct weft_arena *arena) {
+    *r = (struct weft__reader){.arena = arena, .path = path};
+    weft_memory_cleanup_add(&r->cleanup, close_database, r);
+    r->status = sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY, NULL);
+}
+
 enum weft_status weft__reader_open(struct weft__reader *r, const char *dir, struct weft_arena *arena,
                                    struct weft_error *ret_error) {
-    *r = (struct weft__reader){.arena = arena, .path = weft_arena_format(arena, "%s/results.sqlite", dir)};
-    weft_memory_cleanup_add(&r->cleanup, close_database, r);
-    r->status = sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY, NULL);
+    weft__reader_open_file(r, weft_arena_format(arena, "%s/results.sqlite", dir), arena);
     return r->status == SQLITE_OK ? check_version(r, ret_error) : WEFT_OK;
 }
 

@@ -21,6 +21,8 @@ struct weft__reader {
 /// Opens the results in the folder `dir`. Close it whatever it returns; what is read is in `arena`.
 enum weft_status weft__reader_open(struct weft__reader *r, const char *dir, struct weft_arena *arena,
                                    struct weft_error *ret_error);
+/// The same for a file of its own, whose version is the caller's to check.
+void weft__reader_open_file(struct weft__reader *r, const char *path, struct weft_arena *arena);
 /// `status`: how it has gone so far. If that is WEFT_OK and something could not be read, the error says so.
 enum weft_status weft__reader_close(struct weft__reader *r, enum weft_status status, struct weft_error *ret_error);
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft diff: two results side by side.
+#include "weft/diff.h"
+
+#include <stdio.h>
+
+#include "cli.h"
+
+enum { SHOWN = 40, EXIT_DIFFERENT = 5 };
+
+static struct {
+    const char *variant, *with, *table;
+    bool all, exit_status;
+} asked;
+static const struct weft_cli_option own[] = {
+    {"variant", "NAME", "only this variant; of A, if --with says that of B", &asked.variant, NULL},
+    {"with", "NAME", "the variant of B; without B, of the same folder", &asked.with, NULL},
+    {"table", "NAME", "the figures of this table only, as in `weft models results`, such as flows", &asked.table, NULL},
+    {"all", NULL, "all figures that differ, not only the 40 that change most", NULL, &asked.all},
+    {"exit-status", NULL, "exit with 5 if anything differs", NULL, &asked.exit_status},
+    {0},
+};
+static const struct weft_cli_command command = {
+    .name = "diff",
+    .operands = "A [B]",
+    .about =
+        "Tells how two results differ: first in their configuration, then in their figures. A and B are folders that\n"
+        "--out of run or compare has written, or both of sweep. Runs are paired by variant and seed, points of\n"
+        "sweeps by their parameters. With several seeds figures are means, and ~ marks a change within noise.\n"
+        "Exit status: 0 done, 1 system error, 2 bad input, 5 they differ (with --exit-status).",
+    .accept = WEFT_CLI_JSON,
+    .operands_min = 1,
+    .operands_max = 2,
+    .option = own,
+};
+
+static enum weft_status diff(const struct weft_cli_options *o, struct weft_diff **ret_diff, struct weft_error *error) {
+    if (o->operands < 2 && !asked.with)
+        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "B is missing; expected a second folder, or --with VARIANT to compare two variants of A");
+    if (asked.with && !asked.variant)
+        return weft_error_set(error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--with: expected --variant as well");
+    struct weft_diff_options options = {
+        .side = {{o->operand[0], asked.variant},
+                 {o->operand[o->operands - 1], asked.with ? asked.with : asked.variant}},
+        .table = asked.table,
+    };
+    return weft_diff_new(&options, o->arena, ret_diff, error);
+}
+
+int weft_cli_diff(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct weft_diff *d = NULL;
+    int exit_status = weft_cli_parse(&command, argc, argv, &o);
+    if (exit_status == WEFT_CLI_GO) {
+        exit_status = (int)diff(&o, &d, &error);
+        if (error.status)
+            weft_cli_fail(&error);
+        else if (o.json)
+            weft_diff_json(stdout, d);
+        else
+            weft_diff_print(stdout, d, asked.all ? UINT32_MAX : SHOWN);
+        if (!exit_status && asked.exit_status && !weft_diff_is_equal(d)) exit_status = EXIT_DIFFERENT;
+    }
+    weft_cli_options_deinit(&o);
+    return exit_status;
+}
