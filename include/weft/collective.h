@@ -32,6 +32,7 @@ enum weft_collective_goal {
     WEFT_GOAL_REDUCE_SCATTER, ///< each rank's array: its own -> in part r of rank r, the sum of all ranks'
     WEFT_GOAL_ALL_GATHER,     ///< part r of rank r (or as `owner` says) -> all parts at every rank
     WEFT_GOAL_BROADCAST,      ///< the root's array -> at every rank
+    WEFT_GOAL_REDUCE,         ///< each rank's array: its own -> at the root, the sum of all ranks'
     WEFT_GOAL_EXCHANGE,       ///< part (s, d), which is part s * ranks + d, at s -> at d
     WEFT_GOAL_NEXT,           ///< the array of rank r -> at rank r + 1, offset by its sender times size
     WEFT_GOAL_OTHER,          ///< none of these

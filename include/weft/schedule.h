@@ -46,6 +46,8 @@ enum weft_schedule_collective {
     WEFT_SCHEDULE_ALL_TO_ALL,
     WEFT_SCHEDULE_BROADCAST,
     WEFT_SCHEDULE_GATHER,
+    WEFT_SCHEDULE_REDUCE,
+    WEFT_SCHEDULE_SCATTER,
     WEFT_SCHEDULE_BARRIER, ///< of one byte, whatever its size
     WEFT_SCHEDULE_COLLECTIVES
 };

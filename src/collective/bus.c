@@ -11,6 +11,7 @@ double weft_calc_bus_factor(enum weft_collective_goal goal, uint32_t ranks) {
     case WEFT_GOAL_EXCHANGE:
         return (n - 1) / n;
     case WEFT_GOAL_BROADCAST:
+    case WEFT_GOAL_REDUCE:
     case WEFT_GOAL_NEXT:
     case WEFT_GOAL_OTHER:
     case WEFT_GOALS:

@@ -95,31 +95,26 @@ static uint32_t name_in_trace(struct loader *l, const char *text) {
 
 static enum weft_status take_collective(struct loader *l, const struct weft__chakra_reader *r,
                                         const struct weft__chakra_node *n, struct weft_schedule_step *step) {
-    static const struct {
-        const char *name;
-        uint8_t kind; ///< WEFT_SCHEDULE_COLLECTIVES: none
-    } kinds[WEFT__CHAKRA_COMMS] = {
-        [WEFT__CHAKRA_ALL_REDUCE] = {"ALL_REDUCE", WEFT_SCHEDULE_ALL_REDUCE},
-        [WEFT__CHAKRA_REDUCE] = {"REDUCE", WEFT_SCHEDULE_COLLECTIVES},
-        [WEFT__CHAKRA_ALL_GATHER] = {"ALL_GATHER", WEFT_SCHEDULE_ALL_GATHER},
-        [WEFT__CHAKRA_GATHER] = {"GATHER", WEFT_SCHEDULE_GATHER},
-        [WEFT__CHAKRA_SCATTER] = {"SCATTER", WEFT_SCHEDULE_COLLECTIVES},
-        [WEFT__CHAKRA_BROADCAST] = {"BROADCAST", WEFT_SCHEDULE_BROADCAST},
-        [WEFT__CHAKRA_ALL_TO_ALL] = {"ALL_TO_ALL", WEFT_SCHEDULE_ALL_TO_ALL},
-        [WEFT__CHAKRA_REDUCE_SCATTER] = {"REDUCE_SCATTER", WEFT_SCHEDULE_REDUCE_SCATTER},
-        [WEFT__CHAKRA_REDUCE_SCATTER_BLOCK] = {"REDUCE_SCATTER_BLOCK", WEFT_SCHEDULE_REDUCE_SCATTER},
-        [WEFT__CHAKRA_BARRIER] = {"BARRIER", WEFT_SCHEDULE_BARRIER},
+    static const uint8_t kinds[WEFT__CHAKRA_COMMS] = {
+        [WEFT__CHAKRA_ALL_REDUCE] = WEFT_SCHEDULE_ALL_REDUCE,
+        [WEFT__CHAKRA_REDUCE] = WEFT_SCHEDULE_REDUCE,
+        [WEFT__CHAKRA_ALL_GATHER] = WEFT_SCHEDULE_ALL_GATHER,
+        [WEFT__CHAKRA_GATHER] = WEFT_SCHEDULE_GATHER,
+        [WEFT__CHAKRA_SCATTER] = WEFT_SCHEDULE_SCATTER,
+        [WEFT__CHAKRA_BROADCAST] = WEFT_SCHEDULE_BROADCAST,
+        [WEFT__CHAKRA_ALL_TO_ALL] = WEFT_SCHEDULE_ALL_TO_ALL,
+        [WEFT__CHAKRA_REDUCE_SCATTER] = WEFT_SCHEDULE_REDUCE_SCATTER,
+        [WEFT__CHAKRA_REDUCE_SCATTER_BLOCK] = WEFT_SCHEDULE_REDUCE_SCATTER,
+        [WEFT__CHAKRA_BARRIER] = WEFT_SCHEDULE_BARRIER,
     };
     uint64_t type = n->number[WEFT__CHAKRA_COMM_TYPE];
     if (!weft__chakra_has(n, WEFT__CHAKRA_COMM_TYPE) || type >= WEFT__CHAKRA_COMMS)
         return NODE_FAIL(l, r, n, "expected a collective with a comm_type of 0 to %d", WEFT__CHAKRA_COMMS - 1);
-    if (kinds[type].kind == WEFT_SCHEDULE_COLLECTIVES)
-        return NODE_FAIL(l, r, n, "comm_type %s, for which weft has no algorithm", kinds[type].name);
     if (n->partial)
         return NODE_FAIL(l, r, n, "a collective of some dimensions (%s); expected a pg_name instead", "involved_dim");
     if (type == WEFT__CHAKRA_BARRIER) step->size = 0;
     step->kind = WEFT_SCHEDULE_COLLECTIVE;
-    step->collective = kinds[type].kind;
+    step->collective = kinds[type];
     step->peer = name_in_trace(l, n->group);
     return WEFT_OK;
 }

@@ -85,6 +85,8 @@ static void add_collective(struct writer *w, struct node *n, const struct weft_s
         [WEFT_SCHEDULE_REDUCE_SCATTER] = WEFT__CHAKRA_REDUCE_SCATTER,
         [WEFT_SCHEDULE_BROADCAST] = WEFT__CHAKRA_BROADCAST,
         [WEFT_SCHEDULE_GATHER] = WEFT__CHAKRA_GATHER,
+        [WEFT_SCHEDULE_REDUCE] = WEFT__CHAKRA_REDUCE,
+        [WEFT_SCHEDULE_SCATTER] = WEFT__CHAKRA_SCATTER,
         [WEFT_SCHEDULE_BARRIER] = WEFT__CHAKRA_BARRIER,
     };
     const struct weft_schedule_group *g = &w->s->group[step->peer];

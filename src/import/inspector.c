@@ -21,8 +21,8 @@
 
 static const char source[] = "NVIDIA/nccl, plugins/profiler/inspector; sizes and bandwidths as in nccl-tests";
 
-enum coll { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, COLLS };
-static const char *const colls[COLLS] = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll", "Broadcast"};
+enum coll { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, REDUCE, COLLS };
+static const char *const colls[COLLS] = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll", "Broadcast", "Reduce"};
 enum { RECORDS_MAX = 1 << 24, OPS_MAX = 1 << 16, ID_BYTES = 32, RANKS_MAX = 1 << 20 };
 
 /// A line.
@@ -219,6 +219,7 @@ static const struct weft_param inspector_rows[] = {
                      "of AllToAll"),
     WEFT_MODEL_PARAM(struct inspector_conf, collective[BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE, "broadcast",
                      "of Broadcast"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[REDUCE], "reduce", WEFT_KIND_COLLECTIVE, "reduce", "of Reduce"),
 };
 static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);

@@ -242,7 +242,7 @@ static enum weft_status run_all(struct play *p, bool backwards, struct weft_erro
 // --- what there should be -----------------------------------------------------------------------------------------
 
 bool weft__msccl_is_known(const struct weft__msccl *m) {
-    return m->goal != WEFT_GOAL_OTHER && m->goal != WEFT_GOAL_BROADCAST;
+    return m->goal != WEFT_GOAL_OTHER && m->goal != WEFT_GOAL_BROADCAST && m->goal != WEFT_GOAL_REDUCE;
 }
 
 static uint64_t expected(const struct weft__msccl *m, const uint64_t *sums, uint32_t gpu, uint32_t chunk) {

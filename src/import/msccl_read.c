@@ -68,6 +68,7 @@ static enum weft_collective_goal goal_of(const char *coll) {
         {"allreduce", WEFT_GOAL_ALL_REDUCE}, {"reduce_scatter", WEFT_GOAL_REDUCE_SCATTER},
         {"allgather", WEFT_GOAL_ALL_GATHER}, {"reducescatter", WEFT_GOAL_REDUCE_SCATTER},
         {"alltoall", WEFT_GOAL_EXCHANGE},    {"broadcast", WEFT_GOAL_BROADCAST},
+        {"reduce", WEFT_GOAL_REDUCE},
     };
     for (uint32_t k = 0; k < sizeof known / sizeof *known; k++)
         if (!strcmp(coll, known[k].name)) return known[k].goal;

@@ -29,8 +29,8 @@ static const struct weft_param rows[] = {
               "the server, as NCCL_TOPO_DUMP_FILE has it: which GPU is near which NIC; empty: a ring goes on by the "
               "NIC of its last GPU"),
     WEFT_MODEL_PARAM(struct conf, inner, "collective", WEFT_KIND_COLLECTIVE, "all_reduce_ring",
-                     "what goes round the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, or "
-                     "all_reduce_tree"),
+                     "what goes round the channels: all_reduce_ring, all_gather, reduce_scatter, broadcast, reduce, "
+                     "or all_reduce_tree"),
 };
 static const struct weft_param_table table = WEFT_PARAM_TABLE("nccl", struct conf, rows);
 
@@ -46,7 +46,7 @@ struct loaded {
 
 // --- reading ------------------------------------------------------------------------------------------------------
 
-static const char *const rings[] = {"all_reduce_ring", "all_gather", "reduce_scatter", "broadcast", NULL};
+static const char *const rings[] = {"all_reduce_ring", "all_gather", "reduce_scatter", "broadcast", "reduce", NULL};
 
 static bool is_ring(const char *name) {
     for (const char *const *ring = rings; *ring; ring++)
@@ -131,7 +131,7 @@ static enum weft_status load(const void *conf, const struct weft_collective_shap
     if (!tree && !is_ring(c->inner.model->name))
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, c->inner.place,
                               "'%s' goes round no channels; expected all_reduce_ring, all_gather, reduce_scatter, "
-                              "broadcast or all_reduce_tree",
+                              "broadcast, reduce or all_reduce_tree",
                               c->inner.model->name);
     const char *path = weft__path_beside(c->file, place, arena);
     enum weft_status status = weft__nccl_graphs_read(path, place, arena, &graphs, ret_error);

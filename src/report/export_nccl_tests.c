@@ -10,7 +10,9 @@
 
 /// What nccl-tests names an operation's reduction, whether its count is of a rank's part, and its root.
 static const char *reduction(const struct weft_job_op *op) {
-    return op->goal == WEFT_GOAL_ALL_REDUCE || op->goal == WEFT_GOAL_REDUCE_SCATTER ? "sum" : "none";
+    return op->goal == WEFT_GOAL_ALL_REDUCE || op->goal == WEFT_GOAL_REDUCE_SCATTER || op->goal == WEFT_GOAL_REDUCE
+               ? "sum"
+               : "none";
 }
 static uint64_t count_of(const struct weft_job_op *op) {
     bool parts =
@@ -18,7 +20,7 @@ static uint64_t count_of(const struct weft_job_op *op) {
     return op->shape.bytes / 4 / (parts ? op->shape.ranks : 1);
 }
 static int root_of(const struct weft_job_op *op) {
-    return op->goal == WEFT_GOAL_BROADCAST ? (int)op->shape.root : -1;
+    return op->goal == WEFT_GOAL_BROADCAST || op->goal == WEFT_GOAL_REDUCE ? (int)op->shape.root : -1;
 }
 
 static void print_head(FILE *file, const char *job, const struct weft_job_op *op) {

@@ -21,7 +21,8 @@ static const struct weft_param collective_rows[] = {
                "then larger ones up to this; below size: only size"),
     WEFT_UINT(struct collective_conf, factor, "factor", "2", "2", "1024", "from one size to the next"),
     WEFT_UINT(struct collective_conf, repeat, "repeat", "1", "1", "1000000", "so many times each, one after another"),
-    WEFT_UINT(struct collective_conf, root, "root", "0", "0", "16777215", "the rank that broadcasts, or gathers"),
+    WEFT_UINT(struct collective_conf, root, "root", "0", "0", "16777215",
+              "the rank that broadcasts or scatters, or to which it is reduced or gathered"),
     WEFT_BOOL(struct collective_conf, barrier, "barrier", "on",
               "ranks wait for all others before each of several, by a tree all-reduce of one byte"),
 };

@@ -110,6 +110,10 @@ struct weft__schedule_models {
                          "the algorithm of broadcasts"),                                                               \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_GATHER], "gather", WEFT_KIND_COLLECTIVE, "gather",                 \
                          "the algorithm of gathers"),                                                                  \
+        WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_REDUCE], "reduce", WEFT_KIND_COLLECTIVE, "reduce",                 \
+                         "the algorithm of reduces to one rank"),                                                      \
+        WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_SCATTER], "scatter", WEFT_KIND_COLLECTIVE, "scatter",              \
+                         "the algorithm of scatters"),                                                                 \
         WEFT_MODEL_PARAM(T, models.of[WEFT_SCHEDULE_BARRIER], "barrier", WEFT_KIND_COLLECTIVE, "all_reduce_tree",      \
                          "the algorithm of barriers: an all-reduce of one byte")
 

@@ -42,12 +42,12 @@ static bool kind_of(const struct weft_job_op *op, uint8_t *ret_kind) {
     static const uint8_t kind[WEFT_GOALS] = {
         [WEFT_GOAL_ALL_REDUCE] = WEFT_SCHEDULE_ALL_REDUCE, [WEFT_GOAL_REDUCE_SCATTER] = WEFT_SCHEDULE_REDUCE_SCATTER,
         [WEFT_GOAL_ALL_GATHER] = WEFT_SCHEDULE_ALL_GATHER, [WEFT_GOAL_BROADCAST] = WEFT_SCHEDULE_BROADCAST,
-        [WEFT_GOAL_EXCHANGE] = WEFT_SCHEDULE_ALL_TO_ALL,
+        [WEFT_GOAL_EXCHANGE] = WEFT_SCHEDULE_ALL_TO_ALL,   [WEFT_GOAL_REDUCE] = WEFT_SCHEDULE_REDUCE,
     };
-    bool gathers = !strcmp(op->name, "gather");
-    *ret_kind = gathers ? WEFT_SCHEDULE_GATHER : kind[op->ops->goal];
+    bool gathers = !strcmp(op->name, "gather"), scatters = !strcmp(op->name, "scatter");
+    *ret_kind = gathers ? WEFT_SCHEDULE_GATHER : scatters ? WEFT_SCHEDULE_SCATTER : kind[op->ops->goal];
     if (op->ops->goal == WEFT_GOAL_ALL_REDUCE && op->shape.bytes == 1) *ret_kind = WEFT_SCHEDULE_BARRIER;
-    return gathers || op->ops->goal != WEFT_GOAL_EXCHANGE || !op->ops->part; // else parts differ in size
+    return gathers || scatters || op->ops->goal != WEFT_GOAL_EXCHANGE || !op->ops->part; // else parts differ in size
 }
 
 /// A rank passes something to the next one of its group, and takes something from the one before, as far as there are

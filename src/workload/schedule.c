@@ -8,7 +8,8 @@
 #include <string.h>
 
 const char *const weft_schedule_collectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                                 "broadcast",  "gather",     "barrier",        NULL};
+                                                 "broadcast",  "gather",     "reduce",         "scatter",
+                                                 "barrier",    NULL};
 
 void weft_schedule_begin(struct weft_schedule_builder *b, const char *file, uint32_t ranks, struct weft_arena *arena) {
     struct weft_schedule *s = weft_arena_alloc(arena, 1, sizeof *s);

@@ -23,7 +23,8 @@ static enum weft_status fault(const struct weft_schedule *s, uint32_t rank, uint
 static const char *wrong_collective(const struct weft_schedule *s, uint32_t rank,
                                     const struct weft_schedule_step *step) {
     const struct weft_schedule_group *group = &s->group[step->peer];
-    bool rooted = step->collective == WEFT_SCHEDULE_BROADCAST || step->collective == WEFT_SCHEDULE_GATHER;
+    bool rooted = step->collective == WEFT_SCHEDULE_BROADCAST || step->collective == WEFT_SCHEDULE_GATHER ||
+                  step->collective == WEFT_SCHEDULE_REDUCE || step->collective == WEFT_SCHEDULE_SCATTER;
     if (weft_schedule_number(group, rank) == WEFT_NONE) return "expected a group of which the rank is a member";
     if (step->tag >= (rooted ? group->ranks : 1)) return "expected a root that is a member of the group";
     if (step->size > WEFT_SCHEDULE_COLLECTIVE_MAX) return "expected at most 10^12 bytes";

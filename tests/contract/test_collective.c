@@ -77,6 +77,7 @@ static uint64_t content_before(const struct play *p, uint32_t rank, weft_bytes o
     switch (p->goal) {
     case WEFT_GOAL_ALL_REDUCE:
     case WEFT_GOAL_REDUCE_SCATTER:
+    case WEFT_GOAL_REDUCE:
         return UINT64_C(1) << rank;
     case WEFT_GOAL_ALL_GATHER:
         if (bytes) assert_int_equal(owner_of(p, offset, &(weft_bytes){0}), rank);
@@ -224,6 +225,9 @@ static void check_content(struct play *p) {
         case WEFT_GOAL_BROADCAST:
             if (r != p->shape.root) expect(p, r, 0, size, UINT64_C(1) << p->shape.root);
             break;
+        case WEFT_GOAL_REDUCE:
+            if (r == p->shape.root) expect(p, r, 0, size, all);
+            break;
         case WEFT_GOAL_EXCHANGE:
             for (uint32_t k = 0; k < n; k++) {
                 weft_bytes begin = k * size;
@@ -252,6 +256,7 @@ static void check_volume(const struct play *p) {
     case WEFT_GOAL_REDUCE_SCATTER:
     case WEFT_GOAL_ALL_GATHER:
     case WEFT_GOAL_BROADCAST:
+    case WEFT_GOAL_REDUCE:
     case WEFT_GOAL_NEXT:
         assert_int_equal(p->sent_total, (n - 1) * size);
         break;
@@ -354,14 +359,14 @@ static void put_channels(const char *path, uint32_t tree_pattern) {
 
 /// The same in the channels that NCCL has found, with relays and without, and in trees of each pattern.
 static void channels_of_nccl(void **state) {
-    static const char *const inner[] = {"all_reduce_ring", "all_gather",      "reduce_scatter", "broadcast",
-                                        "all_reduce_tree", "all_reduce_tree", "all_reduce_tree"};
+    static const char *const inner[] = {"all_reduce_ring", "all_gather",      "reduce_scatter",  "broadcast",
+                                        "reduce",          "all_reduce_tree", "all_reduce_tree", "all_reduce_tree"};
     char path[] = "/tmp/weft-channels-XXXXXX", parameters[512], server[256];
     close(mkstemp(path));
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
         for (uint32_t servers = 1; servers < 10; servers++)
             for (uint32_t relays = 0; relays < 2; relays++) {
-                put_channels(path, i < 4 ? 1 : (uint32_t)i - 3);
+                put_channels(path, i < 5 ? 1 : (uint32_t)i - 4);
                 snprintf(server, sizeof server, ", server: %s/examples/import/nccl/topo.xml", getenv("WEFT_ROOT"));
                 snprintf(parameters, sizeof parameters,
                          "file: %s, collective: {kind: %s, chunk: 10KB, slice: 3KB, slots: 5}%s", path, inner[i],

@@ -113,15 +113,35 @@ static void the_busiest_link_sets_the_pace(void **state) {
     }
 }
 
-/// A pipeline round the ring: S / c chunks, and the last one crosses n - 2 more ranks.
-static void broadcast_is_a_pipeline(void **state) {
+/// A pipeline round the ring: S / c chunks, and the last one crosses n - 2 more ranks. A reduce is the same the other
+/// way: the first rank sends its chunks, and the root is the last.
+static void broadcast_and_reduce_are_pipelines(void **state) {
     static const uint32_t ranks[] = {3, 6, 12};
     for (uint32_t k = 0; k < 12; k++) {
         uint32_t n = ranks[k / 4];
         double c = (k % 2 ? 256 : 64) * (double)KIB;
         uint64_t size = (k / 2 % 2 ? 64 : 16) * MIB;
-        char *what = text_of("collective: {kind: broadcast, channels: 1, chunk: %.0fB, slice: %.0fB}", c, c);
-        assert_form(n, size, ((double)size + (n - 2) * c) * wire_factor(c) / rate + clear + (n - 1) * hop, what);
+        static const char *const names[] = {"broadcast", "reduce"};
+        for (uint32_t i = 0; i < 2; i++) {
+            char *what = text_of("root: %u, collective: {kind: %s, channels: 1, chunk: %.0fB, slice: %.0fB}", k % n,
+                                 names[i], c, c);
+            assert_form(n, size, ((double)size + (n - 2) * c) * wire_factor(c) / rate + clear + (n - 1) * hop, what);
+            free(what);
+        }
+    }
+}
+
+/// What goes out at the root: nobody else sends data, and the ranks whose turn is later have sent their clear-to-sends
+/// long before.
+static void scatter_leaves_the_root(void **state) {
+    static const uint32_t ranks[] = {2, 5, 8, 16};
+    for (uint32_t k = 0; k < 8; k++) {
+        uint32_t n = ranks[k / 2];
+        double c = (k % 2 ? 256 : 64) * (double)KIB;
+        uint64_t size = n * 16 * (uint64_t)c;
+        char *what = text_of("root: %u, collective: {kind: scatter, channels: %u, chunk: %.0fB, slice: %.0fB}", k % n,
+                             1 + k % 2 * (n - 2), c, c);
+        assert_form(n, size, (double)size * (n - 1) / n * out_factor(c) / rate + clear + hop, what);
         free(what);
     }
 }
@@ -200,11 +220,9 @@ static void a_small_hierarchy_is_its_hops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rank_sends_its_share),
-        cmocka_unit_test(the_busiest_link_sets_the_pace),
-        cmocka_unit_test(broadcast_is_a_pipeline),
-        cmocka_unit_test(trees_are_pipelines_up_and_down),
-        cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
+        cmocka_unit_test(each_rank_sends_its_share),          cmocka_unit_test(the_busiest_link_sets_the_pace),
+        cmocka_unit_test(broadcast_and_reduce_are_pipelines), cmocka_unit_test(scatter_leaves_the_root),
+        cmocka_unit_test(trees_are_pipelines_up_and_down),    cmocka_unit_test(hierarchy_is_the_sum_of_its_stages),
         cmocka_unit_test(a_small_hierarchy_is_its_hops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

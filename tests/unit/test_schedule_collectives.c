@@ -69,8 +69,9 @@ static struct weft_schedule *end(void) {
 /// The schedule in the place of the workload of `text`, whose only entry says where its ranks are and how they are
 /// connected.
 static struct run run_schedule(const struct weft_schedule *s, const char *text, const char *const *models) {
-    static const char *const usual[WEFT_SCHEDULE_COLLECTIVES] = {
-        "all_reduce_ring", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "gather", "all_reduce_tree"};
+    static const char *const usual[WEFT_SCHEDULE_COLLECTIVES] = {"all_reduce_ring", "all_gather", "reduce_scatter",
+                                                                 "all_to_all",      "broadcast",  "gather",
+                                                                 "reduce",          "scatter",    "all_reduce_tree"};
     struct run r = {0};
     enum weft_status status = weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error);
     if (!status) status = run_bind(&r, 0);
@@ -115,9 +116,14 @@ static void one_is_the_workload_collective(void **state) {
         const char *name;
         uint32_t root;
     } kind[] = {
-        {WEFT_SCHEDULE_ALL_REDUCE, "all_reduce_ring", 0},    {WEFT_SCHEDULE_ALL_GATHER, "all_gather", 0},
-        {WEFT_SCHEDULE_REDUCE_SCATTER, "reduce_scatter", 0}, {WEFT_SCHEDULE_ALL_TO_ALL, "all_to_all", 0},
-        {WEFT_SCHEDULE_BROADCAST, "broadcast", 3},           {WEFT_SCHEDULE_GATHER, "gather", 2},
+        {WEFT_SCHEDULE_ALL_REDUCE, "all_reduce_ring", 0},
+        {WEFT_SCHEDULE_ALL_GATHER, "all_gather", 0},
+        {WEFT_SCHEDULE_REDUCE_SCATTER, "reduce_scatter", 0},
+        {WEFT_SCHEDULE_ALL_TO_ALL, "all_to_all", 0},
+        {WEFT_SCHEDULE_BROADCAST, "broadcast", 3},
+        {WEFT_SCHEDULE_GATHER, "gather", 2},
+        {WEFT_SCHEDULE_REDUCE, "reduce", 4},
+        {WEFT_SCHEDULE_SCATTER, "scatter", 1},
     };
     static const char *const more[] = {"", ", server: {gpus: 4}", ", admission: none, qps: 2"};
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++)
@@ -339,8 +345,8 @@ static void loggops_has_no_collectives(void **state) {
 }
 
 static void an_algorithm_of_another_collective(void **state) {
-    static const char *const models[] = {"all_gather", "all_gather", "reduce_scatter", "all_to_all",
-                                         "broadcast",  "gather",     "all_reduce_tree"};
+    static const char *const models[] = {"all_gather", "all_gather", "reduce_scatter", "all_to_all",     "broadcast",
+                                         "gather",     "reduce",     "scatter",        "all_reduce_tree"};
     begin(2);
     add_group("g", 0, 1, 2);
     for (uint32_t rank = 0; rank < 2; rank++)
@@ -357,7 +363,8 @@ static void an_algorithm_of_another_collective(void **state) {
 static void an_algorithm_from_a_file(void **state) {
     const char *path = getenv("WEFT_ROOT");
     char *file = text_of("{kind: msccl, file: %s/examples/import/msccl.xml}", path);
-    const char *models[] = {file, "all_gather", "reduce_scatter", "all_to_all", "broadcast", "gather", file};
+    const char *models[] = {file,     "all_gather", "reduce_scatter", "all_to_all", "broadcast",
+                            "gather", "reduce",     "scatter",        file};
     char *text =
         text_of(NETWORK "workload: [{kind: collective, hosts: host-0..3, collective: %s, size: 1000001B}]\n", file);
     struct run expected = run_once(text);

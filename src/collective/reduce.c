@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduce as a pipeline: the data goes round the ring from the rank behind the root to the root, chunk by chunk, each
+// rank adding its own. Source: NCCL's ring reduce. Volume: each rank but the root sends the size once.
+#include "part.h"
+
+struct conf {
+    struct weft_collective_common common;
+};
+static const struct weft_param rows[] = {WEFT_COLLECTIVE_ROWS(struct conf, "512KiB", "512KiB", "8")};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("reduce", struct conf, rows, weft__collective_check);
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    const struct conf *c = conf;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
+    return weft__loops_steps(&ring.loops, shape->ranks > 1);
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    const struct conf *c = conf;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
+    struct weft__loop_step at = weft__loops_at(&ring.loops, 1, index);
+    weft__step_clear(ret_step, lane);
+    ret_step->offset = ring.start;
+    weft__loop_piece(&at, 0, ret_step);
+    if (ring.previous != shape->root) ret_step->recv[0] = ring.previous;
+    if (rank != shape->root) ret_step->send[0] = ring.next;
+    ret_step->own = true;
+    ret_step->keep = rank == shape->root;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_REDUCE, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+
+const struct weft_model weft__collective_reduce = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "reduce",
+    .summary = "the sum of all ranks at one, as a pipeline round rings",
+    .source = "ring reduce of NCCL 2.x",
+    .params = &table,
+    .ops = &ops,
+};

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scatter: the root sends each rank its part, one after the other in each channel, and in channels side by side.
+// Source: NCCL has no kernel for it; nccl-tests (scatter.cu) issues a send a peer at the root and a receive at each
+// other rank in a group, and so do we. Volume: (n - 1) / n of the size, which is that of the root's array.
+#include "pairs.h"
+
+struct conf {
+    struct weft_collective_common common;
+};
+static const struct weft_param rows[] = {WEFT__PAIRS_ROWS(struct conf)};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_CHECKED("scatter", struct conf, rows, weft__collective_check);
+
+static weft_bytes part(const void *conf, const struct weft_collective_shape *shape, uint32_t src, uint32_t dst) {
+    if (src != shape->root) return 0;
+    return weft__part(shape->bytes, dst + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, dst, shape->ranks);
+}
+
+static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
+    const struct conf *c = conf;
+    return weft__pairs_steps(&c->common, shape, lane, weft__part_max(shape));
+}
+
+static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                 uint64_t index, struct weft_step *ret_step) {
+    const struct conf *c = conf;
+    uint32_t src, dst;
+    weft_bytes start =
+        weft__pairs_step(&c->common, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
+    weft__pairs_cut(ret_step, start, part(conf, shape, src, dst));
+    ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_EXCHANGE, .lanes = weft__pairs_lanes, .steps = steps, .step = step, .part = part};
+
+const struct weft_model weft__collective_scatter = {
+    .kind = WEFT_KIND_COLLECTIVE,
+    .name = "scatter",
+    .summary = "one rank sends every other its part",
+    .source = "a send and a receive a peer, as nccl-tests does over NCCL 2.x",
+    .params = &table,
+    .ops = &ops,
+};
