@@ -62,7 +62,8 @@ static void print_json(struct weft__json *j, const struct weft_cli_simulation *s
     weft__json_key_u64(j, "bytes", total_bytes(s->workload));
     if (links) {
         struct weft_outcome outcome = {.links = weft_links_negotiate(s->scenario, s->topology, s->arena)};
-        struct weft_run run = {s->scenario, s->topology, s->workload, &outcome, {0}, NULL};
+        struct weft_run run = {
+            .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = &outcome};
         weft__json_key(j, "links_by_dcbx");
         weft_result_json(weft__json_value(j), weft_result_table_find("links"), &run);
     }

@@ -113,7 +113,8 @@ enum weft_status weft_cli_claims_check(const struct weft_cli_claims *c, uint32_t
                                        struct weft_error *ret_error) {
     if (!weft_cli_claims_name(c, v)) return WEFT_OK;
     struct weft_outcome *nothing = weft_outcome_new(s->topology, s->workload);
-    struct weft_run run = {s->scenario, s->topology, s->workload, nothing, {0}, NULL};
+    struct weft_run run = {
+        .scenario = s->scenario, .topology = s->topology, .workload = s->workload, .outcome = nothing};
     struct weft_result_finder finder = weft_result_finder(&run, nothing->arena);
     enum weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < c->n && !status; i++)

@@ -50,6 +50,7 @@ struct weft_cli_options {
     const char **setting; ///< "path=value"
     uint32_t settings;
     bool set;            ///< some by --set: the scenario is not as it stands in its file
+    const char *seed;    ///< of --seed; NULL: none given
     const char *variant; ///< NULL: all, or the first
     const char *out;     ///< NULL: none given
     uint32_t threads;    ///< 1 if not given

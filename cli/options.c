@@ -125,6 +125,7 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case SEED:
         o->setting[o->settings++] = weft_arena_format(o->arena, "run.seed=%s", value);
+        o->seed = value;
         return true;
     case VARIANT:
         o->variant = value;
@@ -243,13 +244,31 @@ bool weft_cli_is_result(const char *path) {
     return is;
 }
 
+/// A folder that holds no results of runs: it may hold those of a sweep.
+static enum weft_status refuse_folder(const struct weft_cli_options *o, struct weft_error *ret_error) {
+    const char *path = o->operand[0];
+    if (access(weft_arena_format(o->arena, "%s/sweep.sqlite", path), F_OK))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                              "a folder without results; expected a scenario file, or a folder that weft run --out or "
+                              "weft compare --out has written");
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                          "a sweep, which keeps figures of its points and not their runs; expected a folder of one "
+                          "run, as weft run SCENARIO --set PATH=VALUE --out DIR makes it of a point");
+}
+
+static bool is_folder(const char *path) {
+    struct stat about;
+    return !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
 enum weft_status weft_cli_scenario_read(const struct weft_cli_options *o, struct weft_scenario_file **ret_file,
                                         struct weft_error *ret_error) {
     const char *path = o->operand[0];
+    if (!weft_cli_is_result(path) && is_folder(path)) return refuse_folder(o, ret_error);
     if (!weft_cli_is_result(path)) return weft_scenario_file_read(path, o->setting, o->settings, ret_file, ret_error);
     struct weft_stored stored;
     struct weft_scenario_file *file = NULL;
-    enum weft_status status = weft_stored_read(path, NULL, o->arena, &stored, ret_error);
+    enum weft_status status = weft_stored_read(path, NULL, NULL, o->arena, &stored, ret_error);
     if (!status) status = weft_scenario_file_stored(stored.source, stored.sources, &file, ret_error);
     for (uint32_t i = 0; i < o->settings && !status; i++)
         status = weft_scenario_file_set(file, o->setting[i], ret_error);

@@ -99,6 +99,12 @@ static enum weft_status write_exports(const struct weft_cli_options *o, const st
     return status;
 }
 
+static void add_exports(struct weft_run *run, const struct exports *e) {
+    for (uint32_t i = 0; i < e->n; i++)
+        for (uint32_t k = 0; k < 2 && e->format[i]->file[k].name; k++)
+            weft_cli_add_file(run, e->format[i]->file[k].name);
+}
+
 static enum weft_status check_table(const struct weft_cli_options *o, struct weft_error *ret_error) {
     if (!table_name) return WEFT_OK;
     if (strcmp(table_name, WEFT_CLI_NCCL_TESTS))
@@ -130,7 +136,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     enum weft_status status = weft_cli_claims_init(&claims, file, o->arena, error);
     if (!status) status = check_table(o, error);
     if (!status) status = parse_exports(o, &exports, error);
-    if (!status) status = weft_cli_stored_variant(o, file, &stored, &variant, error);
+    if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     if (!status) status = weft_cli_simulation_init(&s, file, variant, error);
     if (!status) {
         if (!o->variant && !stored.variant && !o->json && !o->quiet) mention_others(o, file);
@@ -140,14 +146,15 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
     if (s.outcome) {
         struct weft_error output = {0};
         struct weft_cli_results results = {.run = &run, .runs = 1};
+        add_exports(&run, &exports);
         if (o->out) weft_cli_write_results(o->out, &results, &output);
         if (!output.status) write_exports(o, &exports, &run, &output);
         if (table_name)
             weft_report_nccl_tests(stdout, &run);
         else
             weft_cli_print_results(stdout, &results, o->json);
-        if (!status && stored.variant) status = weft_cli_compare_digests(o, &stored, s.outcome, error);
-        if (!status && stored.variant && !o->settings && !o->quiet && !o->json)
+        if (!status && stored.variant) status = weft_cli_compare_digests(&stored, s.outcome, error);
+        if (!status && stored.digest && !stored.interrupted && !o->quiet && !o->json)
             fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);
         if (output.status) {
             *error = output;

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "base/draft.h"
+#include "base/units.h"
 #include "progress.h"
+#include "weft/sweep.h"
 
 static atomic_bool interrupted; ///< read by all threads that run something
 
@@ -137,6 +139,14 @@ static bool go_on(void *progress, const struct weft_progress *now) {
     return weft_cli_progress_on(progress, now) && !weft_cli_interrupted();
 }
 
+void weft_cli_add_file(struct weft_run *run, const char *name) {
+    if (*name == '/') return;
+    const char **file = weft_arena_alloc(run->scenario->arena, run->files + 1, sizeof *file);
+    if (run->files) memcpy(file, run->file, run->files * sizeof *file);
+    file[run->files++] = name;
+    run->file = file;
+}
+
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
@@ -160,30 +170,50 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
     if (!status && s->outcome->end == WEFT_END_INTERRUPTED) status = say_interrupted(s->outcome, ret_error);
     if (s->outcome && sim.capture_file && status != WEFT_ERROR_SYSTEM)
         mention_capture(options, sim.capture_file, s->outcome);
-    *ret_run = (struct weft_run){s->scenario, s->topology, s->workload, s->outcome, {0}, weft_cli_commit};
+    *ret_run = (struct weft_run){.scenario = s->scenario,
+                                 .topology = s->topology,
+                                 .workload = s->workload,
+                                 .outcome = s->outcome,
+                                 .commit = weft_cli_commit};
+    if (sim.capture_file && options->out) weft_cli_add_file(ret_run, capture_file(s, NULL));
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         ret_run->memory_bytes_max[k] = weft_memory_bytes_max(k);
     return status;
 }
 
-enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const struct weft_scenario_file *file,
-                                         struct weft_stored *ret_stored, uint32_t *ret_variant,
-                                         struct weft_error *ret_error) {
-    *ret_stored = (struct weft_stored){0};
-    if (!weft_cli_is_result(o->operand[0])) return weft_cli_variant(o, file, ret_variant, ret_error);
-    enum weft_status status = weft_stored_read(o->operand[0], o->variant, o->arena, ret_stored, ret_error);
-    if (status) return status;
-    *ret_variant = weft_scenario_variant_find(file, ret_stored->variant);
-    if (*ret_variant != WEFT_NONE) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "%s: its run is of variant '%s', which the stored scenario does not have", o->operand[0],
-                          ret_stored->variant);
+/// The seed of --seed; false: none, or no number, which the scenario refuses.
+static bool read_seed(const struct weft_cli_options *o, uint64_t *ret_seed) {
+    char why[160];
+    return o->seed && weft__quantity_parse(WEFT__COUNT, o->seed, ret_seed, why, sizeof why);
 }
 
-enum weft_status weft_cli_compare_digests(const struct weft_cli_options *o, const struct weft_stored *stored,
-                                          const struct weft_outcome *outcome, struct weft_error *ret_error) {
+enum weft_status weft_cli_stored_variant(const struct weft_cli_options *o, const struct weft_scenario_file **file,
+                                         struct weft_stored *ret_stored, uint32_t *ret_variant,
+                                         struct weft_error *ret_error) {
+    uint64_t seed = 0;
+    bool seeded = read_seed(o, &seed);
+    *ret_stored = (struct weft_stored){0};
+    if (!weft_cli_is_result(o->operand[0])) return weft_cli_variant(o, *file, ret_variant, ret_error);
+    enum weft_status status =
+        weft_stored_read(o->operand[0], o->variant, seeded ? &seed : NULL, o->arena, ret_stored, ret_error);
+    if (status) return status;
+    *ret_variant = weft_scenario_variant_find(*file, ret_stored->variant);
+    if (*ret_variant == WEFT_NONE)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "%s: its run is of variant '%s', which the stored scenario does not have", o->operand[0],
+                              ret_stored->variant);
+    if (!weft_scenario_setting(*file, "run.seed")) *file = weft_sweep_with_seed(*file, ret_stored->seed, o->arena);
+    bool other_seed = seeded && seed != ret_stored->seed;
+    if (other_seed && !o->set && !o->quiet && !o->json)
+        fprintf(stderr, "weft: %s has no run with seed %" PRIu64 ": no digest is compared\n", o->operand[0], seed);
+    if (o->set || other_seed) ret_stored->digest = NULL;
+    return WEFT_OK;
+}
+
+enum weft_status weft_cli_compare_digests(const struct weft_stored *stored, const struct weft_outcome *outcome,
+                                          struct weft_error *ret_error) {
     char digest[17];
-    if (!stored->digest || o->settings || outcome->end == WEFT_END_INTERRUPTED) return WEFT_OK;
+    if (!stored->digest || outcome->end == WEFT_END_INTERRUPTED) return WEFT_OK;
     if (stored->interrupted) {
         fprintf(stderr, "weft: the stored run was interrupted: digests are not compared\n");
         return WEFT_OK;
@@ -273,12 +303,23 @@ static void write_json(FILE *file, const void *context) {
     weft_cli_print_results(file, context, true);
 }
 
+static bool writes_file(const struct weft_cli_results *results, const char *name) {
+    for (uint32_t r = 0; r < results->runs; r++)
+        for (uint32_t i = 0; i < results->run[r].files; i++)
+            if (!strcmp(results->run[r].file[i], name)) return true;
+    return false;
+}
+
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error) {
-    enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
-    if (status) return status;
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
-    status = weft_cli_replace_file(weft_arena_format(arena, "%s/result.json", dir), write_json, results, ret_error);
+    uint32_t files;
+    const char **file = weft_stored_files(dir, arena, &files);
+    enum weft_status status = weft_report_sqlite(dir, results->run, results->runs, ret_error);
+    for (uint32_t i = 0; i < files && !status; i++)
+        if (!writes_file(results, file[i])) unlink(weft_arena_format(arena, "%s/%s", dir, file[i]));
+    if (!status)
+        status = weft_cli_replace_file(weft_arena_format(arena, "%s/result.json", dir), write_json, results, ret_error);
     weft_arena_free(arena);
     return status;
 }

@@ -28,14 +28,18 @@ void weft_cli_simulation_deinit(struct weft_cli_simulation *s);
 enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const struct weft_cli_options *options,
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error);
 
-/// The variant to run and, if the operand is a folder of results, its run in there (else all NULL).
-enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file *file,
+/// Another file that the run writes into the folder of its results; a name that begins with / is elsewhere.
+void weft_cli_add_file(struct weft_run *run, const char *name);
+
+/// The variant to run and, if the operand is a folder of results, its run in there (else all NULL), whose seed *file
+/// then has. Its digest is NULL if the user has changed settings, or asks for a seed that is not there.
+enum weft_status weft_cli_stored_variant(const struct weft_cli_options *options, const struct weft_scenario_file **file,
                                          struct weft_stored *ret_stored, uint32_t *ret_variant,
                                          struct weft_error *ret_error);
-/// Whether a run has repeated the stored one. Nothing is compared if the user has changed settings, or one of the two
-/// was interrupted.
-enum weft_status weft_cli_compare_digests(const struct weft_cli_options *options, const struct weft_stored *stored,
-                                          const struct weft_outcome *outcome, struct weft_error *ret_error);
+/// Whether a run has repeated the stored one. Nothing is compared if that has no digest, or one of the two was
+/// interrupted.
+enum weft_status weft_cli_compare_digests(const struct weft_stored *stored, const struct weft_outcome *outcome,
+                                          struct weft_error *ret_error);
 
 /// Refuses a variant that would write the file of the capture of one before it. `taken`: [variants], at first all NULL.
 enum weft_status weft_cli_simulation_claim_capture(const struct weft_cli_simulation *s, uint32_t variant,
@@ -71,7 +75,8 @@ enum weft_status weft_cli_replace_file(const char *path, void (*write)(FILE *fil
                                        const void *context, struct weft_error *ret_error);
 /// Whether that can be done, as far as it can be known before there is something to write. Errors are of `option`.
 enum weft_status weft_cli_can_replace_file(const char *option, const char *path, struct weft_error *ret_error);
-/// Writes results.sqlite and result.json into the folder.
+/// Writes results.sqlite and result.json into the folder, and removes what the runs of older results there have written
+/// beside them and these have not.
 enum weft_status weft_cli_write_results(const char *dir, const struct weft_cli_results *results,
                                         struct weft_error *ret_error);
 /// JSON or text.

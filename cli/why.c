@@ -261,7 +261,7 @@ static enum weft_status explain(const struct weft_cli_options *o, const struct w
     struct weft_follow follow = {0}, others = {0};
     struct chosen chosen = {0};
     enum weft_status status = run_followed(first, o, file, variant, "following", &follow, error);
-    if (!status) status = weft_cli_compare_digests(o, stored, first->run.outcome, error);
+    if (!status) status = weft_cli_compare_digests(stored, first->run.outcome, error);
     if (!status) status = choose(o, &first->run, &chosen, error);
     if (status) return status;
     const struct weft_workload *w = first->run.workload;
@@ -289,7 +289,7 @@ static enum weft_status why(const struct weft_cli_options *o, const struct weft_
     struct weft_stored stored;
     uint32_t variant = 0;
     enum weft_status status = check_usage(o, error);
-    if (!status) status = weft_cli_stored_variant(o, file, &stored, &variant, error);
+    if (!status) status = weft_cli_stored_variant(o, &file, &stored, &variant, error);
     weft_cli_catch_interrupt();
     if (!status) status = explain(o, file, variant, &stored, &first, &second, error);
     weft_cli_simulation_deinit(&first.s);

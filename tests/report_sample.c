@@ -132,7 +132,8 @@ void report_sample_init(struct report_sample *s) {
     s->outcome.drop_bytes[WEFT_DROP_AQM] = 4178;
     s->outcome.drops[WEFT_DROP_HEADROOM] = 1;
     s->outcome.drop_bytes[WEFT_DROP_HEADROOM] = 4178;
-    s->run = (struct weft_run){&s->scenario, &s->topology, &s->workload, &s->outcome, {0}, NULL};
+    s->run = (struct weft_run){
+        .scenario = &s->scenario, .topology = &s->topology, .workload = &s->workload, .outcome = &s->outcome};
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         s->run.memory_bytes_max[k] = 1000 + k;
 }

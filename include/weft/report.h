@@ -17,6 +17,8 @@ struct weft_run {
     const struct weft_outcome *outcome;
     weft_bytes memory_bytes_max[WEFT_MEMORY_KINDS]; ///< as it stood after the run
     const char *commit;                             ///< of the source of the program that runs; NULL: not known
+    const char *const *file;                        ///< [files], written beside the results: names within the folder
+    uint32_t files;
 };
 
 /// Of a run of `workload` on the network of `simulation`; owns the outcome.
@@ -31,13 +33,19 @@ struct weft_stored {
     const char *const *names; ///< [runs]: variants of all runs in the folder
     uint32_t runs;
     const char *variant, *weft, *digest; ///< of the run; weft: the version
+    uint64_t seed;
     bool interrupted;
     struct weft_scenario_source *source;
     uint32_t sources;
 };
-/// The run of that variant (NULL: the first) in the results that --out has written to `dir`. In `arena`.
-enum weft_status weft_stored_read(const char *dir, const char *variant, struct weft_arena *arena,
+/// The first run of that variant (NULL: of any) in the results that --out has written to `dir`; with that seed (NULL:
+/// any), if there is one. In `arena`.
+enum weft_status weft_stored_read(const char *dir, const char *variant, const uint64_t *seed, struct weft_arena *arena,
                                   struct weft_stored *ret_stored, struct weft_error *ret_error);
+
+/// The files that runs wrote beside the results in `dir`, as their table `files` has them: [*ret_n], in `arena`.
+/// Without results, or of an older weft: none. Only names within the folder.
+const char **weft_stored_files(const char *dir, struct weft_arena *arena, uint32_t *ret_n);
 
 /// A page of HTML about the runs in folders that --out has written. It needs nothing but itself. Free it whatever
 /// comes. `no_data`: pictures without links to their numbers.

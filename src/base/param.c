@@ -142,7 +142,9 @@ static bool parse_bool(struct parse *p, bool *ret) {
 
 void weft__names_expected(const char *word, const char *const *names, uint32_t n, char *text, size_t size) {
     const char *nearest = weft_error_nearest(word, names, n);
-    int used = nearest ? snprintf(text, size, "did you mean \"%s\"? ", nearest) : snprintf(text, size, "%s", "");
+    int used = !n        ? snprintf(text, size, "there is none")
+               : nearest ? snprintf(text, size, "did you mean \"%s\"? ", nearest)
+                         : snprintf(text, size, "%s", "");
     for (uint32_t i = 0; i < n && (size_t)used < size; i++)
         used += snprintf(text + used, size - (size_t)used, "%s%s",
                          i       ? ", "

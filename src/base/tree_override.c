@@ -61,6 +61,14 @@ static enum weft_status list_index(struct override *o, const struct weft_tree *l
                           "\"%.80s\" is not an entry of the list here; expected a number, 0 to %u", key, list->n - 1);
 }
 
+/// Of a map that several settings of the command line make up: all of them. Places in files have lines, and the one
+/// where the map begins stays.
+static struct weft_place place_of_both(struct override *o, struct weft_place base, struct weft_place over) {
+    if (!base.line && !over.line && base.file && over.file && strcmp(base.file, over.file))
+        base.file = weft_arena_format(o->arena, "%s %s", base.file, over.file);
+    return base;
+}
+
 /// Merges `over` into the child `key` of `into`, a copy with room for one more.
 static enum weft_status put(struct override *o, struct weft_tree *into, const char *key, struct weft_place key_place,
                             const struct weft_tree *over) {
@@ -76,7 +84,9 @@ static enum weft_status put(struct override *o, struct weft_tree *into, const ch
     if (status) return status;
     struct weft_tree *child = copy_with_room(o, value, 0);
     child->key = into->type == WEFT_TREE_MAP ? key : NULL;
-    child->key_place = i < into->n && child->type == WEFT_TREE_MAP ? into->child[i]->key_place : key_place;
+    bool map = i < into->n && child->type == WEFT_TREE_MAP;
+    child->key_place = map ? place_of_both(o, into->child[i]->key_place, key_place) : key_place;
+    if (map) child->place = place_of_both(o, child->place, key_place);
     into->child[i] = child;
     if (i == into->n) into->n++;
     return WEFT_OK;

@@ -9,7 +9,7 @@
 #include "text.h"
 #include "weft/statistics.h"
 
-enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22, SPREAD = 10 };
+enum { TEXT = 64, VALUE = 12, CHANGE = 8, METRIC = 22, SPREAD = 10, COLLECTIVES = 12 };
 
 struct compare {
     FILE *file;
@@ -204,6 +204,63 @@ static void fill_job(const struct compare *c, uint32_t job, size_t offset) {
     }
 }
 
+/// A collective that a job does, maybe several times in an iteration.
+struct collective {
+    const char *name;
+    uint32_t ranks;
+    weft_bytes bytes;
+};
+
+static bool is_collective(const struct weft_job_op *op, const struct collective *k) {
+    return op->name && op->times && op->shape.ranks == k->ranks && op->shape.bytes == k->bytes &&
+           !strcmp(op->name, k->name);
+}
+
+/// Collectives of a job of the first run, each once, the first COLLECTIVES of them; *ret_more: there are others.
+static uint32_t find_collectives(const struct weft_job *j, struct collective k[COLLECTIVES], bool *ret_more) {
+    uint32_t n = 0;
+    *ret_more = false;
+    for (uint32_t i = 0; i < j->ops && !*ret_more; i++) {
+        const struct weft_job_op *op = &j->op[i];
+        uint32_t known = 0;
+        if (!op->name || !op->times) continue;
+        while (known < n && !is_collective(op, &k[known]))
+            known++;
+        *ret_more = known == COLLECTIVES;
+        if (known == n && !*ret_more) k[n++] = (struct collective){op->name, op->shape.ranks, op->shape.bytes};
+    }
+    return n;
+}
+
+/// The mean over those that finished, in GB/s.
+static double bus_bandwidth(const struct weft_run *run, uint32_t job, const struct collective *k) {
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; job < run->workload->jobs && i < run->workload->job[job].ops; i++) {
+        if (!is_collective(&run->workload->job[job].op[i], k)) continue;
+        double busbw = weft_report_collective(run, job, i).busbw;
+        if (!isfinite(busbw)) continue;
+        sum += busbw * 1e-9;
+        n++;
+    }
+    return n ? sum / n : NAN;
+}
+
+static void print_collectives(struct compare *c, uint32_t job) {
+    struct collective collective[COLLECTIVES];
+    bool more;
+    uint32_t n = find_collectives(&c->run->workload->job[job], collective, &more);
+    for (uint32_t i = 0; i < n; i++) {
+        char bytes[TEXT], metric[2 * TEXT];
+        weft_format_bytes(collective[i].bytes, bytes, sizeof bytes);
+        snprintf(metric, sizeof metric, "busbw %s, GB/s", bytes);
+        for (uint32_t r = 0; r < c->runs; r++)
+            c->value[r] = bus_bandwidth(&c->run[r], job, &collective[i]);
+        print_row(c, collective[i].name, metric, (struct weft__unit){0}, 2);
+    }
+    if (more) fprintf(c->file, "%*s  further collectives: --csv --table jobs.collectives\n", c->group_width, "");
+}
+
 /// Jobs by their number, under the name that the first variant gives them.
 static void print_jobs(struct compare *c) {
     for (uint32_t k = 0; k < c->run->workload->jobs; k++) {
@@ -214,6 +271,7 @@ static void print_jobs(struct compare *c) {
         print_row(c, "", "exposed comm.", unit, 2);
         fill_job(c, k, offsetof(struct weft_job_stats, cts_p90_ps));
         if (largest(c) > 0) print_row(c, "", "clear-to-send p90", weft__text_unit(largest(c)), 2);
+        print_collectives(c, k);
     }
 }
 
@@ -353,6 +411,19 @@ static void print_ends(FILE *file, const struct weft_run *run, uint32_t runs, ui
     }
 }
 
+/// Of the names of groups, and of the collectives of jobs.
+static int name_width(const struct weft_run *run) {
+    int width = (int)strlen("network");
+    const struct weft_workload *w = run->workload;
+    for (uint32_t g = 0; g < w->groups; g++)
+        width = max_int(width, (int)strlen(w->group[g]));
+    for (uint32_t k = 0; k < w->jobs; k++)
+        for (uint32_t i = 0; i < w->job[k].ops; i++)
+            if (w->job[k].op[i].name && w->job[k].op[i].times)
+                width = max_int(width, (int)strlen(w->job[k].op[i].name));
+    return width;
+}
+
 static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, bool all_alike) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct compare c = {
@@ -361,13 +432,11 @@ static void print_case(FILE *file, const struct weft_run *run, uint32_t runs, ui
     c.total = weft_arena_alloc(arena, runs, sizeof *c.total);
     c.value = weft_arena_alloc(arena, runs, sizeof *c.value);
     c.width = weft_arena_alloc(arena, runs, sizeof *c.width);
-    c.group_width = (int)strlen("network");
     for (uint32_t r = 0; r < runs; r++) {
         c.group[r] = weft_report_groups(&run[r], arena);
         c.total[r] = weft__report_totals(run[r].outcome);
         c.width[r / seeds] = max_int(VALUE + (seeds > 1 ? SPREAD : 0), (int)strlen(column_name(&run[r])));
-        for (uint32_t g = 0; g < run[r].workload->groups; g++)
-            c.group_width = max_int(c.group_width, (int)strlen(c.group[r][g].name));
+        c.group_width = max_int(c.group_width, name_width(&run[r]));
     }
     struct weft__text_stream stream;
     c.stream = &stream;

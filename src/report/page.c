@@ -160,7 +160,7 @@ static enum weft_status write_folder(struct weft__json *j, const char *dir, stru
                                 "%s: results of version 1, which have too few columns; run the scenario again", r.path);
     const char *const *names;
     uint32_t runs = 0;
-    if (!status) status = weft__reader_choose(&r, NULL, &names, &runs, ret_error);
+    if (!status) status = weft__reader_choose(&r, NULL, NULL, &names, &runs, ret_error);
     sqlite3_int64 *id = weft_arena_alloc(arena, runs, sizeof *id);
     uint32_t n = 0;
     sqlite3_stmt *s = status ? NULL : weft__reader_prepare(&r, "SELECT id FROM run ORDER BY id");

@@ -60,15 +60,18 @@ uint32_t weft__reader_count(struct weft__reader *r, const char *sql) {
     return n;
 }
 
-enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant, const char *const **ret_names,
-                                     uint32_t *ret_n, struct weft_error *ret_error) {
+enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant, const uint64_t *seed,
+                                     const char *const **ret_names, uint32_t *ret_n, struct weft_error *ret_error) {
     uint32_t room = weft__reader_count(r, "SELECT count(*) FROM run"), n = 0;
     const char **names = weft_arena_alloc(r->arena, room, sizeof *names);
-    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT id, variant FROM run ORDER BY id");
-    while (n < room && weft__reader_next(r, s)) {
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT id, variant, seed FROM run ORDER BY id");
+    bool found = false;
+    for (; n < room && weft__reader_next(r, s); n++) {
         names[n] = weft__reader_text(r, s, 1);
-        if (!r->run && (!variant || !strcmp(names[n], variant))) r->run = sqlite3_column_int64(s, 0);
-        n++;
+        bool wanted = seed && weft__reader_number(s, 2, 0) == *seed;
+        if (found || (r->run && !wanted) || (variant && strcmp(names[n], variant))) continue;
+        r->run = sqlite3_column_int64(s, 0);
+        found = wanted;
     }
     sqlite3_finalize(s);
     *ret_names = names;

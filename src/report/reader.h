@@ -26,9 +26,10 @@ void weft__reader_open_file(struct weft__reader *r, const char *path, struct wef
 /// `status`: how it has gone so far. If that is WEFT_OK and something could not be read, the error says so.
 enum weft_status weft__reader_close(struct weft__reader *r, enum weft_status status, struct weft_error *ret_error);
 
-/// Chooses the run of that variant; NULL: the first. `ret_names` [*ret_n]: the variants of all runs.
-enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant, const char *const **ret_names,
-                                     uint32_t *ret_n, struct weft_error *ret_error);
+/// Chooses the first run of that variant (NULL: of any), and of those the one with that seed (NULL: any), if there is
+/// one. `ret_names` [*ret_n]: the variants of all runs.
+enum weft_status weft__reader_choose(struct weft__reader *r, const char *variant, const uint64_t *seed,
+                                     const char *const **ret_names, uint32_t *ret_n, struct weft_error *ret_error);
 
 /// A parameter, if there is one, is the chosen run. Finalize it.
 sqlite3_stmt *weft__reader_prepare(struct weft__reader *r, const char *sql);

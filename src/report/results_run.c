@@ -190,6 +190,25 @@ const struct weft_result_table weft__results_sources = {
     .next = next_source,
 };
 
+// --- files ---------------------------------------------------------------------------------------------------------
+
+static bool next_file(struct weft_result_cursor *c) {
+    return c->at++ < c->run->files;
+}
+static struct weft_result_value file_name(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(c->run->file[c->at - 1]);
+}
+static const struct weft_result_column files_columns[] = {
+    WEFT_RESULT_CALL(file_name, "name", TEXT, "the file's name within the folder of --out"),
+};
+const struct weft_result_table weft__results_files = {
+    .name = "files",
+    .shape = WEFT_RESULT_APART,
+    .row = "a file that the run wrote beside its results: a capture, or one of --export; --out --force removes it",
+    WEFT_RESULT_COLUMNS(files_columns),
+    .next = next_file,
+};
+
 // --- memory -------------------------------------------------------------------------------------------------------
 
 static bool next_memory(struct weft_result_cursor *c) {

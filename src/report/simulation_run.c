@@ -43,7 +43,8 @@ enum weft_status weft_simulation_run(const struct weft_simulation *s, const stru
 struct weft_result *weft__result_new(const struct weft_simulation *s, const struct weft_workload *workload,
                                      struct weft_outcome *outcome) {
     struct weft_result *result = weft_arena_alloc(outcome->arena, 1, sizeof *result);
-    result->run = (struct weft_run){s->scenario, s->topology, workload, outcome, {0}, NULL};
+    result->run =
+        (struct weft_run){.scenario = s->scenario, .topology = s->topology, .workload = workload, .outcome = outcome};
     result->outcome = outcome;
     for (unsigned k = 0; k < WEFT_MEMORY_KINDS; k++)
         result->run.memory_bytes_max[k] = weft_memory_bytes_max(k) + weft_memory_held(s->own, k);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scenario of a run, from the folder of its results.
+#include <string.h>
+
 #include "report/reader.h"
 #include "weft/report.h"
 
@@ -18,12 +20,13 @@ static uint32_t read_sources(struct weft__reader *r, struct weft_scenario_source
 }
 
 static void read_run(struct weft__reader *r, struct weft_stored *stored) {
-    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT weft, variant, digest, interrupted FROM run WHERE id = ?");
+    sqlite3_stmt *s = weft__reader_prepare(r, "SELECT weft, variant, digest, interrupted, seed FROM run WHERE id = ?");
     if (weft__reader_next(r, s)) {
         stored->weft = weft__reader_text(r, s, 0);
         stored->variant = weft__reader_text(r, s, 1);
         stored->digest = weft__reader_text(r, s, 2);
         stored->interrupted = weft__reader_number(s, 3, 0);
+        stored->seed = weft__reader_number(s, 4, 0);
     }
     sqlite3_finalize(s);
 }
@@ -33,12 +36,39 @@ static bool has_sources(struct weft__reader *r) {
     return weft__reader_count(r, "SELECT count(*) FROM sqlite_schema WHERE name = 'sources'");
 }
 
-enum weft_status weft_stored_read(const char *dir, const char *variant, struct weft_arena *arena,
+/// Neither absolute nor through a folder above.
+static bool is_within(const char *name) {
+    bool within = *name && *name != '/';
+    for (const char *at = name; within && at; at = strchr(at, '/')) {
+        at += *at == '/';
+        within = strncmp(at, "..", 2) || (at[2] && at[2] != '/');
+    }
+    return within;
+}
+
+const char **weft_stored_files(const char *dir, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft__reader r;
+    const char **file = NULL;
+    uint32_t n = 0, room = 0;
+    if (!weft__reader_open(&r, dir, arena, NULL)) room = weft__reader_count(&r, "SELECT count(*) FROM files");
+    sqlite3_stmt *s = room ? weft__reader_prepare(&r, "SELECT name FROM files") : NULL;
+    if (s) file = weft_arena_alloc(arena, room, sizeof *file);
+    while (n < room && weft__reader_next(&r, s)) {
+        const char *name = weft__reader_text(&r, s, 0);
+        if (is_within(name)) file[n++] = name;
+    }
+    sqlite3_finalize(s);
+    weft__reader_close(&r, WEFT_OK, NULL);
+    *ret_n = n;
+    return file;
+}
+
+enum weft_status weft_stored_read(const char *dir, const char *variant, const uint64_t *seed, struct weft_arena *arena,
                                   struct weft_stored *ret_stored, struct weft_error *ret_error) {
     struct weft__reader r;
     *ret_stored = (struct weft_stored){0};
     enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
-    if (!status) status = weft__reader_choose(&r, variant, &ret_stored->names, &ret_stored->runs, ret_error);
+    if (!status) status = weft__reader_choose(&r, variant, seed, &ret_stored->names, &ret_stored->runs, ret_error);
     if (!status && r.status == SQLITE_OK && !has_sources(&r))
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
                                 "%s: an older weft wrote it, without the scenario; run that again", r.path);

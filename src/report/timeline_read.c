@@ -165,8 +165,8 @@ enum weft_status weft_timeline_read(const char *dir, const char *variant, struct
     *ret_timeline = (struct weft_timeline){0};
     enum weft_status status = weft__reader_open(&r.results, dir, arena, ret_error);
     if (!status)
-        status =
-            weft__reader_choose(&r.results, variant, &ret_timeline->variants_there, &ret_timeline->runs, ret_error);
+        status = weft__reader_choose(&r.results, variant, NULL, &ret_timeline->variants_there, &ret_timeline->runs,
+                                     ret_error);
     if (!status) {
         read_run(&r);
         read_ports(&r);

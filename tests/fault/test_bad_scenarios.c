@@ -240,7 +240,7 @@ static void no_file(void **state) {
     (void)state;
     write_scenario("topology: single\n", 17);
     char *const cases[][2] = {{(char *)"none.yaml", (char *)"none.yaml: cannot be read: No such file"},
-                              {(char *)".", (char *)".: is a directory; expected a file"}};
+                              {(char *)".", (char *)".: a folder without results; expected a scenario file"}};
     for (unsigned i = 0; i < 2; i++) {
         char *const args[] = {(char *)"weft", (char *)"check", cases[i][0], NULL};
         struct outcome o;

@@ -421,7 +421,9 @@ static void a_folder_of_results_is_run_again(void **state) {
     assert_int_equal(json_integer_value(json_object_get(run, "seed")), 5);
     assert_int_equal(weft(f, "run again"), 0);
     assert_non_null(strstr(f->err, "weft: the same digest as in again\n"));
-    assert_int_equal(weft(f, "run again --seed 6 --quiet"), 0); // another run, which need not repeat
+    assert_int_equal(weft(f, "run again --seed 6"), 0); // another run, which need not repeat
+    assert_non_null(strstr(f->err, "weft: again has no run with seed 6: no digest is compared\n"));
+    assert_null(strstr(f->err, "the same digest"));
     assert_int_equal(weft(f, "run again --variant none"), 2);
     assert_non_null(strstr(f->err, "no such variant in the results"));
     sqlite3 *db;
@@ -433,6 +435,77 @@ static void a_folder_of_results_is_run_again(void **state) {
     assert_non_null(strstr(f->err, "does not repeat"));
     json_decref(root);
     json_decref(run);
+}
+
+/// Of several seeds --seed chooses; without it the first of them is run, not that of the scenario.
+static void a_seed_of_a_folder_is_run_again(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "compare s.yaml --set workload.0.jitter=1us --seeds 5..7 --json --out seeds"), 0);
+    json_t *root = json(f->out);
+    const char *digest = text_at(json_array_get(json_object_get(root, "variants"), 1), "digest");
+    assert_int_equal(weft(f, "run seeds --seed 6 --json"), 0);
+    json_t *run = json(f->out);
+    assert_string_equal(text_at(run, "digest"), digest);
+    assert_int_equal(weft(f, "run seeds --seed 6"), 0);
+    assert_non_null(strstr(f->err, "weft: the same digest as in seeds\n"));
+    assert_int_equal(weft(f, "run seeds"), 0);
+    assert_non_null(strstr(f->out, "seed 5\n"));
+    assert_non_null(strstr(f->err, "weft: the same digest as in seeds\n"));
+    json_decref(root);
+    json_decref(run);
+}
+
+/// What older results came with goes with them; what the user has put there stays.
+static void forced_results_leave_no_older_files(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "run s.yaml --out d --export hpcc --capture host-0"), 0);
+    write_text(f, "d/mine.txt", "mine\n");
+    assert_true(there(f, "d/fct.txt") && there(f, "d/capture.pcapng"));
+    assert_int_equal(weft(f, "run s.yaml --out d --force --capture host-0"), 0);
+    assert_false(there(f, "d/fct.txt"));
+    assert_true(there(f, "d/capture.pcapng"));
+    assert_int_equal(weft(f, "run s.yaml --out d --force"), 0);
+    assert_false(there(f, "d/capture.pcapng"));
+    assert_true(there(f, "d/mine.txt"));
+    write_text(f, "d/fct.txt", "mine\n"); // no run has written it
+    assert_int_equal(weft(f, "run s.yaml --out d --force"), 0);
+    assert_true(there(f, "d/fct.txt"));
+}
+
+static void a_folder_without_runs_is_named(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "sweep s.yaml --vary run.seed=1..2 --out swept --quiet"), 0);
+    assert_int_equal(weft(f, "why swept 0"), 2);
+    assert_non_null(strstr(f->err, "weft: swept: a sweep, which keeps figures of its points and not their runs"));
+    assert_int_equal(weft(f, "run ."), 2);
+    assert_non_null(strstr(f->err, "weft: .: a folder without results"));
+}
+
+/// The bandwidth that nccl-tests would show stands in the comparison, under the name of the collective.
+static void compare_has_bus_bandwidth(void **state) {
+    struct fixture *f = *state;
+    write_text(
+        f, "c.yaml",
+        "name: c\ntopology: {kind: single, hosts: 4}\nvariants: {a: {}, b: {topology.rate: 50Gbps}}\n"
+        "workload:\n  - {kind: collective, hosts: \"*\", server: {gpus: 1}, collective: all_gather, size: 1MB}\n");
+    assert_int_equal(weft(f, "compare c.yaml --json"), 0);
+    json_t *root = json(f->out);
+    double busbw[2];
+    for (size_t v = 0; v < 2; v++) {
+        json_t *run = json_array_get(json_object_get(root, "variants"), v);
+        json_t *one =
+            json_array_get(json_object_get(json_array_get(json_object_get(run, "jobs"), 0), "collectives"), 0);
+        busbw[v] = json_number_value(json_object_get(one, "busbw_GBps"));
+        assert_true(busbw[v] > 0);
+    }
+    assert_int_equal(weft(f, "compare c.yaml"), 0);
+    const char *row = strstr(f->out, "\nall_gather  busbw 1MB, GB/s");
+    assert_non_null(row);
+    double shown[2];
+    assert_int_equal(sscanf(strstr(row, "GB/s") + 4, "%lf %lf", &shown[0], &shown[1]), 2);
+    assert_float_equal(shown[0], busbw[0], 0.005001);
+    assert_float_equal(shown[1], busbw[1], 0.005001);
+    json_decref(root);
 }
 
 static void results_are_not_replaced_by_a_slip(void **state) {
@@ -454,6 +527,10 @@ int main(void) {
         T(compare_of_chosen_variants),
         T(results_are_written_where_told),
         T(a_folder_of_results_is_run_again),
+        T(a_seed_of_a_folder_is_run_again),
+        T(forced_results_leave_no_older_files),
+        T(a_folder_without_runs_is_named),
+        T(compare_has_bus_bandwidth),
         T(results_are_not_replaced_by_a_slip),
         T(errors),
         T(a_bad_variant_stops_compare_before_anything_runs),
