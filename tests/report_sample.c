@@ -46,10 +46,38 @@ static void fill_topology(struct report_sample *s) {
 static void fill_flows(struct report_sample *s) {
     s->group[0] = "incast";
     s->group[1] = "victims";
-    s->flow[0] = (struct weft_flow){0, 0, 2, 5000000, 0, 1, 3, WEFT_VERB_WRITE, false, false, false, 0};
-    s->flow[1] = (struct weft_flow){0, 1, 2, 5000000, 1000000, 1, 3, WEFT_VERB_WRITE, false, false, false, 0};
-    s->flow[2] = (struct weft_flow){1, 0, 1, 1000000, 0, 2, 3, WEFT_VERB_SEND, false, false, false, 0};
-    s->flow[3] = (struct weft_flow){1, 2, 0, 2000000, 0, 1, 4, WEFT_VERB_READ, false, false, false, 0};
+    s->flow[0] = (struct weft_flow){.group = 0,
+                                    .src = 0,
+                                    .dst = 2,
+                                    .bytes = 5000000,
+                                    .start_ps = 0,
+                                    .qps = 1,
+                                    .priority = 3,
+                                    .verb = WEFT_VERB_WRITE};
+    s->flow[1] = (struct weft_flow){.group = 0,
+                                    .src = 1,
+                                    .dst = 2,
+                                    .bytes = 5000000,
+                                    .start_ps = 1000000,
+                                    .qps = 1,
+                                    .priority = 3,
+                                    .verb = WEFT_VERB_WRITE};
+    s->flow[2] = (struct weft_flow){.group = 1,
+                                    .src = 0,
+                                    .dst = 1,
+                                    .bytes = 1000000,
+                                    .start_ps = 0,
+                                    .qps = 2,
+                                    .priority = 3,
+                                    .verb = WEFT_VERB_SEND};
+    s->flow[3] = (struct weft_flow){.group = 1,
+                                    .src = 2,
+                                    .dst = 0,
+                                    .bytes = 2000000,
+                                    .start_ps = 0,
+                                    .qps = 1,
+                                    .priority = 4,
+                                    .verb = WEFT_VERB_READ};
     s->flow_outcome[0] =
         (struct weft_flow_outcome){0, 400000000, 401000000, 200000000, 5000000, 3, 0, 12, 7000000, 0, 0};
     s->flow_outcome[1] =
