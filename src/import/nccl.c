@@ -11,9 +11,6 @@
 #include "import/nccl.h"
 #include "weft/import.h"
 
-enum network { NETWORK_RAIL, NETWORK_SINGLE };
-static const char *const networks[] = {"rail", "single", NULL};
-
 struct import_conf {
     struct weft_import_common common;
     uint64_t servers;
@@ -21,11 +18,7 @@ struct import_conf {
 };
 static const struct weft_param import_rows[] = {
     WEFT_IMPORT_ROWS(struct import_conf),
-    WEFT_UINT(struct import_conf, servers, "servers", "0", "0", "65536",
-              "that are alike; 0: as many as files of servers are given, but 2 at least (assumed)"),
-    WEFT_CHOICE(struct import_conf, network, "network", "rail", networks,
-                "between servers (assumed): rail, a leaf for the k-th GPU of every server and spines for all of them; "
-                "or a single switch"),
+    WEFT__NCCL_NETWORK_ROWS(struct import_conf),
 };
 static const struct weft_param_table import_table = WEFT_PARAM_TABLE("nccl", struct import_conf, import_rows);
 
@@ -42,7 +35,8 @@ struct maker {
     const struct import_conf *conf;
     const struct weft_import_file *file, *server_file, *channels_file; ///< of a kind the first, or NULL
     uint32_t files, servers, gpus;
-    struct weft__nccl_server server;
+    struct weft__nccl_servers list;
+    struct weft__nccl_server server; ///< the first; no GPUs: no file has one
     struct weft__nccl_graphs graphs;
     struct weft_import *import;
     struct weft_error *error;
@@ -52,31 +46,24 @@ struct maker {
 #define ASSUMED(m, ...) weft_import_note((m)->import, WEFT_IMPORT_ASSUMED, __VA_ARGS__)
 #define LEFT_OUT(m, ...) weft_import_note((m)->import, WEFT_IMPORT_LEFT_OUT, __VA_ARGS__)
 
-/// Every server's file, one after the other: they have as many GPUs, and the first speaks for all.
+/// Every server's file, one after the other: they have as many GPUs.
 static enum weft_status read_servers(struct maker *m) {
-    uint32_t n = 0, differ = 0;
+    uint32_t differ = 0;
     for (uint32_t f = 0; f < m->files; f++) {
-        struct weft__nccl_server other;
         if (m->file[f].what != server_file) continue;
         enum weft_status status =
-            weft__nccl_server_read(m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), &other, m->error);
+            weft__nccl_servers_add(&m->list, m->file[f].path, WEFT_NOWHERE, weft_import_arena(m->import), m->error);
         if (status) return status;
-        if (!n++) m->server = other;
-        if (other.gpus != m->server.gpus)
-            return weft_error_set(m->error, WEFT_ERROR_INPUT, (struct weft_place){.file = m->file[f].path},
-                                  "has %" PRIu32 " GPUs, and %s has %" PRIu32 "; expected servers that are alike",
-                                  other.gpus, m->server_file->path, m->server.gpus);
+        const struct weft__nccl_server *other = &m->list.server[m->list.n - 1];
         bool same = true;
-        for (uint32_t g = 0; g < other.gpus; g++)
-            same &= fabs(other.gpu[g].net_mbps - m->server.gpu[g].net_mbps) < 1 &&
-                    other.gpu[g].nvlinks == m->server.gpu[g].nvlinks;
+        for (uint32_t g = 0; g < other->gpus; g++)
+            same &= other->gpu[g].nvlinks == m->list.server[0].gpu[g].nvlinks;
         differ += !same;
     }
-    m->servers = m->conf->servers ? (uint32_t)m->conf->servers : n < 2 ? 2 : n;
-    if (!m->conf->servers && n < 2) ASSUMED(m, "2 servers that are alike (servers)");
-    if (differ)
-        ASSUMED(m, "that all servers are like %s: %" PRIu32 " have other NICs or NVLinks", m->server_file->written,
-                differ);
+    if (m->list.n) m->server = m->list.server[0];
+    m->servers = weft__nccl_servers_count(&m->list, m->conf->servers);
+    if (!m->conf->servers && m->list.n < 2) ASSUMED(m, "2 servers that are alike (servers)");
+    if (differ) ASSUMED(m, "NVLinks of all servers as in %s: %" PRIu32 " have others", m->server_file->written, differ);
     return WEFT_OK;
 }
 
@@ -99,12 +86,58 @@ static enum weft_status read_channels(struct maker *m) {
 
 // --- what is said -------------------------------------------------------------------------------------------------
 
-/// The least of all GPUs, in bit/s; 0: some GPU has none.
-static weft_rate_bps least_rate(const struct maker *m, bool inside, bool *ret_differ) {
+#define SAY_TOPOLOGY(m, ...) weft_import_say((m)->import, WEFT_IMPORT_TOPOLOGY, __VA_ARGS__)
+
+/// Of servers whose files are read in place; whether some of their NICs are not known.
+static bool say_servers(const struct maker *m) {
+    uint32_t unknown = 0, bounded = 0;
+    SAY_TOPOLOGY(m, "  kind: nccl\n  file:%s", m->list.n > 1 ? "\n" : " ");
+    for (uint32_t f = 0; f < m->files; f++)
+        if (m->file[f].what == server_file)
+            SAY_TOPOLOGY(m, "%s%s\n", m->list.n > 1 ? "  - " : "", weft_import_quote(m->import, m->file[f].written));
+    SAY_TOPOLOGY(m, "  servers: %" PRIu32 "\n  network: %s\n", m->servers, weft__nccl_networks[m->conf->network]);
+    for (uint32_t s = 0; s < m->list.n; s++)
+        for (uint32_t g = 0; g < m->gpus; g++) {
+            const struct weft__nccl_gpu *gpu = &m->list.server[s].gpu[g];
+            weft_rate_bps rate = weft__nccl_link_rate(gpu);
+            unknown += !rate;
+            bounded += rate && fabs((double)rate - gpu->net_mbps * 1e6) >= 1;
+        }
+    if (unknown) ASSUMED(m, "links of %" PRIu32 " GPUs of which no file says how fast NICs are (rate)", unknown);
+    if (bounded)
+        ASSUMED(m, "links of %" PRIu32 " GPUs, whose NICs have another speed: weft's links are 1Gbps to 3.2Tbps",
+                bounded);
+    return unknown > 0;
+}
+
+static void say_network(const struct maker *m) {
+    char rate[32], delay[32];
+    bool rail = m->conf->network == WEFT__NCCL_RAIL, rated = true;
+    weft__quantity_format(WEFT__RATE, m->conf->common.rate_bps, rate, sizeof rate);
+    weft__quantity_format(WEFT__TIME, m->conf->common.delay_ps, delay, sizeof delay);
+    if (m->server_file)
+        rated = say_servers(m);
+    else if (rail)
+        SAY_TOPOLOGY(
+            m, "  kind: leaf_spine\n  leaves: %" PRIu32 "\n  spines: %" PRIu32 "\n  hosts_per_leaf: %" PRIu32 "\n",
+            m->gpus, m->servers, m->servers);
+    else
+        SAY_TOPOLOGY(m, "  kind: single\n  hosts: %" PRIu32 "\n", m->gpus * m->servers);
+    if (rated) SAY_TOPOLOGY(m, "  rate: %s\n", rate);
+    SAY_TOPOLOGY(m, "  delay: %s\n", delay);
+    if (rail)
+        ASSUMED(m, "the network: the k-th GPU of every server on leaf k, and as many spines as servers, without "
+                   "oversubscription (network, delay)");
+    else
+        ASSUMED(m, "the network: one switch (network, delay)");
+    if (!m->server_file) ASSUMED(m, "links of %s: no file says how fast NICs are (rate)", rate);
+}
+
+/// The least rate of all GPUs within the server, in bit/s; 0: some GPU has none.
+static weft_rate_bps least_inside(const struct maker *m, bool *ret_differ) {
     double least = 0, most = 0;
     for (uint32_t g = 0; g < m->server.gpus; g++) {
-        const struct weft__nccl_gpu *gpu = &m->server.gpu[g];
-        double rate = inside ? weft__nccl_gpu_gbps(gpu) * 1e9 : gpu->net_mbps * 1e6;
+        double rate = weft__nccl_gpu_gbps(&m->server.gpu[g]) * 1e9;
         if (!g || rate < least) least = rate;
         if (rate > most) most = rate;
     }
@@ -116,39 +149,11 @@ static weft_rate_bps clamp(weft_rate_bps rate, weft_rate_bps min, weft_rate_bps 
     return rate < min ? min : rate > max ? max : rate;
 }
 
-static void say_network(const struct maker *m) {
-    char rate[32], delay[32];
-    bool differ = false;
-    weft_rate_bps bps = least_rate(m, false, &differ), used = clamp(bps, UINT64_C(1000000000), UINT64_C(3200000000000));
-    bool given = m->server.gpus && bps;
-    if (!given) used = m->conf->common.rate_bps;
-    weft__quantity_format(WEFT__RATE, used, rate, sizeof rate);
-    weft__quantity_format(WEFT__TIME, m->conf->common.delay_ps, delay, sizeof delay);
-    if (m->conf->network == NETWORK_RAIL)
-        weft_import_say(m->import, WEFT_IMPORT_TOPOLOGY,
-                        "  kind: leaf_spine\n  leaves: %" PRIu32 "\n  spines: %" PRIu32 "\n  hosts_per_leaf: %" PRIu32
-                        "\n",
-                        m->gpus, m->servers, m->servers);
-    else
-        weft_import_say(m->import, WEFT_IMPORT_TOPOLOGY, "  kind: single\n  hosts: %" PRIu32 "\n",
-                        m->gpus * m->servers);
-    weft_import_say(m->import, WEFT_IMPORT_TOPOLOGY, "  rate: %s\n  delay: %s\n", rate, delay);
-    if (m->conf->network == NETWORK_RAIL)
-        ASSUMED(m, "the network: the k-th GPU of every server on leaf k, and as many spines as servers, without "
-                   "oversubscription (network, delay)");
-    else
-        ASSUMED(m, "the network: one switch (network, delay)");
-    if (!given) ASSUMED(m, "links of %s: no file says how fast NICs are (rate)", rate);
-    if (given && used != bps)
-        ASSUMED(m, "links of %s, though NICs have another speed: weft's links are 1Gbps to 3.2Tbps", rate);
-    if (differ) ASSUMED(m, "links of %s for all GPUs: some have faster NICs", rate);
-}
-
 static void say_server_line(const struct maker *m) {
     char rate[32];
     bool differ = false;
-    weft_rate_bps bps = least_rate(m, true, &differ), used = clamp(bps, UINT64_C(1000000000), UINT64_C(7200000000000));
-    const char *cabling = m->conf->network == NETWORK_RAIL ? ", cabling: rail" : "";
+    weft_rate_bps bps = least_inside(m, &differ), used = clamp(bps, UINT64_C(1000000000), UINT64_C(7200000000000));
+    const char *cabling = m->conf->network == WEFT__NCCL_RAIL && !m->server_file ? ", cabling: rail" : "";
     if (m->gpus == 1) return;
     weft_import_say(m->import, WEFT_IMPORT_WORKLOAD, "  server: {gpus: %" PRIu32 "%s", m->gpus, cabling);
     if (bps) {

@@ -50,6 +50,30 @@ enum weft_status weft__nccl_server_read(const char *path, struct weft_place plac
                                         struct weft__nccl_server *ret_server, struct weft_error *ret_error);
 enum weft_status weft__nccl_graphs_read(const char *path, struct weft_place place, struct weft_arena *arena,
                                         struct weft__nccl_graphs *ret_graphs, struct weft_error *ret_error);
+/// Servers of several files, which have as many GPUs each.
+struct weft__nccl_servers {
+    struct weft__nccl_server *server;
+    uint32_t n;
+    const char *first; ///< the file of the first one
+};
+enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const char *path, struct weft_place place,
+                                        struct weft_arena *arena, struct weft_error *ret_error);
+/// How many there are: as many as asked for, or 0: as files, but 2 at least.
+uint32_t weft__nccl_servers_count(const struct weft__nccl_servers *list, uint64_t asked);
+/// Of a GPU's link, within weft's bounds; 0: no NIC is near it.
+weft_rate_bps weft__nccl_link_rate(const struct weft__nccl_gpu *gpu);
+
+/// The network between servers.
+enum weft__nccl_network { WEFT__NCCL_RAIL, WEFT__NCCL_SINGLE };
+extern const char *const weft__nccl_networks[];
+/// Rows of T, which has the members `servers` and `network`.
+#define WEFT__NCCL_NETWORK_ROWS(T)                                                                                     \
+    WEFT_UINT(T, servers, "servers", "0", "0", "65535",                                                                \
+              "that are alike; 0: as many as files of servers are given, but 2 at least (assumed)"),                   \
+        WEFT_CHOICE(T, network, "network", "rail", weft__nccl_networks,                                                \
+                    "between servers (assumed): rail, a leaf for the k-th GPU of every server and spines for all of "  \
+                    "them; or a single switch")
+
 /// Each way, of a GPU within the server; 0: the file says neither NVLinks nor the speed of PCI.
 double weft__nccl_gpu_gbps(const struct weft__nccl_gpu *gpu);
 /// The GPU with that dev, as its number in the server; WEFT_NONE: there is none.

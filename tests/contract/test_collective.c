@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "samples.h"
 #include "topologies.h"
 #include "weft/dag.h"
 
@@ -382,6 +383,30 @@ static void defaults_with_a_real_size(void **state) {
         play(general_collective(m), NULL, (struct weft_collective_shape){16, 8, 64 << 20, 0, NULL}, m);
 }
 
+static void end(const struct weft_model *model, const char *parameters, struct weft_collective_shape shape) {
+    struct built built = build_text("topology: {kind: single, hosts: 4}");
+    struct weft_dag dag = weft_dag_of(compile(model, parameters, shape, &built), built.arena);
+    struct weft_dag_result r = weft_dag_execute(&dag, &(struct weft_dag_options){0});
+    assert_false(r.stuck);
+    assert_true(r.bytes > 0);
+    built_free(&built);
+}
+
+/// Those that a file describes, for the four ranks of the samples: they end. (What a file's own buffers hold is checked
+/// when it is read.)
+static void samples_of_files(void **state) {
+    uint32_t played = 0;
+    for (uint32_t m = 0; m < weft_model_count(WEFT_KIND_COLLECTIVE); m++) {
+        const struct weft_model *model = weft_model_at(WEFT_KIND_COLLECTIVE, m);
+        char file[512];
+        if (!((const struct weft_collective_ops *)model->ops)->load) continue;
+        for (weft_bytes size = 4; size < 100000000; size *= 77)
+            end(model, sample_of(model, file, sizeof file), (struct weft_collective_shape){4, 4, size, 0, NULL});
+        played++;
+    }
+    assert_int_equal(played + general_collectives(), weft_model_count(WEFT_KIND_COLLECTIVE));
+}
+
 /// Each rank's share, where the scheme promises one: 2 (n - 1) / n of the size for the ring, (n - 1) / n for its
 /// halves, within a byte a block.
 static void shares_are_even(void **state) {
@@ -624,12 +649,19 @@ static void bus_factors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rank_gets_what_it_should), cmocka_unit_test(channels_of_nccl),
-        cmocka_unit_test(defaults_with_a_real_size),      cmocka_unit_test(shares_are_even),
-        cmocka_unit_test(planned_steps_are_the_steps),    cmocka_unit_test(sums_are_those_of_the_steps),
-        cmocka_unit_test(peers_are_as_many_as_said),      cmocka_unit_test(rings_keep_to_rails),
-        cmocka_unit_test(a_server_is_inner_in_one_tree),  cmocka_unit_test(large_ones_cost_nothing),
-        cmocka_unit_test(a_chunk_and_a_slice_must_fit),   cmocka_unit_test(bus_factors),
+        cmocka_unit_test(every_rank_gets_what_it_should),
+        cmocka_unit_test(channels_of_nccl),
+        cmocka_unit_test(defaults_with_a_real_size),
+        cmocka_unit_test(samples_of_files),
+        cmocka_unit_test(shares_are_even),
+        cmocka_unit_test(planned_steps_are_the_steps),
+        cmocka_unit_test(sums_are_those_of_the_steps),
+        cmocka_unit_test(peers_are_as_many_as_said),
+        cmocka_unit_test(rings_keep_to_rails),
+        cmocka_unit_test(a_server_is_inner_in_one_tree),
+        cmocka_unit_test(large_ones_cost_nothing),
+        cmocka_unit_test(a_chunk_and_a_slice_must_fit),
+        cmocka_unit_test(bus_factors),
     };
     return cmocka_run_group_tests(tests, open_memory, close_memory);
 }

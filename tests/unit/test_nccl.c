@@ -63,7 +63,7 @@ static void the_example_runs(void **state) {
     assert_int_equal(r.topology->link[0].rate_bps, UINT64_C(400000000000));
     const struct weft_job *job = &r.workload->job[0];
     assert_int_equal(job->server.gpus, 4);
-    assert_int_equal(job->server.cabling, WEFT_CABLING_RAIL);
+    assert_int_equal(job->server.cabling, WEFT_CABLING_RACK);
     assert_int_equal(job->server.rate_bps, UINT64_C(2966400000000));
     assert_int_equal(r.outcome->job[0].ranks_done, 8);
     // a ring leaves a server by the NIC by which it has come: nothing goes from rail to rail
@@ -95,6 +95,45 @@ static void what_is_not_given(void **state) {
     const char *one = put("one.xml", "<system><pci><gpu dev='0'/></pci></system>");
     r = run_import("nccl", &one, 1);
     assert_int_equal(r.topology->hosts, 2);
+    run_free(&r);
+}
+
+static weft_rate_bps rate_of(const struct run *r, const char *port) {
+    return r->topology->link[r->topology->port[weft_topology_find_port(r->topology, port)].link].rate_bps;
+}
+
+/// Read in place: hosts by server and rank, each as fast as its part of the NICs; leaf k has the k-th of every server,
+/// and uplinks as fast as its fastest host.
+static void servers_in_place(void **state) {
+    put("a.xml", mixed);
+    put("b.xml", "<system>" PCI(GPU("0", "0")) PCI(GPU("1", "1")) PCI(GPU("2", "2")) PCI(GPU("3", "3"))
+                     PCI(GPU("4", "4") NIC("0", "400000")) "</system>");
+    struct run r = RUN(
+        run_once, "topology: {kind: nccl, file: [%s/a.xml, %s/b.xml], servers: 3}\nworkload: [{kind: permutation}]\n",
+        folder, folder);
+    assert_int_equal(r.topology->hosts, 15);
+    assert_int_equal(r.topology->switches, 5 + 3);
+    assert_int_equal(r.topology->links, 15 + 15);
+    assert_int_equal(rate_of(&r, "leaf-0->host-0"), UINT64_C(100000000000));
+    assert_int_equal(rate_of(&r, "leaf-2->host-2"), UINT64_C(150000000000));
+    assert_int_equal(rate_of(&r, "leaf-2->host-7"), UINT64_C(80000000000)); // a fifth of a NIC that all share
+    assert_int_equal(rate_of(&r, "leaf-2->host-12"), UINT64_C(150000000000));
+    assert_int_equal(rate_of(&r, "leaf-2->spine-1"), UINT64_C(150000000000));
+    assert_int_equal(rate_of(&r, "leaf-4->spine-0"), UINT64_C(500000000000));
+    run_free(&r);
+    r = RUN(run_once, "topology: {kind: nccl, file: %s/a.xml, network: single}\nworkload: [{kind: permutation}]\n",
+            folder);
+    assert_int_equal(r.topology->hosts, 10);
+    assert_int_equal(r.topology->switches, 1);
+    assert_int_equal(rate_of(&r, "switch-0->host-8"), UINT64_C(150000000000));
+    run_free(&r);
+    put("c.xml", "<system>" PCI(GPU("0", "0")) "</system>");
+    char text[300];
+    snprintf(text, sizeof text, "topology: {kind: nccl, file: '%s/a.xml,%s/c.xml'}\nworkload: [{kind: permutation}]\n",
+             folder, folder);
+    assert_int_equal(weft_scenario_file_parse("t.yaml", text, strlen(text), NULL, 0, &r.file, &r.error), WEFT_OK);
+    assert_int_equal(run_bind(&r, 0), WEFT_ERROR_INPUT);
+    assert_non_null(strstr(r.error.text, "c.xml: has 1 GPUs, and"));
     run_free(&r);
 }
 
@@ -172,11 +211,8 @@ static void what_does_not_fit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_near),
-        cmocka_unit_test(the_example_runs),
-        cmocka_unit_test(what_is_not_given),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(depth),
+        cmocka_unit_test(who_is_near),       cmocka_unit_test(the_example_runs), cmocka_unit_test(what_is_not_given),
+        cmocka_unit_test(servers_in_place),  cmocka_unit_test(bad_files),        cmocka_unit_test(depth),
         cmocka_unit_test(what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
