@@ -7,11 +7,12 @@
 
 #include "base/param.h"
 #include "base/units.h"
-#include "cli.h"
+#include "simulation.h"
+#include "weft/perfetto.h"
 #include "weft/topology.h"
 
 static struct {
-    const char *port, *priority, *flow, *from, *to, *limit, *why, *why_not, *at;
+    const char *port, *priority, *flow, *from, *to, *limit, *why, *why_not, *at, *perfetto;
     bool all;
 } asked;
 static const struct weft_cli_option own[] = {
@@ -27,6 +28,8 @@ static const struct weft_cli_option own[] = {
      &asked.why, NULL},
     {"at", "TIME", "with --why: the pause at this time", &asked.at, NULL},
     {"why-not", "PORT/N", "why it was never paused", &asked.why_not, NULL},
+    {"perfetto", "FILE", "write the whole run for ui.perfetto.dev, a viewer of traces, and tell nothing",
+     &asked.perfetto, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -237,8 +240,32 @@ static enum weft_status answer(struct timeline_view *v, bool json, struct weft_e
                      : timeline_why_not(v, port, priority, json, error);
 }
 
+/// Filters are the viewer's.
+static enum weft_status write_perfetto(const struct weft_cli_options *o, struct weft_error *error) {
+    struct weft_perfetto *p;
+    if (asked.why || asked.why_not || asked.at || asked.all || asked.port || asked.priority || asked.flow ||
+        asked.from || asked.to || asked.limit || o->json)
+        return fail(error, "perfetto", asked.perfetto,
+                    "it has the whole run; expected no option but --variant with it");
+    enum weft_status status = weft_cli_can_replace_file("--perfetto", asked.perfetto, error);
+    if (!status) status = weft_perfetto_read(o->operand[0], o->variant, o->arena, &p, error);
+    if (!status) status = weft_cli_replace_file(asked.perfetto, weft_perfetto_write, p, error);
+    if (status) return status;
+    uint32_t variants;
+    const char *const *name = weft_perfetto_variants(p, &variants);
+    if (!o->variant) weft_cli_mention_others("writing", name, variants, "");
+    struct weft_perfetto_counts n = weft_perfetto_count(p);
+    fprintf(stderr,
+            "weft: wrote %s: %llu flows, %llu operations of jobs, %llu pauses with %llu arrows, %llu samples%s\n",
+            asked.perfetto, (unsigned long long)n.flows, (unsigned long long)n.operations, (unsigned long long)n.pauses,
+            (unsigned long long)n.arrows, (unsigned long long)n.samples,
+            n.samples ? "" : " (run.sample_interval was 0: no queues over time)");
+    return WEFT_OK;
+}
+
 static enum weft_status tell(const struct weft_cli_options *o, struct weft_error *error) {
     struct timeline_view v = {.arena = o->arena, .out = stdout};
+    if (asked.perfetto) return write_perfetto(o, error);
     enum weft_status status = weft_timeline_read(o->operand[0], o->variant, o->arena, &v.t, error);
     if (status) return status;
     if (!o->variant && !o->json) weft_cli_mention_others("showing", v.t.variants_there, v.t.runs, "");
