@@ -157,7 +157,7 @@ enum weft_status weft_perfetto_read(const char *dir, const char *variant, struct
     const char *const *names;
     uint32_t n;
     status = weft__reader_open(&r, dir, arena, ret_error);
-    if (!status) status = weft__reader_choose(&r, variant, &names, &n, ret_error);
+    if (!status) status = weft__reader_choose(&r, variant, NULL, &names, &n, ret_error);
     if (!status && r.status == SQLITE_OK) {
         number_nodes(p, arena);
         list_congestions(p, arena);
