@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "processes.h"
 #include "results.h"
+#include "terminal.h"
 
 static bool csv;
 static const char *table_name = "groups";
@@ -102,6 +103,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
 
 /// --seeds of one seed is --seed.
 static enum weft_status read_options(struct compare *c, struct weft_error *error) {
+    if (csv) weft_cli_terminal_raw();
     bool nccl_tests = !csv && !c->o->json && !strcmp(table_name, WEFT_CLI_NCCL_TESTS);
     if (!weft_cli_jobs_parse(jobs_text ? jobs_text : "1", &c->jobs)) return WEFT_ERROR_INPUT;
     c->seeds = 1;

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "results.h"
+#include "terminal.h"
 
 #include "base/param.h"
 
@@ -86,6 +87,7 @@ static enum weft_status parse(struct decoding *d, struct weft_error *ret_error) 
                                   "--follow %s: expected the number of a queue pair, such as 17 or 0x11", follow_text);
         d->conf.follow_qp = (uint32_t)qp;
     }
+    if (csv_text) weft_cli_terminal_raw();
     if (!status && csv_text) status = table_of(csv_text, follow_text, &d->table, ret_error);
     if (!status && d->csv && d->json)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE, "--json and --csv: expected one of them");

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "simulation.h"
+#include "terminal.h"
 #include "weft/import.h"
 
 #include "base/draft.h"
@@ -100,6 +101,7 @@ static enum weft_status write_out(const struct weft_model *importer, const struc
                                   const struct weft_cli_options *o, bool named, struct weft_error *ret_error) {
     const char *const *path = (const char *const *)o->operand + named;
     uint32_t paths = o->operands - named;
+    if (!out_file) weft_cli_terminal_raw();
     if (!out_file) return weft_import_write(importer, tree, path, paths, "", stdout, ret_error);
     enum weft_status status = weft_cli_can_replace_file("--out", out_file, ret_error);
     if (status) return status;

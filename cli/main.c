@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "terminal.h"
 #include "weft/memory.h"
 #include "weft_commit.h"
 
@@ -96,8 +97,9 @@ static int run_command(int argc, char **argv) {
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); // a file that would be too large is an error of the write
     json_set_alloc_funcs(allocate, free);
+    weft_cli_terminal_begin();
     int status = run_command(argc, argv);
-    if (!fflush(stdout) && !ferror(stdout)) return status;
+    if (weft_cli_terminal_end()) return status;
     fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
     return 1;
 }

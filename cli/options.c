@@ -11,10 +11,11 @@
 #include "base/param.h"
 #include "base/units.h"
 #include "cli.h"
+#include "terminal.h"
 #include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OUT, FORCE, CAPTURE, JSON, QUIET, HELP, COMMONS };
+enum common { SET, SEED, VARIANT, THREADS, OUT, FORCE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
 
 static const struct {
     const char *name, *argument, *help;
@@ -30,6 +31,7 @@ static const struct {
                  WEFT_CLI_CAPTURE},
     [JSON] = {"json", NULL, "one JSON object on standard output, nothing else", WEFT_CLI_JSON},
     [QUIET] = {"quiet", NULL, "no progress", WEFT_CLI_QUIET},
+    [COLOR] = {"color", "WHEN", "colours: auto (on a terminal, unless NO_COLOR is set), always or never", 0},
     [HELP] = {"help", NULL, "this text", 0},
 };
 
@@ -153,10 +155,15 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
         return true;
     case JSON:
         o->json = true;
+        weft_cli_terminal_raw();
         return true;
     case QUIET:
         o->quiet = true;
         return true;
+    case COLOR:
+        if (weft_cli_terminal_color(value)) return true;
+        fprintf(stderr, "weft: --color: no choice \"%s\"; expected one of auto, always, never\n", value);
+        return false;
     case HELP:
     case COMMONS:
         break;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "processes.h"
+#include "terminal.h"
 
 static const char *sample_text, *seeds_text, *jobs_text, *task_text, *best_text, *metrics_text;
 static bool zip, merge, csv;
@@ -165,6 +166,7 @@ static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     struct weft_sweep_best best;
     if (s->best) best = weft_sweep_best(&s->r, s->best, s->o->arena);
     if (s->o->out) status = weft_sweep_sqlite(s->o->out, &s->r, ret_error);
+    if (csv) weft_cli_terminal_raw();
     if (csv)
         weft_sweep_csv(stdout, &s->r);
     else if (s->o->json)

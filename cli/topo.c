@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "terminal.h"
 #include "topo.h"
 #include "weft/sim.h"
 
@@ -143,6 +144,7 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
     if (status) return status;
     if (form.paths) return show_paths(s, t, ret_error);
     if (form.dot) {
+        weft_cli_terminal_raw();
         topo_print_dot(stdout, t);
         return WEFT_OK;
     }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// stdout becomes a stream that passes lines on to the real one: tables when they are whole, other lines at once. It
+// is called by stdio, from which nothing may jump: memory that runs out means that lines stay as they are.
+#define _GNU_SOURCE // fopencookie
+#include "terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/layout.h"
+
+enum { WIDTH_LEAST = 40 };
+
+static struct {
+    FILE *file, *stream; ///< the real one; NULL: stdout is that. What stdout is instead
+    unsigned width;
+    bool color, raw;
+    char *line; ///< the line that is being printed, without its end
+    size_t size, room;
+    char *text;   ///< a line that may go on; NULL: there is none
+    char **table; ///< lines of the table that is being printed
+    uint32_t lines, lines_room;
+} terminal;
+
+/// Words at the beginning of lines that tell how something ended.
+static const struct {
+    const char *word, *color;
+} colored[] = {
+    {"BUG:", "31"},         {"STALLED:", "31"},          {"TIME IS OVER:", "31"},
+    {"interrupted:", "33"}, {"  holds after all", "31"}, {"  holds ", "32"},
+    {"  fails ", "31"},     {"  finding ", "33"},
+};
+
+static bool write_colored(const char *line) {
+    for (size_t i = 0; terminal.color && i < sizeof colored / sizeof *colored; i++) {
+        size_t n = strlen(colored[i].word), indent = strspn(line, " ");
+        if (strncmp(line, colored[i].word, n) || strlen(line) > terminal.width) continue;
+        fprintf(terminal.file, "%.*s\033[%sm%.*s\033[0m%s\n", (int)indent, line, colored[i].color, (int)(n - indent),
+                line + indent, line + n);
+        return true;
+    }
+    return false;
+}
+
+static void end_text(void) {
+    if (terminal.text) weft__layout_line(terminal.file, terminal.text, terminal.width);
+    free(terminal.text);
+    terminal.text = NULL;
+}
+
+/// Of a sentence that was broken the lines are one again, which is wrapped anew.
+static void write_line(const char *line) {
+    char *whole = NULL;
+    if (terminal.text && weft__layout_continues(terminal.text, line, terminal.width) &&
+        asprintf(&whole, "%s %s", terminal.text, line) >= 0) {
+        free(terminal.text);
+        terminal.text = whole;
+        return;
+    }
+    end_text();
+    if (write_colored(line)) return;
+    terminal.text = strdup(line);
+    if (!terminal.text) weft__layout_line(terminal.file, line, terminal.width);
+    if (weft__layout_continues(line, "a", terminal.width)) return;
+    end_text();
+}
+
+static void end_table(void) {
+    if (!weft__layout_table(terminal.file, (const char *const *)terminal.table, terminal.lines, terminal.width,
+                            terminal.color))
+        for (uint32_t i = 0; i < terminal.lines; i++)
+            fprintf(terminal.file, "%s\n", terminal.table[i]);
+    for (uint32_t i = 0; i < terminal.lines; i++)
+        free(terminal.table[i]);
+    terminal.lines = 0;
+}
+
+/// Keeps a line of a table until that is whole; false: it is none, or there is no memory.
+static bool keep_line(const char *line) {
+    if (!weft__layout_tabular(line)) return false;
+    end_text();
+    if (terminal.lines == terminal.lines_room) {
+        uint32_t room = terminal.lines_room ? 2 * terminal.lines_room : 64;
+        char **more = realloc(terminal.table, room * sizeof *more);
+        if (!more) return false;
+        terminal.table = more;
+        terminal.lines_room = room;
+    }
+    terminal.table[terminal.lines] = strdup(line);
+    return terminal.table[terminal.lines] && ++terminal.lines;
+}
+
+static void take_line(void) {
+    terminal.line[terminal.size] = 0;
+    if (!keep_line(terminal.line)) {
+        end_table();
+        write_line(terminal.line);
+    }
+    terminal.size = 0;
+}
+
+/// False: no memory.
+static bool take_byte(char byte) {
+    if (terminal.size + 1 >= terminal.room) {
+        size_t room = terminal.room ? 2 * terminal.room : 256;
+        char *more = realloc(terminal.line, room);
+        if (!more) return false;
+        terminal.line = more;
+        terminal.room = room;
+    }
+    if (byte == '\n')
+        take_line();
+    else
+        terminal.line[terminal.size++] = byte;
+    return true;
+}
+
+/// What is printed after this is passed on as it is.
+static void give_up(void) {
+    end_table();
+    end_text();
+    fwrite(terminal.line, 1, terminal.size, terminal.file);
+    terminal.size = 0;
+    terminal.raw = true;
+}
+
+static ssize_t take(void *cookie, const char *text, size_t size) {
+    (void)cookie;
+    size_t n = 0;
+    while (n < size && !terminal.raw && take_byte(text[n]))
+        n++;
+    if (n < size && !terminal.raw) give_up();
+    fwrite(text + n, 1, size - n, terminal.file);
+    return fflush(terminal.file) || ferror(terminal.file) ? 0 : (ssize_t)size;
+}
+
+/// Of the terminal, unless COLUMNS says otherwise. 0: not known.
+static unsigned find_width(void) {
+    struct winsize window;
+    const char *columns = getenv("COLUMNS");
+    unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
+    if (!width && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &window)) width = window.ws_col;
+    if (!width || width > WEFT__LAYOUT_ANY) return WEFT__LAYOUT_ANY;
+    return width < WIDTH_LEAST ? WIDTH_LEAST : (unsigned)width;
+}
+
+static void install(unsigned width) {
+    static const cookie_io_functions_t functions = {.write = take};
+    FILE *stream = terminal.file ? NULL : fopencookie(NULL, "w", functions);
+    if (!stream) return;
+    setvbuf(stream, NULL, _IOLBF, BUFSIZ);
+    terminal.file = stdout;
+    terminal.stream = stdout = stream;
+    terminal.width = width;
+}
+
+void weft_cli_terminal_begin(void) {
+    const char *none = getenv("NO_COLOR"), *kind = getenv("TERM");
+    if (!isatty(STDOUT_FILENO)) return;
+    install(find_width());
+    terminal.color = !(none && *none) && kind && strcmp(kind, "dumb");
+}
+
+bool weft_cli_terminal_color(const char *when) {
+    if (!strcmp(when, "auto")) return true;
+    bool always = !strcmp(when, "always");
+    if (!always && strcmp(when, "never")) return false;
+    if (always) install(WEFT__LAYOUT_ANY); // if it is no terminal
+    terminal.color = always;
+    return true;
+}
+
+void weft_cli_terminal_raw(void) {
+    terminal.raw = true;
+}
+
+bool weft_cli_terminal_end(void) {
+    bool written = !fflush(stdout) && !ferror(stdout);
+    if (!terminal.file) return written;
+    if (!terminal.raw) give_up();
+    stdout = terminal.file;
+    fclose(terminal.stream);
+    free(terminal.line);
+    free(terminal.table);
+    return written && !fflush(stdout) && !ferror(stdout);
+}
