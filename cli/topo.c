@@ -2,17 +2,24 @@
 // weft topo: the network of a scenario, before anything runs on it.
 #include <string.h>
 
-#include "cli.h"
+#include "base/stream.h"
+#include "simulation.h"
 #include "terminal.h"
 #include "topo.h"
 #include "weft/sim.h"
 
 enum { LINES_MAX = 24, TEXT = 32 };
 
-static struct { bool dot, paths; } form;
+static struct {
+    bool dot, paths;
+    const char *svg, *report;
+} form;
 static const struct weft_cli_option own[] = {
     {"dot", NULL, "Graphviz on standard output: weft topo --dot FILE | dot -Tsvg", NULL, &form.dot},
     {"paths", NULL, "the way of every flow with all links up, and the links where flows meet", NULL, &form.paths},
+    {"svg", "FILE", "write a drawing for a slide: a row a layer; of large networks what is alike is folded", &form.svg,
+     NULL},
+    {"report", "FILE", "write a page of HTML: the drawing and the figures", &form.report, NULL},
     {0},
 };
 static const struct weft_cli_command command = {
@@ -26,8 +33,9 @@ static const struct weft_cli_command command = {
     .option = own,
 };
 
-static void print_layers(const struct weft_topology_summary *s) {
-    printf("\n%-14s %6s %9s %10s %10s  %s\n", "layer", "nodes", "ports", "down", "up", "oversubscription (down / up)");
+static void print_layers(FILE *file, const struct weft_topology_summary *s) {
+    fprintf(file, "\n%-14s %6s %9s %10s %10s  %s\n", "layer", "nodes", "ports", "down", "up",
+            "oversubscription (down / up)");
     for (uint32_t i = 0; i < s->layers; i++) {
         const struct weft_layer_summary *l = &s->layer[i];
         char ports[TEXT], down[TEXT] = "-", up[TEXT] = "-", ratio[TEXT] = "-";
@@ -41,24 +49,24 @@ static void print_layers(const struct weft_topology_summary *s) {
             snprintf(ratio, sizeof ratio, "%.4g:1 to %.4g:1", l->oversubscription_min, l->oversubscription_max);
         else if (l->oversubscription_max > 0)
             snprintf(ratio, sizeof ratio, "%.4g:1", l->oversubscription_max);
-        printf("%-14s %6u %9s %10s %10s  %s\n", l->name, l->nodes, ports, down, up, ratio);
+        fprintf(file, "%-14s %6u %9s %10s %10s  %s\n", l->name, l->nodes, ports, down, up, ratio);
     }
 }
 
-static void print_lines(const struct weft_topology_summary *s) {
-    printf("\n%-28s %8s %10s %10s  %s\n", "links between", "number", "rate", "delay", "bit error rate");
+static void print_lines(FILE *file, const struct weft_topology_summary *s) {
+    fprintf(file, "\n%-28s %8s %10s %10s  %s\n", "links between", "number", "rate", "delay", "bit error rate");
     for (uint32_t i = 0; i < s->lines && i < LINES_MAX; i++) {
         const struct weft_line_summary *l = &s->line[i];
         char between[64], rate[TEXT], delay[TEXT];
         snprintf(between, sizeof between, "%s and %s", l->layer[0], l->layer[1]);
         weft_format_rate(l->rate_bps, rate, sizeof rate);
         weft_format_time(l->delay_ps, delay, sizeof delay);
-        printf("%-28s %8u %10s %10s  %g\n", between, l->links, rate, delay, l->bit_error_rate);
+        fprintf(file, "%-28s %8u %10s %10s  %g\n", between, l->links, rate, delay, l->bit_error_rate);
     }
-    if (s->lines > LINES_MAX) printf("... and %u more sorts of links\n", s->lines - LINES_MAX);
+    if (s->lines > LINES_MAX) fprintf(file, "... and %u more sorts of links\n", s->lines - LINES_MAX);
 }
 
-static void print_figures(const struct weft_topology *t, const struct weft_topology_summary *s) {
+static void print_figures(FILE *file, const struct weft_topology *t, const struct weft_topology_summary *s) {
     const char *host[4]; // first and last of each half
     for (unsigned i = 0; i < 4; i++)
         host[i] = t->node[s->half_ends[i]].name;
@@ -67,26 +75,26 @@ static void print_figures(const struct weft_topology *t, const struct weft_topol
     weft_format_rate(s->half_bps, half, sizeof half);
     weft_format_time(s->rtt_min_ps, low, sizeof low);
     weft_format_time(s->rtt_max_ps, high, sizeof high);
-    printf("\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
-           100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
-    printf("           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
-    printf("diameter   %u links, %u switch%s between two hosts\n", s->diameter_links, s->diameter_links - 1,
-           s->diameter_links > 2 ? "es" : "");
+    fprintf(file, "\nbisection  %s, %.3g%% of the %s that half of the hosts can send\n", bisection,
+            100.0 * (double)s->bisection_bps / (double)s->half_bps, half);
+    fprintf(file, "           computed: maximum flow from %s..%s to %s..%s\n", host[0], host[1], host[2], host[3]);
+    fprintf(file, "diameter   %u links, %u switch%s between two hosts\n", s->diameter_links, s->diameter_links - 1,
+            s->diameter_links > 2 ? "es" : "");
     if (s->paths_max > s->paths_min)
-        printf("paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
-               s->paths_max);
+        fprintf(file, "paths      %.12g to %.12g shortest paths between hosts of different switches\n", s->paths_min,
+                s->paths_max);
     else if (s->paths_max > 0)
-        printf("paths      %.12g shortest between hosts of different switches\n", s->paths_max);
-    printf("round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
-    printf("           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
+        fprintf(file, "paths      %.12g shortest between hosts of different switches\n", s->paths_max);
+    fprintf(file, "round trip %s to %s for a 64-byte frame there and back in the empty network\n", low, high);
+    fprintf(file, "           computed: delay and 72 byte times a link, processing a switch; hosts take no time\n");
     for (const char *line = s->cells_computed, *end; line; line = *end ? end + 1 : NULL) {
         end = line + strcspn(line, "\n");
-        printf("           %.*s\n", (int)(end - line), line);
+        fprintf(file, "           %.*s\n", (int)(end - line), line);
     }
 }
 
 /// Machines alike, as they follow one another: "32 server (backend 8, frontend 1)".
-static void print_machines(const struct weft_topology *t) {
+static void print_machines(FILE *file, const struct weft_topology *t) {
     for (uint32_t m = 0, n; m < t->machines; m += n) {
         const struct weft_machine_info *machine = &t->machine[m];
         int length = (int)(strrchr(machine->name, '-') - machine->name);
@@ -94,38 +102,40 @@ static void print_machines(const struct weft_topology *t) {
             if (strncmp(t->machine[m + n].name, machine->name, (size_t)length + 1) ||
                 strrchr(t->machine[m + n].name, '-') - t->machine[m + n].name != length)
                 break;
-        printf("%-10s %u %.*s, each with", m ? "" : "machines", n, length, machine->name);
+        fprintf(file, "%-10s %u %.*s, each with", m ? "" : "machines", n, length, machine->name);
         for (uint32_t i = 0, k; i < machine->nics; i += k) {
             const struct weft_nic_info *nic = &t->nic[machine->nic0 + i];
             for (k = 1; i + k < machine->nics && !strcmp(nic[k].network, nic->network); k++)
                 ;
-            printf("%s %u NIC%s in %s", i ? "," : "", k, k > 1 ? "s" : "", nic->network);
+            fprintf(file, "%s %u NIC%s in %s", i ? "," : "", k, k > 1 ? "s" : "", nic->network);
         }
-        putchar('\n');
+        putc('\n', file);
     }
 }
 
-static void print_text(const struct topo_view *v) {
+static void print_text(FILE *file, const struct topo_view *v) {
     const struct weft_topology *t = v->topology;
     uint32_t hosts = 0;
     for (uint32_t i = 0; i < t->networks; i++)
         hosts += v->summary[i].hosts;
-    printf("%s: %u hosts, ", t->kind, hosts);
-    if (t->hosts > hosts) printf("%u control processors, ", t->hosts - hosts);
-    printf("%u switches, %u links\n", t->switches, t->links);
-    if (*v->scenario->variant) printf("variant %s\n", v->scenario->variant);
-    if (t->wiring) printf("wiring %s\n", t->wiring);
-    print_machines(t);
+    fprintf(file, "%s: %u hosts, ", t->kind, hosts);
+    if (t->hosts > hosts) fprintf(file, "%u control processors, ", t->hosts - hosts);
+    fprintf(file, "%u switches, %u links\n", t->switches, t->links);
+    if (*v->scenario->variant) fprintf(file, "variant %s\n", v->scenario->variant);
+    if (t->wiring) fprintf(file, "wiring %s\n", t->wiring);
+    print_machines(file, t);
     for (uint32_t i = 0; i < t->networks; i++) {
         const struct weft_network_info *n = &t->network[i];
-        if (t->networks > 1) printf("\n=== %s: %u hosts, %u switches\n", n->name, v->summary[i].hosts, n->switches);
-        if (n->wiring) printf("wiring %s\n", n->wiring);
-        print_layers(&v->summary[i]);
-        print_lines(&v->summary[i]);
-        print_figures(t, &v->summary[i]);
-        weft_boxes_describe(stdout, t, n);
+        if (t->networks > 1)
+            fprintf(file, "\n=== %s: %u hosts, %u switches\n", n->name, v->summary[i].hosts, n->switches);
+        if (n->wiring) fprintf(file, "wiring %s\n", n->wiring);
+        print_layers(file, &v->summary[i]);
+        print_lines(file, &v->summary[i]);
+        print_figures(file, t, &v->summary[i]);
+        weft_boxes_describe(file, t, n);
     }
-    if (t->events) printf("events     links go down or up %u times; the figures are for all links up\n", t->events);
+    if (t->events)
+        fprintf(file, "events     links go down or up %u times; the figures are for all links up\n", t->events);
 }
 
 static enum weft_status show_paths(const struct weft_scenario *s, const struct weft_topology *t,
@@ -136,11 +146,44 @@ static enum weft_status show_paths(const struct weft_scenario *s, const struct w
     return status;
 }
 
+static void write_report(FILE *file, const void *topo_view) {
+    static const char style[] = "body{font:15px sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
+                                "svg{width:100%;height:auto}pre{overflow-x:auto;font-size:13px}";
+    const struct topo_view *v = topo_view;
+    struct weft__text_stream text;
+    print_text(weft__text_stream_open(&text), v);
+    fputs("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+          "content='width=device-width'><title>",
+          file);
+    topo_print_escaped(file, v->scenario->name);
+    fprintf(file, "</title><style>%s</style></head>\n<body><h1>", style);
+    topo_print_escaped(file, v->scenario->name);
+    fputs("</h1>\n<p>", file);
+    topo_print_escaped(file, v->scenario->about ? v->scenario->about : "");
+    fputs("</p>\n", file);
+    topo_print_svg(file, v);
+    fputs("<pre>", file);
+    topo_print_escaped(file, weft__text_stream_text(&text));
+    fputs("</pre>\n</body></html>\n", file);
+    weft__text_stream_free(&text);
+}
+
+static enum weft_status write_files(const struct topo_view *view, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    if (form.svg) status = weft_cli_replace_file(form.svg, topo_print_svg, view, ret_error);
+    if (form.report && !status) status = weft_cli_replace_file(form.report, write_report, view, ret_error);
+    if (form.svg && !status) fprintf(stderr, "weft: wrote %s\n", form.svg);
+    if (form.report && !status) fprintf(stderr, "weft: wrote %s\n", form.report);
+    return status;
+}
+
 static enum weft_status show(const struct weft_scenario *s, const struct weft_cli_options *o,
                              struct weft_error *ret_error) {
     struct weft_topology *t;
-    enum weft_status status =
-        weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
+    enum weft_status status = WEFT_OK;
+    if (form.svg) status = weft_cli_can_replace_file("--svg", form.svg, ret_error);
+    if (form.report && !status) status = weft_cli_can_replace_file("--report", form.report, ret_error);
+    if (!status) status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, ret_error);
     if (status) return status;
     if (form.paths) return show_paths(s, t, ret_error);
     if (form.dot) {
@@ -149,10 +192,11 @@ static enum weft_status show(const struct weft_scenario *s, const struct weft_cl
         return WEFT_OK;
     }
     struct topo_view view = {s, t, weft_boxes_summarise(s, t, s->arena)};
+    if (form.svg || form.report) return write_files(&view, ret_error);
     if (o->json)
         topo_print_json(stdout, &view);
     else
-        print_text(&view);
+        print_text(stdout, &view);
     return WEFT_OK;
 }
 

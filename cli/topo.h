@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weft topo prints, in its three forms.
+// What weft topo prints, in its forms.
 #ifndef WEFT_CLI_TOPO_H
 #define WEFT_CLI_TOPO_H
 
@@ -21,5 +21,9 @@ void topo_print_paths(FILE *file, const struct weft_scenario *scenario, const st
 void topo_print_json(FILE *file, const struct topo_view *view);
 /// Graphviz; parallel links are one edge with their number. More than 128 hosts: one box for the hosts of a switch.
 void topo_print_dot(FILE *file, const struct weft_topology *topology);
+/// A struct topo_view as an SVG drawing of 1600 x 900: a row a layer, what is alike folded where it would not fit.
+void topo_print_svg(FILE *file, const void *topo_view);
+/// Text as HTML and SVG take it: names come from users.
+void topo_print_escaped(FILE *file, const char *text);
 
 #endif
