@@ -25,8 +25,10 @@ enum units { BETWEEN_HOSTS, BETWEEN_RACKS, BETWEEN_PODS };
 static const struct weft_cli_option own[] = {
     {"between", "WHAT", "how much goes from each to each: host, rack (the switch of a host's first port) or pod",
      &between, NULL},
-    {"goal", "FILE", "writes it as a schedule in GOAL: rank R is host R, collectives are messages", &as_schedule.goal,
-     NULL},
+    {"goal", "FILE",
+     "writes it as a schedule in GOAL: rank R is host R, collectives are messages; on the paths of the scenario with "
+     "{kind: goal, order: listed, tag_connections: on}",
+     &as_schedule.goal, NULL},
     {"chakra", "PREFIX", "writes its job as execution traces of Chakra: PREFIX.N.et for rank N, PREFIX.groups.json",
      &as_schedule.chakra, NULL},
     {"loggops", "L,o,g,G,O,S",

@@ -77,6 +77,11 @@ struct weft_connection {
     uint32_t *messages; ///< [volumes of its communicator]: in one operation; of sends of a schedule: NULL
 };
 
+/// What a rank sends of one tag to another rank.
+struct weft_job_tag {
+    uint32_t peer, tag;
+};
+
 struct weft_job {
     struct weft_place place; ///< of its entry
     uint32_t group;          ///< index into weft_workload.group, of its flows too
@@ -101,6 +106,8 @@ struct weft_job {
     /// What its ranks do; NULL: the operations, by stages. Operations are then the schedule's collectives, in the order
     /// of weft_job_find_op, there are no iterations, and sends have the communicator behind the last.
     const struct weft_schedule *schedule;
+    struct weft_job_tag *tag; ///< of a rank's sends, by peer and tag; NULL: tags have no connections of their own
+    uint32_t *tag_first;      ///< [ranks + 1], of a rank's
 };
 
 /// The server of a host among those of its network, which are the topology's machines if it has them, and its number
@@ -165,6 +172,26 @@ static inline bool weft_job_find_step(const struct weft_job_op *op, uint32_t par
 /// A rank waits for the end of an operation before it goes on to the next turn.
 static inline bool weft_job_turn_blocks(const struct weft_job *job, const struct weft_job_turn *turn) {
     return !job->op[turn->op].overlap && turn->part != WEFT_TURN_SEND;
+}
+
+/// The first of the tags of a rank that does not stand before this one; the number of all: there is none.
+static inline uint32_t weft_job_find_tag(const struct weft_job *job, uint32_t rank, uint32_t peer, uint32_t tag) {
+    uint32_t low = job->tag_first[rank], high = job->tag_first[rank + 1];
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        const struct weft_job_tag *t = &job->tag[mid];
+        if (t->peer != peer ? t->peer < peer : t->tag < tag)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/// The channel of a message of a schedule: its tag's place among those of the two ranks, if tags have connections of
+/// their own.
+static inline uint32_t weft_job_tag_channel(const struct weft_job *job, uint32_t rank, uint32_t peer, uint32_t tag) {
+    return job->tag ? weft_job_find_tag(job, rank, peer, tag) - weft_job_find_tag(job, rank, peer, 0) : 0;
 }
 
 /// The connection from `src` to `dst`, which there must be, as a number of job->connection.

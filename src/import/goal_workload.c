@@ -27,6 +27,10 @@ static const struct weft_param goal_rows[] = {
     WEFT_UINT(struct goal_conf, common.priority, "priority", "3", "0", "7", "802.1Q priority of the data"),
     WEFT_UINT(struct goal_conf, common.qps, "qps", "1", "1", "32",
               "queue pairs of a connection, each with a UDP source port of its own; a message goes whole on the next"),
+    WEFT_BOOL(
+        struct goal_conf, common.tag_connections, "tag_connections", "off",
+        "messages of each tag have a connection of their own between two ranks, which takes a path of its own; weft "
+        "workload --goal gives each connection a tag"),
     WEFT_SECTION(struct goal_conf, common.server, "server", &weft_server_table, "servers of several GPUs"),
     WEFT_BOOL(struct goal_conf, common.share_hosts, "share_hosts", "off",
               "its hosts may be those of jobs before it too: they share NICs, and compute as if alone"),

@@ -35,7 +35,12 @@ struct judge {
         const struct weft_sonic_port *needs;
         uint32_t ports;
     } * profile;
-    uint8_t *lossless; ///< priorities of each port, with the changes made
+    uint8_t *lossless;  ///< priorities of each port, with the changes made
+    struct map_change { ///< that the finding of this number makes to a class
+        const struct weft_sonic_map *map;
+        uint32_t class, value, finding;
+    } * map_change;
+    uint32_t map_changes;
 };
 
 #define TEXT(...) weft_arena_format(j->arena, __VA_ARGS__)
@@ -296,26 +301,35 @@ static void judge_pfc(struct judge *j) {
     }
 }
 
-/// A class by the lossless priority that its group or its queue is of.
-static void judge_class(struct judge *j, const struct weft_sonic_port *port, uint8_t lossless, uint32_t class) {
-    uint32_t group = weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class);
-    uint32_t queue = weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class);
-    uint32_t by_group = WEFT_PRIORITIES, by_queue = WEFT_PRIORITIES;
+/// Lossless priorities that only the group, or only the queue, of a class is of, WEFT_PRIORITIES: none. False: both are
+/// of one, or neither is of any.
+static bool is_torn(const struct weft_sonic_port *port, uint8_t lossless, uint32_t group, uint32_t queue,
+                    uint32_t *ret_by_group, uint32_t *ret_by_queue) {
+    *ret_by_group = *ret_by_queue = WEFT_PRIORITIES;
     for (uint32_t p = WEFT_PRIORITIES; p-- > 0;) {
         if (!(lossless >> p & 1)) continue;
         bool is_group = weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, p) == group;
         bool is_queue = weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, p) == queue;
-        if (is_group && is_queue) return;
-        if (is_group) by_group = p;
-        if (is_queue) by_queue = p;
+        if (is_group && is_queue) return false;
+        if (is_group) *ret_by_group = p;
+        if (is_queue) *ret_by_queue = p;
     }
+    return *ret_by_group < WEFT_PRIORITIES || *ret_by_queue < WEFT_PRIORITIES;
+}
+
+/// A class by the lossless priority that its group or its queue is of.
+static void judge_class(struct judge *j, const struct weft_sonic_port *port, uint8_t lossless, uint32_t class) {
+    uint32_t group = weft_sonic_at(port, WEFT_SONIC_TC_TO_PG, class);
+    uint32_t queue = weft_sonic_at(port, WEFT_SONIC_TC_TO_QUEUE, class);
+    uint32_t by_group, by_queue;
+    if (!is_torn(port, lossless, group, queue, &by_group, &by_queue)) return;
     bool queue_wrong = by_group < WEFT_PRIORITIES;
-    if (!queue_wrong && by_queue == WEFT_PRIORITIES) return;
     enum weft_sonic_map_kind kind = queue_wrong ? WEFT_SONIC_TC_TO_QUEUE : WEFT_SONIC_TC_TO_PG;
     const struct weft_sonic_map *map = port->map[kind];
     const char *name = map ? map->name : "(none)", *field = number(j, class);
-    const char *value = number(j, queue_wrong ? weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, by_group)
-                                              : weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, by_queue));
+    uint32_t to = queue_wrong ? weft_sonic_at(port, WEFT_SONIC_PFC_TO_QUEUE, by_group)
+                              : weft_sonic_at(port, WEFT_SONIC_PFC_TO_PG, by_queue);
+    const char *value = number(j, to);
     const char *reason = queue_wrong ? TEXT("%s: class %s has lossless group %" PRIu32 " and queue %" PRIu32
                                             ", but a pause of priority %" PRIu32 " stops queue %s",
                                             port->name, field, group, queue, by_group, value)
@@ -324,7 +338,14 @@ static void judge_class(struct judge *j, const struct weft_sonic_port *port, uin
                                             port->name, field, queue, by_queue, group);
     struct weft_sonic_finding *f =
         add_port(j, WEFT_SONIC_MAP, TEXT("%s|%s.%s", weft_sonic_map_tables[kind], name, field), value, reason);
-    if (f && map) change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
+    if (!f || !map) return;
+    change(j, f, weft_sonic_map_tables[kind], name, field, map->has >> class & 1, value);
+    if (!(j->map_changes & (j->map_changes - 1))) { // the room is a power of two
+        struct map_change *more = weft_arena_alloc(j->arena, 2 * (size_t)j->map_changes + 1, sizeof *more);
+        if (j->map_changes) memcpy(more, j->map_change, j->map_changes * sizeof *more);
+        j->map_change = more;
+    }
+    j->map_change[j->map_changes++] = (struct map_change){map, class, to, j->n - 1};
 }
 
 /// Is there a code point that ends in the queue of the priority?
@@ -378,6 +399,43 @@ static void judge_watchdog(struct judge *j) {
     }
 }
 
+static void give_up(struct judge *j, struct weft_sonic_finding *f) {
+    f->reason = TEXT("%s; ports want different values here", f->reason);
+    f->changes = 0;
+}
+
+/// Where a class of a port goes with the changes made.
+static uint32_t class_after(const struct judge *j, const struct weft_sonic_port *port, enum weft_sonic_map_kind kind,
+                            uint32_t class) {
+    for (uint32_t i = 0; i < j->map_changes; i++) {
+        const struct map_change *c = &j->map_change[i];
+        if (c->map == port->map[kind] && c->class == class && j->finding[c->finding].changes) return c->value;
+    }
+    return weft_sonic_at(port, kind, class);
+}
+
+/// Ports share maps: changes to a class that leave it torn at some port are given up; which may tear it at others.
+static void settle_maps(struct judge *j) {
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t p = 0; p < j->s->ports; p++)
+            for (uint32_t class = 0; class < WEFT_PRIORITIES; class ++) {
+                const struct weft_sonic_port *port = &j->s->port[p];
+                uint32_t by_group, by_queue, group = class_after(j, port, WEFT_SONIC_TC_TO_PG, class);
+                uint32_t queue = class_after(j, port, WEFT_SONIC_TC_TO_QUEUE, class);
+                if (!is_torn(port, j->lossless[p], group, queue, &by_group, &by_queue)) continue;
+                for (uint32_t i = 0; i < j->map_changes; i++) {
+                    const struct map_change *c = &j->map_change[i];
+                    bool own = c->map == port->map[WEFT_SONIC_TC_TO_PG] || c->map == port->map[WEFT_SONIC_TC_TO_QUEUE];
+                    if (!own || c->class != class || !j->finding[c->finding].changes) continue;
+                    give_up(j, &j->finding[c->finding]);
+                    again = true;
+                }
+            }
+    }
+}
+
 /// Findings that set a field to different values: none of them can be followed.
 static void drop_conflicts(struct judge *j) {
     bool *wrong = weft_arena_alloc(j->arena, j->n + 1, sizeof *wrong);
@@ -390,10 +448,7 @@ static void drop_conflicts(struct judge *j) {
                 if (differ && j->finding[a].rule == j->finding[b].rule) wrong[a] = wrong[b] = true;
             }
     for (uint32_t a = 0; a < j->n; a++)
-        if (wrong[a]) {
-            j->finding[a].reason = TEXT("%s; ports want different values here", j->finding[a].reason);
-            j->finding[a].changes = 0;
-        }
+        if (wrong[a]) give_up(j, &j->finding[a]);
 }
 
 struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const struct weft_plan_pfc_conf *base,
@@ -416,6 +471,7 @@ struct weft_sonic_finding *weft_plan_sonic(const struct weft_sonic *s, const str
     judge_maps(j);
     judge_watchdog(j);
     drop_conflicts(j);
+    settle_maps(j);
     *ret_findings = j->n;
     return j->finding;
 }

@@ -24,6 +24,7 @@ struct weft__job_common {
     struct weft_server_conf server;
     uint64_t ranks;
     bool share_hosts;
+    bool tag_connections; ///< of a schedule: messages of each tag have a connection of their own
     struct weft_occupied_conf occupied;
     struct weft_model_conf placement;
     const char *rank_file;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose ranks do what a schedule says: who sends to whom, and how much.
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "generator.h"
 #include "job.h"
@@ -9,7 +11,7 @@
 /// Messages of a connection that are not acknowledged; those beyond wait for one of them.
 enum { SLOTS_MAX = 4096 };
 
-/// Of a source, by destination.
+/// Of a source, by destination, or by destination and tag.
 struct sent {
     uint64_t messages, packets_min;
     weft_bytes bytes, message_bytes_max;
@@ -17,8 +19,11 @@ struct sent {
 
 struct finder {
     const struct weft_schedule *s;
-    struct sent *sent; ///< [ranks]
-    uint32_t *peer, peers;
+    struct weft_job *job;
+    struct sent *sent;         ///< [ranks], or of the rank's tags
+    uint32_t *key, keys, room; ///< those with messages; room: of both
+    struct weft_job_tag *tag;  ///< of all ranks so far, if they have connections of their own
+    uint32_t tags, tags_room;
     struct weft_place place;
     struct weft_error *error;
 };
@@ -30,16 +35,65 @@ static enum weft_status fault(const struct finder *f, uint32_t rank, uint32_t st
     return weft_error_set(f->error, WEFT_ERROR_INPUT, f->place, "%s: rank %" PRIu32 ", %s: %s", where, rank, what, why);
 }
 
+static int by_tag(const void *a, const void *b) {
+    const struct weft_job_tag *x = a, *y = b;
+    if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
+    return (x->tag > y->tag) - (x->tag < y->tag);
+}
+
+static bool is_message(const struct weft_schedule_step *step, uint32_t rank) {
+    return step->kind == WEFT_SCHEDULE_SEND && step->peer != rank;
+}
+
+/// Room for so many keys; what was there is empty.
+static void make_room(struct finder *f, uint32_t keys) {
+    if (keys <= f->room) return;
+    f->sent = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->sent, f->room * sizeof *f->sent, keys * sizeof *f->sent);
+    f->key = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->key, f->room * sizeof *f->key, keys * sizeof *f->key);
+    memset(f->sent + f->room, 0, (keys - f->room) * sizeof *f->sent);
+    f->room = keys;
+}
+
+/// Its tags behind those of the ranks before it, each once and in order.
+static enum weft_status find_tags(struct finder *f, uint32_t rank) {
+    const struct weft_schedule_rank *r = &f->s->rank[rank];
+    uint32_t first = f->tags, kept = first;
+    if (f->tags_room - f->tags < r->steps) {
+        uint32_t more = 2 * f->tags + r->steps;
+        f->tag = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->tag, f->tags_room * sizeof *f->tag, more * sizeof *f->tag);
+        f->tags_room = more;
+    }
+    for (uint32_t i = 0; i < r->steps; i++)
+        if (is_message(&r->step[i], rank)) f->tag[f->tags++] = (struct weft_job_tag){r->step[i].peer, r->step[i].tag};
+    if (f->tags > first) qsort(&f->tag[first], f->tags - first, sizeof *f->tag, by_tag);
+    for (uint32_t i = first; i < f->tags; i++) {
+        if (i == first || by_tag(&f->tag[i], &f->tag[kept - 1])) f->tag[kept++] = f->tag[i];
+        if (kept - first > UINT16_MAX)
+            return fault(f, rank, 0, "sends messages of more than 65535 tags; expected no more (tag_connections)");
+    }
+    f->tags = kept;
+    f->job->tag = f->tag;
+    f->job->tag_first[rank + 1] = kept;
+    make_room(f, kept - first);
+    return WEFT_OK;
+}
+
+static uint32_t key_of(const struct finder *f, uint32_t rank, const struct weft_schedule_step *step) {
+    if (!f->job->tag_first) return step->peer;
+    return weft_job_find_tag(f->job, rank, step->peer, step->tag) - f->job->tag_first[rank];
+}
+
 static enum weft_status find_peers(struct finder *f, uint32_t rank) {
     const struct weft_schedule_rank *r = &f->s->rank[rank];
-    f->peers = 0;
+    f->keys = 0;
     for (uint32_t i = 0; i < r->steps; i++) {
         const struct weft_schedule_step *step = &r->step[i];
-        if (step->kind != WEFT_SCHEDULE_SEND || step->peer == rank) continue;
-        struct sent *sent = &f->sent[step->peer];
+        if (!is_message(step, rank)) continue;
+        uint32_t key = key_of(f, rank, step);
+        struct sent *sent = &f->sent[key];
         weft_bytes bytes = step->size ? step->size : 1;
         if (bytes > UINT32_MAX) return fault(f, rank, i, "a network carries messages of at most 4294967295 bytes");
-        if (!sent->messages++) f->peer[f->peers++] = step->peer;
+        if (!sent->messages++) f->key[f->keys++] = key;
         sent->bytes += bytes;
         sent->packets_min += bytes / 256 + 1;
         if (bytes > sent->message_bytes_max) sent->message_bytes_max = bytes;
@@ -52,14 +106,25 @@ static enum weft_status find_peers(struct finder *f, uint32_t rank) {
 
 /// The connections that a rank sends on.
 static void add_peers(struct finder *f, uint32_t rank, struct weft__finder *all) {
-    for (uint32_t k = 0; k < f->peers; k++) {
-        struct sent *sent = &f->sent[f->peer[k]];
-        struct weft_connection *c = weft__finder_at(all, rank, f->peer[k], all->job->communicators, 0);
+    for (uint32_t k = 0; k < f->keys; k++) {
+        struct sent *sent = &f->sent[f->key[k]];
+        struct weft_job_tag to = {.peer = f->key[k]};
+        if (f->job->tag_first) to = f->job->tag[f->job->tag_first[rank] + f->key[k]];
+        uint32_t channel = weft_job_tag_channel(f->job, rank, to.peer, to.tag);
+        struct weft_connection *c = weft__finder_at(all, rank, to.peer, f->job->communicators, channel);
         c->slots = (uint16_t)(sent->messages < SLOTS_MAX ? sent->messages : SLOTS_MAX);
         c->bytes = sent->bytes;
         c->message_bytes_max = sent->message_bytes_max;
         *sent = (struct sent){0};
     }
+}
+
+/// The tags into the job's own memory.
+static void keep_tags(struct finder *f, struct weft_arena *arena) {
+    f->job->tag = NULL;
+    if (!f->job->tag_first) return;
+    f->job->tag = weft_arena_alloc(arena, f->tags, sizeof *f->tag);
+    if (f->tags) memcpy(f->job->tag, f->tag, f->tags * sizeof *f->tag);
 }
 
 static enum weft_status find_connections(struct finder *f, struct weft_job *job,
@@ -68,7 +133,8 @@ static enum weft_status find_connections(struct finder *f, struct weft_job *job,
     enum weft_status status = WEFT_OK;
     weft__finder_init(&all, job, arena);
     for (uint32_t rank = 0; rank < job->ranks && !status; rank++) {
-        status = find_peers(f, rank);
+        if (job->tag_first) status = find_tags(f, rank);
+        if (!status) status = find_peers(f, rank);
         if (status) break;
         weft__collectives_connect(collectives, &all, rank);
         add_peers(f, rank, &all);
@@ -87,9 +153,12 @@ static enum weft_status connect(struct finder *f, const struct weft__job_common 
     enum weft_status status =
         weft__collectives_find(&collectives, job, models, f->place, topology, w->arena, scratch, f->error);
     if (!status) status = weft__job_reserve_flows(common, f->place, job, w, f->error);
-    f->sent = weft_arena_alloc(scratch, job->ranks, sizeof *f->sent);
-    f->peer = weft_arena_alloc(scratch, job->ranks, sizeof *f->peer);
+    make_room(f, job->ranks);
     if (!status) status = find_connections(f, job, &collectives, w->arena);
+    keep_tags(f, w->arena);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->sent, f->room * sizeof *f->sent);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->key, f->room * sizeof *f->key);
+    weft_memory_free(WEFT_MEMORY_SCENARIO, f->tag, f->tags_room * sizeof *f->tag);
     weft_arena_free(scratch);
     return status;
 }
@@ -99,10 +168,12 @@ enum weft_status weft__job_connect_schedule(const struct weft__job_common *commo
                                             const struct weft__schedule_models *models, struct weft_job *job,
                                             struct weft_workload *w, struct weft_error *ret_error) {
     assert(job->ranks == schedule->ranks && (models || !schedule->collectives));
-    struct finder f = {.s = schedule, .place = place, .error = ret_error};
+    struct finder f = {.s = schedule, .job = job, .place = place, .error = ret_error};
     job->schedule = schedule;
     job->iterations = 0;
     job->stages = job->stage_stride = 1;
+    if (common->tag_connections)
+        job->tag_first = weft_arena_alloc(w->arena, job->ranks + (size_t)1, sizeof *job->tag_first);
     job->stage = weft_arena_alloc(w->arena, 1, sizeof *job->stage);
     enum weft_status status = connect(&f, common, topology, models, job, w);
     if (status) return status;

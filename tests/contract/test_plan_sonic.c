@@ -165,11 +165,25 @@ static void faults_together(void **state) {
     }
 }
 
+/// A map that ports share, which cannot be right at all of them: nothing is patched there, rather than mended at one
+/// port and broken at another.
+static void shared_maps(void **state) {
+    json_t *config = sample();
+    set(config, "PORT_QOS_MAP", "Ethernet8", "pfc_enable", "1,4");
+    set(config, "BUFFER_PG", "Ethernet48|0", "profile", "NULL"); // SONiC computes one with headroom
+    json_t *result = judged(config);
+    assert_false(json_is_true(json_object_get(find(result, "map"), "patch")));
+    assert_mends(config, result);
+    json_decref(result);
+    json_decref(config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sample_is_sound),
         cmocka_unit_test(each_fault_is_found_and_mended),
         cmocka_unit_test(faults_together),
+        cmocka_unit_test(shared_maps),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -240,6 +241,55 @@ static void written_read_and_run(void **state) {
     }
 }
 
+/// Over two spines: read back with a connection for each tag, the queue pairs of two hosts are as many, in the same
+/// order and so on the same paths, and the end is the job's within 1%; without, channels share a connection.
+static void the_same_paths(void **state) {
+    static const char network[] =
+        "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}\n";
+    for (uint32_t seed = 1; seed < 6; seed++) {
+        char path[128];
+        struct workload a = load(text_of("%sworkload:\n"
+                                         "- {kind: collective, collective: {kind: all_reduce_ring, channels: 4}, "
+                                         "size: 4MB, admission: none}\n"
+                                         "- {kind: flow, src: host-1, dst: host-12, size: 1MB, repeat: 3}\n"
+                                         "run: {seed: %u}\n",
+                                         network, seed));
+        assert_int_equal(a.status, WEFT_OK);
+        snprintf(path, sizeof path, "%s/paths.goal", folder);
+        FILE *file = fopen(path, "w");
+        weft_goal_write(file, a.schedule);
+        fclose(file);
+        struct run b =
+            RUN(run_once, "%sworkload: [{kind: goal, file: %s, order: listed, tag_connections: on}]\nrun: {seed: %u}\n",
+                network, path, seed);
+        struct run c = RUN(run_once, "%sworkload: [{kind: goal, file: %s, order: listed}]\nrun: {seed: %u}\n", network,
+                           path, seed);
+        assert_true(c.workload->flows < b.workload->flows);
+        assert_int_equal(b.workload->flows, a.run.workload->flows);
+        uint64_t n, m, same = 0;
+        struct weft_path *x = weft_paths_trace(a.run.scenario, a.run.topology, a.run.workload, arena, &n);
+        struct weft_path *y = weft_paths_trace(b.scenario, b.topology, b.workload, arena, &m);
+        assert_int_equal(n, m);
+        bool *taken = weft_arena_alloc(arena, m, sizeof *taken);
+        for (uint64_t i = 0; i < n; i++)
+            for (uint64_t k = 0; k < m; k++)
+                if (!taken[k] && x[i].hops == y[k].hops &&
+                    !memcmp(x[i].port, y[k].port, x[i].hops * sizeof *x[i].port)) {
+                    taken[k] = true;
+                    same++;
+                    break;
+                }
+        assert_int_equal(same, n);
+        a.run.outcome = run_again(&a.run, 1, "");
+        double expected = (double)a.run.outcome->job->end_ps;
+        if (fabs((double)b.outcome->job->end_ps / expected - 1) > 0.01)
+            fail_msg("%g where the job takes %g", (double)b.outcome->job->end_ps, expected);
+        run_free(&a.run);
+        run_free(&b);
+        run_free(&c);
+    }
+}
+
 // --- traces -------------------------------------------------------------------------------------------------------
 
 /// Written as traces of Chakra and read back, a job ends at the same picosecond. Of a pipeline messages wait for no
@@ -397,6 +447,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_ring_under_loggops, setup, teardown),
         cmocka_unit_test_setup_teardown(starts_of_flows, setup, teardown),
         cmocka_unit_test_setup_teardown(written_read_and_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_paths, setup, teardown),
         cmocka_unit_test_setup_teardown(written_as_traces, setup, teardown),
         cmocka_unit_test_setup_teardown(what_traces_do_not_have, setup, teardown),
         cmocka_unit_test_setup_teardown(a_schedule_is_itself, setup, teardown),
