@@ -120,6 +120,7 @@ struct weft__box {
 
     const struct weft__shared *shared;         ///< NULL: nothing
     const struct weft__box_results *results;   ///< NULL: nothing
+    const struct weft__mechanisms *mechanisms; ///< NULL: none
     const struct weft__box_control *control;   ///< NULL: it has no part in a control plane
     const struct weft__box_view *view;         ///< NULL: it says nothing of a network
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end

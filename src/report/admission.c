@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "jobs.h"
+#include "mechanisms.h"
 
 enum { TEXT = 64 };
 
@@ -36,4 +37,15 @@ void weft__report_admission_table(FILE *file, const struct weft_run *run, uint32
         fprintf(file, "; nothing bounds what is under way to a rank but its senders\n");
     else
         fprintf(file, ", and those of a receiver %s\n", incoming);
+}
+
+const struct weft__mechanism weft__mechanism_cts = {.name = "CTS", .nothing = "no clear-to-send"};
+
+void weft__report_admission_use(const struct weft_run *run, struct weft__mechanism_use *use) {
+    for (uint32_t k = 0; k < run->workload->jobs; k++) {
+        const struct weft_job *job = &run->workload->job[k];
+        if (job->schedule || job->unadmitted) continue;
+        use->devices += job->ranks;
+        use->acts += run->outcome->job[k].cts_wait.messages;
+    }
 }

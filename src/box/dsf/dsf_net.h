@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "box/dsf/dsf_known.h"
 #include "box/dsf/dsf_outside.h"
+#include "box/mechanism.h"
 #include "weft/dsf.h"
 #include "weft/dsf_outcome.h"
 #include "weft/eligible.h"
@@ -42,7 +43,8 @@ extern const struct weft__shared weft__dsf_shared;
 /// Where the node's worker counts distributions.
 struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node);
 extern const struct weft__box_results weft__dsf_results;
-extern const struct weft__box_view weft__dsf_view; ///< dsf_topo.c
+extern const struct weft__mechanisms weft__interface_mechanisms, weft__fabric_mechanisms; ///< dsf_mechanisms.c
+extern const struct weft__box_view weft__dsf_view;                                        ///< dsf_topo.c
 void *weft__dsf_outcome_new(struct weft_outcome *outcome, const struct weft_topology *t);
 uint64_t weft__dsf_outcome_mix(uint64_t digest, const void *part);
 // Of interface nodes: see struct weft__box.

@@ -144,6 +144,7 @@ static const struct weft__box nic_box = {
     .finish = nic_finish,
     .patience = nic_patience,
     .endpoint = &weft__nic_endpoint_ops,
+    .mechanisms = &weft__nic_mechanisms,
     .orders = true,
     .weight = 3,
 };

@@ -3,6 +3,7 @@
 #ifndef WEFT_BOX_NIC_NIC_H
 #define WEFT_BOX_NIC_NIC_H
 
+#include "box/mechanism.h"
 #include "link/ether.h"
 #include "transport/endpoint.h"
 #include "weft/cc.h"
@@ -225,5 +226,7 @@ void weft__nic_finish_holds(const struct weft__nic *nic, weft_time_ps now);
 void weft__nic_work_add(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
                         const struct weft_packet *request);
 struct weft_packet weft__nic_work_done(struct weft__node *node, struct weft__nic *nic, weft_time_ps now);
+
+extern const struct weft__mechanisms weft__nic_mechanisms; ///< nic_mechanisms.c
 
 #endif

@@ -68,6 +68,7 @@ static const struct weft__box switch_box = {
     .check = weft__ethernet_check,
     .crossing = switch_crossing,
     .shared = &weft__te_shared,
+    .mechanisms = &weft__switch_mechanisms,
     .takes_routes = true,
     .port_weight = 2,
 };

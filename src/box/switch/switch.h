@@ -3,6 +3,7 @@
 #ifndef WEFT_BOX_SWITCH_SWITCH_H
 #define WEFT_BOX_SWITCH_SWITCH_H
 
+#include "box/mechanism.h"
 #include "box/switch/te.h"
 #include "box/ways.h"
 #include "link/ether.h"
@@ -130,5 +131,7 @@ bool weft__switch_intercept(struct weft__switch *sw, struct weft__worker *w, con
 void weft__switch_deinit(void *state);
 /// Bytes waiting in queues, or being received by a cut-through switch that needs the whole frame first.
 weft_bytes weft__switch_held(const void *state);
+
+extern const struct weft__mechanisms weft__switch_mechanisms; ///< switch_mechanisms.c
 
 #endif

@@ -183,6 +183,7 @@ static const struct weft__box tin_box = {
     .cells = &weft__tin_capture,
     .shared = &weft__cliques_shared,
     .results = &weft__clique_results,
+    .mechanisms = &weft__tin_mechanisms,
     .control = &tin_control,
     .view = &weft__clique_view,
     .has_leaves = true,

@@ -4,6 +4,7 @@
 #define WEFT_BOX_TIN_TIN_NET_H
 
 #include "box/box.h"
+#include "box/mechanism.h"
 #include "box/tin/tin.h"
 #include "weft/tin_outcome.h"
 
@@ -63,7 +64,8 @@ bool weft__tin_rma_place(const struct weft__network *net, uint32_t node, struct 
                          struct weft__tin_rma_setup *ret_setup);
 extern const struct weft__cell_capture weft__tin_capture; ///< tin_cells.c
 extern const struct weft__box_results weft__clique_results;
-extern const struct weft__box_view weft__clique_view; ///< tin_topo.c
+extern const struct weft__mechanisms weft__tin_mechanisms; ///< tin_mechanisms.c
+extern const struct weft__box_view weft__clique_view;      ///< tin_topo.c
 // See struct weft__box and struct weft__box_results.
 bool weft__tin_cross(const struct weft__ways *ways, const struct weft__lone_frame *frame, struct weft__crossing *ret);
 enum weft_status weft__tin_check(const struct weft__plan *plan, uint32_t node, struct weft_error *ret_error);

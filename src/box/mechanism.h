@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mechanisms that act when a network is loaded, as boxes have them: which of them a run has, how often they acted, and
+// what came nearest to it. For users who have configured one and see nothing of it.
+#ifndef WEFT_BOX_MECHANISM_H
+#define WEFT_BOX_MECHANISM_H
+
+#include "weft/report.h"
+
+/// Of all devices of a run.
+struct weft__mechanism_use {
+    uint32_t devices;        ///< that are configured to use it
+    uint64_t acts;           ///< by all of them
+    uint64_t nearest, limit; ///< of the device that came nearest: the most it saw, and above what it acts; limit 0:
+                             ///< there is no fixed one
+};
+/// A device saw `most`, and would act above `limit`.
+void weft__mechanism_saw(struct weft__mechanism_use *use, uint64_t most, uint64_t limit);
+
+struct weft__mechanism {
+    const char *name;    ///< "PFC"; boxes of several kinds may have the same
+    const char *nothing; ///< what has not happened: "no pause frame"
+    const char *watched; ///< what it goes by: "fullest input"; NULL: nothing that can be told
+    bool cells;          ///< that is counted in cells; else in bytes
+    /// Adds what a node has of it, if it is configured there. `arena`: to work in. NULL: it is of no box.
+    void (*look)(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                 struct weft_arena *arena, struct weft__mechanism_use *use);
+};
+enum { WEFT__MECHANISMS_OF_BOX = 6 };
+struct weft__mechanisms {
+    const struct weft__mechanism *mechanism[WEFT__MECHANISMS_OF_BOX]; ///< the last is NULL
+};
+/// Of a kind of node.
+const struct weft__mechanisms *weft__box_mechanisms(uint32_t kind);
+
+// Of Ethernet ports.
+extern const struct weft__mechanism weft__mechanism_ecn, weft__mechanism_watchdog;
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a NIC does under load.
+#include "box/nic/nic.h"
+#include "weft/cc.h"
+
+static void look_at_cnps(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                         struct weft_arena *arena, struct weft__mechanism_use *use) {
+    const struct weft_cc_ops *cc = conf->host.cc.model->ops;
+    if (!cc->on_cnp || use->devices++) return;
+    for (uint32_t f = 0; f < run->outcome->flows; f++)
+        use->acts += run->outcome->flow[f].cnps;
+}
+static const struct weft__mechanism dcqcn = {.name = "DCQCN", .nothing = "no CNP", .look = look_at_cnps};
+
+/// Only a host that takes data more slowly than its link brings it pauses anything.
+static void look_at_pfc(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                        struct weft_arena *arena, struct weft__mechanism_use *use) {
+    const struct weft_counters *c = &run->outcome->port[(size_t)run->topology->node[node].port0 * WEFT_PRIORITIES];
+    if (!conf->host.drain_rate_bps || !conf->host.pfc.priorities) return;
+    use->devices++;
+    for (unsigned p = 0; p < WEFT_PRIORITIES; p++) {
+        use->acts += c[p].pfc_tx_xoff;
+        weft__mechanism_saw(use, c[p].ingress_bytes_max, conf->host.rx_xoff_bytes);
+    }
+}
+static const struct weft__mechanism pfc = {
+    .name = "PFC of NICs", .nothing = "no pause frame", .watched = "fullest receive buffer", .look = look_at_pfc};
+
+const struct weft__mechanisms weft__nic_mechanisms = {{&dcqcn, &pfc}};

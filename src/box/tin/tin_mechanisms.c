@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What TiNs do under load. Counts are of all of them.
+#include "box/tin/tin_net.h"
+
+static void look_at_ctd(const struct weft_run *run, uint32_t node, const struct weft_device_conf *conf,
+                        struct weft_arena *arena, struct weft__mechanism_use *use) {
+    const struct weft_tin_outcome *o = weft_outcome_tin(run->outcome);
+    use->devices++;
+    use->acts = o->ctd;
+    weft__mechanism_saw(use, o->rts_bytes_max, weft__tin_conf(conf)->ctd_bytes);
+}
+static const struct weft__mechanism ctd = {
+    .name = "CTD", .nothing = "no clear-to-drop", .watched = "fullest RTS queue", .look = look_at_ctd};
+
+const struct weft__mechanisms weft__tin_mechanisms = {{&ctd}};

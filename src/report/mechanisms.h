@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mechanisms that a run has, whether or not they acted.
+#ifndef WEFT_REPORT_MECHANISMS_H
+#define WEFT_REPORT_MECHANISMS_H
+
+#include "box/mechanism.h"
+
+struct weft__mechanism_row {
+    const struct weft__mechanism *is;
+    struct weft__mechanism_use use;
+};
+/// Those that some device is configured to use, each once, in order of first mention; in `arena`.
+struct weft__mechanism_row *weft__report_mechanisms(const struct weft_run *run, struct weft_arena *arena,
+                                                    uint32_t *ret_n);
+/// "31KB of 400KB", "31KB" without a limit; "" if nothing is watched.
+const char *weft__report_nearest(const struct weft__mechanism_row *row, char *text, size_t size);
+/// Clear-to-send messages of jobs; a device is a rank that waits for them. admission.c.
+extern const struct weft__mechanism weft__mechanism_cts;
+void weft__report_admission_use(const struct weft_run *run, struct weft__mechanism_use *use);
+/// A line for each that never acted.
+void weft__report_mechanisms_table(FILE *file, const struct weft_run *run);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of mechanisms: those that a run has, and whether they acted.
+#include "mechanisms.h"
+#include "rows.h"
+
+struct rows {
+    struct weft__mechanism_row *row;
+    uint32_t n;
+};
+
+/// A scenario that was loaded has models.
+static bool has_models(const struct weft_run *run) {
+    return run->scenario->devices && run->scenario->device->sw.buffer.model;
+}
+
+static bool next_mechanism(struct weft_result_cursor *c) {
+    struct rows *rows = c->state;
+    if (!rows) {
+        rows = c->state = weft_arena_alloc(c->arena, 1, sizeof *rows);
+        rows->row = weft__report_mechanisms(c->run, c->arena, &rows->n);
+    }
+    if (c->at == rows->n) return false;
+    c->part[0] = &rows->row[c->at++];
+    return true;
+}
+
+static struct weft_result_value name_of(struct weft_result_cursor *c) {
+    return WEFT__RESULT_TEXT(((const struct weft__mechanism_row *)c->part[0])->is->name);
+}
+
+/// An amount of what the mechanism goes by, if that is counted in `cells`.
+static struct weft_result_value amount(const struct weft_result_cursor *c, bool cells, bool limit) {
+    const struct weft__mechanism_row *row = c->part[0];
+    bool known = row->is->watched && row->is->cells == cells && (row->use.limit || (!limit && row->use.nearest));
+    return (struct weft_result_value){.known = known, .whole = limit ? row->use.limit : row->use.nearest};
+}
+static struct weft_result_value nearest_bytes(struct weft_result_cursor *c) {
+    return amount(c, false, false);
+}
+static struct weft_result_value limit_bytes(struct weft_result_cursor *c) {
+    return amount(c, false, true);
+}
+static struct weft_result_value nearest_cells(struct weft_result_cursor *c) {
+    return amount(c, true, false);
+}
+static struct weft_result_value limit_cells(struct weft_result_cursor *c) {
+    return amount(c, true, true);
+}
+
+static struct weft_result_value idle(struct weft_result_cursor *c) {
+    const struct weft__mechanism_row *row = c->part[0];
+    return (struct weft_result_value){.known = !row->use.acts, .text = row->is->nothing};
+}
+
+#define USE(field, kind, ...) WEFT_RESULT_NAMED(struct weft__mechanism_row, use.field, #field, kind, __VA_ARGS__)
+static const struct weft_result_column mechanisms_columns[] = {
+    WEFT_RESULT_CALL(name_of, "name", TEXT, "name of the mechanism", .flags = WEFT_RESULT_KEY),
+    USE(devices, COUNT, "devices that are configured to use it"),
+    USE(acts, COUNT, "how often it acted: pause frames, marks, messages, CNPs, marked cells, ..."),
+    WEFT_RESULT_CALL(idle, "idle", TEXT, "of a mechanism that never acted: what has not happened",
+                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(
+        nearest_bytes, "nearest_bytes", BYTES,
+        "the fullest buffer or deepest queue that it watches, at the device that came nearest to its limit",
+        .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(limit_bytes, "limit_bytes", BYTES, "above this level that device acts",
+                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(nearest_cells, "nearest_cells", COUNT, "the deepest FIFO that it watches, in cells",
+                     .flags = WEFT_RESULT_SPARSE),
+    WEFT_RESULT_CALL(limit_cells, "limit_cells", COUNT, "it acts above so many cells", .flags = WEFT_RESULT_SPARSE),
+};
+const struct weft_result_table weft__results_mechanisms = {
+    .name = "mechanisms",
+    .shape = WEFT_RESULT_MAP,
+    .row = "a mechanism that devices are configured to use, whether or not it acted",
+    WEFT_RESULT_COLUMNS(mechanisms_columns),
+    .next = next_mechanism,
+    .present = has_models,
+    .print = weft__report_mechanisms_table,
+};
