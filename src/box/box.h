@@ -126,8 +126,12 @@ struct weft__box {
     const struct weft__endpoint_ops *endpoint; ///< of a host's: where queue pairs end
     bool takes_routes;                         ///< of a controller
     bool draws;                                ///< random numbers, whatever it is told to do
-    bool has_leaves;                           ///< hosts that follow it and have a link to it alone are run with it
-    bool orders; ///< a network of such boxes loses packets, or delivers them in the order in which they were sent
+    /// Random numbers are drawn for all that arrives in a window before it is run, beside those drawn as it is run:
+    /// which it draws depends on where windows begin.
+    bool draws_ahead;
+    bool has_leaves; ///< hosts that follow it and have a link to it alone are run with it, even
+                     ///< if a program drives them
+    bool orders;     ///< a network of such boxes loses packets, or delivers them in the order in which they were sent
     uint32_t weight, port_weight; ///< expected work, for cutting nodes into workers
 };
 

@@ -34,8 +34,6 @@ struct weft__active {
 // A word to sort packets by: offset in the window, port, and there those that are late last. They have to say so, as
 // packets that arrive at once may have come by different ways, the ring and the heap.
 enum { ORDER_BITS = 17 };
-/// A longer window would save nothing and keep more packets waiting.
-enum { WINDOW_BITS_MAX = 20 };
 enum { MANY = 128 }; ///< packets for a node
 
 static uint64_t earlier(uint64_t a, uint64_t b) {
@@ -98,7 +96,7 @@ static void far_packet_push(struct weft__worker *w, const struct weft_packet *p)
 }
 
 static struct weft_packet far_packet_pop(struct weft__worker *w) {
-    assert(w->far_packets && w->far_packet[0].packet.time_ps >> w->shift >= w->window);
+    assert(w->far_packets && weft__window_of(w, w->far_packet[0].packet.time_ps) >= w->window);
     struct weft_packet top = w->far_packet[0].packet;
     struct weft__far_packet last = w->far_packet[--w->far_packets];
     uint32_t i = 0;
@@ -171,16 +169,16 @@ static void far_advance(struct weft__worker *w) {
             for (uint32_t i = 0; i < log->n; i++)
                 far_packet_push(w, weft__log_at(log, i));
         }
-    while (w->far_packets && (w->far_packet[0].packet.time_ps >> w->shift) - w->window < WEFT__RING) {
+    while (w->far_packets && weft__window_of(w, w->far_packet[0].packet.time_ps) - w->window < WEFT__RING) {
         struct weft_packet p = far_packet_pop(w);
-        uint32_t slot = (uint32_t)(p.time_ps >> w->shift) % WEFT__RING;
+        uint32_t slot = (uint32_t)(weft__window_of(w, p.time_ps) % WEFT__RING);
         bool is_leaf = w->leaf && weft__bits_has(w->leaf, p.node - w->first);
         weft__bits_set(w->written, slot);
         *weft__log_slot(w, &w->log[(is_leaf ? leaves_inbox(w) : w->id) * WEFT__RING + slot]) = p;
     }
-    while (w->far_wakes && (w->far_wake[0].time_ps >> w->shift) - w->window < WEFT__RING) {
+    while (w->far_wakes && weft__window_of(w, w->far_wake[0].time_ps) - w->window < WEFT__RING) {
         struct weft__far_wake wake = far_wake_pop(w);
-        wake_in_ring(w, wake.time_ps >> w->shift, wake.node);
+        wake_in_ring(w, weft__window_of(w, wake.time_ps), wake.node);
     }
 }
 
@@ -189,7 +187,7 @@ static inline __attribute__((always_inline)) void schedule_wake(struct weft__wor
                                                                 uint32_t local) {
     weft_time_ps t = earlier(weft__timers_next(&node->timers), node->due_ps);
     if (t == node->wake_ps || t >= w->engine->conf.until_ps) return;
-    uint64_t window = t >> w->shift;
+    uint64_t window = weft__window_of(w, t);
     if (window == w->window) return; // it has paused, and will be rescheduled when it has been gone on with
     if (window - w->window < WEFT__RING) {
         node->wake_ps = t;
@@ -246,7 +244,8 @@ static void sort_arrivals(struct weft__arrival *arrival, uint32_t n) {
 /// time, which are then all but sorted.
 static void sort_many(struct weft__worker *w, struct weft__arrival *arrival, uint32_t n) {
     uint32_t bits = 31 - (uint32_t)__builtin_clz(n), parts = 1u << bits; // of 1 to 2 packets
-    uint32_t down = ORDER_BITS + (w->shift > bits ? w->shift - bits : 0);
+    uint32_t length_bits = 64 - (uint32_t)__builtin_clzll(w->length_ps);
+    uint32_t down = ORDER_BITS + (length_bits > bits ? length_bits - bits : 0);
     if (n > w->many_capacity) {
         uint32_t capacity = n + n / 2;
         w->many = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->many, w->many_capacity * sizeof *w->many,
@@ -290,7 +289,7 @@ static inline void count_packet(struct weft__worker *w, uint64_t *wake, struct w
 }
 
 static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct weft_packet *p) {
-    weft_time_ps offset = p->time_ps - (w->window << w->shift);
+    weft_time_ps offset = p->time_ps - w->window * w->length_ps;
     uint64_t order = (uint64_t)p->port << 1 | p->late;
     w->arrival[w->end[p->node - w->first]++] = (struct weft__arrival){offset << ORDER_BITS | order, p};
 }
@@ -400,7 +399,7 @@ static void cut_off(struct weft__worker *w, uint32_t actives, weft_time_ps end) 
 /// The part of a window that leaves run, or others.
 static void run_part(struct weft__worker *w, bool leaves, uint64_t *begun) {
     struct weft__engine *e = w->engine;
-    weft_time_ps end = (w->window + 1) << w->shift;
+    weft_time_ps end = (w->window + 1) * w->length_ps;
     uint32_t actives = gather(w, &w->wake[w->window % WEFT__RING * w->words], leaves);
     if (end > e->conf.until_ps) {
         end = e->conf.until_ps;
@@ -436,9 +435,9 @@ static uint64_t next_window(const struct weft__worker *w) {
     uint32_t from = (uint32_t)((w->window + 1) % WEFT__RING);
     uint32_t slot = weft__bits_next_without(w->written, NULL, WEFT__RING / 64, from);
     if (slot != WEFT__BITS_NONE) next = w->window + 1 + (slot - from) % WEFT__RING;
-    if (w->far_packets) next = earlier(next, w->far_packet[0].packet.time_ps >> w->shift);
-    if (w->far_wakes) next = earlier(next, w->far_wake[0].time_ps >> w->shift);
-    if (w->far_sent_ps != WEFT_TIME_NEVER) next = earlier(next, w->far_sent_ps >> w->shift);
+    if (w->far_packets) next = earlier(next, weft__window_of(w, w->far_packet[0].packet.time_ps));
+    if (w->far_wakes) next = earlier(next, weft__window_of(w, w->far_wake[0].time_ps));
+    if (w->far_sent_ps != WEFT_TIME_NEVER) next = earlier(next, weft__window_of(w, w->far_sent_ps));
     return next;
 }
 
@@ -488,7 +487,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
     if (all->finished == e->conf.work && all->under_way_bytes == 0 && !all->failed) return true;
     *ret_end = WEFT_END_INTERRUPTED;
     if (all->interrupt || all->failed) return true;
-    weft_time_ps begin = all->next_window << e->worker[0].shift;
+    weft_time_ps begin = all->next_window * e->worker[0].length_ps;
     *ret_end = e->conf.until_ps != WEFT_TIME_NEVER ? WEFT_END_UNTIL : WEFT_END_STALL;
     if (all->next_window == WEFT__NO_WINDOW || begin >= e->conf.until_ps) return true;
     *ret_end = WEFT_END_PAUSED;
@@ -583,7 +582,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
             run_worker(&e->worker[k], window, all.sides, &begun);
         t->windows++;
         if (t->own.id == 0 && e->conf.on_progress && t->windows % 64 == 0)
-            e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window << first->shift);
+            e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window * first->length_ps);
     }
     return WEFT_OK;
 }
@@ -639,16 +638,10 @@ void weft__engine_run(struct weft__engine *e) {
 
 // --- init, deinit -------------------------------------------------------------------------------------------
 
-/// Window length: the largest power of two within the lookahead.
-static uint32_t calc_shift(weft_time_ps lookahead) {
-    assert(lookahead > 0);
-    uint32_t shift = 63 - (uint32_t)__builtin_clzll(lookahead);
-    return shift < WINDOW_BITS_MAX ? shift : WINDOW_BITS_MAX;
-}
-
 static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t id, uint32_t first, uint32_t end) {
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
-    w->shift = calc_shift(e->conf.lookahead_ps);
+    w->length_ps = e->conf.window_ps;
+    w->inverse = UINT64_MAX / w->length_ps;
     w->previous = WEFT__NO_WINDOW;
     w->window = WEFT__NO_WINDOW; // one before the first
     w->far_sent_ps = WEFT_TIME_NEVER;
@@ -722,8 +715,11 @@ static size_t reports_of(const struct weft__engine *e) {
 }
 
 void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *conf, const uint32_t *weight) {
-    assert(conf->nodes && conf->nodes <= WEFT_PACKET_NODES);
+    assert(conf->nodes && conf->nodes <= WEFT_PACKET_NODES && conf->lookahead_ps);
     *e = (struct weft__engine){.conf = *conf};
+    if (!e->conf.window_ps) e->conf.window_ps = conf->lookahead_ps;
+    if (e->conf.window_ps > WEFT__WINDOW_PS_MAX) e->conf.window_ps = WEFT__WINDOW_PS_MAX;
+    assert(e->conf.window_ps <= conf->lookahead_ps);
     if (e->conf.workers > WEFT__WORKERS_MAX) e->conf.workers = WEFT__WORKERS_MAX;
     uint32_t *cuts_from = weft_memory_new(WEFT_MEMORY_SWITCH, conf->nodes + 1, sizeof *cuts_from);
     for (uint32_t i = conf->nodes; i-- > 1;)
@@ -772,5 +768,5 @@ void weft__engine_reschedule(struct weft__engine *e, uint32_t node) {
 }
 
 weft_time_ps weft__engine_ran_until(const struct weft__engine *e) {
-    return (e->worker[0].window + 1) << e->worker[0].shift;
+    return (e->worker[0].window + 1) * e->worker[0].length_ps;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtual time. The unit is the node; nodes influence each other only by packets, and a packet takes at least the
-// lookahead from node to node. Time is cut into windows of a power of two of picoseconds no longer than the lookahead;
-// within a window nodes are independent, so the engine runs them one after the other, each to the end of the window
-// while its state is in cache. At a node events have one order, whatever the number of workers: by time; packets before
-// timers; packets by port, there those marked late after the others; timers by key. Windows without work are skipped.
-// Packets and timers beyond the ring of windows wait in heaps.
+// lookahead from node to node. Time is cut into windows as long as the lookahead; within a window nodes are
+// independent, so the engine runs them one after the other, each to the end of the window while its state is in cache.
+// At a node events have one order, whatever the number of workers: by time; packets before timers; packets by port,
+// there those marked late after the others; timers by key. Windows without work are skipped. Packets and timers beyond
+// the ring of windows wait in heaps.
 //
 // A leaf is a node that only one other, its trunk, sends to. Leaves are run after all others, so what their trunks send
 // them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
@@ -60,8 +60,9 @@ struct weft__node {
 };
 
 enum {
-    WEFT__RING = 256,          ///< windows ahead that are kept apart
-    WEFT__BLOCK_PACKETS = 512, ///< 16 KiB
+    WEFT__WINDOW_PS_MAX = 1 << 20, ///< a longer window would save nothing and keep more packets waiting
+    WEFT__RING = 256,              ///< windows ahead that are kept apart
+    WEFT__BLOCK_PACKETS = 512,     ///< 16 KiB
     WEFT__WORKERS_MAX = WEFT__THREADS_MAX,
     WEFT__COUNTS_MAX = 48,  ///< of a tally
     WEFT__COUNTS_SHOWN = 3, ///< of these: told of while a run lasts
@@ -102,8 +103,9 @@ struct weft__far_wake;
 struct weft__worker {
     // hot, written by this worker only
     weft_time_ps now_ps;
-    uint64_t window; ///< index of the window being run
-    uint32_t shift;  ///< a window is 1 << shift ps
+    uint64_t window;        ///< index of the window being run
+    weft_time_ps length_ps; ///< of a window
+    uint64_t inverse;       ///< UINT64_MAX / length_ps
     uint32_t id;
     struct weft__log *log;    ///< [inbox * WEFT__RING + slot]
     struct weft__log *far[2]; ///< [parity][inbox]: beyond the ring
@@ -146,7 +148,8 @@ struct weft__engine_conf {
     uint32_t nodes, workers;
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
     weft_time_ps lookahead_ps;
-    const bool *leaf; ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none
+    weft_time_ps window_ps; ///< no longer than that; 0: as long, but WEFT__WINDOW_PS_MAX at most
+    const bool *leaf;       ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none
     weft_time_ps until_ps;
     weft_time_ps stall_ps, settled_ps; ///< so long without progress, since settled_ps at the earliest, is a stall
     uint64_t work;    ///< pieces of work; the run is done when as many have finished and no packet is under way
@@ -279,11 +282,17 @@ static inline const struct weft_packet *weft__log_at(const struct weft__log *log
     return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
 }
 
+/// The window that a time lies in, time / length_ps without a division: the product is right or one too small.
+static inline uint64_t weft__window_of(const struct weft__worker *w, weft_time_ps time) {
+    uint64_t window = (uint64_t)((unsigned __int128)time * w->inverse >> 64);
+    return window + (time - window * w->length_ps >= w->length_ps);
+}
+
 static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
-    uint64_t ahead = (time >> w->shift) - w->window;
+    uint64_t window = weft__window_of(w, time), ahead = window - w->window;
     assert(ahead >= 1 || inbox == w->engine->conf.workers + w->id);
     if (__builtin_expect(ahead < WEFT__RING, 1)) {
-        uint32_t slot = (uint32_t)(time >> w->shift) % WEFT__RING;
+        uint32_t slot = (uint32_t)(window % WEFT__RING);
         weft__bits_set(w->written, slot);
         return weft__log_slot(w, &w->log[inbox * WEFT__RING + slot]);
     }

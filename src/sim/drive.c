@@ -599,7 +599,7 @@ static enum weft_end end_of(struct weft_drive *d) {
 static void pass_time(struct weft_drive *d, bool over) {
     const struct weft__engine *e = &net_of(d)->engine;
     if (over) d->now_ps = e->conf.until_ps;
-    weft_time_ps last = weft__engine_tally(e).last_ps, window = UINT64_C(1) << e->worker[0].shift;
+    weft_time_ps last = weft__engine_tally(e).last_ps, window = e->worker[0].length_ps;
     weft_time_ps begun = weft__engine_ran_until(e) ? weft__engine_ran_until(e) - window : 0;
     if (last < begun) last = begun;
     if (last > d->now_ps) d->now_ps = last;

@@ -111,19 +111,20 @@ static void connect_port(struct weft__network *net, uint32_t port) {
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
-/// Hosts that have one link, to a box before them that has leaves, or before other hosts of that box: a host's NIC may
-/// act at once, so windows would else be no longer than the shortest frame. NULL: there are none.
+/// Hosts that have one link, to a box before them, or before other hosts of that box. A program that drives hosts
+/// reckons with the lookahead from host to host, which leaves would make longer, so there only boxes that must have
+/// leaves have them. NULL: there are none.
 static const bool *find_leaves(const struct weft__network *net, uint32_t nodes) {
     const struct weft_topology *t = net->topology;
+    if (weft__planes(t, net->device) > 1) return NULL; // a host of several networks has several neighbours
     bool *leaf = weft_arena_alloc(net->arena_host, nodes, sizeof *leaf), any = false;
     uint32_t trunk = WEFT_NONE; // of the hosts that follow
     for (uint32_t i = 0; i < t->nodes; i++) {
-        bool has_leaves = weft__box_of(&t->node[i])->has_leaves;
-        if (has_leaves) trunk = i;
-        any |= has_leaves;
+        if (net->driver ? weft__box_of(&t->node[i])->has_leaves : t->node[i].role == WEFT_NODE_SWITCH) trunk = i;
         bool is_host = t->node[i].role == WEFT_NODE_HOST && t->node[i].ports == 1;
         leaf[i] = is_host && t->port[t->port[t->node[i].port0].peer].node == trunk;
         if (!leaf[i] && trunk != i) trunk = WEFT_NONE;
+        any |= leaf[i];
     }
     return any ? leaf : NULL;
 }
@@ -153,6 +154,22 @@ static weft_time_ps calc_lookahead(const struct weft__network *net, const bool *
         if (ahead < least) least = ahead;
     }
     return least;
+}
+
+/// Hosts are leaves where windows are longer for it: a NIC may act at once on what comes, a switch takes its time.
+static const bool *choose_leaves(const struct weft__network *net, uint32_t nodes) {
+    const bool *leaf = find_leaves(net, nodes);
+    if (!leaf || calc_lookahead(net, leaf) == calc_lookahead(net, NULL)) return NULL;
+    return leaf;
+}
+
+/// Windows are as long as the lookahead. Where random numbers depend on them they are the power of two within it, so
+/// that what a scenario gives does not change with every link or delay that bounds its lookahead.
+static weft_time_ps calc_window(const struct weft__network *net, weft_time_ps lookahead) {
+    bool draws_ahead = false;
+    for (uint32_t i = 0; i < net->topology->nodes; i++)
+        draws_ahead |= weft__box_of(&net->topology->node[i])->draws_ahead;
+    return draws_ahead ? UINT64_C(1) << (63 - __builtin_clzll(lookahead)) : lookahead;
 }
 
 /// No progress for so long is a stall: run.stall, and what a loss (a box's patience), a pause of source flow control,
@@ -338,13 +355,15 @@ static void start_engine(struct weft__run *run) {
     const struct weft_sim_options *options = &run->options;
     const struct weft_topology *t = net->topology;
     uint32_t nodes = count_nodes(net);
-    const bool *leaf = find_leaves(net, nodes);
+    const bool *leaf = choose_leaves(net, nodes);
+    weft_time_ps lookahead = calc_lookahead(net, leaf);
     struct weft__engine_conf conf = {
         .meeting_events = WEFT__MEETING_EVENTS,
         .nodes = nodes,
         .leaf = leaf,
         .workers = options->threads,
-        .lookahead_ps = calc_lookahead(net, leaf),
+        .lookahead_ps = lookahead,
+        .window_ps = calc_window(net, lookahead),
         .until_ps = net->scenario->run.until_ps < WEFT_TIME_MAX ? net->scenario->run.until_ps : WEFT_TIME_MAX,
         .stall_ps = calc_patience(net),
         .settled_ps = calc_settled(net),
@@ -445,7 +464,7 @@ static void collect(struct weft__network *net) {
         if (shared->tell) shared->tell(net, &sum);
     o->events = sum.events;
     o->windows = net->engine.windows;
-    o->window_ps = UINT64_C(1) << net->engine.worker[0].shift;
+    o->window_ps = net->engine.worker[0].length_ps;
     o->cnps = sum.count[WEFT__COUNT_CNPS];
     o->injected_bytes = sum.injected_bytes;
     o->delivered_bytes = sum.delivered_bytes;

@@ -284,8 +284,26 @@ static void a_timer_set_anew_leaves_nothing_behind(void **state) {
     weft__engine_deinit(&engine);
 }
 
+/// Windows of any length: the product that stands for the division is exact for every time.
+static void a_time_lies_in_its_window(void **state) {
+    static const weft_time_ps lengths[] = {1, 2, 3, 1000, 131072, 152880, 452880, WEFT__WINDOW_PS_MAX};
+    struct weft_random random = weft_random_stream(6, 0, WEFT_RANDOM_TEST);
+    for (uint32_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct weft__worker w = {.length_ps = lengths[i], .inverse = UINT64_MAX / lengths[i]};
+        for (uint32_t k = 0; k < 100000; k++) {
+            weft_time_ps time = weft_random_u64(&random) >> k % 64;
+            weft_time_ps begin = time - time % lengths[i];
+            assert_int_equal(weft__window_of(&w, time), time / lengths[i]);
+            assert_int_equal(weft__window_of(&w, begin), time / lengths[i]);
+            if (begin) assert_int_equal(weft__window_of(&w, begin - 1), time / lengths[i] - 1);
+        }
+        assert_int_equal(weft__window_of(&w, UINT64_MAX), UINT64_MAX / lengths[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_lies_in_its_window),
         cmocka_unit_test(same_history_for_any_number_of_workers),
         cmocka_unit_test(leaves_get_what_comes_within_a_window),
         cmocka_unit_test(packets_under_way_are_found_at_the_end),

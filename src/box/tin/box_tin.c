@@ -186,6 +186,7 @@ static const struct weft__box tin_box = {
     .mechanisms = &weft__tin_mechanisms,
     .control = &tin_control,
     .view = &weft__clique_view,
+    .draws_ahead = true,
     .has_leaves = true,
     .port_weight = 2,
 };
