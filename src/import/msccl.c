@@ -7,13 +7,16 @@
 // wait for is done when all of it is. Differences: chunks are as large as the largest, if the size is no multiple of
 // them; LL and LL128 have chunks and slices of Simple, unless the parameters say otherwise, and none of their overhead.
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/lines.h"
 #include "base/param.h"
+#include "base/stream.h"
 #include "base/xml.h"
 #include "collective/part.h"
 #include "import/msccl.h"
 #include "weft/import.h"
+#include "weft/weft.h"
 
 static const char source[] = "microsoft/msccl and msccl-tools; Cowan et al., MSCCLang, ASPLOS 2023";
 
@@ -180,6 +183,81 @@ static const char *recognise(const struct weft_import_file *file) {
     return weft__xml_recognise(file->head, "algo") ? "algorithm" : NULL;
 }
 
+/// The sizes that the scenario asks for.
+struct sizes {
+    weft_bytes first, last;
+    bool cut; ///< larger ones would wait for ever
+};
+
+static const char *format_size(weft_bytes bytes, char text[32]) {
+    bool mebi = bytes >> 20 && !(bytes & ((1 << 20) - 1));
+    snprintf(text, 32, "%" PRIu64 "%s", mebi ? bytes >> 20 : bytes, mebi ? "MiB" : "B");
+    return text;
+}
+
+/// Whether the algorithm ends with a size and the slots that connections have: executed without a network.
+static enum weft_status try_size(struct weft_import *import, const struct weft_import_file *file, uint32_t ranks,
+                                 weft_bytes size, struct weft_error *ret_error) {
+    struct weft__text_stream text;
+    FILE *out = weft__text_stream_open(&text);
+    fprintf(out,
+            "topology: {kind: single, hosts: %" PRIu32 "}\n"
+            "workload: [{kind: collective, collective: {kind: msccl, file: %s}, size: %" PRIu64 "B}]\n",
+            ranks, weft_import_quote(import, file->path), size);
+    const char *whole = weft__text_stream_text(&text);
+    struct weft_scenario_file *scenario = NULL;
+    struct weft_simulation *simulation = NULL;
+    enum weft_status status = weft_scenario_file_parse("sizes", whole, strlen(whole), NULL, 0, &scenario, ret_error);
+    if (!status) status = weft_simulation_new(scenario, 0, &simulation, ret_error);
+    weft_simulation_free(simulation);
+    weft_scenario_file_free(scenario);
+    weft__text_stream_free(&text);
+    return status;
+}
+
+enum { FACTOR = 4, SIZES_TRIED = 8 };
+
+/// Those that the file is for (minBytes, maxBytes), or else 1 to 64 MiB, as far as the algorithm ends with them: one
+/// whose ranks all send before they receive does so only while that fits into the buffers of its connections.
+static enum weft_status choose_sizes(struct weft_import *import, const struct weft_import_file *file,
+                                     const struct weft__msccl *m, struct sizes *ret, struct weft_error *ret_error) {
+    const weft_bytes limit = UINT64_C(1) << 40;
+    weft_bytes last = m->max_bytes && m->max_bytes < limit ? m->max_bytes : UINT64_C(64) << 20;
+    weft_bytes first = m->min_bytes && m->min_bytes <= last ? m->min_bytes : last / 64 ? last / 64 : 1;
+    if (m->min_bytes > last && m->min_bytes <= limit) first = last = m->min_bytes;
+    enum weft_status status = try_size(import, file, m->ranks, first, ret_error);
+    for (uint32_t tries = 0; status && tries < SIZES_TRIED && first > FACTOR; tries++) {
+        first /= FACTOR;
+        last = first;
+        ret->cut = true;
+        status = try_size(import, file, m->ranks, first, ret_error);
+    }
+    ret->first = ret->last = first;
+    while (!status && ret->last <= last / FACTOR) {
+        struct weft_error larger;
+        ret->cut = try_size(import, file, m->ranks, ret->last * FACTOR, &larger) != WEFT_OK;
+        if (ret->cut) break;
+        ret->last *= FACTOR;
+    }
+    return status;
+}
+
+static void say_sizes(const struct weft__msccl *m, const struct sizes *sizes, struct weft_import *import) {
+    char first[32], last[32];
+    format_size(sizes->first, first);
+    format_size(sizes->last, last);
+    if (m->min_bytes || m->max_bytes)
+        weft_import_note(import, WEFT_IMPORT_FOUND,
+                         "sizes that the file is for, within minBytes and maxBytes: %s to %s", first, last);
+    else
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "sizes from %s to %s (size, size_max, factor)", first, last);
+    if (sizes->cut)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "sizes above %s: with the slots of a connection the algorithm waits for ever there, as ranks "
+                         "send more than fits before they receive (slots, slice)",
+                         last);
+}
+
 static void say_notes(const struct weft__msccl *m, const struct weft_import_file *file, uint64_t gpus,
                       struct weft_import *import) {
     weft_import_note(import, WEFT_IMPORT_FOUND,
@@ -193,7 +271,6 @@ static void say_notes(const struct weft__msccl *m, const struct weft_import_file
                          gpus);
     else
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "a server of its own for each GPU (gpus)");
-    weft_import_note(import, WEFT_IMPORT_ASSUMED, "sizes from 1 MiB to 64 MiB (size, size_max, factor)");
     if (!weft__msccl_is_known(m))
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "that the algorithm does what it is for: what the buffers end with is not checked for %s",
@@ -221,12 +298,18 @@ static enum weft_status make(const void *conf, const struct weft_import_file *fi
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
                               "is for %" PRIu32 " GPUs, and gpus is %" PRIu64 "; expected a divisor", m->ranks, gpus);
     weft_import_need_hosts(import, m->ranks);
+    struct sizes sizes = {0};
+    char first[32], last[32];
+    status = choose_sizes(import, file, m, &sizes, ret_error);
+    if (status) return status;
     weft_import_say(import, WEFT_IMPORT_WORKLOAD,
-                    "- kind: collective\n  collective: {kind: msccl, file: %s}\n  size: 1MiB\n  size_max: 64MiB\n"
-                    "  factor: 4\n  ranks: %" PRIu32 "\n",
-                    weft_import_quote(import, file->written), m->ranks);
+                    "- kind: collective\n  collective: {kind: msccl, file: %s}\n  size: %s\n  size_max: %s\n"
+                    "  factor: %d\n  ranks: %" PRIu32 "\n",
+                    weft_import_quote(import, file->written), format_size(sizes.first, first),
+                    format_size(sizes.last, last), FACTOR, m->ranks);
     if (gpus > 1) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  server: {gpus: %" PRIu64 "}\n", gpus);
     say_notes(m, file, gpus, import);
+    say_sizes(m, &sizes, import);
     return WEFT_OK;
 }
 

@@ -44,6 +44,7 @@ struct weft__msccl {
     const char *file, *name, *coll, *proto;
     enum weft_collective_goal goal;
     bool in_place;
+    weft_bytes min_bytes, max_bytes;  ///< sizes that it is for; 0: no limit
     uint32_t ranks, channels, chunks; ///< chunks: of the whole size
     uint32_t blocks_max, blocks;      ///< of a GPU, of all
     uint64_t steps;

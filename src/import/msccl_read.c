@@ -78,19 +78,23 @@ static enum weft_collective_goal goal_of(const char *coll) {
 static enum weft_status read_algo(struct reader *r, const struct weft__xml_element *e, struct weft_error *ret_error) {
     struct weft__msccl *m = r->m;
     const char *name = weft__xml_find(e, "name"), *proto = weft__xml_find(e, "proto"), *coll;
-    int64_t in_place;
+    int64_t in_place, min_bytes, max_bytes;
     enum weft_status status = weft__xml_text(e, "coll", &coll, ret_error);
     if (!status)
         status =
             READ_NUMBERS(e, ret_error, {"ngpus", 2, RANKS_MAX, &m->ranks}, {"nchannels", 1, CHANNELS_MAX, &m->channels},
                          {"nchunksperloop", 1, CHUNKS_MAX, &m->chunks});
     if (!status) status = weft__xml_number_or(e, "inplace", 0, 1, 0, &in_place, ret_error);
+    if (!status) status = weft__xml_number_or(e, "minBytes", 0, INT64_MAX, 0, &min_bytes, ret_error);
+    if (!status) status = weft__xml_number_or(e, "maxBytes", 0, INT64_MAX, 0, &max_bytes, ret_error);
     if (status) return status;
     m->name = weft_arena_text(r->arena, name ? name : "");
     m->proto = weft_arena_text(r->arena, proto ? proto : "");
     m->coll = weft_arena_text(r->arena, coll);
     m->goal = goal_of(coll);
     m->in_place = in_place;
+    m->min_bytes = (weft_bytes)min_bytes;
+    m->max_bytes = (weft_bytes)max_bytes;
     bool parts =
         m->goal == WEFT_GOAL_REDUCE_SCATTER || m->goal == WEFT_GOAL_ALL_GATHER || m->goal == WEFT_GOAL_EXCHANGE;
     if (parts && m->chunks % m->ranks)

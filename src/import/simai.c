@@ -167,6 +167,18 @@ const struct weft_model weft__workload_simai = {
 
 enum { GPUS_PER_SERVER = 8 };
 
+struct simai_import_conf {
+    struct weft_import_common common;
+    uint64_t gpus;
+};
+static const struct weft_param import_rows[] = {
+    WEFT_IMPORT_ROWS(struct simai_import_conf),
+    WEFT_UINT(struct simai_import_conf, gpus, "gpus", "0", "0", "1048576",
+              "in all; 0: what all_gpus says, or else (assumed) 16 of MICRO, and one group of each kind of "
+              "HYBRID_TRANSFORMER, two where it talks in DP"),
+};
+static const struct weft_param_table import_table = WEFT_PARAM_TABLE("simai", struct simai_import_conf, import_rows);
+
 static const char *simai_recognise(const struct weft_import_file *file) {
     static const char *const words[] = {"HYBRID_TRANSFORMER", "MICRO"};
     for (uint32_t k = 0; k < sizeof words / sizeof *words; k++)
@@ -174,13 +186,51 @@ static const char *simai_recognise(const struct weft_import_file *file) {
     return NULL;
 }
 
+/// Whether a layer talks in one of these groups, which `groups` names as bits; MICRO executes the third part only.
+static uint64_t count_talks(const struct weft__simai *w, unsigned groups) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < w->layers; i++)
+        for (uint32_t k = w->kind == WEFT__SIMAI_MICRO ? WEFT__SIMAI_WEIGHT : 0; k < WEFT__SIMAI_PASSES; k++) {
+            const struct weft__simai_part *part = &w->layer[i].part[k];
+            n += part->type != WEFT__SIMAI_NONE && part->bytes && groups >> part->group & 1;
+        }
+    return n;
+}
+
+/// How many GPUs there are; where neither user nor file says it, so many that every layer which talks has a partner.
+static uint64_t gpus_of(const struct weft__simai *w, uint64_t said, struct weft_import *import) {
+    if (said || w->gpus) return said ? said : w->gpus;
+    uint64_t gpus = or_one(w->tp) * or_one(w->pp) * or_one(w->ep);
+    if (w->kind == WEFT__SIMAI_MICRO && gpus == 1)
+        gpus = 2 * GPUS_PER_SERVER;
+    else if (w->kind != WEFT__SIMAI_MICRO &&
+             (count_talks(w, 1u << WEFT__SIMAI_DP_EP) || (or_one(w->ep) == 1 && count_talks(w, 1u << WEFT__SIMAI_DP))))
+        gpus *= 2;
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "%" PRIu64 " GPUs: the header does not say all_gpus (gpus)", gpus);
+    return gpus;
+}
+
+/// Communication that ASTRA-sim skips too: the group is one GPU.
+static void note_alone(const struct maker *m, struct weft_import *import) {
+    unsigned alone = 0;
+    for (unsigned g = 0; g < WEFT__SIMAI_GROUPS; g++)
+        alone |= (unsigned)(m->group[g].ranks == 1) << g;
+    uint64_t n = count_talks(m->file, alone);
+    if (n) weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "%" PRIu64 " collectives in groups of one GPU", n);
+}
+
 static enum weft_status simai_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                    struct weft_import *import, struct weft_error *ret_error) {
+    const struct simai_import_conf *c = conf;
     struct weft__simai w;
     enum weft_status status = weft_import_once(file, files, "workload", ret_error);
     if (!status) status = weft__simai_read(file->path, WEFT_NOWHERE, weft_import_arena(import), &w, ret_error);
     if (status) return status;
-    uint64_t gpus = w.gpus ? w.gpus : or_one(w.tp) * or_one(w.pp) * or_one(w.ep);
+    uint64_t gpus = gpus_of(&w, c->gpus, import);
+    struct maker m = {.file = &w};
+    char text[256];
+    const char *wrong = find_groups(&m, (uint32_t)gpus, text, sizeof text);
+    if (wrong) return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path}, "%s", wrong);
     bool servers = gpus % GPUS_PER_SERVER == 0;
     weft_import_need_hosts(import, (uint32_t)gpus);
     weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: simai\n  file: %s\n  ranks: %" PRIu64 "\n",
@@ -193,10 +243,9 @@ static enum weft_status simai_make(const void *conf, const struct weft_import_fi
         weft_import_note(import, WEFT_IMPORT_ASSUMED,
                          "servers of %d GPUs with a network of their own (server.gpus, rate and latency)",
                          GPUS_PER_SERVER);
-    if (!w.gpus)
-        weft_import_note(import, WEFT_IMPORT_ASSUMED, "%" PRIu64 " GPUs: the header does not say all_gpus", gpus);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,
                      "rings for all-reduce, all-gather and reduce-scatter (all_reduce, ...)");
+    note_alone(&m, import);
     if (w.pp > 1)
         weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
                          "what the %" PRIu64 " stages of the pipeline pass on (pp_comm, %" PRIu64
@@ -212,6 +261,6 @@ const struct weft_model weft__import_simai = {
     .name = "simai",
     .summary = "a workload of AICB or SimAI: a header of groups, and layers of twelve columns",
     .source = source,
-    .params = &weft_import_table,
+    .params = &import_table,
     .ops = &import_ops,
 };

@@ -254,6 +254,38 @@ static void simai_layers(void **state) {
     run_free(&r);
 }
 
+/// A header that does not say how many GPUs there are: enough that everything which talks has a partner, and it is
+/// said.
+static void simai_without_gpus(void **state) {
+    static const struct {
+        const char *text, *assumed, *left_out;
+        uint32_t ranks;
+    } file[] = {
+        {"MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 ALLTOALL 65536 1\n", "16 GPUs", NULL, 16},
+        {"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 checkpoints: 0 checkpoint_initiates: 0\n1\n"
+         "a -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 65536 1\n",
+         "16 GPUs", NULL, 16},
+        {"HYBRID_TRANSFORMER model_parallel_NPU_group: 4\n1\na -1 1 ALLREDUCE 65536 1 NONE 0 1 NONE 0 1\n", "4 GPUs",
+         NULL, 4},
+        {"HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 2\n1\n"
+         "a -1 1 ALLREDUCE 65536 1 NONE 0 1 ALLREDUCE 65536 1\n",
+         NULL, "# - 1 collectives in groups of one GPU", 2},
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *path = put("simai", file[i].text);
+        struct weft_error error;
+        char *text = import("simai", &path, 1, &error);
+        if (file[i].assumed) assert_non_null(strstr(text, file[i].assumed));
+        if (!file[i].assumed) assert_null(strstr(text, "all_gpus"));
+        assert_int_equal(strstr(text, "groups of one GPU") != NULL, file[i].left_out != NULL);
+        if (file[i].left_out) assert_non_null(strstr(text, file[i].left_out));
+        free(text);
+        struct run r = run_import("simai", &path, 1);
+        assert_int_equal(r.outcome->job[0].ranks_done, file[i].ranks);
+        run_free(&r);
+    }
+}
+
 /// Two ranks of four wrote; the AllGather's size is a rank's part, as its bus bandwidth says.
 static void inspector_lines(void **state) {
 #define LINE(sn, coll, bytes, us, bw)                                                                                  \
@@ -317,6 +349,8 @@ static void what_cannot_be_read(void **state) {
         {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4\n",
          ":3:32: the line ends here; expected the update's time"},
         {"simai", "MICRO\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1 2\n", ":3:35: '2' after the update's time"},
+        {"simai", "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 3\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n",
+         "3 ranks in groups of 2"},
         {"simai", "HYBRID_TRANSFORMER speed: 5\n1\n", ":1:20: 'speed:' is not known"},
         {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
         {"inspector", "{\"coll_exec_time_us\": 1", ":1:23: "},
@@ -415,6 +449,7 @@ int main(void) {
         cmocka_unit_test(a_directed_graph),
         cmocka_unit_test(links_by_position),
         cmocka_unit_test(simai_layers),
+        cmocka_unit_test(simai_without_gpus),
         cmocka_unit_test(inspector_lines),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),

@@ -139,6 +139,52 @@ static void in_a_job(void **state) {
     run_free(&r);
 }
 
+/// Two GPUs that send `count` chunks to one another before they receive them.
+static const char *put_exchange(uint32_t count, const char *limits) {
+    char text[2048];
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "<algo name='x' proto='LL' nchannels='1' nchunksperloop='%" PRIu32
+                                "' ngpus='2' coll='custom' inplace='0' %s>\n",
+                                2 * count, limits);
+    for (int g = 0; g < 2; g++)
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "<gpu id='%d' i_chunks='%" PRIu32 "' o_chunks='%" PRIu32 "' s_chunks='0'><tb id='0' "
+                              "send='%d' recv='%d' chan='0'>\n"
+                              "<step s='0' type='s' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' cnt='%" PRIu32
+                              "' depid='-1' deps='-1' hasdep='0'/>\n"
+                              "<step s='1' type='r' srcbuf='i' srcoff='0' dstbuf='o' dstoff='0' cnt='%" PRIu32
+                              "' depid='-1' deps='-1' hasdep='0'/></tb></gpu>\n",
+                              g, 2 * count, 2 * count, !g, !g, count, count);
+    snprintf(text + n, sizeof text - n, "</algo>\n");
+    return put("exchange.xml", text);
+}
+
+/// weft import asks for sizes that the file is for, and for none with which ranks would wait for ever: those that send
+/// 2 MiB of each of 4 chunks have 8 slices of 1 MiB on their way, and 4 slots.
+static void sizes_that_end(void **state) {
+    static const struct {
+        uint32_t count;
+        const char *limits, *expected[3];
+    } file[] = {
+        {1, "", {"size: 1MiB\n  size_max: 64MiB\n", "sizes from 1MiB to 64MiB", NULL}},
+        {4, "", {"size: 1MiB\n  size_max: 4MiB\n", "sizes above 4MiB", NULL}},
+        {4, "minBytes='2048' maxBytes='13312'", {"size: 2048B\n  size_max: 8192B\n", "minBytes", NULL}},
+        {1, "minBytes='1048576' maxBytes='1048576'", {"size: 1MiB\n  size_max: 1MiB\n", "minBytes", NULL}},
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *path = put_exchange(file[i].count, file[i].limits);
+        struct weft_error error;
+        char *text = import("msccl", &path, 1, &error);
+        if (*error.text) fail_msg("%s", error.text);
+        for (uint32_t k = 0; file[i].expected[k]; k++)
+            if (!strstr(text, file[i].expected[k])) fail_msg("%zu: no %s in\n%s", i, file[i].expected[k], text);
+        free(text);
+        struct run r = run_import("msccl", &path, 1);
+        assert_int_equal(r.outcome->job[0].ranks_done, 2);
+        run_free(&r);
+    }
+}
+
 #define ALGO(n, chunks, coll, body)                                                                                    \
     "<algo name='x' proto='Simple' nchannels='2' nchunksperloop='" chunks "' ngpus='" n "' coll='" coll                \
     "' inplace='0'>\n" body "</algo>\n"
@@ -324,6 +370,7 @@ int main(void) {
         cmocka_unit_test(a_ring_is_as_fast_as_our_own),
         cmocka_unit_test(all_pairs),
         cmocka_unit_test(in_a_job),
+        cmocka_unit_test(sizes_that_end),
         cmocka_unit_test(blocks_wait_for_one_another),
         cmocka_unit_test(what_it_is_for_is_checked),
         cmocka_unit_test(bad_files),
