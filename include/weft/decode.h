@@ -61,7 +61,9 @@ struct weft_conversation {
     weft_bytes first_payload_bytes;                               ///< of its first packet
     weft_bytes bytes, payload_bytes;                              ///< of frames without FCS; of what verbs carry
     uint64_t sends, writes, reads, atomics, read_responses, acks; ///< messages begun; acks: packets
-    uint64_t ect, ce; ///< packets that may be marked, CE included; packets marked CE
+    uint64_t cut_front, cut_back; ///< messages whose first packet, or whose end, was not seen
+    uint64_t unknown;             ///< packets of other transports and opcodes than RC's: of no message
+    uint64_t ect, ce;             ///< packets that may be marked, CE included; packets marked CE
     uint64_t gaps, missing, late, resent, restarts;
     uint64_t naks, rnr_naks, other_naks; ///< sequence errors; receiver not ready; the others
     uint64_t cnps;
@@ -138,6 +140,19 @@ struct weft_decode_packet {
     weft_bytes payload_bytes;
 };
 
+struct weft_decode;
+
+/// A RoCE packet, after it was counted.
+struct weft_decode_seen {
+    const struct weft_conversation *of;
+    weft_time_ps time_ps;
+    uint32_t psn;
+    weft_bytes bytes, payload_bytes; ///< of the frame, without FCS; of what the verb carries
+    bool ce;
+    bool requests, acknowledges; ///< SEND, WRITE and READ requests; ACK
+    bool is_new;                 ///< its number had not been here
+};
+
 struct weft_decode_conf {
     weft_time_ps interval_ps;   ///< 0: 100 us
     weft_rate_bps rate_bps;     ///< of interfaces that do not say theirs; 0: 100 Gbps, assumed
@@ -146,6 +161,11 @@ struct weft_decode_conf {
     void *context;
     void (*on_message)(void *context, const struct weft_decode_message *message); ///< may be NULL
     void (*on_packet)(void *context, const struct weft_decode_packet *packet);    ///< may be NULL
+    void (*on_seen)(void *context, const struct weft_decode *decode,
+                    const struct weft_decode_seen *seen); ///< may be NULL
+    /// May be NULL; a class begins to be paused, or a frame ends its pause.
+    void (*on_pause)(void *context, const struct weft_decode *decode, const struct weft_decode_pauser *pauser,
+                     bool stops);
 };
 
 struct weft_decode {

@@ -58,7 +58,7 @@ static enum weft_status capture_expand(const void *conf, struct weft_place place
     struct weft__capture_flows flows;
     uint32_t *host = NULL;
     const char *path = weft__path_beside(c->file, place, w->arena);
-    enum weft_status status = weft__capture_flows_read(path, c->addresses, place, arena, &flows, ret_error);
+    enum weft_status status = weft__capture_flows_read(path, c->addresses, place, NULL, arena, &flows, ret_error);
     if (!status && !flows.flows)
         status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
                                 "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
@@ -167,8 +167,46 @@ static void say_network(struct weft_import *import, const struct weft_import_com
     weft_import_note(import, WEFT_IMPORT_ASSUMED, "the network: one switch, links with a delay of %s (delay)", delay);
 }
 
+enum { HEADROOM = 140000 }; ///< above XOFF, as in the default buffer
+
+/// XOFF and XON as far as what senders had on their way shows them; false: it does not.
+static bool say_buffer(struct weft_import *import, const struct weft__capture_thresholds *t) {
+    char xoff[32], xon[32], time[32];
+    if (t->by_senders)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT,
+                         "%" PRIu64 " pauses by stations that send data themselves: a host's own buffer, whose "
+                         "thresholds the capture does not bound",
+                         t->by_senders);
+    if (!t->stops || !t->xoff_bytes) return false;
+    weft_bytes on = t->goes && t->xon_bytes < t->xoff_bytes ? t->xon_bytes : t->xoff_bytes;
+    weft_format_bytes(t->xoff_bytes, xoff, sizeof xoff);
+    weft_format_bytes(t->xon_bytes, xon, sizeof xon);
+    weft_format_time(t->round_trip_ps, time, sizeof time);
+    weft_import_say(import, WEFT_IMPORT_SWITCH,
+                    "  buffer: {size: %" PRIu64 "B, xoff: %" PRIu64 "B, xon: %" PRIu64
+                    "B} # from what senders had on their way when pauses came\n",
+                    t->xoff_bytes + HEADROOM, t->xoff_bytes, on);
+    weft_import_note(
+        import, WEFT_IMPORT_FOUND,
+        "when a pause reached a sender, it had %s on its way and not acknowledged, in the median of %" PRIu64
+        " and less half of the shortest round trip (%s) at line rate, which was on the wire: XOFF is about "
+        "that",
+        xoff, t->stops, time);
+    if (t->goes)
+        weft_import_note(import, WEFT_IMPORT_FOUND,
+                         "when a pause ended, it had %s, in the median of %" PRIu64
+                         " and less half of the round trip at the rate at which "
+                         "that had drained: XON is about that",
+                         xon, t->goes);
+    else
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "XON is XOFF: no frame ends a pause");
+    weft_import_note(import, WEFT_IMPORT_ASSUMED, "a fixed buffer for each port, with %d bytes above XOFF (size)",
+                     HEADROOM);
+    return true;
+}
+
 /// PFC on what was paused.
-static void say_pauses(struct weft_import *import, const struct signs *s) {
+static void say_pauses(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
     char list[32], bytes[32];
     size_t n = 0;
     for (unsigned p = 0; p < WEFT_PRIORITIES; p++)
@@ -195,25 +233,70 @@ static void say_pauses(struct weft_import *import, const struct signs *s) {
                      " XOFFs of %s each in the mean: at line rate a port drains %s in that time, so XOFF and XON are "
                      "no further apart, if one input fills it",
                      s->xoff, time, bytes);
-    weft_import_note(import, WEFT_IMPORT_ASSUMED, "XOFF, XON and the buffer: the defaults (weft models buffer)");
+    if (!say_buffer(import, t))
+        weft_import_note(import, WEFT_IMPORT_ASSUMED, "XOFF, XON and the buffer: the defaults (weft models buffer)");
+}
+
+/// The thresholds that the marks show, as a map; and the reasoning.
+static void say_thresholds(struct weft_import *import, const struct weft__capture_thresholds *t) {
+    char min[32], max[32], deepest[32];
+    weft_format_bytes(t->min_bytes, min, sizeof min);
+    weft_format_bytes(t->max_bytes, max, sizeof max);
+    weft_format_bytes(t->depth_max, deepest, sizeof deepest);
+    if (t->marks == WEFT__MARKS_BY_DEPTH) {
+        weft_import_say(import, WEFT_IMPORT_SWITCH,
+                        "  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64
+                        "B, max_probability: %.4g} # from the marks over depths\n",
+                        t->min_bytes, t->max_bytes, t->max_probability);
+        weft_import_note(import, WEFT_IMPORT_FOUND,
+                         "%" PRIu64
+                         " packets were seen at two interfaces: what they took more than the fastest, at the "
+                         "rate of the second one, is the depth that they met, %s at most; %" PRIu64 " were marked on "
+                         "the way",
+                         t->samples, deepest, t->marked);
+        weft_import_note(import, WEFT_IMPORT_FOUND,
+                         "marking begins at %s (min), and its probability grows to %.3g at %s (max), %s", min,
+                         t->max_probability, max,
+                         t->max_reached ? "above which every packet was marked" : "the deepest that was not marked");
+        weft_import_note(import, WEFT_IMPORT_ASSUMED,
+                         "that packets waited in the queue that marks, and were marked by "
+                         "the depth that they met (mark_at)");
+        return;
+    }
+    weft_import_say(import, WEFT_IMPORT_SWITCH,
+                    "  aqm: {kind: wred, min: %" PRIu64 "B, max: %" PRIu64
+                    "B} # min: at most; from the first marks of bursts\n",
+                    t->min_bytes, 4 * t->min_bytes);
+    weft_import_note(import, WEFT_IMPORT_FOUND,
+                     "in %" PRIu64 " bursts of several senders a packet was marked; the earliest met at most %s, if no "
+                     "sender is faster than the port: an upper bound of where marking begins (min)",
+                     t->samples, min);
+    weft_import_note(
+        import, WEFT_IMPORT_ASSUMED,
+        "max is four times min, as in HPCC's set-up, and max_probability the default; move them until a run "
+        "marks as much");
 }
 
 /// ECN where marks were seen, DCQCN where CNPs were.
-static void say_marks(struct weft_import *import, const struct signs *s) {
+static void say_marks(struct weft_import *import, const struct signs *s, const struct weft__capture_thresholds *t) {
     if (s->mtu_bytes >= 64 && s->mtu_bytes <= 9000)
         weft_import_say(import, WEFT_IMPORT_HOST, "  mtu: %" PRIu32 "B # the largest payload of a packet\n",
                         s->mtu_bytes);
     weft_import_say(import, WEFT_IMPORT_HOST, "  cc: %s # the capture has %s\n", s->cnps ? "dcqcn" : "none",
                     s->cnps ? "CNPs" : "no CNP");
-    weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: %s # the capture has %s\n", s->ce || s->cnps ? "wred" : "none",
-                    s->ce     ? "marks"
-                    : s->cnps ? "CNPs, so something marks"
-                              : "no mark and no CNP");
+    bool known = t->marks != WEFT__MARKS_UNKNOWN && t->min_bytes;
+    if (known) say_thresholds(import, t);
+    if (!known)
+        weft_import_say(import, WEFT_IMPORT_SWITCH, "  aqm: %s # the capture has %s\n",
+                        s->ce || s->cnps ? "wred" : "none",
+                        s->ce     ? "marks"
+                        : s->cnps ? "CNPs, so something marks"
+                                  : "no mark and no CNP");
     if (s->ce)
         weft_import_note(import, WEFT_IMPORT_FOUND,
                          "marks (CE) at the interface with most: %" PRIu64 " of %" PRIu64 " packets with data, %.3g %%",
                          s->ce, s->packets, 100 * (double)s->ce / (double)s->packets);
-    if (s->ce || s->cnps)
+    if (!known && (s->ce || s->cnps))
         weft_import_note(
             import, WEFT_IMPORT_ASSUMED,
             "the thresholds of marking: the defaults (weft models aqm wred); move them until a run marks as much");
@@ -254,16 +337,18 @@ static enum weft_status capture_make(const void *conf, const struct weft_import_
     if (files > 1)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file[1].path},
                               "a second capture; expected one");
+    struct weft__capture_queues *queues = weft__capture_queues_new(weft_import_arena(import));
     enum weft_status status =
-        weft__capture_flows_read(file->path, "", WEFT_NOWHERE, weft_import_arena(import), &flows, ret_error);
+        weft__capture_flows_read(file->path, "", WEFT_NOWHERE, queues, weft_import_arena(import), &flows, ret_error);
     if (status) return status;
     if (!flows.flows)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = file->path},
                               "no RoCE message with payload is in its %" PRIu64 " frames", flows.decode.frames);
     struct signs signs = read_signs(&flows.decode, weft_import_arena(import));
     say_network(import, c, &signs, flows.addresses);
-    say_pauses(import, &signs);
-    say_marks(import, &signs);
+    struct weft__capture_thresholds thresholds = weft__capture_queues_conclude(queues, &flows.decode);
+    say_pauses(import, &signs, &thresholds);
+    say_marks(import, &signs, &thresholds);
     say_workload(import, file, &flows);
     return WEFT_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef WEFT_IMPORT_CAPTURE_H
 #define WEFT_IMPORT_CAPTURE_H
 
-#include "weft/decode.h"
+#include "capture_queues.h"
 
 struct weft__capture_flow {
     uint32_t src, dst; ///< numbers of addresses
@@ -25,10 +25,11 @@ struct weft__capture_flows {
     weft_bytes bytes;
 };
 
-/// `addresses`: those of the first numbers, joined by commas; may be "". Errors of the list are at `place`.
+/// `addresses`: those of the first numbers, joined by commas; may be "". Errors of the list are at `place`. `queues`:
+/// told what it is for; NULL: none.
 enum weft_status weft__capture_flows_read(const char *path, const char *addresses, struct weft_place place,
-                                          struct weft_arena *arena, struct weft__capture_flows *ret,
-                                          struct weft_error *ret_error);
+                                          struct weft__capture_queues *queues, struct weft_arena *arena,
+                                          struct weft__capture_flows *ret, struct weft_error *ret_error);
 /// Calls `say` with each thing in words that is not as in the capture: what was left out, what was assumed.
 void weft__capture_flows_tell(const struct weft__capture_flows *flows,
                               void (*say)(void *context, bool left_out, const char *text), void *context);

@@ -22,6 +22,7 @@ struct kept {
 struct collecting {
     struct weft__capture_flows *all;
     struct weft_arena *arena;
+    struct weft__capture_queues *queues;
     struct kept *first, *last;
     uint32_t *bucket, buckets; ///< of addresses: number + 1; 0: none
 };
@@ -37,6 +38,14 @@ static void keep(void *context, const struct weft_decode_message *message) {
         c->last = block;
     }
     c->last->message[c->last->n++] = *message;
+}
+
+static void see(void *context, const struct weft_decode *d, const struct weft_decode_seen *seen) {
+    weft__capture_queues_seen(((struct collecting *)context)->queues, d, seen);
+}
+
+static void see_pause(void *context, const struct weft_decode *d, const struct weft_decode_pauser *p, bool stops) {
+    weft__capture_queues_pause(((struct collecting *)context)->queues, d, p, stops);
 }
 
 // --- addresses ----------------------------------------------------------------------------------------------------
@@ -184,11 +193,15 @@ static void make_flows(struct collecting *c) {
 }
 
 enum weft_status weft__capture_flows_read(const char *path, const char *addresses, struct weft_place place,
-                                          struct weft_arena *arena, struct weft__capture_flows *ret,
-                                          struct weft_error *ret_error) {
+                                          struct weft__capture_queues *queues, struct weft_arena *arena,
+                                          struct weft__capture_flows *ret, struct weft_error *ret_error) {
     memset(ret, 0, sizeof *ret);
-    struct collecting c = {.all = ret, .arena = arena};
+    struct collecting c = {.all = ret, .arena = arena, .queues = queues};
     struct weft_decode_conf conf = {.follow_qp = WEFT_NONE, .context = &c, .on_message = keep};
+    if (queues) {
+        conf.on_seen = see;
+        conf.on_pause = see_pause;
+    }
     enum weft_status status = weft_decode_file(path, &conf, arena, &ret->decode, ret_error);
     if (!status) status = number_addresses(&c, addresses, place, ret_error);
     if (!status) make_flows(&c);

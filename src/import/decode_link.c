@@ -35,6 +35,8 @@ static void pause_class(struct weft_decode *d, const struct weft__decode_at *at,
     weft_rate_bps rate = weft_capture_interface_at(d->reader, at->raw->interface)->rate_bps;
     p->last_ps = at->time_ps;
     *(quanta ? &p->xoff : &p->xon) += 1;
+    bool paused = p->until_ps > at->time_ps;
+    if (d->conf.on_pause && paused != !!quanta) d->conf.on_pause(d->conf.context, d, p, quanta);
     end_pause(p, at->time_ps);
     p->until_ps =
         at->time_ps + weft_time_of_bytes((weft_bytes)quanta * WEFT_QUANTUM_BITS / 8, rate ? rate : d->conf.rate_bps);

@@ -113,10 +113,12 @@ static void emit(const struct weft_decode *d, const struct weft_decode_message *
     if (d->conf.on_message && !m->of->again) d->conf.on_message(d->conf.context, m);
 }
 
-static void close_open(const struct weft_decode *d, const struct weft_conversation *c, struct weft_decode_open *o,
+static void close_open(const struct weft_decode *d, struct weft_conversation *c, struct weft_decode_open *o,
                        bool response, bool whole) {
     if (!o->open) return;
     o->open = false;
+    c->cut_front += o->cut;
+    c->cut_back += !whole;
     if (!whole && !o->cut && o->said > o->bytes) o->bytes = o->said;
     struct weft_decode_message m = {.of = c,
                                     .verb = o->verb,

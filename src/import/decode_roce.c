@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RoCE packets by conversation. IBTA vol. 1 chapter 9, annexes A16 and A17.
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -292,6 +293,24 @@ static void follow(const struct weft_decode *d, const struct weft_conversation *
     d->conf.on_packet(d->conf.context, &packet);
 }
 
+static void tell_seen(const struct weft_decode *d, const struct weft_conversation *c, const struct weft__decode_at *at,
+                      enum role role, enum weft__decode_psn is, weft_bytes payload) {
+    const struct weft_frame *f = at->frame;
+    bool nak = f->layers & WEFT_LAYER_AETH && f->aeth.code != WEFT_AETH_ACK;
+    struct weft_decode_seen seen = {
+        .of = c,
+        .time_ps = at->time_ps,
+        .psn = f->bth.psn,
+        .bytes = at->raw->bytes,
+        .payload_bytes = payload,
+        .ce = ecn_of(f) == WEFT_ECN_CE,
+        .requests = role == REQUEST,
+        .acknowledges = role == ACKNOWLEDGE && !nak,
+        .is_new = is == WEFT__PSN_NEXT || is == WEFT__PSN_GAP || is == WEFT__PSN_RESTART,
+    };
+    d->conf.on_seen(d->conf.context, d, &seen);
+}
+
 void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) {
     d->roce++;
     struct weft_conversation *c = conversation(d, at);
@@ -315,13 +334,33 @@ void weft__decode_roce(struct weft_decode *d, const struct weft__decode_at *at) 
     if (payload) count_due(c);
     c->interval_bytes[0] += payload;
     note_rate(d, c, at->time_ps, payload);
+    c->unknown += role == UNKNOWN;
     if (role == REQUEST || role == RESPONSE) is = take_data(d, c, at, role, payload);
     if (role == ACKNOWLEDGE) acknowledge(c, f);
     if (role == ACKNOWLEDGE || role == RESPONSE) pair(d, c, at);
     if (role == NOTIFICATION) notify(d, c, at->time_ps);
     note_path(c, f, role);
+    if (d->conf.on_seen) tell_seen(d, c, at, role, is, payload);
     bool wrong = check_icrc(c, at);
     if (d->conf.on_packet && f->bth.dest_qp == d->conf.follow_qp) follow(d, c, at, is, wrong, before, payload);
+}
+
+/// Of conversations that no earlier interface saw: what is of no whole message.
+static void warn_messages(struct weft_decode *d) {
+    uint64_t front = 0, back = 0, unknown = 0;
+    for (uint32_t i = 0; i < d->conversations; i++) {
+        const struct weft_conversation *c = d->conversation[i];
+        if (c->again) continue;
+        front += c->cut_front;
+        back += c->cut_back;
+        unknown += c->unknown;
+    }
+    if (front)
+        weft__decode_warn(d, "of %" PRIu64 " messages the first packet is not in the file; they count as begun", front);
+    if (back) weft__decode_warn(d, "%" PRIu64 " messages do not end in the file", back);
+    if (unknown)
+        weft__decode_warn(d, "%" PRIu64 " packets have opcodes of other transports than RC: they are of no message",
+                          unknown);
 }
 
 void weft__decode_roce_end(struct weft_decode *d) {
@@ -330,4 +369,5 @@ void weft__decode_roce_end(struct weft_decode *d) {
         weft__decode_message_end(d, c);
         c->missing = weft__decode_missing(&c->request) + weft__decode_missing(&c->response);
     }
+    warn_messages(d);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,10 +107,94 @@ static void imported(void **state) {
     assert_non_null(strstr(made, "\n  rate: 100Gbps\n"));
     assert_non_null(strstr(made, "  pfc: {priorities: none} # the capture has no PFC frame that pauses\n"));
     assert_non_null(strstr(made, "  cc: dcqcn # the capture has CNPs\n"));
-    assert_non_null(strstr(made, "  aqm: wred # the capture has marks\n"));
+    assert_non_null(strstr(made, "  aqm: {kind: wred, min: "));
     json_t *flows = flows_of(f, "made.yaml");
     assert_int_equal(json_array_size(flows), 5);
     json_decref(flows);
+}
+
+static void capture(struct fixture *f, const char *scenario, const char *ports) {
+    char arguments[128];
+    write_text(f, "thresholds.yaml", scenario);
+    snprintf(arguments, sizeof arguments, "run thresholds.yaml --capture '%s' --quiet", ports);
+    if (weft(f, arguments)) fail_msg("%s", f->err);
+    if (weft(f, "import capture capture.pcapng --out made.yaml")) fail_msg("%s", f->err);
+}
+
+/// The number behind `key` in what weft import made.
+static double made(const struct fixture *f, const char *key) {
+    char text[1 << 13];
+    slurp(f, "made.yaml", text, sizeof text);
+    const char *at = strstr(text, "\nswitch:"); // not in the notes
+    at = at ? strstr(at, key) : NULL;
+    if (!at) fail_msg("no %s in %s", key, text);
+    return strtod(at + strlen(key), NULL);
+}
+
+static void assert_between(const char *what, double value, double low, double high) {
+    if (value < low || value > high) fail_msg("%s is %g; expected %g to %g", what, value, low, high);
+}
+
+#define STAR(more) "topology: {kind: single, hosts: 7, rate: 100Gbps, delay: 500ns}\nhost: {cc: none" more "}\n"
+#define INCAST "workload: [{kind: incast, sources: 'host-1..4', dst: host-0, size: 2MB}]\n"
+#define WRED                                                                                                           \
+    "switch: {buffer: {size: 5MB, xoff: 4MB, xon: 3MB}, aqm: {kind: wred, min: 60KB, max: 240KB, max_probability: "    \
+    "0.2}}\n"
+
+/// XOFF and XON from what senders have on their way, be it all of them or one; and the scenario pauses again. What left
+/// the switch before a pause ended, and is not acknowledged, may be a burst: half a round trip of 2.9 us at line rate.
+static void thresholds_of_pauses(void **state) {
+    static const struct {
+        const char *scenario, *ports;
+        double xoff, xon;
+    } run[] = {
+        {STAR("") "switch: {buffer: {size: 500KB, xoff: 200KB, xon: 120KB}, aqm: none}\n" INCAST, "host-*", 2e5, 1.2e5},
+        {STAR("") "switch: {buffer: {size: 500KB, xoff: 200KB, xon: 120KB}, aqm: none}\n" INCAST, "host-1", 2e5, 1.2e5},
+        {STAR(", mtu: 1024B") "switch: {buffer: {size: 400KB, xoff: 90KB, xon: 60KB}, aqm: none}\n" INCAST,
+         "host-2,host-3", 9e4, 6e4},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        capture(f, run[i].scenario, run[i].ports);
+        assert_between("xoff", made(f, " xoff: "), 0.9 * run[i].xoff, 1.1 * run[i].xoff);
+        assert_between("xon", made(f, " xon: "), 0.95 * run[i].xon, 1.05 * run[i].xon + 1.45e-6 * 100e9 / 8);
+        assert_int_equal(weft(f, "run made.yaml"), 0);
+        if (i == 0) assert_null(strstr(f->out, "PFC    0 pause frames sent"));
+    }
+}
+
+/// Kmin, Kmax and Pmax from packets that are seen on both sides of the queue; of one side, a bound of Kmin. Windows
+/// that open one after another make the queue of every depth.
+static void thresholds_of_marks(void **state) {
+    struct fixture *f = *state;
+    static const char flows[] =
+        STAR(", window: 60KB") WRED "workload:\n"
+                                    "- {kind: flow, src: host-1, dst: host-0, size: 6MB}\n"
+                                    "- {kind: flow, src: host-2, dst: host-0, size: 5MB, start: 50us}\n"
+                                    "- {kind: flow, src: host-3, dst: host-0, size: 4MB, start: 100us}\n"
+                                    "- {kind: flow, src: host-4, dst: host-0, size: 3MB, start: 150us}\n"
+                                    "- {kind: flow, src: host-5, dst: host-0, size: 2MB, start: 200us}\n"
+                                    "- {kind: flow, src: host-6, dst: host-0, size: 1MB, start: 250us}\n";
+    capture(f, flows, "host-*");
+    assert_between("min", made(f, " min: "), 20e3, 110e3);
+    assert_between("max", made(f, " max: "), 230e3, 245e3);
+    assert_between("max_probability", made(f, " max_probability: "), 0.14, 0.28);
+    capture(f, STAR("") WRED INCAST, "host-0");
+    assert_between("min", made(f, " min: "), 60e3, 240e3);
+    assert_int_equal(weft(f, "check made.yaml"), 0);
+}
+
+/// What is of no whole message is said by weft decode, too.
+static void cut_messages(void **state) {
+    struct fixture *f = *state;
+    capture(f, STAR("") "workload: [{kind: flow, src: host-1, dst: host-0, size: 400KB}]\n", "host-1");
+    assert_int_equal(weft(f, "decode capture.pcapng"), 0);
+    assert_null(strstr(f->out, "warning"));
+    char command[512];
+    snprintf(command, sizeof command, "cd %s && head -c 200000 capture.pcapng >cut.pcapng", f->dir);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(weft(f, "decode cut.pcapng"), 0);
+    assert_non_null(strstr(f->out, "1 messages do not end in the file"));
 }
 
 static void assert_refused(struct fixture *f, const char *more, const char *why) {
@@ -140,9 +225,8 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_again),
-        cmocka_unit_test(imported),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(the_same_again),      cmocka_unit_test(imported),     cmocka_unit_test(thresholds_of_pauses),
+        cmocka_unit_test(thresholds_of_marks), cmocka_unit_test(cut_messages), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
