@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "weft/follow.h"
 
 static const char *runs_text = "3", *k_text, *threads_text = "1,2", *size_text;
 static const char *save_path, *compare_path;
+static bool record, followed;
 
 static const struct weft_cli_option own_options[] = {
     {"k", "LIST",
@@ -21,6 +23,8 @@ static const struct weft_cli_option own_options[] = {
     {"threads", "LIST", "worker threads (default 1,2)", &threads_text, NULL},
     {"runs", "N", "runs of each; the median is shown (default 3)", &runs_text, NULL},
     {"size", "SIZE", "payload of each flow (default: engine 2MiB, others 4096B)", &size_text, NULL},
+    {"record", NULL, "events are recorded, as by weft run --out", NULL, &record},
+    {"follow", NULL, "all flows are followed, as by weft why --slowest", NULL, &followed},
     {"save", "FILE", "write the figures to FILE, as JSON", &save_path, NULL},
     {"compare", "FILE", "show the ratio to figures saved before", &compare_path, NULL},
     {0},
@@ -106,8 +110,11 @@ static struct figures measure(const struct weft_cli_options *options, const char
                                                        setting, settings, &file, error);
     if (!status) status = weft_cli_simulation_init(&s, file, 0, error);
     if (!status) {
-        struct weft_sim_options how = {.threads = threads, .profile = true};
+        struct weft_follow follow = {0}; // all flows
+        struct weft_sim_options how = {
+            .threads = threads, .profile = true, .record = record, .follow = followed ? &follow : NULL};
         status = weft_simulate(s.scenario, s.topology, s.workload, &how, &s.outcome, error);
+        weft_follow_free(&follow);
     }
     if (!status) {
         const struct weft_outcome *o = s.outcome;

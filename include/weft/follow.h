@@ -5,7 +5,7 @@
 #ifndef WEFT_FOLLOW_H
 #define WEFT_FOLLOW_H
 
-#include "weft/types.h"
+#include "weft/memory.h"
 
 enum weft_followed_what {
     WEFT_FOLLOWED_FRAME,    ///< begins to be sent at time_ps
@@ -38,13 +38,19 @@ struct weft_followed {
     uint8_t state;    ///< SENDER: enum weft_sender_state
 };
 
+struct weft_follow_log;
 struct weft_follow {
-    const bool *flow; ///< [flows]: those to be followed; NULL: all
-    const bool *port; ///< [ports]: those of which every frame is kept; NULL: none
-    // what came of it, in the outcome's arena, by port, each in the order in which it was noted. What was noted later
-    // of a sender holds, even if it is of an earlier time.
-    struct weft_followed *followed;
-    uint64_t n;
+    const bool *flow; ///< [flows]: those to be followed; NULL: all, and all else that ports send
+    const bool *port; ///< [ports]: those of which every frame is kept, if not all flows are followed; NULL: none
+    struct weft_follow_log *log; ///< what came of it; lives as long as the outcome. Free it before that.
 };
+void weft_follow_free(struct weft_follow *follow);
+
+struct weft_followed_list {
+    const struct weft_followed *followed; ///< by port, each in the order in which it was noted
+    uint64_t *first, n;                   ///< first: [ports + 1]
+};
+/// All that was kept, in `arena`. What was noted later of a sender holds, even if it is of an earlier time.
+struct weft_followed_list weft_follow_list(const struct weft_follow *follow, struct weft_arena *arena);
 
 #endif

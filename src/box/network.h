@@ -58,6 +58,8 @@ struct weft__port_faults *weft__network_faults(const struct weft__network *net, 
                                                struct weft_arena *arena);
 /// The record of a node; NULL: none.
 struct weft__trace *weft__network_trace(const struct weft__network *net, uint32_t node);
+/// Where the node notes what is followed; NULL: nothing is.
+struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node);
 /// Which of a node's ports are sampled, in `arena`; NULL: none.
 bool *weft__network_sampled(const struct weft__network *net, uint32_t node, struct weft_arena *arena);
 

@@ -3,19 +3,33 @@
 
 #include "weft/memory.h"
 
-void weft__follow_add(struct weft__follow *f, const struct weft_followed *one) {
-    if (f->n == f->capacity) {
-        uint64_t capacity = f->capacity ? f->capacity * 2 : 64;
-        f->followed = weft_memory_resize(WEFT_MEMORY_SERIES, f->followed, f->capacity * sizeof *f->followed,
-                                         capacity * sizeof *f->followed);
-        f->capacity = capacity;
-    }
-    f->followed[f->n] = *one;
-    f->followed[f->n++].port = f->port;
+enum { CHUNK_FIRST = 32, CHUNK_MOST = 2048 }; // records
+
+static size_t chunk_bytes(uint32_t room) {
+    return sizeof(struct weft__follow_chunk) + room * sizeof(struct weft__follow_record);
+}
+
+void weft__follow_grow(struct weft__follow *f) {
+    uint32_t room = !f->last ? CHUNK_FIRST : f->last->room < CHUNK_MOST ? 4 * f->last->room : CHUNK_MOST;
+    struct weft__follow_chunk *chunk = weft_memory_resize(WEFT_MEMORY_SERIES, NULL, 0, chunk_bytes(room)); // not zeroed
+    chunk->next = NULL;
+    chunk->n = 0;
+    chunk->room = room;
+    weft__follow_settle(f);
+    if (f->last)
+        f->last->next = chunk;
+    else
+        f->first = chunk;
+    f->last = chunk;
+    f->at = chunk->record;
+    f->end = chunk->record + room;
 }
 
 void weft__follow_release(struct weft__follow *f) {
-    weft_memory_free(WEFT_MEMORY_SERIES, f->followed, f->capacity * sizeof *f->followed);
-    f->followed = NULL;
-    f->n = f->capacity = 0;
+    for (struct weft__follow_chunk *chunk = f->first, *next; chunk; chunk = next) {
+        next = chunk->next;
+        weft_memory_free(WEFT_MEMORY_SERIES, chunk, chunk_bytes(chunk->room));
+    }
+    f->first = f->last = NULL;
+    f->at = f->end = NULL;
 }

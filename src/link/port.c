@@ -130,6 +130,31 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
     return true;
 }
 
+/// A frame that is followed is sent.
+static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
+                          weft_time_ps sent, bool lost) {
+    struct weft__follow_record *r = weft__follow_add(port->follow);
+    weft_time_ps busy = port->busy_until_ps - now;
+    *r = (struct weft__follow_record){.time_ps = now,
+                                      .qp = packet->qp,
+                                      .psn = psn,
+                                      .busy_ps = (uint32_t)busy,
+                                      .port = (uint16_t)(port->id - port->follow->port0),
+                                      .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (uint32_t)packet->kind << 4),
+                                      .priority = packet->priority,
+                                      .lost = lost};
+    if (__builtin_expect(!port->wire && !port->members && busy <= UINT32_MAX, 1)) return;
+    if (port->follow->at == port->follow->end) { // the two stay together
+        struct weft__follow_record first = *--port->follow->at;
+        weft__follow_grow(port->follow);
+        r = weft__follow_add(port->follow);
+        *r = first;
+    }
+    r->more = true;
+    *weft__follow_add(port->follow) = (struct weft__follow_record){
+        .time_ps = sent, .qp = (uint32_t)port->busy_until_ps, .psn = (uint32_t)(port->busy_until_ps >> 32)};
+}
+
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay) {
     weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
@@ -138,16 +163,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
     uint32_t psn = weft__side_psn(w, packet); // what is lost has no record any more
     bool lost = is_lost(port, w, packet, last_bit);
     weft_time_ps sent = weft__port_sent(port, now, packet, last_bit);
-    if (port->follow && weft__follow_has(port->follow, packet))
-        weft__follow_add(port->follow, &(struct weft_followed){.time_ps = now,
-                                                               .busy_ps = port->busy_until_ps,
-                                                               .sent_ps = sent,
-                                                               .arrival_ps = lost ? WEFT_TIME_NEVER : sent + delay,
-                                                               .qp = packet->qp,
-                                                               .psn = psn,
-                                                               .what = WEFT_FOLLOWED_FRAME,
-                                                               .kind = packet->kind,
-                                                               .priority = packet->priority});
+    if (port->follow && weft__follow_has(port->follow, port->id, packet)) follow(port, now, packet, psn, sent, lost);
     if (lost) return false;
     weft__send(w, (struct weft__to){port->peer_inbox, port->peer_node, port->peer_port}, sent + delay, packet);
     return true;
@@ -156,7 +172,7 @@ bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w
 static void resume(struct weft__port *port, uint32_t priority, weft_time_ps at, enum weft_event_resumed how) {
     port->paused &= (uint8_t) ~(1u << priority);
     port->counters[priority].paused_ps += at - port->paused_since_ps[priority];
-    if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, at, priority, false);
+    if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, at, priority, false);
     if (__builtin_expect(port->trace != NULL, 0))
         weft__trace_resumed(port->trace, at, trace_port(port), priority, at - port->paused_since_ps[priority], how);
 }
@@ -180,7 +196,7 @@ void weft__port_on_pause(struct weft__port *port, weft_time_ps now, const struct
             if (!(port->obeyed >> p & 1)) continue;
             if (!(port->paused >> p & 1)) {
                 port->paused_since_ps[p] = now;
-                if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, now, p, true);
+                if (__builtin_expect(port->follow != NULL, 0)) weft__follow_pause(port->follow, port->id, now, p, true);
                 if (__builtin_expect(port->trace != NULL, 0))
                     weft__trace_paused(port->trace, now, trace_port(port), p, port->queue[p].bytes);
             }

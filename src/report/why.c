@@ -30,31 +30,20 @@ static bool is_data(const struct weft_followed *f) {
     return f->what == WEFT_FOLLOWED_FRAME && f->kind == WEFT_PACKET_DATA;
 }
 
-static void note_logs(struct weft__follow_logs *logs, const struct weft_follow *follow, uint32_t ports,
-                      struct weft_arena *arena) {
-    logs->first = weft_arena_alloc(arena, ports + (size_t)1, sizeof *logs->first);
-    if (!follow) return;
-    logs->followed = follow->followed;
-    for (uint64_t i = 0; i < follow->n; i++)
-        logs->first[follow->followed[i].port + 1]++;
-    for (uint32_t i = 0; i < ports; i++)
-        logs->first[i + 1] += logs->first[i];
-}
-
 struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_follow *follow,
                                 const struct weft_follow *others, struct weft_arena *arena) {
     const struct weft_workload *w = run->workload;
     struct weft_whys *y = weft_arena_alloc(arena, 1, sizeof *y);
     *y = (struct weft_whys){.run = run, .arena = arena};
-    note_logs(&y->own, follow, run->topology->ports, arena);
-    note_logs(&y->all, others, run->topology->ports, arena);
-    y->frame = weft_arena_alloc(arena, follow->n, sizeof *y->frame);
+    y->own = weft_follow_list(follow, arena);
+    y->all = others && others != follow ? weft_follow_list(others, arena) : y->own;
+    y->frame = weft_arena_alloc(arena, y->own.n, sizeof *y->frame);
     y->finished = weft_arena_alloc(arena, w->flows, sizeof *y->finished);
     y->qp0 = weft_arena_alloc(arena, w->flows + (size_t)1, sizeof *y->qp0);
     for (uint32_t i = 0; i < w->flows; i++)
         y->qp0[i + 1] = y->qp0[i] + w->flow[i].qps;
-    for (uint64_t i = 0; i < follow->n; i++) {
-        const struct weft_followed *f = &follow->followed[i];
+    for (uint64_t i = 0; i < y->own.n; i++) {
+        const struct weft_followed *f = &y->own.followed[i];
         if (is_data(f)) y->frame[y->frames++] = f;
         if (f->what == WEFT_FOLLOWED_FINISHED) y->finished[weft__why_flow_of(y, f->qp)] = f;
     }

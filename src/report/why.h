@@ -10,15 +10,9 @@
 
 enum { WEFT__WHY_HOPS_MAX = 64 };
 
-/// What the ports kept, one after another.
-struct weft__follow_logs {
-    const struct weft_followed *followed;
-    uint64_t *first; ///< [ports + 1]
-};
-
 struct weft_whys {
     const struct weft_run *run;
-    struct weft__follow_logs own, all;  ///< of the flows; every frame of some ports
+    struct weft_followed_list own, all;  ///< of the flows; every frame of some ports
     const struct weft_followed **frame; ///< [frames] of data, by queue pair, packet and time
     uint64_t frames;
     const struct weft_followed **finished; ///< [flows], NULL: it did not finish, or was not followed

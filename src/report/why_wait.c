@@ -32,7 +32,7 @@ static struct layer layer_new(const struct wait *x, uint64_t room) {
 }
 
 /// What a port's log has, of the frames of all or else of the flow.
-static const struct weft_followed *log_of(const struct weft__follow_logs *logs, uint32_t port, uint64_t *ret_n) {
+static const struct weft_followed *log_of(const struct weft_followed_list *logs, uint32_t port, uint64_t *ret_n) {
     *ret_n = logs->first[port + 1] - logs->first[port];
     return logs->followed + logs->first[port];
 }

@@ -1,50 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/follow.h"
 
-#include <string.h>
+#include "weft/memory.h"
+
+/// What a port's wire implies of a frame.
+struct wire {
+    weft_time_ps delay_ps, gap_ps, through_ps; ///< through: after which what cuts through acts; 0: it does not
+};
+
+struct weft_follow_log {
+    struct weft__follow *node; ///< [nodes]
+    struct wire *wire;         ///< [ports]
+    uint32_t nodes, ports;
+};
 
 struct weft__following {
     struct weft_follow *follow;
-    uint8_t *qp;               ///< [queue pairs]
-    struct weft__follow *port; ///< [ports]
+    struct weft_follow_log *log;
 };
 
 void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     if (!follow) return;
     const struct weft_topology *t = net->topology;
-    struct weft__following *all = weft_arena_alloc(net->arena_qp, 1, sizeof *all);
-    *all = (struct weft__following){
-        .follow = follow,
-        .qp = weft_arena_alloc(net->arena_qp, net->qps, sizeof *all->qp),
-        .port = weft_arena_alloc(net->arena_qp, t->ports, sizeof *all->port),
-    };
-    for (uint32_t q = 0; q < net->qps; q++)
-        all->qp[q] = !follow->flow || follow->flow[net->qp[q].flow];
-    for (uint32_t i = 0; i < t->ports; i++)
-        all->port[i] = (struct weft__follow){.qp = all->qp, .all = follow->port && follow->port[i], .port = i};
-    net->following = all;
+    struct weft_arena *arena = net->outcome->arena;
+    struct weft_follow_log *log = weft_arena_alloc(arena, 1, sizeof *log);
+    *log = (struct weft_follow_log){.node = weft__arena_lines(arena, t->nodes, sizeof *log->node),
+                                    .wire = weft_arena_alloc(arena, t->ports, sizeof *log->wire),
+                                    .nodes = t->nodes,
+                                    .ports = t->ports};
+    uint32_t *state = weft_arena_alloc(net->arena_qp, net->qps, sizeof *state);
+    uint8_t *qp = NULL, *all = NULL;
+    if (follow->flow) {
+        qp = weft_arena_alloc(net->arena_qp, net->qps, sizeof *qp);
+        all = weft_arena_alloc(net->arena_qp, t->ports, sizeof *all);
+        for (uint32_t q = 0; q < net->qps; q++)
+            qp[q] = follow->flow[net->qp[q].flow];
+        for (uint32_t i = 0; i < t->ports && follow->port; i++)
+            all[i] = follow->port[i];
+    }
+    for (uint32_t n = 0; n < t->nodes; n++)
+        log->node[n] = (struct weft__follow){
+            .qp = qp, .all = all ? all + t->node[n].port0 : NULL, .state = state, .port0 = t->node[n].port0};
+    net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
+    *net->following = (struct weft__following){follow, log};
 }
 
-struct weft__follow *weft__follow_port(const struct weft__network *net, uint32_t port) {
-    return net->following ? &net->following->port[port] : NULL;
+struct weft__follow *weft__network_follow(const struct weft__network *net, uint32_t node) {
+    return net->following ? &net->following->log->node[node] : NULL;
 }
 
 void weft__follow_collect(struct weft__network *net) {
-    struct weft__following *all = net->following;
-    if (!all) return;
-    struct weft_follow *f = all->follow;
-    f->n = 0;
-    for (uint32_t i = 0; i < net->topology->ports; i++)
-        f->n += all->port[i].n;
-    f->followed = weft_arena_alloc(net->outcome->arena, f->n, sizeof *f->followed);
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < net->topology->ports; i++) {
-        if (all->port[i].n) memcpy(f->followed + at, all->port[i].followed, all->port[i].n * sizeof *f->followed);
-        at += all->port[i].n;
+    if (!net->following) return;
+    struct weft_follow_log *log = net->following->log;
+    for (uint32_t i = 0; i < log->ports; i++) {
+        const struct weft__port *port = weft__network_port(net, i);
+        if (port)
+            log->wire[i] = (struct wire){
+                port->delay_data_ps, port->gap_ps,
+                port->cut_through ? weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER) : 0};
     }
+    for (uint32_t n = 0; n < log->nodes; n++)
+        weft__follow_settle(&log->node[n]);
+    net->following->follow->log = log;
+    net->following = NULL;
 }
 
 void weft__follow_free(struct weft__network *net) {
-    for (uint32_t i = 0; net->following && i < net->topology->ports; i++)
-        weft__follow_release(&net->following->port[i]);
+    for (uint32_t n = 0; net->following && n < net->following->log->nodes; n++)
+        weft__follow_release(&net->following->log->node[n]);
+}
+
+void weft_follow_free(struct weft_follow *follow) {
+    for (uint32_t n = 0; follow->log && n < follow->log->nodes; n++)
+        weft__follow_release(&follow->log->node[n]);
+    follow->log = NULL;
+}
+
+// --- reading ------------------------------------------------------------------------------------------------------
+
+/// `r` and, if it says so, the one behind it.
+static struct weft_followed followed_of(const struct weft_follow_log *log, uint32_t port0,
+                                        const struct weft__follow_record *r) {
+    struct weft_followed f = {.time_ps = r->time_ps,
+                              .port = port0 + r->port,
+                              .qp = r->qp,
+                              .psn = r->psn,
+                              .what = r->what & 15,
+                              .priority = r->priority,
+                              .state = r->what >> 4};
+    if (f.what != WEFT_FOLLOWED_FRAME) return f;
+    const struct wire *wire = &log->wire[f.port];
+    f.kind = f.state;
+    f.state = 0;
+    f.busy_ps = r->time_ps + r->busy_ps;
+    f.sent_ps = f.busy_ps - wire->gap_ps;
+    bool local = f.kind >= WEFT_PACKET_PFC;
+    if (!local && wire->through_ps && f.sent_ps > r->time_ps + wire->through_ps)
+        f.sent_ps = r->time_ps + wire->through_ps;
+    if (r->more) {
+        f.sent_ps = r[1].time_ps;
+        f.busy_ps = (weft_time_ps)r[1].psn << 32 | r[1].qp;
+    }
+    f.arrival_ps = r->lost ? WEFT_TIME_NEVER : f.sent_ps + wire->delay_ps;
+    return f;
+}
+
+/// Calls `act` with each of a node.
+static void each_of(const struct weft_follow_log *log, uint32_t n, void (*act)(void *, const struct weft_followed *),
+                    void *context) {
+    const struct weft__follow *node = &log->node[n];
+    for (const struct weft__follow_chunk *c = node->first; c; c = c->next)
+        for (uint32_t i = 0; i < c->n; i++) {
+            struct weft_followed f = followed_of(log, node->port0, &c->record[i]);
+            i += c->record[i].more;
+            act(context, &f);
+        }
+}
+
+struct places {
+    uint64_t *at; ///< [ports + 1]
+    struct weft_followed *followed;
+};
+static void count(void *context, const struct weft_followed *f) {
+    struct places *p = context;
+    p->at[f->port + 1]++;
+}
+static void place(void *context, const struct weft_followed *f) {
+    struct places *p = context;
+    p->followed[p->at[f->port]++] = *f;
+}
+
+struct weft_followed_list weft_follow_list(const struct weft_follow *follow, struct weft_arena *arena) {
+    const struct weft_follow_log *log = follow->log;
+    struct weft_followed_list list = {0};
+    if (!log) return list;
+    struct places p = {.at = weft_arena_alloc(arena, log->ports + (size_t)1, sizeof *p.at)};
+    for (uint32_t n = 0; n < log->nodes; n++)
+        each_of(log, n, count, &p);
+    for (uint32_t i = 0; i < log->ports; i++)
+        p.at[i + 1] += p.at[i];
+    list.n = p.at[log->ports];
+    list.first = weft_arena_alloc(arena, log->ports + (size_t)1, sizeof *list.first);
+    for (uint32_t i = 0; i <= log->ports; i++)
+        list.first[i] = p.at[i];
+    p.followed = weft_arena_alloc(arena, list.n, sizeof *p.followed);
+    for (uint32_t n = 0; n < log->nodes; n++)
+        each_of(log, n, place, &p);
+    list.followed = p.followed;
+    return list;
 }

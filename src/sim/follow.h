@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows that are followed (weft/follow.h): ports are told what to keep, and afterwards asked for it.
+// Flows that are followed (weft/follow.h): nodes are told what to keep, and afterwards asked for it.
 #ifndef WEFT_SIM_FOLLOW_H
 #define WEFT_SIM_FOLLOW_H
 
@@ -8,10 +8,9 @@
 
 /// Before ports are connected. `follow` NULL: nothing is followed.
 void weft__follow_start(struct weft__network *net, struct weft_follow *follow);
-/// What this port is to keep; NULL: nothing.
-struct weft__follow *weft__follow_port(const struct weft__network *net, uint32_t port);
-/// Into what was asked for, in the outcome's arena.
+/// Hands the logs over to what was asked for.
 void weft__follow_collect(struct weft__network *net);
+/// Those that were not handed over.
 void weft__follow_free(struct weft__network *net);
 
 #endif

@@ -106,7 +106,7 @@ static void connect_port(struct weft__network *net, uint32_t port) {
         t->node[far->node].role == WEFT_NODE_SWITCH)
         weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
     own->trace = weft__network_trace(net, info->node);
-    own->follow = weft__follow_port(net, port);
+    own->follow = weft__network_follow(net, info->node);
     own->special |= own->follow != NULL;
     own->lldp = weft__lldp_new(net, port, arena);
 }

@@ -24,10 +24,8 @@ static void finish_receiver(struct weft__node *node, struct weft__nic *nic, stru
     bool last = --nic->end.hosts->qps_left[conf->flow] == 0;
     if (last) {
         outcome->end_ps = w->now_ps;
-        if (__builtin_expect(nic->port.follow != NULL, 0) && nic->port.follow->qp[qp])
-            weft__follow_add(
-                nic->port.follow,
-                &(struct weft_followed){.time_ps = w->now_ps, .qp = qp, .psn = psn, .what = WEFT_FOLLOWED_FINISHED});
+        if (__builtin_expect(nic->port.follow != NULL, 0) && weft__follow_has_qp(nic->port.follow, qp))
+            weft__follow_note(nic->port.follow, w->now_ps, WEFT_FOLLOWED_FINISHED, 0, qp, psn);
         if (__builtin_expect(nic->trace != NULL, 0)) {
             struct weft_event *event = weft__nic_trace_qp(nic, w->now_ps, WEFT_EVENT_FLOW_FINISHED, qp);
             if (event) event->value = w->now_ps - outcome->start_ps;

@@ -69,7 +69,7 @@ static bool may_send(const struct weft_qp_conf *conf, const struct weft_qp_sende
 static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
     const struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     struct weft__follow *f = nic->port.follow;
-    if (!f->qp[qp] || !s->started || s->done) return;
+    if (!weft__follow_has_qp(f, qp) || !s->started || s->done) return;
     enum weft_sender_state state = WEFT_SENDER_READY;
     if (s->next >= s->posted)
         state = WEFT_SENDER_EMPTY;
@@ -79,8 +79,7 @@ static void follow(const struct weft__nic *nic, uint32_t qp, weft_time_ps now) {
         state = WEFT_SENDER_HELD;
     else if (s->next_send_ps > now)
         state = WEFT_SENDER_PACED;
-    weft__follow_add(
-        f, &(struct weft_followed){.time_ps = now, .qp = qp, .what = WEFT_FOLLOWED_SENDER, .state = (uint8_t)state});
+    weft__follow_sender(f, now, qp, state);
 }
 
 /// Puts a queue pair that may send where it belongs: into the list, or to sleep until its pace allows.
