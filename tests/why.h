@@ -19,6 +19,10 @@ struct explained {
 static inline struct explained *explain(struct run *r, const char *text) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct explained *e = weft_arena_alloc(arena, 1, sizeof *e); // stays where it is: whys point into it
+    bool *port = weft_arena_alloc(arena, r->topology->ports, sizeof *port);
+    for (uint32_t i = 0; i < r->topology->ports; i++)
+        port[i] = true;
+    e->follow.port = port;
     e->arena = arena;
     e->outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e->follow}, text);
     assert_int_equal(e->outcome->digest, r->outcome->digest);

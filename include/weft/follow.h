@@ -12,6 +12,9 @@ enum weft_followed_what {
     WEFT_FOLLOWED_PAUSED,   ///< the port may not send `priority`
     WEFT_FOLLOWED_RESUMED,  ///< it may again
     WEFT_FOLLOWED_SENDER,   ///< from now on `state` is what a queue pair's sender is in
+    WEFT_FOLLOWED_CELL,     ///< of a cell fabric: came at came_ps, goes out at time_ps
+    WEFT_FOLLOWED_CROSS,    ///< a cell of a Clique, came at came_ps: begins to cross a switch to `port` at time_ps
+    WEFT_FOLLOWED_STAGE,    ///< a packet enters `state` of its life in a cell fabric
     WEFT_FOLLOWED_FINISHED, ///< packet `psn` of `qp` was the last that the flow's receiver needed
 };
 
@@ -24,24 +27,36 @@ enum weft_sender_state {
     WEFT_SENDER_HELD,   ///< the end of a pause by source flow control
 };
 
+/// Of a packet in a cell fabric.
+enum weft_packet_stage {
+    WEFT_STAGE_BLOCKED,   ///< DSF: first of its VOQ, with credits, and no lane or deep buffer lets it go
+    WEFT_STAGE_ASKED,     ///< Clique: its RTS is sent; psn and its slot, in busy_ps
+    WEFT_STAGE_GRANTED,   ///< Clique: its CTS is sent at time_ps, its RTS came at came_ps; psn is its slot
+    WEFT_STAGE_CLEARED,   ///< its credits, or its CTS, are there
+    WEFT_STAGE_CUT,       ///< it becomes cells
+    WEFT_STAGE_WHOLE,     ///< Clique: all its cells have come
+    WEFT_STAGE_DELIVERED, ///< whole and in turn: it joins the queue of its port
+};
+
 struct weft_followed {
     weft_time_ps time_ps;
     // FRAME
     weft_time_ps busy_ps;    ///< until when the port can send nothing else
     weft_time_ps sent_ps;    ///< what the far end waits for has left: all of it, or to cut through its first bytes
     weft_time_ps arrival_ps; ///< the far end acts on it; WEFT_TIME_NEVER: lost on the link
+    weft_time_ps came_ps;    ///< CELL, CROSS, STAGE
     uint32_t port;           ///< that it happened at
     uint32_t qp, psn;
     uint8_t what;     ///< enum weft_followed_what
     uint8_t kind;     ///< FRAME: enum weft_packet_kind
     uint8_t priority; ///< FRAME, PAUSED, RESUMED
-    uint8_t state;    ///< SENDER: enum weft_sender_state
+    uint8_t state;    ///< SENDER: enum weft_sender_state; STAGE; CROSS: it is at its end; CELL, CROSS: VC
 };
 
 struct weft_follow_log;
 struct weft_follow {
-    const bool *flow; ///< [flows]: those to be followed; NULL: all, and all else that ports send
-    const bool *port; ///< [ports]: those of which every frame is kept, if not all flows are followed; NULL: none
+    const bool *flow; ///< [flows]: those whose data is followed; NULL: all
+    const bool *port; ///< [ports]: those of which every frame is kept; NULL: none
     struct weft_follow_log *log; ///< what came of it; lives as long as the outcome. Free it before that.
 };
 void weft_follow_free(struct weft_follow *follow);

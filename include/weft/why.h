@@ -5,8 +5,8 @@
 //
 // At one time one part counts. At the sender, where causes overlap, the first of these: a frame of the flow's queue
 // pair on the wire; the packet is sent again; nothing to send; the window; a pause of the port; source flow control;
-// the pace of congestion control; a frame of another; arbitration. At a port on the way: a pause; a frame of another;
-// arbitration.
+// the pace of congestion control; a frame of another; arbitration. At a port on the way, of frames or cells: a pause;
+// a frame or cell of another; arbitration, or at a link with credits: credits.
 #ifndef WEFT_WHY_H
 #define WEFT_WHY_H
 
@@ -27,7 +27,10 @@
     X(REQUEST, "request", "of a READ, until its responder begins")                                                     \
     X(RETRANSMISSION, "retransmission", "what was lost is sent again")                                                 \
     X(ARBITRATION, "arbitration", "its turn has not come, though its port is free")                                    \
-    X(FABRIC, "fabric", "between the boxes at the edges of a cell fabric: credits or RTS, cells, reassembly")          \
+    X(CREDITS, "credits", "a virtual output queue waits for credits, or a cell for those of the next switch")          \
+    X(CLEAR, "clear-to-send", "from the request to send until it is answered")                                         \
+    X(REASSEMBLY, "reassembly", "whole, and those before it are not, or its other cells have not come")                \
+    X(FABRIC, "fabric", "of a cell fabric, where no other part was seen")                                              \
     X(HOST, "host", "the receiver takes its data more slowly than it comes, or the job consumes it later")
 enum weft_why_kind {
 #define X(e, name, help) WEFT_WHY_##e,

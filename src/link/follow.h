@@ -15,7 +15,7 @@ struct weft__follow_record {
     uint32_t busy_ps; ///< FRAME: how long its port is busy
     uint16_t port;    ///< of the node
     uint8_t what;     ///< of enum weft_followed_what (4 bits), then state, or kind of a frame
-    uint8_t priority : 3, lost : 1, more : 1;
+    uint8_t priority : 3, lost : 1, more : 1, home : 1;
 };
 _Static_assert(sizeof(struct weft__follow_record) == 24, "compact");
 
@@ -28,8 +28,8 @@ struct weft__follow_chunk {
 /// Of a node.
 struct weft__follow {
     struct weft__follow_record *at, *end; ///< in the last chunk
-    const uint8_t *qp;                    ///< [queue pairs]: whether it is followed; NULL: every frame is kept
-    const uint8_t *all;                   ///< [ports of the node]: every frame is kept
+    const uint8_t *qp;                    ///< [queue pairs]: whether its data is followed; NULL: all data is
+    const uint8_t *all;                   ///< [ports of the node]: every frame is kept; NULL: of none
     uint32_t *state;                      ///< [queue pairs] of all nodes: the sender's last, and at which node
     struct weft__follow_chunk *first, *last;
     uint32_t port0; ///< among all ports
@@ -47,11 +47,19 @@ static inline struct weft__follow_record *weft__follow_add(struct weft__follow *
     return f->at++;
 }
 
+/// Two that stay together.
+static inline struct weft__follow_record *weft__follow_add_two(struct weft__follow *f) {
+    if (__builtin_expect(f->end - f->at < 2, 0)) weft__follow_grow(f);
+    f->at += 2;
+    return f->at - 2;
+}
+
 static inline bool weft__follow_has_qp(const struct weft__follow *f, uint32_t qp) {
     return !f->qp || f->qp[qp];
 }
 static inline bool weft__follow_has(const struct weft__follow *f, uint32_t port, const struct weft_packet *p) {
-    return !f->qp || f->all[port - f->port0] || (p->kind < WEFT_PACKET_PFC && f->qp[p->qp]);
+    if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(f, p->qp)) return true;
+    return f->all && f->all[port - f->port0];
 }
 
 static inline void weft__follow_note(struct weft__follow *f, weft_time_ps at, enum weft_followed_what what,
@@ -67,6 +75,15 @@ static inline void weft__follow_pause(struct weft__follow *f, uint32_t port, wef
                                      .port = (uint16_t)(port - f->port0),
                                      .what = paused ? WEFT_FOLLOWED_PAUSED : WEFT_FOLLOWED_RESUMED,
                                      .priority = priority & 7u};
+}
+
+/// `first`, and two more times: of a cell its arrival and when it came.
+static inline void weft__follow_two(struct weft__follow *f, struct weft__follow_record first, weft_time_ps a,
+                                    weft_time_ps b) {
+    struct weft__follow_record *r = weft__follow_add_two(f);
+    first.more = true;
+    r[0] = first;
+    r[1] = (struct weft__follow_record){.time_ps = a, .qp = (uint32_t)b, .psn = (uint32_t)(b >> 32)};
 }
 
 /// What a sender is in from `at` on; what it was in already is not noted again.

@@ -133,9 +133,8 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
 /// A frame that is followed is sent.
 static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
                           weft_time_ps sent, bool lost) {
-    struct weft__follow_record *r = weft__follow_add(port->follow);
     weft_time_ps busy = port->busy_until_ps - now;
-    *r = (struct weft__follow_record){.time_ps = now,
+    struct weft__follow_record one = {.time_ps = now,
                                       .qp = packet->qp,
                                       .psn = psn,
                                       .busy_ps = (uint32_t)busy,
@@ -143,16 +142,10 @@ static inline void follow(struct weft__port *port, weft_time_ps now, const struc
                                       .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (uint32_t)packet->kind << 4),
                                       .priority = packet->priority,
                                       .lost = lost};
-    if (__builtin_expect(!port->wire && !port->members && busy <= UINT32_MAX, 1)) return;
-    if (port->follow->at == port->follow->end) { // the two stay together
-        struct weft__follow_record first = *--port->follow->at;
-        weft__follow_grow(port->follow);
-        r = weft__follow_add(port->follow);
-        *r = first;
-    }
-    r->more = true;
-    *weft__follow_add(port->follow) = (struct weft__follow_record){
-        .time_ps = sent, .qp = (uint32_t)port->busy_until_ps, .psn = (uint32_t)(port->busy_until_ps >> 32)};
+    if (__builtin_expect(port->wire || port->members || busy > UINT32_MAX, 0))
+        weft__follow_two(port->follow, one, sent, port->busy_until_ps);
+    else
+        *weft__follow_add(port->follow) = one;
 }
 
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,

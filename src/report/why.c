@@ -18,7 +18,7 @@ const char *const weft_why_helps[WEFT_WHYS] = {
 
 // --- finding frames -----------------------------------------------------------------------------------------------
 
-static int by_packet(const void *a, const void *b) {
+int weft__why_by_packet(const void *a, const void *b) {
     const struct weft_followed *x = *(const struct weft_followed *const *)a;
     const struct weft_followed *y = *(const struct weft_followed *const *)b;
     if (x->qp != y->qp) return x->qp < y->qp ? -1 : 1;
@@ -38,6 +38,7 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     y->own = weft_follow_list(follow, arena);
     y->all = others && others != follow ? weft_follow_list(others, arena) : y->own;
     y->frame = weft_arena_alloc(arena, y->own.n, sizeof *y->frame);
+    y->cell = weft_arena_alloc(arena, y->own.n, sizeof *y->cell);
     y->finished = weft_arena_alloc(arena, w->flows, sizeof *y->finished);
     y->qp0 = weft_arena_alloc(arena, w->flows + (size_t)1, sizeof *y->qp0);
     for (uint32_t i = 0; i < w->flows; i++)
@@ -45,11 +46,14 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     for (uint64_t i = 0; i < y->own.n; i++) {
         const struct weft_followed *f = &y->own.followed[i];
         if (is_data(f)) y->frame[y->frames++] = f;
+        bool in_fabric = f->what >= WEFT_FOLLOWED_CELL && f->what <= WEFT_FOLLOWED_STAGE;
+        if (in_fabric) y->cell[y->cells++] = f;
         if (f->what == WEFT_FOLLOWED_FINISHED) y->finished[weft__why_flow_of(y, f->qp)] = f;
     }
     const struct weft_outcome *o = run->outcome;
     if (o->recorded) y->pause = weft_pauses_list(o->record, o->recorded, run->topology->ports, arena, &y->pauses);
-    if (y->frames) qsort(y->frame, y->frames, sizeof *y->frame, by_packet);
+    if (y->frames) qsort(y->frame, y->frames, sizeof *y->frame, weft__why_by_packet);
+    if (y->cells) qsort(y->cell, y->cells, sizeof *y->cell, weft__why_by_packet);
     return y;
 }
 
@@ -72,7 +76,7 @@ static uint64_t frames_of(const struct weft_whys *y, uint32_t qp, uint32_t psn) 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         const struct weft_followed *at = &key;
-        if (by_packet(&y->frame[middle], &at) < 0)
+        if (weft__why_by_packet(&y->frame[middle], &at) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -96,7 +100,7 @@ static uint32_t node_of(const struct weft_whys *y, uint32_t port) {
     return y->run->topology->port[port].node;
 }
 
-static uint32_t far_node(const struct weft_whys *y, uint32_t port) {
+uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port) {
     return node_of(y, y->run->topology->port[port].peer);
 }
 
@@ -107,7 +111,7 @@ static const struct weft_followed *last_arrived(const struct weft_whys *y, uint3
     uint32_t dst = t->host[y->run->workload->flow[flow].dst];
     for (uint64_t i = frames_of(y, y->qp0[flow], 0); i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++) {
         const struct weft_followed *f = y->frame[i];
-        if (far_node(y, f->port) == dst && f->arrival_ps <= by && (!last || f->arrival_ps >= last->arrival_ps))
+        if (weft__why_far_node(y, f->port) == dst && f->arrival_ps <= by && (!last || f->arrival_ps >= last->arrival_ps))
             last = f;
     }
     return last;
@@ -159,6 +163,8 @@ enum weft_status weft_why_ports(const struct weft_whys *y, uint32_t flow, bool *
     enum weft_status status = find_path(y, flow, &path, ret_error);
     for (uint32_t i = 0; !status && i < path.hops; i++)
         ret_port[path.hop[i]->port] = true;
+    for (uint32_t i = 0; !status && i + 1 < path.hops; i++)
+        weft__why_fabric_ports(y, path.hop[i], path.hop[i + 1], ret_port);
     return status;
 }
 
@@ -231,7 +237,7 @@ static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft
 static void add_link(const struct weft_whys *y, struct weft__why_list *l, const struct weft_followed *hop) {
     const struct weft_topology *t = y->run->topology;
     weft_time_ps delay = t->link[t->port[hop->port].link].delay_ps, left = hop->arrival_ps - hop->sent_ps;
-    struct weft__why_name port = {WEFT__WHY_PORT, hop->port, 0}, far = {WEFT__WHY_NODE, far_node(y, hop->port), 0};
+    struct weft__why_name port = {WEFT__WHY_PORT, hop->port, 0}, far = {WEFT__WHY_NODE, weft__why_far_node(y, hop->port), 0};
     if (delay > left) delay = left;
     weft__why_add(l, (struct weft__why_time){WEFT_WHY_SERIALISATION, port, {.id = 0}, hop->sent_ps - hop->time_ps});
     weft__why_add(l, (struct weft__why_time){WEFT_WHY_PROPAGATION, port, {.id = 0}, delay});
@@ -241,15 +247,12 @@ static void add_link(const struct weft_whys *y, struct weft__why_list *l, const 
 /// From the arrival of a frame until it is sent on, or to the end.
 static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, uint32_t i, struct weft__why_list *l) {
     const struct weft_followed *hop = p->hop[i], *next = i + 1 < p->hops ? p->hop[i + 1] : NULL;
-    uint32_t far = far_node(y, hop->port);
+    uint32_t far = weft__why_far_node(y, hop->port);
     if (!next) {
         struct weft__why_name host = {WEFT__WHY_NODE, far, 0};
         weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, p->end->time_ps - hop->arrival_ps});
-    } else if (far == node_of(y, next->port)) {
-        weft__why_port(y, p, next, hop->arrival_ps, l);
     } else {
-        struct weft__why_name edges = {WEFT__WHY_NODES, far, node_of(y, next->port)};
-        weft__why_add(l, (struct weft__why_time){WEFT_WHY_FABRIC, edges, {.id = 0}, next->time_ps - hop->arrival_ps});
+        weft__why_port(y, p, next, weft__why_fabric(y, p, hop, next, l), l);
     }
 }
 

@@ -15,6 +15,8 @@ struct weft_whys {
     struct weft_followed_list own, all;  ///< of the flows; every frame of some ports
     const struct weft_followed **frame; ///< [frames] of data, by queue pair, packet and time
     uint64_t frames;
+    const struct weft_followed **cell; ///< [cells] of data, and stages, likewise
+    uint64_t cells;
     const struct weft_followed **finished; ///< [flows], NULL: it did not finish, or was not followed
     uint32_t *qp0;                         ///< [flows + 1]: the first queue pair
     const struct weft_pause *pause;        ///< [pauses] of the run's events
@@ -58,6 +60,20 @@ struct weft__why_list {
 };
 /// Adds time to the part of that kind, place and cause.
 void weft__why_add(struct weft__why_list *l, struct weft__why_time part);
+
+/// From the arrival of a frame at a box of a cell fabric until it joins the queue of `next`, at the box that it leaves
+/// by: when that is, in parts.
+weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_path *path,
+                              const struct weft_followed *hop, const struct weft_followed *next,
+                              struct weft__why_list *l);
+/// The ports within a cell fabric that it used.
+void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followed *hop,
+                            const struct weft_followed *next, bool *ret_port);
+int weft__why_by_packet(const void *a, const void *b);
+uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port);
+/// What a cell waits for at its port: others, or else `idle`.
+void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,
+                     weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l);
 
 /// From the flow's start until its critical packet is sent.
 void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l);

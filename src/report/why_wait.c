@@ -24,6 +24,7 @@ struct wait {
     weft_time_ps from_ps, to_ps, lost_ps; ///< lost: when the critical packet was sent first, in vain; never
     weft_time_ps *cut;
     uint32_t cuts;
+    enum weft_why_kind idle; ///< on the way: what it is that holds if nothing else does
     struct weft__why_list *list;
 };
 
@@ -48,7 +49,7 @@ static void find_frames(struct wait *x) {
     uint32_t highest = 0; // PSN of the queue pair, + 1
     x->frames = layer_new(x, n);
     for (uint64_t i = 0; i < n; i++) {
-        if (f[i].what != WEFT_FOLLOWED_FRAME) continue;
+        if (f[i].what != WEFT_FOLLOWED_FRAME && f[i].what != WEFT_FOLLOWED_CELL) continue;
         bool own = f[i].qp == x->qp && f[i].kind == WEFT_PACKET_DATA, again = own && f[i].psn < highest;
         if (own && !again) highest = f[i].psn + 1;
         add_span(x, &x->frames, (struct span){f[i].time_ps, f[i].busy_ps, &f[i], again});
@@ -195,7 +196,7 @@ static void add_port_piece(const struct wait *x, weft_time_ps time, const struct
     else if (frame)
         add(x, WEFT_WHY_QUEUEING, frame_cause(x, frame->of), time);
     else
-        add(x, WEFT_WHY_ARBITRATION, (struct weft__why_name){.what = WEFT__WHY_NOTHING}, time);
+        add(x, x->idle, (struct weft__why_name){.what = WEFT__WHY_NOTHING}, time);
 }
 
 static void add_pieces(struct wait *x, bool sender) {
@@ -234,8 +235,8 @@ void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *pa
     add_pieces(&x, true);
 }
 
-void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
-                    weft_time_ps from, struct weft__why_list *l) {
+static void explain(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                    weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
     struct wait x = {
         .y = y,
         .path = path,
@@ -243,11 +244,22 @@ void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path
         .priority = hop->priority,
         .qp = hop->qp,
         .from_ps = from,
-        .to_ps = hop->time_ps,
+        .to_ps = to,
         .lost_ps = WEFT_TIME_NEVER,
+        .idle = idle,
         .list = l,
     };
     find_frames(&x);
     find_pauses(&x);
     add_pieces(&x, false);
+}
+
+void weft__why_port(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *hop,
+                    weft_time_ps from, struct weft__why_list *l) {
+    explain(y, path, hop, from, hop->time_ps, WEFT_WHY_ARBITRATION, l);
+}
+
+void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,
+                     weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l) {
+    explain(y, path, cell, from, to, idle, l);
 }

@@ -32,12 +32,12 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     uint8_t *qp = NULL, *all = NULL;
     if (follow->flow) {
         qp = weft_arena_alloc(net->arena_qp, net->qps, sizeof *qp);
-        all = weft_arena_alloc(net->arena_qp, t->ports, sizeof *all);
         for (uint32_t q = 0; q < net->qps; q++)
             qp[q] = follow->flow[net->qp[q].flow];
-        for (uint32_t i = 0; i < t->ports && follow->port; i++)
-            all[i] = follow->port[i];
     }
+    if (follow->port) all = weft_arena_alloc(net->arena_qp, t->ports, sizeof *all);
+    for (uint32_t i = 0; all && i < t->ports; i++)
+        all[i] = follow->port[i];
     for (uint32_t n = 0; n < t->nodes; n++)
         log->node[n] = (struct weft__follow){
             .qp = qp, .all = all ? all + t->node[n].port0 : NULL, .state = state, .port0 = t->node[n].port0};
@@ -88,6 +88,15 @@ static struct weft_followed followed_of(const struct weft_follow_log *log, uint3
                               .what = r->what & 15,
                               .priority = r->priority,
                               .state = r->what >> 4};
+    if (r->more) f.came_ps = (weft_time_ps)r[1].psn << 32 | r[1].qp;
+    f.busy_ps = r->busy_ps;
+    if (f.what == WEFT_FOLLOWED_CELL || f.what == WEFT_FOLLOWED_CROSS) {
+        f.kind = WEFT_PACKET_DATA;
+        f.busy_ps = r->time_ps + r->busy_ps;
+        f.arrival_ps = f.sent_ps = r[1].time_ps;
+        f.state = f.what == WEFT_FOLLOWED_CROSS && r->home ? UINT8_MAX : (uint8_t)r[1].busy_ps;
+        if (r->lost) f.arrival_ps = WEFT_TIME_NEVER;
+    }
     if (f.what != WEFT_FOLLOWED_FRAME) return f;
     const struct wire *wire = &log->wire[f.port];
     f.kind = f.state;

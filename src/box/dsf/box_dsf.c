@@ -17,6 +17,11 @@ static void connect_lane(struct weft__network *net, uint32_t port, const struct 
     struct weft__port_peer peer = weft__network_peer(net, port);
     bool connected = weft__lanes_connect(lanes, lane, &t->link[info->link], &peer, setup->faults);
     assert(connected); // weft_simulation_check has seen to it
+    lanes->follow = weft__network_follow(net, info->node);
+    if (!lanes->follow) return;
+    if (!lanes->follow_port)
+        lanes->follow_port = weft_arena_alloc(net->arena_switch, lanes->n, sizeof *lanes->follow_port);
+    lanes->follow_port[lane] = (uint16_t)(port - t->node[info->node].port0);
 }
 
 static weft_time_ps calc_cell_least(const struct weft_topology *t, uint32_t port) {

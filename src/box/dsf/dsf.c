@@ -109,6 +109,23 @@ void weft__lane_finish(const struct weft__lanes *lanes, const struct weft__cell_
         (uint64_t)((unsigned __int128)lane->wait_ps_max * rate->speed.byte_den / rate->speed.byte_num);
 }
 
+void weft__lane_follow(struct weft__lanes *lanes, const struct weft__cell_lane *lane, weft_time_ps now,
+                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps arrival) {
+    struct weft__follow *f = lanes->follow;
+    uint32_t port = lanes->follow_port[lane - lanes->lane], qp = cell->qp & WEFT__CELL_QP;
+    weft_time_ps came = lanes->came_ps ? lanes->came_ps : now;
+    if (cell->kind != WEFT_PACKET_DATA || !(weft__follow_has_qp(f, qp) || (f->all && f->all[port]))) return;
+    weft__follow_two(f,
+                     (struct weft__follow_record){.time_ps = begin,
+                                                  .qp = qp,
+                                                  .psn = cell->psn,
+                                                  .busy_ps = (uint32_t)(lane->busy_until_ps - begin),
+                                                  .port = (uint16_t)port,
+                                                  .what = WEFT_FOLLOWED_CELL,
+                                                  .priority = cell->priority},
+                     arrival, came);
+}
+
 // --- which lane ---------------------------------------------------------------------------------------------------
 
 void weft__spray_init(struct weft__spray *spray, const struct weft_eligible_box *eligible, uint32_t ins,

@@ -156,6 +156,9 @@ struct weft__lanes {
     struct weft_histogram *cells; ///< before each cell when it came, of its worker; NULL: not counted
     struct weft__trace *trace;    ///< of the box; NULL: not recorded
     const uint16_t *port;         ///< [n] of the node; set if recorded
+    struct weft__follow *follow;  ///< NULL: nothing is followed
+    uint16_t *follow_port;        ///< [n] of the node; set if something is followed
+    weft_time_ps came_ps;         ///< of the cell to be sent, if it has waited in a queue; 0: it has not
 };
 
 /// False: more different rates at one box than it can have.
@@ -198,6 +201,16 @@ static inline void weft__lane_note_wait(struct weft__lanes *lanes, struct weft__
         lane->wait_ps_max = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
 }
 
+/// A cell of data leaves, for who follows it.
+void weft__lane_follow(struct weft__lanes *lanes, const struct weft__cell_lane *lane, weft_time_ps now,
+                       const struct weft_packet *cell, weft_time_ps begin, weft_time_ps arrival);
+/// A packet of data enters a stage.
+static inline void weft__lanes_follow_stage(const struct weft__lanes *lanes, weft_time_ps now,
+                                            const struct weft_packet *p, uint32_t qp, enum weft_packet_stage stage) {
+    if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(lanes->follow, qp))
+        weft__follow_note(lanes->follow, now, WEFT_FOLLOWED_STAGE, stage, qp, p->psn);
+}
+
 /// A cell of data leaves at `begin`, when the lane is free.
 static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__cell_lane *lane, struct weft__worker *w,
                                        const struct weft_packet *cell, weft_time_ps begin) {
@@ -216,6 +229,8 @@ static inline void weft__lane_transmit(struct weft__lanes *lanes, struct weft__c
     if (__builtin_expect(lane->faults != NULL, 0) && weft__lane_loses(lanes, lane, w, cell, begin, begin + time))
         return;
     if (__builtin_expect(cells > 1, 0) && lane->through) time = rate->cell_ps;
+    if (__builtin_expect(lanes->follow != NULL, 0))
+        weft__lane_follow(lanes, lane, w->now_ps, cell, begin, begin + time + lane->delay_ps);
     weft__lane_arrive(lane, w, cell, begin + time + lane->delay_ps);
 }
 

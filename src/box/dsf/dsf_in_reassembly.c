@@ -54,6 +54,8 @@ static void deliver(struct weft__node *node, struct weft__in *in, struct weft__w
     p->dst = p->kind == WEFT_PACKET_DATA ? qp->dst : qp->src;
     p->entropy = qp->entropy & 0x3fffu;
     p->spare = 0;
+    if (__builtin_expect(in->lanes.follow != NULL, 0))
+        weft__lanes_follow_stage(&in->lanes, w->now_ps, p, p->qp, WEFT_STAGE_DELIVERED);
     struct weft__outside_exit at = {in->self, in->port_of_host[p->dst]};
     if (weft__in_is_outside(in, p->dst) &&
         !(weft__outside_exit(in->outside, w->now_ps, p, from, &at) && at.in == in->self) &&

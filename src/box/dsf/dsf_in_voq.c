@@ -184,10 +184,15 @@ static inline weft_time_ps may_leave(struct weft__in *in, weft_time_ps now, cons
 }
 
 /// Joins those that wait for lanes, or for HBM.
-static void wait_for_lanes(struct weft__node *node, struct weft__in *in, uint32_t number, weft_time_ps until) {
+static void wait_for_lanes(struct weft__node *node, struct weft__in *in, struct weft__worker *w, uint32_t number,
+                           weft_time_ps until) {
     struct weft__voq *v = &in->voq[number];
     uint32_t key = weft__in_box_key(in, WEFT__IN_KEY_ROOM);
     if (until < weft__timer_at(&node->timers, key)) weft__timer_set(&node->timers, key, until);
+    if (__builtin_expect(in->lanes.follow != NULL, 0)) {
+        const struct weft_packet *p = weft__fifo_head(&v->fifo);
+        weft__lanes_follow_stage(&in->lanes, w->now_ps, p, p->qp, WEFT_STAGE_BLOCKED);
+    }
     if (v->waits) return;
     v->waits = true;
     v->next = in->waiting == WEFT_NONE ? number : in->voq[in->waiting].next;
@@ -206,6 +211,10 @@ static void send_first(struct weft__node *node, struct weft__in *in, struct weft
     in->voq_bytes -= p.bytes;
     v->active_ps = w->now_ps;
     weft_histogram_add(&in->counts.seen->voq_ns, (w->now_ps - p.time_ps) / WEFT_PS_PER_NS);
+    if (__builtin_expect(in->lanes.follow != NULL, 0)) {
+        weft__lanes_follow_stage(&in->lanes, w->now_ps, &p, p.qp, WEFT_STAGE_CLEARED);
+        if (v->to == in->self) weft__lanes_follow_stage(&in->lanes, w->now_ps, &p, p.qp, WEFT_STAGE_DELIVERED);
+    }
     weft__ether_release(&in->ether, node, w, &p);
     if (v->to == in->self)
         weft__ether_send(&in->ether, node, w, &p, v->port);
@@ -221,7 +230,7 @@ static void serve(struct weft__node *node, struct weft__in *in, struct weft__wor
     while (v->fifo.n && v->balance > 0 && !v->waits) {
         weft_time_ps free_ps = may_leave(in, w->now_ps, v);
         if (__builtin_expect(free_ps > 0, 0))
-            wait_for_lanes(node, in, number, free_ps);
+            wait_for_lanes(node, in, w, number, free_ps);
         else
             send_first(node, in, w, v, &last);
     }
@@ -248,7 +257,7 @@ void weft__in_on_lanes(struct weft__node *node, struct weft__in *in, struct weft
             v->waits = false;
             if (!v->fifo.n || v->balance <= 0) continue; // it asks when it has packets
             if (free_ps) {
-                wait_for_lanes(node, in, number, free_ps);
+                wait_for_lanes(node, in, w, number, free_ps);
                 continue;
             }
             send_first(node, in, w, v, &(struct cell){0}); // others come between its packets

@@ -23,7 +23,9 @@ void weft__lane_queue_send(struct weft__lane_queues *q, struct weft__node *node,
         weft__lane_transmit(q->lanes, lane, w, cell, w->now_ps);
         return;
     }
-    weft__fifo_push(&queue->fifo, q->pool, cell);
+    struct weft_packet kept = *cell;
+    kept.time_ps = w->now_ps;
+    weft__fifo_push(&queue->fifo, q->pool, &kept);
     queue->cells += weft__cell_count(cell);
     if (queue->fifo.n == 1) weft__lane_queue_serve(q, node, w, k);
 }
@@ -34,7 +36,9 @@ void weft__lane_queue_serve(struct weft__lane_queues *q, struct weft__node *node
         struct weft_packet cell;
         weft__fifo_pop(&queue->fifo, q->pool, &cell);
         queue->cells -= weft__cell_count(&cell);
+        q->lanes->came_ps = cell.time_ps;
         weft__lane_transmit(q->lanes, &q->lanes->lane[k], w, &cell, w->now_ps);
+        q->lanes->came_ps = 0;
     }
     if (queue->fifo.n && !queue->stopped) weft__timer_set(&node->timers, q->key0 + k, q->lanes->lane[k].busy_until_ps);
 }

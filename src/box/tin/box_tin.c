@@ -85,6 +85,7 @@ static void tin_connect(struct weft__network *net, uint32_t port, const struct w
         .tap = ends->tap,
     };
     weft__gnet_connect(&tin->gnet, k, &setup);
+    tin->gnet.follow_log = weft__network_follow(net, own->node);
 }
 
 static struct weft__box_reaction tin_reaction(const struct weft_device_conf *conf, const struct weft_topology *t,

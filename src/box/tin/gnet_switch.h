@@ -226,6 +226,7 @@ struct weft__gnet {
     struct weft__gnet_turns *turns;                      ///< [ports]; NULL: outputs have turns of all VCs together
     uint64_t outward[(1 << WEFT__GNET_FETCH_BITS) / 64]; ///< slots of the egress buffer, of packets that leave so
     struct weft__trace *trace;                           ///< NULL: not recorded
+    struct weft__follow *follow_log;                     ///< NULL: nothing is followed
     struct weft_tin_outcome counts;
 };
 _Static_assert(offsetof(struct weft__gnet, cells) == 2 * 64 && offsetof(struct weft__gnet, columns) == 3 * 64, "lines");

@@ -127,6 +127,13 @@ struct weft__tin {
     weft_time_ps sample_interval_ps;
 };
 
+/// A packet of data enters a stage, for who follows it. `psn`: its own, or what stands for it.
+static inline void weft__tin_follow_stage(const struct weft__tin *tin, weft_time_ps now, const struct weft_packet *p,
+                                          uint32_t psn, enum weft_packet_stage stage) {
+    if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(tin->gnet.follow_log, p->qp))
+        weft__follow_note(tin->gnet.follow_log, now, WEFT_FOLLOWED_STAGE, stage, p->qp, psn);
+}
+
 enum { WEFT__TIN_ETHERNET = 0x8000, WEFT__TIN_L2_BYTES = 18 }; ///< Ethernet header and FCS, which stay outside
 
 /// Timer keys: of an Ethernet port, then of the box, then of the cell switch.

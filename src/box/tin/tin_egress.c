@@ -141,6 +141,19 @@ static bool has_room(const struct weft__tin *tin, const struct weft__tin_port *p
     return !port->egress_bytes || port->egress_bytes + bytes <= tin->conf->egress_bytes;
 }
 
+/// An RTS is answered, for who follows its packet: named by its slot where it came in.
+static __attribute__((cold, noinline)) void follow_grant(const struct weft__tin *tin, weft_time_ps now,
+                                                         const struct weft_packet *rts) {
+    struct weft__follow *f = tin->gnet.follow_log;
+    if (rts->kind != WEFT_PACKET_DATA || !weft__follow_has_qp(f, rts->qp)) return;
+    weft__follow_two(f,
+                     (struct weft__follow_record){.time_ps = now,
+                                                  .qp = rts->qp,
+                                                  .psn = rts->psn & 0xffff,
+                                                  .what = (uint8_t)(WEFT_FOLLOWED_STAGE | WEFT_STAGE_GRANTED << 4)},
+                     0, rts->time_ps);
+}
+
 void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft__worker *w, uint32_t k) {
     struct weft__tin_port *port = &tin->port[k];
     const struct weft_switch_conf *ethernet = tin->ether.conf;
@@ -154,6 +167,7 @@ void weft__tin_grant(struct weft__node *node, struct weft__tin *tin, struct weft
         if (slot == WEFT_NONE) return;
         struct weft_packet rts;
         weft__fifo_pop(queue, tin->pool, &rts);
+        if (__builtin_expect(tin->gnet.follow_log != NULL, 0)) follow_grant(tin, w->now_ps, &rts);
         weft__tin_count_ns(&tin->gnet.counts.seen->rts_wait_ns, w->now_ps - rts.time_ps);
         port->rts_bytes[priority] -= bytes;
         if (tin->trace)
@@ -213,6 +227,8 @@ static void deliver(struct weft__node *node, struct weft__tin *tin, struct weft_
     p.bytes = tin->fetch[slot].bytes;
     w->tally.injected_bytes += WEFT__TIN_L2_BYTES;
     free_slot(tin, slot);
+    if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
+        weft__tin_follow_stage(tin, w->now_ps, &p, p.psn, WEFT_STAGE_DELIVERED);
     mark(tin, w->now_ps, &p, k);
     weft__ether_send(&tin->ether, node, w, &p, k);
 }
@@ -278,6 +294,8 @@ void weft__tin_on_data(struct weft__node *node, struct weft__tin *tin, struct we
     add_cell(f, cell, f->packet.bytes + cell->bytes);
     if (f->packet.bytes + WEFT__TIN_L2_BYTES < f->bytes) return;
     f->whole = true;
+    if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
+        weft__tin_follow_stage(tin, w->now_ps, cell, cell->psn, WEFT_STAGE_WHOLE);
     weft__tin_count_ns(&tin->gnet.counts.seen->fetch_ns, w->now_ps - f->since_ps);
     note_transition(tin, w->now_ps, w->now_ps - f->since_ps);
     uint32_t slot = weft__tin_fetch_slot(cell), k = f->port, flow = f->flow;

@@ -68,6 +68,11 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
     if (weft__timer_at(&node->timers, key) == WEFT_TIME_NEVER)
         weft__timer_set(&node->timers, key, w->now_ps + tin->conf->rts_timeout_ps);
     tin->gnet.counts.rts++;
+    if (__builtin_expect(tin->gnet.follow_log != NULL, 0)) {
+        weft__tin_follow_stage(tin, w->now_ps, p, p->psn, WEFT_STAGE_ASKED);
+        if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(tin->gnet.follow_log, p->qp))
+            tin->gnet.follow_log->at[-1].busy_ps = slot;
+    }
     w->tally.injected_bytes += rts.bytes;
     weft__gnet_inject(node, &tin->gnet, w, &rts, WEFT__GNET_IP, weft__gnet_hash(&rts),
                       weft_gnet_class(WEFT_GNET_KIND_RTS, weft__tin_level(tin, p->priority)));
@@ -153,6 +158,8 @@ static void send(struct weft__node *node, struct weft__tin *tin, struct weft__wo
              most = (uint32_t)tin->conf->train * WEFT_GNET_PAYLOAD;
     struct weft_packet cell = s->packet;
     cell.dst = weft__gnet_pair(s->to, s->fetch);
+    if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
+        weft__tin_follow_stage(tin, w->now_ps, &cell, cell.psn, WEFT_STAGE_CUT);
     leave(node, tin, w, slot);
     w->tally.delivered_bytes +=
         WEFT__TIN_L2_BYTES; // the Ethernet header goes no further; another is put before it at the egress
@@ -192,6 +199,8 @@ void weft__tin_on_clear(struct weft__node *node, struct weft__tin *tin, struct w
     }
     s->fetch = (uint16_t)cell->psn;
     s->is_asked_for = true;
+    if (__builtin_expect(tin->gnet.follow_log != NULL, 0))
+        weft__tin_follow_stage(tin, w->now_ps, &s->packet, s->packet.psn, WEFT_STAGE_CLEARED);
     if (s->complete_ps <= w->now_ps) send(node, tin, w, slot);
 }
 

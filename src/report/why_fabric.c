@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a packet did within a cell fabric: from its last cell back to the box where it came in, hop by hop, and what it
+// waited for before it became cells. Whatever was not seen is the part "fabric", so that the sum is exact.
+#include "report/why.h"
+
+/// Of the packet's last cell, the last hop first.
+struct crossing {
+    const struct weft_followed *stage[16];
+    struct {
+        const struct weft_followed *cell, *cross; ///< cross: of a Clique; cell NULL: to its end
+    } hop[WEFT__WHY_HOPS_MAX];
+    uint32_t hops, from, to; ///< nodes
+};
+
+struct found {
+    const struct weft_whys *y;
+    const struct weft_followed *frame;
+    uint64_t first, end; ///< of y->cell
+    weft_time_ps from_ps, to_ps;
+};
+
+static uint32_t node_at(const struct weft_whys *y, uint32_t port) {
+    return y->run->topology->port[port].node;
+}
+
+/// Where those of a packet begin.
+static uint64_t lower(const struct weft_whys *y, uint32_t qp, uint32_t psn) {
+    struct weft_followed key = {.qp = qp, .psn = psn};
+    const struct weft_followed *at = &key;
+    uint64_t low = 0, high = y->cells;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (weft__why_by_packet(&y->cell[middle], &at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct found find(const struct weft_whys *y, const struct weft_followed *hop, const struct weft_followed *next) {
+    struct found f = {.y = y, .frame = next, .from_ps = hop->arrival_ps, .to_ps = next->time_ps};
+    f.first = f.end = lower(y, next->qp, next->psn);
+    while (f.end < y->cells && y->cell[f.end]->qp == next->qp && y->cell[f.end]->psn == next->psn)
+        f.end++;
+    return f;
+}
+
+/// The last time that the packet entered a stage, at this node, by `by`.
+static const struct weft_followed *stage_of(const struct found *f, enum weft_packet_stage stage, uint32_t node,
+                                            weft_time_ps by) {
+    for (uint64_t i = f->end; i-- > f->first;) {
+        const struct weft_followed *c = f->y->cell[i];
+        if (c->what == WEFT_FOLLOWED_STAGE && c->state == stage && node_at(f->y, c->port) == node && c->time_ps <= by &&
+            c->time_ps >= f->from_ps)
+            return c;
+    }
+    return NULL;
+}
+
+/// When its RTS was answered. GRANTED names it by its slot.
+static const struct weft_followed *grant_of(const struct found *f, const struct weft_followed *asked, uint32_t node,
+                                            weft_time_ps by) {
+    const struct weft_whys *y = f->y;
+    const struct weft_followed *last = NULL;
+    for (uint64_t i = lower(y, asked->qp, (uint32_t)asked->busy_ps);
+         i < y->cells && y->cell[i]->qp == asked->qp && y->cell[i]->psn == asked->busy_ps; i++) {
+        const struct weft_followed *c = y->cell[i];
+        if (c->what == WEFT_FOLLOWED_STAGE && c->state == WEFT_STAGE_GRANTED && node_at(y, c->port) == node &&
+            c->time_ps <= by && c->came_ps >= asked->time_ps)
+            last = c;
+    }
+    return last;
+}
+
+/// The cell that came to a node, at `at` or if `last` at any time before.
+static const struct weft_followed *came_to(const struct found *f, uint32_t node, weft_time_ps at, bool last) {
+    const struct weft_followed *best = NULL;
+    for (uint64_t i = f->first; i < f->end; i++) {
+        const struct weft_followed *c = f->y->cell[i];
+        if (c->what != WEFT_FOLLOWED_CELL || weft__why_far_node(f->y, c->port) != node) continue;
+        if (last ? c->arrival_ps > at || c->time_ps < f->from_ps : c->arrival_ps != at) continue;
+        if (!best || c->arrival_ps >= best->arrival_ps) best = c;
+    }
+    return best;
+}
+
+/// How the cell got to its output: those of a VC keep their order.
+static const struct weft_followed *cross_of(const struct found *f, const struct weft_followed *cell) {
+    uint32_t before = 0;
+    for (uint64_t i = f->first; i < f->end && f->y->cell[i] != cell; i++) {
+        const struct weft_followed *c = f->y->cell[i];
+        before += c->what == WEFT_FOLLOWED_CELL && c->port == cell->port && c->state == cell->state;
+    }
+    for (uint64_t i = f->first; i < f->end; i++) {
+        const struct weft_followed *c = f->y->cell[i];
+        if (c->what == WEFT_FOLLOWED_CROSS && c->port == cell->port && c->state == cell->state && !before--) return c;
+    }
+    return NULL;
+}
+
+/// Where the packet, whole at `at`, was completed.
+static const struct weft_followed *home_of(const struct found *f, uint32_t node, weft_time_ps at) {
+    const struct weft_followed *best = NULL;
+    for (uint64_t i = f->first; i < f->end; i++) {
+        const struct weft_followed *c = f->y->cell[i];
+        if (c->what == WEFT_FOLLOWED_CROSS && c->state == UINT8_MAX && node_at(f->y, c->port) == node &&
+            c->busy_ps <= at && c->time_ps >= f->from_ps && (!best || c->busy_ps >= best->busy_ps))
+            best = c;
+    }
+    return best;
+}
+
+static void follow_dsf(const struct found *f, struct crossing *x, weft_time_ps at) {
+    const struct weft_followed *cell = x->from == x->to ? NULL : came_to(f, x->to, at, true);
+    while (cell && x->hops < WEFT__WHY_HOPS_MAX) {
+        x->hop[x->hops++].cell = cell;
+        if (node_at(f->y, cell->port) == x->from) break;
+        cell = came_to(f, node_at(f->y, cell->port), cell->came_ps, false);
+    }
+}
+
+static void follow_clique(const struct found *f, struct crossing *x, weft_time_ps at) {
+    const struct weft_followed *cross = home_of(f, x->to, at), *cell = NULL;
+    uint32_t node = x->to;
+    while (cross && x->hops < WEFT__WHY_HOPS_MAX) {
+        x->hop[x->hops].cell = cell;
+        x->hop[x->hops++].cross = cross;
+        if (node == x->from || !(cell = came_to(f, node, cross->came_ps, false))) break;
+        node = node_at(f->y, cell->port);
+        cross = cross_of(f, cell);
+    }
+}
+
+/// False: the packet has not been seen to cross a fabric.
+static bool follow(const struct found *f, const struct weft_followed *hop, struct crossing *x) {
+    x->from = weft__why_far_node(f->y, hop->port);
+    x->to = node_at(f->y, f->frame->port);
+    const struct weft_followed *delivered = stage_of(f, WEFT_STAGE_DELIVERED, x->to, f->to_ps);
+    if (!delivered) return false;
+    x->stage[WEFT_STAGE_DELIVERED] = delivered;
+    x->stage[WEFT_STAGE_WHOLE] = stage_of(f, WEFT_STAGE_WHOLE, x->to, delivered->time_ps);
+    for (enum weft_packet_stage s = WEFT_STAGE_BLOCKED; s <= WEFT_STAGE_CUT; s++)
+        x->stage[s] = stage_of(f, s, x->from, delivered->time_ps);
+    const struct weft_followed *asked = x->stage[WEFT_STAGE_ASKED];
+    if (asked) x->stage[WEFT_STAGE_GRANTED] = grant_of(f, asked, x->to, delivered->time_ps);
+    if (x->stage[WEFT_STAGE_WHOLE])
+        follow_clique(f, x, x->stage[WEFT_STAGE_WHOLE]->time_ps);
+    else
+        follow_dsf(f, x, delivered->time_ps);
+    return true;
+}
+
+// --- parts --------------------------------------------------------------------------------------------------------
+
+/// How far the packet's time is explained.
+struct told {
+    const struct weft_whys *y;
+    const struct weft__why_path *path;
+    weft_time_ps at;
+    struct weft__why_list *list;
+};
+
+static void add(struct told *t, weft_time_ps to, enum weft_why_kind kind, struct weft__why_name where,
+                struct weft__why_name because_of) {
+    if (to <= t->at) return;
+    weft__why_add(t->list, (struct weft__why_time){kind, where, because_of, to - t->at});
+    t->at = to;
+}
+
+static void add_wait(struct told *t, const struct weft_followed *cell, weft_time_ps to, enum weft_why_kind idle) {
+    if (to <= t->at) return;
+    weft__why_cells(t->y, t->path, cell, t->at, to, idle, t->list);
+    t->at = to;
+}
+
+static const struct weft__why_name nothing;
+
+/// From one node to the next.
+static void add_cell(struct told *t, const struct weft_followed *cell) {
+    const struct weft_topology *topology = t->y->run->topology;
+    struct weft__why_name port = {WEFT__WHY_PORT, cell->port, 0},
+                          far = {WEFT__WHY_NODE, weft__why_far_node(t->y, cell->port), 0};
+    weft_time_ps delay = topology->link[topology->port[cell->port].link].delay_ps;
+    weft_time_ps sent = cell->arrival_ps - delay < cell->busy_ps ? cell->arrival_ps - delay : cell->busy_ps;
+    if (cell->arrival_ps - cell->time_ps < delay) sent = cell->time_ps;
+    if (cell->came_ps) // whole cells; those of a Clique are acted on from their first bit on
+        add(t, sent, WEFT_WHY_SERIALISATION, port, nothing);
+    weft_time_ps there = t->at + delay;
+    add(t, there < cell->arrival_ps ? there : cell->arrival_ps, WEFT_WHY_PROPAGATION, port, nothing);
+    add(t, cell->arrival_ps, WEFT_WHY_PROCESSING, far, nothing);
+}
+
+/// A cell in a Clique's switch.
+static void add_cross(struct told *t, const struct weft_followed *cross, const struct weft_followed *cell) {
+    struct weft__why_name node = {WEFT__WHY_NODE, node_at(t->y, cross->port), 0};
+    add(t, cross->time_ps, WEFT_WHY_ARBITRATION, node, nothing);
+    if (!cell) {
+        add(t, cross->busy_ps, WEFT_WHY_SERIALISATION, node, nothing);
+        return;
+    }
+    add(t, cross->sent_ps < cell->time_ps ? cross->sent_ps : cell->time_ps, WEFT_WHY_PROCESSING, node, nothing);
+    add_wait(t, cell, cell->time_ps, WEFT_WHY_CREDITS);
+}
+
+static weft_time_ps time_at(const struct crossing *x, enum weft_packet_stage s) {
+    return x->stage[s] ? x->stage[s]->time_ps : 0;
+}
+
+/// Until the packet has its credits or its CTS, and becomes cells.
+static void add_before(struct told *t, const struct crossing *x, uint32_t port) {
+    struct weft__why_name from = {WEFT__WHY_NODE, x->from, 0}, to = {WEFT__WHY_NODE, x->to, 0},
+                          out = {WEFT__WHY_PORT, port, 0};
+    if (!x->stage[WEFT_STAGE_ASKED]) {
+        weft_time_ps cleared = time_at(x, WEFT_STAGE_CLEARED), blocked = time_at(x, WEFT_STAGE_BLOCKED);
+        add(t, blocked && blocked < cleared ? blocked : cleared, WEFT_WHY_CREDITS, from, out);
+        add(t, cleared, WEFT_WHY_ARBITRATION, from, nothing);
+        return;
+    }
+    add(t, time_at(x, WEFT_STAGE_ASKED), WEFT_WHY_PROCESSING, from, nothing);
+    const struct weft_followed *grant = x->stage[WEFT_STAGE_GRANTED];
+    if (grant) add(t, grant->came_ps, WEFT_WHY_CLEAR, from, nothing); // the RTS is on its way
+    if (grant) add(t, grant->time_ps, WEFT_WHY_CLEAR, to, out);       // it stands in the queue of the port
+    add(t, time_at(x, WEFT_STAGE_CLEARED), WEFT_WHY_CLEAR, from, nothing);
+    add(t, time_at(x, WEFT_STAGE_CUT), WEFT_WHY_SERIALISATION, from, nothing); // its last bit has not come
+}
+
+weft_time_ps weft__why_fabric(const struct weft_whys *y, const struct weft__why_path *path,
+                              const struct weft_followed *hop, const struct weft_followed *next,
+                              struct weft__why_list *l) {
+    struct found f = find(y, hop, next);
+    struct crossing x = {.hops = 0};
+    struct told t = {y, path, hop->arrival_ps, l};
+    uint32_t from = weft__why_far_node(y, hop->port), to = node_at(y, next->port);
+    bool seen = follow(&f, hop, &x);
+    if (!seen && from == to) return t.at;
+    struct weft__why_name edges = {WEFT__WHY_NODES, from, to}, at_end = {WEFT__WHY_NODE, to, 0};
+    if (seen) {
+        add_before(&t, &x, next->port);
+        for (uint32_t i = x.hops; i-- > 0;) {
+            const struct weft_followed *cell = x.hop[i].cell, *cross = x.hop[i].cross;
+            if (i + 1 == x.hops) {
+                weft_time_ps came = cross ? cross->came_ps : cell->came_ps;
+                add(&t, came, WEFT_WHY_PROCESSING, (struct weft__why_name){WEFT__WHY_NODE, from, 0}, nothing);
+            }
+            if (cross)
+                add_cross(&t, cross, cell);
+            else
+                add_wait(&t, cell, cell->time_ps, WEFT_WHY_ARBITRATION);
+            if (cell) add_cell(&t, cell);
+        }
+        if (x.hops) add(&t, time_at(&x, WEFT_STAGE_DELIVERED), WEFT_WHY_REASSEMBLY, at_end, nothing);
+    }
+    add(&t, seen ? time_at(&x, WEFT_STAGE_DELIVERED) : next->time_ps, WEFT_WHY_FABRIC, edges, nothing);
+    return t.at;
+}
+
+void weft__why_fabric_ports(const struct weft_whys *y, const struct weft_followed *hop,
+                            const struct weft_followed *next, bool *ret_port) {
+    struct found f = find(y, hop, next);
+    struct crossing x = {.hops = 0};
+    if (!follow(&f, hop, &x)) return;
+    for (uint32_t i = 0; i < x.hops; i++)
+        if (x.hop[i].cell) ret_port[x.hop[i].cell->port] = true;
+}
