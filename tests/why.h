@@ -26,7 +26,7 @@ static inline struct explained *explain(struct run *r, const char *text) {
     e->arena = arena;
     e->outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e->follow}, text);
     assert_int_equal(e->outcome->digest, r->outcome->digest);
-    e->run = (struct weft_run){r->scenario, r->topology, r->workload, e->outcome, {0}, NULL};
+    e->run = (struct weft_run){r->scenario, r->topology, r->workload, e->outcome, {0}, NULL, NULL, 0};
     e->whys = weft_whys_new(&e->run, &e->follow, &e->follow, arena);
     return e;
 }
@@ -64,6 +64,7 @@ static inline uint32_t why_assert_sums(struct run *r, const char *text) {
             assert_true(why.part[i].time_ps > 0 && why.part[i].time_ps <= why.fct_ps);
             sum += why.part[i].time_ps;
         }
+        assert_true(r->outcome->flow[f].packets_again || !why_sum(&why, WEFT_WHY_FABRIC));
         assert_int_equal(why.fct_ps, e->outcome->flow[f].end_ps - r->workload->flow[f].start_ps);
         if (sum != why.fct_ps) fail_msg("flow %u: %" PRIu64 " of %" PRIu64 " ps in\n%s", f, sum, why.fct_ps, text);
         n++;

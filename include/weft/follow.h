@@ -55,8 +55,8 @@ struct weft_followed {
 
 struct weft_follow_log;
 struct weft_follow {
-    const bool *flow; ///< [flows]: those whose data is followed; NULL: all
-    const bool *port; ///< [ports]: those of which every frame is kept; NULL: none
+    const bool *flow;            ///< [flows]: those whose data is followed; NULL: all
+    const bool *port;            ///< [ports]: those of which every frame is kept; NULL: none
     struct weft_follow_log *log; ///< what came of it; lives as long as the outcome. Free it before that.
 };
 void weft_follow_free(struct weft_follow *follow);

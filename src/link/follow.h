@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node keeps of flows that are followed (weft/follow.h): records of 24 bytes in the order in which they were
-// noted, in chunks that never move. What the port's wire implies is not kept, but derived when the log is read. Only the
-// worker of the node touches it.
+// noted, in chunks that never move. What the port's wire implies is not kept, but derived when the log is read. Only
+// the worker of the node touches it.
 #ifndef WEFT_LINK_FOLLOW_H
 #define WEFT_LINK_FOLLOW_H
 
@@ -70,11 +70,10 @@ static inline void weft__follow_note(struct weft__follow *f, weft_time_ps at, en
 
 static inline void weft__follow_pause(struct weft__follow *f, uint32_t port, weft_time_ps at, uint32_t priority,
                                       bool paused) {
-    *weft__follow_add(f) =
-        (struct weft__follow_record){.time_ps = at,
-                                     .port = (uint16_t)(port - f->port0),
-                                     .what = paused ? WEFT_FOLLOWED_PAUSED : WEFT_FOLLOWED_RESUMED,
-                                     .priority = priority & 7u};
+    *weft__follow_add(f) = (struct weft__follow_record){.time_ps = at,
+                                                        .port = (uint16_t)(port - f->port0),
+                                                        .what = paused ? WEFT_FOLLOWED_PAUSED : WEFT_FOLLOWED_RESUMED,
+                                                        .priority = priority & 7u};
 }
 
 /// `first`, and two more times: of a cell its arrival and when it came.

@@ -111,7 +111,8 @@ static const struct weft_followed *last_arrived(const struct weft_whys *y, uint3
     uint32_t dst = t->host[y->run->workload->flow[flow].dst];
     for (uint64_t i = frames_of(y, y->qp0[flow], 0); i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++) {
         const struct weft_followed *f = y->frame[i];
-        if (weft__why_far_node(y, f->port) == dst && f->arrival_ps <= by && (!last || f->arrival_ps >= last->arrival_ps))
+        if (weft__why_far_node(y, f->port) == dst && f->arrival_ps <= by &&
+            (!last || f->arrival_ps >= last->arrival_ps))
             last = f;
     }
     return last;
@@ -237,7 +238,8 @@ static const char *name_of(const struct weft_whys *y, uint32_t flow, struct weft
 static void add_link(const struct weft_whys *y, struct weft__why_list *l, const struct weft_followed *hop) {
     const struct weft_topology *t = y->run->topology;
     weft_time_ps delay = t->link[t->port[hop->port].link].delay_ps, left = hop->arrival_ps - hop->sent_ps;
-    struct weft__why_name port = {WEFT__WHY_PORT, hop->port, 0}, far = {WEFT__WHY_NODE, weft__why_far_node(y, hop->port), 0};
+    struct weft__why_name port = {WEFT__WHY_PORT, hop->port, 0},
+                          far = {WEFT__WHY_NODE, weft__why_far_node(y, hop->port), 0};
     if (delay > left) delay = left;
     weft__why_add(l, (struct weft__why_time){WEFT_WHY_SERIALISATION, port, {.id = 0}, hop->sent_ps - hop->time_ps});
     weft__why_add(l, (struct weft__why_time){WEFT_WHY_PROPAGATION, port, {.id = 0}, delay});

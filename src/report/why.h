@@ -12,7 +12,7 @@ enum { WEFT__WHY_HOPS_MAX = 64 };
 
 struct weft_whys {
     const struct weft_run *run;
-    struct weft_followed_list own, all;  ///< of the flows; every frame of some ports
+    struct weft_followed_list own, all; ///< of the flows; every frame of some ports
     const struct weft_followed **frame; ///< [frames] of data, by queue pair, packet and time
     uint64_t frames;
     const struct weft_followed **cell; ///< [cells] of data, and stages, likewise

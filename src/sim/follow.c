@@ -55,9 +55,8 @@ void weft__follow_collect(struct weft__network *net) {
     for (uint32_t i = 0; i < log->ports; i++) {
         const struct weft__port *port = weft__network_port(net, i);
         if (port)
-            log->wire[i] = (struct wire){
-                port->delay_data_ps, port->gap_ps,
-                port->cut_through ? weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER) : 0};
+            log->wire[i] = (struct wire){port->delay_data_ps, port->gap_ps,
+                                         port->cut_through ? weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER) : 0};
     }
     for (uint32_t n = 0; n < log->nodes; n++)
         weft__follow_settle(&log->node[n]);

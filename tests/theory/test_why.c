@@ -148,6 +148,82 @@ static void sums(void **state) {
     }
 }
 
+/// A packet alone in a DSF: four links, three boxes; credits for a round of control cells between the edges; no other
+/// part.
+static void credits(void **state) {
+    const char *text = "topology: {kind: dsf_l1_zone, rdsws: 8, hosts_per_rdsw: 2}\n"
+                       "workload: [{kind: flow, src: host-0, dst: host-15, size: 200B}]\n";
+    struct run r = run_once(text);
+    struct explained *e = explain(&r, text);
+    struct weft_why why = why_of(e, 0);
+    weft_time_ps propagation = 0, round = 0;
+    for (uint32_t i = 0; i < r.topology->links; i++) // edge links of hosts are 0 and 7; those of the fabric are alike
+        if (r.topology->link[i].delay_ps > round) round = r.topology->link[i].delay_ps;
+    propagation =
+        2 * round + 2 * r.topology->link[r.topology->port[r.topology->node[r.topology->host[0]].port0].link].delay_ps;
+    assert_int_equal(why_sum(&why, WEFT_WHY_PROPAGATION), propagation);
+    assert_int_equal(why_sum(&why, WEFT_WHY_FABRIC), 0);
+    assert_int_equal(why_sum(&why, WEFT_WHY_QUEUEING), 0);
+    assert_int_equal(why_sum(&why, WEFT_WHY_REASSEMBLY), 0);
+    // a request and a credit cross two links and three boxes each, as the cell does
+    assert_true(why_sum(&why, WEFT_WHY_CREDITS) > 4 * round && why_sum(&why, WEFT_WHY_CREDITS) < 8 * round);
+    explained_free(e);
+    run_free(&r);
+}
+
+/// A packet alone in a Clique: it is cleared by a round of RTS and CTS.
+static void cleared(void **state) {
+    const char *text = "topology: {kind: dragonfly, pods: 4, tins: 3}\n"
+                       "workload: [{kind: flow, src: host-0, dst: host-11, size: 20B}]\n";
+    struct run r = run_once(text);
+    struct explained *e = explain(&r, text);
+    struct weft_why why = why_of(e, 0);
+    assert_int_equal(why_sum(&why, WEFT_WHY_FABRIC), 0);
+    assert_int_equal(why_sum(&why, WEFT_WHY_QUEUEING) + why_sum(&why, WEFT_WHY_CREDITS), 0);
+    weft_time_ps hops = 0; // links between the TiNs, and what is behind each before a switch
+    for (uint32_t i = 0; i < why.parts; i++)
+        if ((why.part[i].kind == WEFT_WHY_PROPAGATION || why.part[i].kind == WEFT_WHY_PROCESSING) &&
+            strncmp(why.part[i].where, "host", 4) != 0)
+            hops += why.part[i].time_ps;
+    assert_true(why_sum(&why, WEFT_WHY_CLEAR) > 0 && hops > 0);
+    explained_free(e);
+    run_free(&r);
+}
+
+static uint64_t draw(uint64_t *state, uint64_t n) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % n;
+}
+
+/// Random scenarios over all boxes: parts add up, and of what crosses a fabric without loss no time is unexplained.
+static void random_sums(void **state) {
+    static const char *const topologies[] = {
+        "topology: {kind: leaf_spine, leaves: 3, spines: 2, hosts_per_leaf: 3}\n",
+        "topology: {kind: fat_tree, k: 4, rate: 200Gbps}\n",
+        "topology: {kind: dsf_l1_zone, rdsws: 8, hosts_per_rdsw: 2}\n",
+        "topology: {kind: dragonfly, pods: 4, tins: 3}\n",
+    };
+    static const char *const hosts[] = {
+        "host: {cc: dcqcn}\nswitch: {aqm: {kind: wred, min: 20KB, max: 80KB, max_probability: 50%}}\n",
+        "host: {out_of_order: accept}\n",
+        "host: {window: 32KB}\n",
+        "",
+    };
+    uint64_t seed = 20;
+    for (unsigned i = 0; i < 24; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "%s%srun: {seed: %u}\nworkload: [{kind: incast, sources: host-0..%u, dst: host-7, size: %uB}, {kind: "
+                 "permutation, size: %uB, qps: %u%s}]\n",
+                 topologies[i % 4], hosts[draw(&seed, 4)], (unsigned)draw(&seed, 1000), 1 + (unsigned)draw(&seed, 5),
+                 1 + (unsigned)draw(&seed, 100000), 1 + (unsigned)draw(&seed, 60000), 1 + (unsigned)draw(&seed, 3),
+                 draw(&seed, 3) ? "" : ", verb: read");
+        struct run r = run_once(text);
+        assert_true(why_assert_sums(&r, text) >= 9);
+        run_free(&r);
+    }
+}
+
 static void what_cannot_be_told(void **state) {
     const char *text = STAR "run: {until: 10us}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n";
     struct run r = run_once(text);
@@ -162,10 +238,12 @@ static void what_cannot_be_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone),  cmocka_unit_test(behind_another),
-        cmocka_unit_test(paused), cmocka_unit_test(window),
-        cmocka_unit_test(paced),  cmocka_unit_test(lost),
-        cmocka_unit_test(sums),   cmocka_unit_test(what_cannot_be_told),
+        cmocka_unit_test(alone),       cmocka_unit_test(behind_another),
+        cmocka_unit_test(paused),      cmocka_unit_test(window),
+        cmocka_unit_test(paced),       cmocka_unit_test(lost),
+        cmocka_unit_test(sums),        cmocka_unit_test(what_cannot_be_told),
+        cmocka_unit_test(credits),     cmocka_unit_test(cleared),
+        cmocka_unit_test(random_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
