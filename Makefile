@@ -19,7 +19,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build build-tests install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
+.PHONY: build build-tests mpi install setup setup-tests help demo test test-long sanitize sanitize-address sanitize-thread fuzz \
         bench format format-check lint readme figures validation clean
 
 # The summary, not meson, decides: it also counts a test that ended before it reported.
@@ -39,6 +39,11 @@ endef
 build: setup ## build the program and leave it at build/weft
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESON_OPTIONS)
 	@ninja -C $(BUILD) weft
+
+mpi: build ## build build/weft-mpi too, which runs one scenario over several processes or machines (Open MPI)
+	@tools/setup mpi
+	@meson configure $(BUILD) -Dmpi=enabled
+	@ninja -C $(BUILD) weft-mpi
 
 setup: ## install what is missing (apt, as root or by sudo)
 	@tools/setup
@@ -66,6 +71,7 @@ build-tests: build
 
 test: build-tests ## run every test but the long ones
 	@tools/setup peers || echo "make test: tests that need them are skipped"
+	@$(MAKE) -s mpi || echo "make test: the tests over several processes are skipped"
 	@tools/fetch-lldpd $(BUILD)/lldpd || echo "make test: the test with lldpd is skipped"
 	@$(call run-tests,$(BUILD),--no-suite long)
 

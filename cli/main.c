@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ranks.h"
 #include "terminal.h"
 #include "weft/memory.h"
 #include "weft_commit.h"
@@ -96,10 +97,14 @@ static int run_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); // a file that would be too large is an error of the write
+    int status;
+    if (!weft_cli_ranks_begin(&argc, &argv, &status)) return status;
     json_set_alloc_funcs(allocate, free);
     weft_cli_terminal_begin();
-    int status = run_command(argc, argv);
-    if (weft_cli_terminal_end()) return status;
-    fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
-    return 1;
+    status = run_command(argc, argv);
+    if (!weft_cli_terminal_end()) {
+        fprintf(stderr, "weft: cannot write to standard output: %s\n", strerror(errno));
+        status = WEFT_ERROR_SYSTEM;
+    }
+    return weft_cli_ranks_end(status);
 }

@@ -15,6 +15,7 @@
 #include "base/draft.h"
 #include "base/units.h"
 #include "progress.h"
+#include "ranks.h"
 #include "weft/sweep.h"
 
 static atomic_bool interrupted; ///< read by all threads that run something
@@ -156,7 +157,8 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                    .on_progress = go_on,
                                    .context = &progress,
                                    .capture_file = s->follow ? NULL : capture_file(s, options->out),
-                                   .follow = s->follow};
+                                   .follow = s->follow,
+                                   .ranks = weft_cli_ranks()};
     weft_memory_reset_max();
     enum weft_status status = check_workload(s, ret_error);
     if (options->out && !status)

@@ -134,6 +134,17 @@ struct weft_te_outcome {
     uint64_t by_entry, by_fallback; ///< packets, at each switch with a choice
 };
 
+/// What one process had of a run over several.
+struct weft_rank_outcome {
+    const char *host;
+    uint32_t nodes, threads;
+    uint64_t events;
+    uint64_t messages, bytes; ///< sent to others
+    double wait_s;            ///< in exchanges, copying and the others' work included
+    double cpu_s;
+    weft_bytes peak_rss_bytes;
+};
+
 struct weft_sample {
     weft_time_ps time_ps;
     uint32_t port; ///< among all ports
@@ -157,6 +168,8 @@ struct weft_outcome {
     uint64_t windows; ///< windows with work
     weft_time_ps window_ps;
     weft_bytes peak_rss_bytes;
+    uint32_t ranks; ///< 0: a run in one process
+    struct weft_rank_outcome *rank;
 
     uint32_t flows;
     struct weft_flow_outcome *flow; ///< [flows], as in the workload

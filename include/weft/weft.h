@@ -115,6 +115,7 @@ struct weft_sim_options {
     void *context;
     const char *capture_file;   ///< of what the scenario's `capture` asks for; NULL: nothing is captured
     struct weft_follow *follow; ///< the project's own; NULL
+    struct weft_ranks *ranks;   ///< likewise
 };
 
 /// What a run measured.

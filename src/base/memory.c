@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/image.h"
+
 static const char *const names[WEFT_MEMORY_KINDS] = {
     [WEFT_MEMORY_SCENARIO] = "scenario", [WEFT_MEMORY_TOPOLOGY] = "topology", [WEFT_MEMORY_ROUTES] = "routes",
     [WEFT_MEMORY_SWITCH] = "switches",   [WEFT_MEMORY_HOST] = "hosts",        [WEFT_MEMORY_QP] = "queue_pairs",
@@ -66,6 +68,40 @@ static void *link_in(struct head *head, struct weft_memory *owner, enum weft_mem
     return head + 1;
 }
 
+// Of a run over several processes: heads are not linked, as neighbours may be those of another process, and what is
+// left goes with the process.
+_Static_assert(sizeof(struct head) == WEFT__IMAGE_HEAD, "room before what an image hands out");
+
+static void count_in_image(enum weft_memory_kind kind, size_t bytes_old, size_t bytes_new) {
+    if (!current) return;
+    pthread_mutex_lock(&current->lock);
+    if (current->held[kind].now >= bytes_old) count(current, kind, bytes_old, bytes_new); // else it was another's
+    pthread_mutex_unlock(&current->lock);
+}
+
+static void *new_in_image(enum weft_memory_kind kind, size_t bytes) {
+    bool constant = kind == WEFT_MEMORY_SCENARIO || kind == WEFT_MEMORY_TOPOLOGY || kind == WEFT_MEMORY_ROUTES;
+    void *memory = weft__image_new(bytes, constant);
+    if (!memory) weft_memory_fail();
+    ((struct head *)memory)[-1] = (struct head){.bytes = bytes};
+    count_in_image(kind, 0, bytes);
+    return memory;
+}
+
+static void free_in_image(enum weft_memory_kind kind, void *memory, size_t bytes) {
+    assert(((struct head *)memory)[-1].bytes == bytes);
+    count_in_image(kind, bytes, 0);
+    weft__image_free(memory, bytes);
+}
+
+static void *resize_in_image(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
+    void *moved = new_in_image(kind, bytes_new);
+    if (!memory) return moved;
+    memcpy(moved, memory, bytes_old < bytes_new ? bytes_old : bytes_new);
+    free_in_image(kind, memory, bytes_old);
+    return moved;
+}
+
 static struct head *unlink_from(void *memory, enum weft_memory_kind kind, size_t bytes) {
     struct head *head = (struct head *)memory - 1;
     assert(head->bytes == bytes);
@@ -113,6 +149,7 @@ static struct head *allocate(size_t bytes) {
 }
 
 static void *new_in(struct weft_memory *owner, enum weft_memory_kind kind, size_t bytes) {
+    if (weft__image_is_open()) return new_in_image(kind, bytes);
     struct head *head = bytes >= LARGE_FROM ? map_large(bytes) : calloc(1, sizeof *head + bytes);
     if (!head) weft_memory_fail();
     return link_in(head, owner, kind, bytes);
@@ -129,6 +166,7 @@ static struct weft_memory *owner_of(const void *memory) {
 }
 
 void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_old, size_t bytes_new) {
+    if (weft__image_is_open()) return resize_in_image(kind, memory, bytes_old, bytes_new);
     struct weft_memory *owner = memory ? owner_of(memory) : current;
     struct head *old = memory ? unlink_from(memory, kind, bytes_old) : NULL, *moved;
     if (bytes_old < LARGE_FROM && bytes_new < LARGE_FROM) {
@@ -143,7 +181,10 @@ void *weft_memory_resize(enum weft_memory_kind kind, void *memory, size_t bytes_
 }
 
 void weft_memory_free(enum weft_memory_kind kind, void *memory, size_t bytes) {
-    if (memory) release(unlink_from(memory, kind, bytes));
+    if (memory && weft__image_is_open())
+        free_in_image(kind, memory, bytes);
+    else if (memory)
+        release(unlink_from(memory, kind, bytes));
 }
 
 // --- memory and guards --------------------------------------------------------------------------------------------
@@ -290,6 +331,7 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t n, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) weft_memory_fail();
     bytes = (bytes + 15) & ~(size_t)15;
+    if (weft__image_is_shared(arena)) return new_in_image(arena->kind, bytes); // each process adds to it on its own
     struct block *b = arena->block;
     if (!b || b->bytes - b->used < bytes) {
         size_t block = arena->bytes < BLOCK_BYTES_MIN   ? BLOCK_BYTES_MIN

@@ -5,20 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/ranks.h"
 #include "engine/side.h"
 #include "weft/memory.h"
-
-struct weft__report {
-    uint64_t next_window;
-    int64_t under_way_bytes;
-    uint64_t started, finished;
-    weft_time_ps progress_ps;
-    uint64_t count[WEFT__COUNTS_SHOWN];
-    uint32_t events; ///< in the last window
-    bool interrupt, failed;
-    bool sides;                  ///< in the last window it had records of other workers
-    _Alignas(64) char apart[64]; ///< no two workers write one cache line
-};
 
 struct weft__far_wake {
     weft_time_ps time_ps;
@@ -54,8 +43,7 @@ void weft__log_grow(struct weft__worker *w, struct weft__log *log) {
                        : weft_memory_new(WEFT_MEMORY_FLIGHT, WEFT__BLOCK_PACKETS, sizeof(struct weft_packet));
 }
 
-/// Takes the blocks of a log that has been read back for reuse.
-static void log_clear(struct weft__worker *w, struct weft__log *log) {
+void weft__log_clear(struct weft__worker *w, struct weft__log *log) {
     if (w->free_blocks + log->blocks > w->free_capacity) {
         uint32_t capacity = (w->free_blocks + log->blocks) * 2;
         w->free_block = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block,
@@ -456,27 +444,14 @@ static void publish(struct weft__worker *w) {
         .events = events,
         .failed = w->failed,
         .sides = weft__sides_were_sent(w),
-        .interrupt = w->id == 0 && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
+        .interrupt = w->id == e->own_first && (e->stopped || (e->conf.interrupt && *e->conf.interrupt)),
     };
     memcpy(report->count, t->count, sizeof report->count);
 }
 
 static struct weft__report sum_reports(const struct weft__engine *e, uint32_t parity) {
-    struct weft__report all = {.next_window = WEFT__NO_WINDOW};
-    for (uint32_t k = 0; k < e->conf.workers; k++) {
-        const struct weft__report *r = &e->report[parity * e->conf.workers + k];
-        all.next_window = earlier(all.next_window, r->next_window);
-        all.under_way_bytes += r->under_way_bytes;
-        all.started += r->started;
-        all.finished += r->finished;
-        if (r->progress_ps > all.progress_ps) all.progress_ps = r->progress_ps;
-        for (uint32_t c = 0; c < WEFT__COUNTS_SHOWN; c++)
-            all.count[c] += r->count[c];
-        all.interrupt |= r->interrupt;
-        all.failed |= r->failed;
-        all.sides |= r->sides;
-    }
-    return all;
+    struct weft__report own = weft__reports_sum(&e->report[parity * e->conf.workers], e->own_first, e->own_end);
+    return e->conf.ranks ? weft__exchange_sum(e, &own) : own;
 }
 
 /// Whether the run is over, and how. Every worker computes the same from the same sums.
@@ -506,14 +481,14 @@ static void take_back(struct weft__worker *w) {
     assert(w->previous == w->window);
     uint32_t slot = (uint32_t)(w->previous % WEFT__RING);
     for (uint32_t to = 0; to < w->engine->inboxes; to++)
-        log_clear(w, &w->log[to * WEFT__RING + slot]);
+        weft__log_clear(w, &w->log[to * WEFT__RING + slot]);
 }
 
 /// Tells how much each worker had to do in the last window.
 static void note_load(struct weft__engine *e, uint32_t parity) {
     uint32_t events[WEFT__WORKERS_MAX];
-    for (uint32_t k = 0; k < e->conf.workers; k++)
-        events[k] = e->report[parity * e->conf.workers + k].events;
+    for (uint32_t k = e->own_first; k < e->own_end; k++)
+        events[k - e->own_first] = e->report[parity * e->conf.workers + k].events;
     weft__threads_note(&e->threads, events);
 }
 
@@ -527,7 +502,7 @@ static void run_worker(struct weft__worker *w, uint64_t window, bool sides, uint
     weft__sides_exchange(w, sides);
     take_back(w);
     for (uint32_t to = 0; to < w->engine->inboxes; to++)
-        log_clear(w, &w->far[w->parity][to]);
+        weft__log_clear(w, &w->far[w->parity][to]);
     w->far_sent_ps = WEFT_TIME_NEVER;
     assert(w->window == WEFT__NO_WINDOW || window > w->window);
     w->window = window;
@@ -544,13 +519,20 @@ struct thread {
     uint32_t parity; ///< of its workers in the window being run
 };
 
-/// Of a driven run, between windows: what came of the last one is the driver's to see, and then that of all workers.
-static void drive(struct thread *t) {
+static void publish_all(struct weft__engine *e) {
+    for (uint32_t k = e->own_first; k < e->own_end; k++)
+        publish(&e->worker[k]);
+}
+
+/// Of a driven run, between windows: what came of the last one is the driver's to see, and then that of all workers. Of
+/// a run over ranks: it is sent to the others.
+static void meet_others(struct thread *t) {
     struct weft__engine *e = t->engine;
     weft__threads_await(&t->own);
-    if (!e->worker[0].failed) e->held = !e->conf.on_window(e->conf.driver);
-    for (uint32_t k = 0; k < e->conf.workers; k++)
-        publish(&e->worker[k]);
+    if (e->conf.on_window && !e->worker[0].failed) e->held = !e->conf.on_window(e->conf.driver);
+    if (e->conf.ranks) weft__exchange_pack(e);
+    publish_all(e);
+    if (e->conf.ranks) weft__exchange_swap(e, &e->report[e->worker[e->own_first].parity * e->conf.workers]);
 }
 
 /// What a thread does: window by window, the workers that are its own while as many threads as now are at it.
@@ -559,11 +541,12 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
     struct weft__engine *e = t->engine;
     uint64_t begun = 0;
     for (;;) {
-        if (e->conf.on_window && t->own.id == 0) drive(t);
-        for (uint32_t k = t->own.first; k < t->own.end && !e->conf.on_window; k++)
+        bool alone = !e->conf.on_window && !e->conf.ranks;
+        if (!alone && t->own.id == 0) meet_others(t);
+        for (uint32_t k = t->own.first; k < t->own.end && alone; k++)
             publish(&e->worker[k]);
         if (!weft__threads_meet(&t->own)) break;
-        struct weft__worker *first = &e->worker[t->own.first];
+        struct weft__worker *first = &e->worker[e->own_first + t->own.first];
         charge(first, WEFT_PHASE_WAIT, &begun);
         struct weft__report all = sum_reports(e, first->parity);
         enum weft_end end;
@@ -579,7 +562,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
         uint64_t window = window_after(first->previous, all.next_window);
         t->parity = first->parity ^ 1;
         for (uint32_t k = t->own.first; k < t->own.end; k++)
-            run_worker(&e->worker[k], window, all.sides, &begun);
+            run_worker(&e->worker[e->own_first + k], window, all.sides, &begun);
         t->windows++;
         if (t->own.id == 0 && e->conf.on_progress && t->windows % 64 == 0)
             e->stopped |= !e->conf.on_progress(e->conf.context, all.count, window * first->length_ps);
@@ -590,7 +573,7 @@ static enum weft_status run_windows(void *context, struct weft_error *ret_error)
 /// Memory ran out in the middle of a window. The thread meets the others once more, to have all of them end.
 static void give_up(const struct thread *t) {
     for (uint32_t k = t->own.first; k < t->own.end; k++) {
-        struct weft__worker *w = &t->engine->worker[k];
+        struct weft__worker *w = &t->engine->worker[t->engine->own_first + k];
         w->failed = true;
         w->parity = t->parity; // of those that were not run as well
     }
@@ -623,9 +606,24 @@ static void run_threads(struct weft__engine *e, struct weft_memory *memory) {
         pthread_join(handle[j], NULL);
 }
 
+/// Of a rank that no worker is left for.
+static void look_on(struct weft__engine *e) {
+    struct weft__report all;
+    do {
+        weft__exchange_pack(e);
+        weft__exchange_swap(e, e->report);
+        all = sum_reports(e, 0);
+    } while (!is_over(e, &all, &e->end));
+    e->failed = all.failed;
+}
+
 void weft__engine_run(struct weft__engine *e) {
-    weft__threads_init(&e->threads, e->conf.workers, e->conf.meeting_events);
-    for (uint32_t k = 0; k < e->conf.workers; k++) {
+    if (e->own_first == e->own_end) {
+        look_on(e);
+        return;
+    }
+    weft__threads_init(&e->threads, e->own_end - e->own_first, e->conf.meeting_events);
+    for (uint32_t k = e->own_first; k < e->own_end; k++) {
         struct weft__worker *w = &e->worker[k];
         for (uint32_t i = 0; i < w->n; i++)
             schedule_wake(w, &e->node[w->first + i], i);
@@ -734,6 +732,7 @@ void weft__engine_init(struct weft__engine *e, const struct weft__engine_conf *c
     e->report = (struct weft__report *)(((uintptr_t)e->report_memory + 63) & ~(uintptr_t)63);
     e->inboxes = e->conf.workers << (conf->leaf != NULL);
     e->pause_ps = WEFT_TIME_NEVER;
+    weft__exchange_init(e);
 
     cut(e, weight, cuts_from);
     weft_memory_free(WEFT_MEMORY_SWITCH, cuts_from, (conf->nodes + 1) * sizeof *cuts_from);
@@ -744,6 +743,7 @@ void weft__engine_deinit(struct weft__engine *e) {
         weft__timers_deinit(&e->node[i].timers);
     for (uint32_t k = 0; k < e->conf.workers; k++)
         worker_deinit(&e->worker[k]);
+    weft__exchange_deinit(e);
     weft_memory_free(WEFT_MEMORY_SWITCH, e->node, e->conf.nodes * sizeof *e->node);
     weft_memory_free(WEFT_MEMORY_FLIGHT, e->worker, e->conf.workers * sizeof *e->worker);
     weft_memory_free(WEFT_MEMORY_FLIGHT, e->report_memory, (reports_of(e) + 1) * sizeof *e->report);

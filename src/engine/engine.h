@@ -163,9 +163,13 @@ struct weft__engine_conf {
     /// weft__engine_run, while no worker runs. It may send on the workers' behalf and set timers. False: pause here.
     bool (*on_window)(void *driver);
     void *driver;
+    struct weft_ranks *ranks;                  ///< that share the workers (engine/ranks.h); NULL: there is but this one
+    const struct weft__companions *companions; ///< of packets between ranks; NULL: none has any
 };
 
-struct weft__report; // what a worker tells the others at a barrier
+struct weft__report;     // what a worker tells the others at a barrier
+struct weft_ranks;       // weft/ranks.h
+struct weft__companions; // engine/ranks.h
 
 struct weft__engine {
     struct weft__engine_conf conf;
@@ -181,6 +185,9 @@ struct weft__engine {
     bool held;             ///< driven: on_window wants to pause
     bool stopped;          ///< by on_progress; worker 0's
     enum weft_end end;
+    uint32_t own_first, own_end;     ///< the workers that run here
+    struct weft__exchange *exchange; ///< with other ranks; NULL: there are none
+    struct weft__report *other;      ///< [ranks]: what the workers of each told last
 };
 
 /// A driven run ends by WEFT_END_PAUSED, when it is to be gone on with by another weft__engine_run, or by another end;
@@ -270,6 +277,8 @@ static inline __attribute__((always_inline)) void weft__timers_fetch(const struc
 }
 
 void weft__log_grow(struct weft__worker *w, struct weft__log *log);
+/// Takes the blocks of a log that has been read back for reuse.
+void weft__log_clear(struct weft__worker *w, struct weft__log *log);
 
 static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct weft__log *log) {
     uint32_t i = log->n++;

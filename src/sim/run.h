@@ -25,6 +25,16 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
 /// How the engine has ended.
 enum weft_end weft__network_end(const struct weft__network *net);
 
+// Of a run over several ranks; ranks.c. Each makes what is common, and then only its own nodes.
+/// When it is known what is to be run: refuses what ranks cannot share, and agrees on the number of threads.
+enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret_error);
+/// All is made but the devices.
+enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_error);
+/// The engine has stopped: rank 0 then has all that there is. Others do not return.
+enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error);
+/// Whether a node runs in this process.
+bool weft__network_is_own(const struct weft__network *net, uint32_t node);
+
 /// Of a driven run; drive.c.
 bool weft__driver_on_window(void *run);
 void weft__driver_collect(struct weft__network *net);

@@ -20,6 +20,7 @@
 #include "sim/stall.h"
 #include "sim/triggers.h"
 #include "weft/cc.h"
+#include "weft/ranks.h"
 #include "weft/transport.h"
 
 static double seconds(clockid_t clock) {
@@ -297,17 +298,16 @@ static void list_queue_pairs(const struct weft__network *net, bool sending, uint
 
 static void make_devices(struct weft__network *net) {
     const struct weft_topology *t = net->topology;
-    list_queue_pairs(net, true, &net->qp_lists.send_first, &net->qp_lists.send);
-    list_queue_pairs(net, false, &net->qp_lists.receive_first, &net->qp_lists.receive);
     for (uint32_t i = 0; i < t->nodes; i++)
-        weft__box_of(&t->node[i])->make(net, i);
+        if (weft__network_is_own(net, i)) weft__box_of(&t->node[i])->make(net, i);
     for (uint32_t i = 0; i < t->ports; i++)
-        connect_port(net, i);
+        if (weft__network_is_own(net, t->port[i].node)) connect_port(net, i);
     const struct weft__shared *shared;
     for (uint32_t kind = 0, node = t->nodes; (shared = weft__shared_next(net, &kind)); kind++)
         if (shared->start) shared->start(net, node++);
     for (uint32_t i = 0; i < t->nodes; i++)
-        if (weft__box_of(&t->node[i])->start) weft__box_of(&t->node[i])->start(weft__network_state(net, i));
+        if (weft__box_of(&t->node[i])->start && weft__network_is_own(net, i))
+            weft__box_of(&t->node[i])->start(weft__network_state(net, i));
     net->made = true;
 }
 
@@ -361,7 +361,8 @@ static void start_engine(struct weft__run *run) {
         .meeting_events = WEFT__MEETING_EVENTS,
         .nodes = nodes,
         .leaf = leaf,
-        .workers = options->threads,
+        .workers = options->threads * (options->ranks ? options->ranks->n : 1),
+        .ranks = options->ranks,
         .lookahead_ps = lookahead,
         .window_ps = calc_window(net, lookahead),
         .until_ps = net->scenario->run.until_ps < WEFT_TIME_MAX ? net->scenario->run.until_ps : WEFT_TIME_MAX,
@@ -542,6 +543,7 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
         run->progress.total_bytes += net->workload->flow[i].bytes;
     make_epochs(net);
     enum weft_status status = weft__shared_new(net, false, ret_error);
+    if (!status && run->options.ranks) status = weft__ranks_begin(run, ret_error);
     start_engine(run);
     weft__follow_start(net, run->options.follow);
     if (!status && run->options.capture_file && *net->scenario->capture.ports)
@@ -551,8 +553,11 @@ static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_e
     weft__jobs_start(net);
     weft__rma_start(net);
     start_round_trips(net);
-    make_devices(net);
-    return WEFT_OK;
+    list_queue_pairs(net, true, &net->qp_lists.send_first, &net->qp_lists.send);
+    list_queue_pairs(net, false, &net->qp_lists.receive_first, &net->qp_lists.receive);
+    if (run->options.ranks) status = weft__ranks_part(run, ret_error);
+    if (!status) make_devices(net);
+    return status;
 }
 
 enum weft_status weft__run_begin(struct weft__run *run, const struct weft_scenario *scenario,
@@ -591,6 +596,8 @@ static void measure(struct weft__run *run) {
     o->threads = net->engine.conf.workers;
     o->wall_s = seconds(CLOCK_MONOTONIC) - run->begun_s;
     o->cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - run->begun_cpu_s;
+    for (uint32_t r = 1; r < o->ranks; r++)
+        o->cpu_s += o->rank[r].cpu_s;
     double ran_s = seconds(CLOCK_MONOTONIC);
     collect(net);
     if (run->options.profile) {
@@ -649,9 +656,15 @@ enum weft_status weft__run_end(struct weft__run *run, struct weft_outcome **ret_
 enum weft_status weft_simulate(const struct weft_scenario *scenario, const struct weft_topology *topology,
                                const struct weft_workload *workload, const struct weft_sim_options *options,
                                struct weft_outcome **ret_outcome, struct weft_error *ret_error) {
-    struct weft__run run;
-    enum weft_status status = weft__run_begin(&run, scenario, topology, workload, options, NULL, ret_error);
-    if (status) return status;
-    weft__engine_run(&run.net.engine);
-    return weft__run_end(&run, ret_outcome, ret_error);
+    struct weft_arena *arena = options->ranks ? weft_arena_new(WEFT_MEMORY_SWITCH) : NULL;
+    struct weft__run own, *run = arena ? weft__arena_lines(arena, 1, sizeof *run) : &own; // ranks have pointers to it
+    enum weft_status status = weft__run_begin(run, scenario, topology, workload, options, NULL, ret_error);
+    if (!status) {
+        weft__engine_run(&run->net.engine);
+        if (options->ranks) status = weft__ranks_join(run, ret_error);
+        enum weft_status ended = weft__run_end(run, status ? NULL : ret_outcome, ret_error);
+        if (!status) status = ended;
+    }
+    weft_arena_free(arena);
+    return status;
 }

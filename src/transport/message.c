@@ -87,13 +87,15 @@ static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint3
 
 // --- within a server ----------------------------------------------------------------------------------------------
 
-/// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike.
+/// At another GPU they seem to come from two ports of this one's, so that no two arrivals there are alike. `m`: which
+/// message of the connection.
 static void send_local(struct weft__at *at, uint32_t connection, uint32_t node, uint32_t flag, weft_time_ps time,
-                       uint32_t bytes) {
+                       uint32_t bytes, uint32_t m) {
     struct weft__to to = {weft__engine_inbox_of(at->w->engine, node), node,
                           (uint16_t)(1 + 2 * (at->end->host % 16384) + flag)};
     weft__send(at->w, to, time,
-               &(struct weft_packet){.qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
+               &(struct weft_packet){
+                   .dst = m, .qp = connection, .psn = bytes, .kind = WEFT_PACKET_SERVER, .flags = flag & 7u});
 }
 
 static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
@@ -101,12 +103,12 @@ static weft_time_ps local_time(const struct weft_job *job, uint32_t bytes) {
     return time ? time : 1;
 }
 
-static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t bytes) {
+static void fill_local(struct weft__at *at, const struct weft__sending *s, uint32_t m, uint32_t bytes) {
     struct weft__gpu *gpu = at->end->gpu;
     weft_time_ps start = gpu->out_free_ps > at->w->now_ps ? gpu->out_free_ps : at->w->now_ps;
     gpu->out_free_ps = start + local_time(at->p->job, bytes);
     gpu->sent_bytes += bytes;
-    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes);
+    send_local(at, s->connection, s->peer_node, LOCAL_DATA, start + at->p->job->server.latency_ps, bytes, m);
 }
 
 static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
@@ -114,7 +116,7 @@ static void credit_local(struct weft__at *at, const struct weft__receiving *r) {
     weft_time_ps time = at->w->now_ps + at->p->job->server.latency_ps;
     if (time <= gpu->credit_last_ps) time = gpu->credit_last_ps + 1;
     gpu->credit_last_ps = time;
-    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0);
+    send_local(at, r->connection, r->peer_node, LOCAL_CREDIT, time, 0, 0);
 }
 
 void weft__gpu_on_arrival(struct weft__node *node, struct weft__endpoint *end, struct weft__worker *w) {
@@ -168,15 +170,15 @@ static void post(struct weft__at *at, struct weft__sending *s) {
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
     uint32_t m = s->filled++;
     if (s->qp == WEFT_NONE) {
-        fill_local(at, s, bytes);
+        fill_local(at, s, m, bytes);
         return;
     }
     uint32_t mtu = at->end->hosts->qp[s->qp].mtu;
     s->filled_ps[m % s->slots] = at->w->now_ps;
     for (uint32_t k = 0; k < s->parts; k++) {
         uint32_t own = part_bytes(bytes, s->parts, k);
-        uint32_t *psn = &at->end->hosts->carrier[s->qp + carrier_of(s->qps, s->parts, m, k)].psn_end;
-        *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own};
+        uint32_t carrier = carrier_of(s->qps, s->parts, m, k), *psn = &at->end->hosts->carrier[s->qp + carrier].psn_end;
+        *span_of(s, m, k) = (struct weft__span){*psn, *psn + part_packets(own, mtu), own, carrier};
         *psn += part_packets(own, mtu);
     }
     post(at, s);

@@ -11,6 +11,7 @@
 /// A part of a message: its packets on a queue pair.
 struct weft__span {
     uint32_t psn, psn_end, bytes;
+    uint32_t carrier; ///< which of the connection's queue pairs
 };
 
 /// What is asked of a queue pair of messages at every packet.

@@ -51,6 +51,7 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     enum weft_status status = tell_story(net, &story, ret_error);
     if (status) return status;
     struct weft__dsf *dsf = *ret_state = weft_arena_alloc(net->arena_switch, 1, sizeof *dsf);
+    dsf->seen = weft_arena_alloc(net->arena_switch, WEFT__WORKERS_MAX, sizeof *dsf->seen);
     dsf->eligible = weft__eligible_by_paths(t);
     if (story.reach) weft__eligible_change(dsf->eligible, story.reach);
     dsf->known = weft__known_new(story.known, dsf->eligible, net->arena_switch);
@@ -68,7 +69,6 @@ static void release(void *state) {
 
 struct weft_dsf_histograms *weft__dsf_seen(struct weft__network *net, uint32_t node) {
     struct weft__dsf *dsf = weft__dsf_of(net);
-    if (!dsf->seen) dsf->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *dsf->seen);
     struct weft_dsf_histograms **seen = &dsf->seen[weft__engine_worker_of(&net->engine, node)];
     if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
     return *seen;

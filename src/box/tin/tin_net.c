@@ -70,6 +70,8 @@ static enum weft_status make(struct weft__network *net, void **ret_state, struct
     struct weft_dragonflies *shape = weft_dragonflies_new(net->topology, arena);
     struct weft__cliques *cliques = *ret_state = weft_arena_alloc(arena, 1, sizeof *cliques);
     cliques->shape = shape;
+    cliques->depths = weft_arena_alloc(arena, WEFT__WORKERS_MAX, sizeof *cliques->depths);
+    cliques->seen = weft_arena_alloc(arena, WEFT__WORKERS_MAX, sizeof *cliques->seen);
     for (uint32_t n = 0; n < net->topology->nodes; n++)
         cliques->traces |= net->topology->node[n].box == WEFT_BOX_TIN && weft__tin_conf(net->device[n])->trace;
     cliques->clique = weft_arena_alloc(arena, shape->n, sizeof *cliques->clique);
@@ -92,8 +94,6 @@ static void release(void *state) {
 
 struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t node) {
     struct weft__cliques *cliques = weft__cliques_of(net);
-    if (!cliques->depths)
-        cliques->depths = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->depths);
     struct weft_gnet_depths **depths = &cliques->depths[weft__engine_worker_of(&net->engine, node)];
     if (!*depths) *depths = weft_arena_alloc(net->arena_switch, 1, sizeof **depths);
     return *depths;
@@ -101,15 +101,16 @@ struct weft_gnet_depths *weft__tin_depths(struct weft__network *net, uint32_t no
 
 struct weft_tin_histograms *weft__tin_seen(struct weft__network *net, uint32_t node) {
     struct weft__cliques *cliques = weft__cliques_of(net);
-    if (!cliques->seen)
-        cliques->seen = weft_arena_alloc(net->arena_switch, net->engine.conf.workers, sizeof *cliques->seen);
     struct weft_tin_histograms **seen = &cliques->seen[weft__engine_worker_of(&net->engine, node)];
     if (!*seen) *seen = weft_arena_alloc(net->arena_switch, 1, sizeof **seen);
     return *seen;
 }
 
 static void collect_depths(struct weft__network *net) {
-    if (!weft__cliques_of(net)->depths) return;
+    bool any = false;
+    for (uint32_t w = 0; w < net->engine.conf.workers; w++)
+        any |= weft__cliques_of(net)->depths[w] != NULL;
+    if (!any) return;
     struct weft_gnet_depths *sum = weft_arena_alloc(net->outcome->arena, 1, sizeof *sum);
     for (uint32_t w = 0; w < net->engine.conf.workers; w++)
         for (uint32_t vc = 0; weft__cliques_of(net)->depths[w] && vc < WEFT_GNET_VCS; vc++) {

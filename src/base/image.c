@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE // MAP_FIXED_NOREPLACE
+#include "base/image.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { CONSTANT, COMMON, OWN }; // regions; from OWN on one a rank
+enum { REGIONS = OWN + WEFT__IMAGE_RANKS_MAX };
+enum { PAGE = 4096, LARGE_PAGE = 2 << 20, LARGE_FROM = 1 << 20, FINE = 16, FINE_UP_TO = 512, STEPS = 4 };
+enum { CLASSES = FINE_UP_TO / FINE + 1 + STEPS * 64 };
+
+/// Far from where programs, libraries and stacks are on x86-64 and 64-bit ARM with 47 bits of addresses.
+static const uintptr_t base = UINT64_C(1) << 44;
+static const size_t room = UINT64_C(1) << 40; ///< of a region
+
+/// A freed object, in the list of its size.
+struct gap {
+    struct gap *next;
+};
+
+static struct {
+    bool open, parted;
+    uint32_t self;
+    size_t used[REGIONS];
+    uint64_t layout;
+    struct gap *gap[CLASSES];
+    unsigned char *before; ///< the common region as it was at weft__image_part
+    size_t before_bytes;
+    pthread_mutex_t lock;
+} image = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static unsigned char *region(uint32_t k) {
+    return (unsigned char *)base + k * room;
+}
+
+static bool map_region(uint32_t k) {
+    void *want = region(k);
+    void *got = mmap(want, room, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED) return false;
+    if (got != want) { // a kernel that does not know the flag took it for a hint
+        munmap(got, room);
+        errno = EEXIST;
+        return false;
+    }
+    madvise(got, room, MADV_HUGEPAGE); // advice: it may fail
+    madvise(got, room, MADV_DONTDUMP);
+    return true;
+}
+
+bool weft__image_open(uint32_t ranks, uint32_t self) {
+    assert(!image.open && ranks <= WEFT__IMAGE_RANKS_MAX && self < ranks);
+    for (uint32_t k = 0; k < OWN + ranks; k++)
+        if (!map_region(k)) return false;
+    image.open = true;
+    image.self = self;
+    return true;
+}
+
+bool weft__image_is_open(void) {
+    return image.open;
+}
+
+bool weft__image_holds(const void *memory) {
+    uintptr_t at = (uintptr_t)memory;
+    return image.open && at >= base && at - base < REGIONS * room;
+}
+
+bool weft__image_is_shared(const void *memory) {
+    return image.parted && weft__image_holds(memory) && (uintptr_t)memory - base < OWN * room;
+}
+
+/// Objects of one class are of one size.
+static uint32_t class_of(size_t bytes, size_t *ret_size) {
+    if (bytes <= FINE_UP_TO) {
+        uint32_t k = (uint32_t)((bytes + FINE - 1) / FINE);
+        *ret_size = (size_t)k * FINE;
+        return k;
+    }
+    uint32_t top = 63 - (uint32_t)__builtin_clzll(bytes - 1); // bytes - 1 in [2^top, 2^(top + 1))
+    size_t step = (size_t)1 << (top - 2), k = (bytes - 1 - ((size_t)1 << top)) / step;
+    *ret_size = ((size_t)1 << top) + (k + 1) * step;
+    return FINE_UP_TO / FINE + 1 + STEPS * top + (uint32_t)k;
+}
+
+/// Of fresh memory; large objects begin on a large page.
+static unsigned char *cut(uint32_t k, size_t size) {
+    size_t at = image.used[k] + WEFT__IMAGE_HEAD;
+    if (size >= LARGE_FROM) at = (at + LARGE_PAGE - 1) & ~(size_t)(LARGE_PAGE - 1);
+    if (at + size > room) return NULL;
+    image.used[k] = at + size;
+    image.layout = (image.layout ^ (at << 8) ^ k) * UINT64_C(0x9e3779b97f4a7c15);
+    return region(k) + at;
+}
+
+void *weft__image_new(size_t bytes, bool constant) {
+    size_t size;
+    if (bytes > room) return NULL;
+    uint32_t class = class_of(bytes, &size), k = image.parted ? OWN + image.self : constant ? CONSTANT : COMMON;
+    pthread_mutex_lock(&image.lock);
+    struct gap *gap = k == CONSTANT ? NULL : image.gap[class];
+    if (gap) image.gap[class] = gap->next;
+    unsigned char *memory = gap ? (unsigned char *)gap : cut(k, size);
+    pthread_mutex_unlock(&image.lock);
+    if (gap) memset(memory, 0, bytes);
+    return memory;
+}
+
+/// Constant objects are freed only before they are shared, or at the end: no use is made of them again.
+void weft__image_free(void *memory, size_t bytes) {
+    size_t size, offset = (size_t)((uintptr_t)memory - base);
+    uint32_t class = class_of(bytes, &size);
+    if (offset < (CONSTANT + 1) * room || bytes < sizeof(struct gap)) return;
+    pthread_mutex_lock(&image.lock);
+    struct gap *gap = memory;
+    gap->next = image.gap[class];
+    image.gap[class] = gap;
+    pthread_mutex_unlock(&image.lock);
+}
+
+uint64_t weft__image_layout(void) {
+    return image.layout;
+}
+
+static bool is_zero(const unsigned char *memory, size_t n) {
+    return !*memory && !memcmp(memory, memory + 1, n - 1);
+}
+
+bool weft__image_part(void) {
+    size_t bytes = (image.used[COMMON] + PAGE - 1) & ~(size_t)(PAGE - 1);
+    unsigned char *copy = mmap(NULL, bytes ? bytes : PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return false;
+    for (size_t at = 0; at < bytes; at += PAGE) // a page that nobody has used takes no memory here either
+        if (!is_zero(region(COMMON) + at, PAGE)) memcpy(copy + at, region(COMMON) + at, PAGE);
+    image.before = copy;
+    image.before_bytes = bytes;
+    memset(image.gap, 0, sizeof image.gap); // each process would fill the same
+    image.parted = true;
+    return !mprotect(region(CONSTANT), (image.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ);
+}
+
+void weft__image_forget(void *memory, size_t bytes) {
+    size_t at = (size_t)((unsigned char *)memory - region(COMMON));
+    assert(at + bytes <= image.before_bytes);
+    memcpy(memory, image.before + at, bytes);
+}
+
+void *weft__image_own(size_t *ret_bytes) {
+    *ret_bytes = image.used[OWN + image.self];
+    return region(OWN + image.self);
+}
+
+void *weft__image_of(uint32_t rank) {
+    return region(OWN + rank);
+}
+
+/// A list that grows, of words.
+struct words {
+    uint64_t *word;
+    size_t n, capacity;
+    bool failed;
+};
+
+static void add_word(struct words *list, uint64_t word) {
+    if (list->n == list->capacity && !list->failed) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 4096;
+        uint64_t *grown = realloc(list->word, capacity * sizeof *grown);
+        list->failed = !grown;
+        if (grown) list->word = grown;
+        if (grown) list->capacity = capacity;
+    }
+    if (!list->failed) list->word[list->n++] = word;
+}
+
+/// Words of a page that differ, in runs: where, how many, and the difference of each.
+static void add_page(struct words *list, size_t first) {
+    const uint64_t *now = (const uint64_t *)(const void *)region(COMMON) + first;
+    const uint64_t *was = (const uint64_t *)(const void *)image.before + first;
+    for (size_t i = 0, n; i < PAGE / sizeof *now; i += n) {
+        for (n = 0; i + n < PAGE / sizeof *now && now[i + n] != was[i + n];)
+            n++;
+        if (!n) {
+            n = 1;
+            continue;
+        }
+        add_word(list, first + i);
+        add_word(list, n);
+        for (size_t k = 0; k < n; k++)
+            add_word(list, now[i + k] ^ was[i + k]);
+    }
+}
+
+uint64_t *weft__image_changes(size_t *ret_words) {
+    struct words list = {0};
+    for (size_t at = 0; at < image.before_bytes; at += PAGE)
+        if (memcmp(region(COMMON) + at, image.before + at, PAGE)) add_page(&list, at / sizeof *list.word);
+    add_word(&list, 0);
+    add_word(&list, 0);
+    *ret_words = list.n;
+    if (!list.failed) return list.word;
+    free(list.word);
+    return NULL;
+}
+
+/// The bytes of a word that are not 0, all ones.
+static uint64_t bytes_of(uint64_t word) {
+    uint64_t low = word & UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t high = ((low + UINT64_C(0x7f7f7f7f7f7f7f7f)) | word) & UINT64_C(0x8080808080808080);
+    return (high >> 7) * 0xff;
+}
+
+bool weft__image_apply(const uint64_t *change, size_t words) {
+    uint64_t *now = (uint64_t *)(void *)region(COMMON);
+    const uint64_t *was = (const uint64_t *)(const void *)image.before;
+    bool apart = true;
+    for (size_t i = 0; i + 1 < words; i += 2 + change[i + 1])
+        for (size_t k = 0; k < change[i + 1]; k++) {
+            size_t at = change[i] + k;
+            uint64_t theirs = change[i + 2 + k];
+            if (bytes_of(now[at] ^ was[at]) & bytes_of(theirs)) apart = false;
+            now[at] ^= theirs;
+        }
+    return apart;
+}
+
+void weft__image_join(void) {
+    mprotect(region(CONSTANT), (image.used[CONSTANT] + PAGE - 1) & ~(size_t)(PAGE - 1), PROT_READ | PROT_WRITE);
+    if (image.before) munmap(image.before, image.before_bytes ? image.before_bytes : PAGE);
+    image.before = NULL;
+    image.parted = false;
+    memset(image.gap, 0, sizeof image.gap);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run over several processes. Each reads the scenario and makes what all have in common (topology, routes, queue
+// pairs, programs, an outcome in which nothing has happened) at the same addresses (base/image.h), then the devices of
+// its own part, and runs that. In the end rank 0 takes over what the others have made and changed, and has then just
+// what a single process would have had: what is worked out from it knows nothing of ranks.
+#include "weft/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/image.h"
+#include "box/box.h"
+#include "engine/ranks.h"
+#include "sim/run.h"
+#include "transport/companion.h"
+#include "weft/memory.h"
+
+/// What goes before the memory of a rank.
+struct account {
+    uint64_t own_bytes, change_words;
+    struct weft_rank_outcome of; ///< host: below
+    char host[64];
+};
+
+bool weft__network_is_own(const struct weft__network *net, uint32_t node) {
+    const struct weft__engine *e = &net->engine;
+    if (!e->conf.ranks) return true;
+    uint32_t worker = weft__engine_worker_of(e, node);
+    return worker >= e->own_first && worker < e->own_end;
+}
+
+void weft_ranks_meet(struct weft_ranks *ranks, const struct weft_ranks_word *own, struct weft_ranks_word *ret_word) {
+    struct weft_parcel *parcel = calloc(2 * (size_t)ranks->n, sizeof *parcel);
+    if (!parcel) weft_memory_fail();
+    for (uint32_t r = 0; r < ranks->n; r++) // only read
+        parcel[r] = (struct weft_parcel){(unsigned char *)(uintptr_t)own, sizeof *own, sizeof *own};
+    ranks->exchange(ranks, parcel, parcel + ranks->n);
+    for (uint32_t r = 0; r < ranks->n; r++) {
+        ret_word[r] = *own;
+        if (r != ranks->self) memcpy(&ret_word[r], parcel[ranks->n + r].bytes, sizeof *ret_word);
+        ranks->over |= ret_word[r].ended != 0;
+        free(parcel[ranks->n + r].bytes);
+    }
+    free(parcel);
+}
+
+/// Tells the others a word, and hears theirs. An error if one of them has ended.
+static enum weft_status meet(struct weft_ranks *ranks, const struct weft_ranks_word *own,
+                             struct weft_ranks_word *ret_word, struct weft_error *ret_error) {
+    weft_ranks_meet(ranks, own, ret_word);
+    for (uint32_t r = 0; r < ranks->n; r++)
+        if (ret_word[r].ended) {
+            enum weft_status status = ret_word[r].status ? ret_word[r].status : WEFT_ERROR_SYSTEM;
+            return weft_error_set(ret_error, status, WEFT_NOWHERE, "rank %u ended before the run: %s", r,
+                                  *ret_word[r].text ? ret_word[r].text : "it was not told why");
+        }
+    return WEFT_OK;
+}
+
+#define REFUSE(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
+
+/// What goes from node to node other than by packets and their companions.
+static enum weft_status check_shared(const struct weft__run *run, struct weft_error *ret_error) {
+    const struct weft__network *net = &run->net;
+    const struct weft_topology *t = net->topology;
+    const struct weft__shared *shared;
+    if (*net->scenario->capture.ports)
+        return REFUSE(net->scenario->capture_place,
+                      "a capture is of a run in one process; expected no capture, or weft without mpirun");
+    for (uint32_t kind = 0; (shared = weft__shared_next(net, &kind)); kind++)
+        if (shared->start)
+            return REFUSE(net->scenario->topology.place,
+                          "a controller of traffic engineering reads all switches; expected another switch.route, or "
+                          "weft without mpirun");
+    if (weft__planes(t, net->device) > 1)
+        return REFUSE(net->device[t->host[0]]->place,
+                      "host.planes: queue_pair has NICs with ports in several networks; expected separate, or weft "
+                      "without mpirun");
+    return WEFT_OK;
+}
+
+enum weft_status weft__ranks_begin(struct weft__run *run, struct weft_error *ret_error) {
+    struct weft_ranks *ranks = run->options.ranks;
+    enum weft_status status = check_shared(run, ret_error);
+    if (status) return status;
+    struct weft_ranks_word *word = weft_arena_alloc(run->net.arena_switch, ranks->n, sizeof *word);
+    struct weft_ranks_word own = {.threads = run->options.threads ? run->options.threads : 1};
+    status = meet(ranks, &own, word, ret_error);
+    for (uint32_t r = 0; r < ranks->n; r++)
+        if (word[r].threads < own.threads) own.threads = word[r].threads;
+    run->options.threads = own.threads;
+    if (!status && own.threads * ranks->n > WEFT__WORKERS_MAX) {
+        ranks->over = true; // all find the same
+        status = REFUSE(WEFT_NOWHERE, "%u ranks of %u threads; expected at most %d threads in all", ranks->n,
+                        own.threads, WEFT__WORKERS_MAX);
+    }
+    return status;
+}
+
+enum weft_status weft__ranks_part(struct weft__run *run, struct weft_error *ret_error) {
+    struct weft__network *net = &run->net;
+    struct weft_ranks *ranks = run->options.ranks;
+    struct weft_ranks_word *word = calloc(ranks->n, sizeof *word);
+    if (!word) weft_memory_fail();
+    if (net->hosts.programs || net->hosts.rmas) {
+        struct weft__companions *companions = weft_arena_alloc(net->arena_qp, 1, sizeof *companions);
+        weft__companions_init(companions, &net->hosts);
+        net->engine.conf.companions = companions;
+    }
+    struct weft_ranks_word own = {.layout = weft__image_layout(), .threads = run->options.threads};
+    enum weft_status status = meet(ranks, &own, word, ret_error);
+    for (uint32_t r = 0; r < ranks->n && !status; r++)
+        if (word[r].layout != own.layout) {
+            ranks->over = true;
+            status = weft_error_set(ret_error, WEFT_ERROR_SYSTEM, WEFT_NOWHERE,
+                                    "ranks do not agree on the scenario; expected the same program, files and options "
+                                    "on all machines");
+        }
+    free(word);
+    if (!status && !weft__image_part()) weft_memory_fail();
+    if (!status) ranks->running = true;
+    return status;
+}
+
+// --- afterwards ---------------------------------------------------------------------------------------------------
+
+static bool owns_host(const void *context, uint32_t host) {
+    const struct weft__network *net = context;
+    return weft__network_is_own(net, net->topology->host[host]);
+}
+
+static double cpu_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static struct weft_rank_outcome account_of(const struct weft__run *run) {
+    const struct weft__engine *e = &run->net.engine;
+    const struct weft_ranks *ranks = run->options.ranks;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    struct weft_rank_outcome own = {
+        .threads = e->own_end - e->own_first,
+        .messages = ranks->messages,
+        .bytes = ranks->bytes,
+        .wait_s = (double)ranks->wait_ns * 1e-9,
+        .cpu_s = cpu_seconds() - run->begun_cpu_s,
+        .peak_rss_bytes = (weft_bytes)usage.ru_maxrss * 1024,
+    };
+    for (uint32_t k = e->own_first; k < e->own_end; k++) {
+        own.nodes += e->worker[k].n;
+        own.events += e->worker[k].tally.events;
+    }
+    return own;
+}
+
+/// Of another rank than 0.
+static void hand_over(struct weft__run *run) {
+    struct weft__network *net = &run->net;
+    struct weft_ranks *ranks = run->options.ranks;
+    struct account account = {.of = account_of(run)};
+    memcpy(account.host, ranks->host, sizeof account.host);
+    weft__companions_forget(&net->hosts, owns_host, net);
+    weft__exchange_forget(&net->engine);
+    size_t own_bytes, words;
+    const void *own = weft__image_own(&own_bytes);
+    weft__image_forget(run, sizeof *run);
+    uint64_t *change = weft__image_changes(&words);
+    if (!change) abort(); // the launcher ends the others
+    account.own_bytes = own_bytes;
+    account.change_words = words;
+    ranks->send(ranks, &account, sizeof account);
+    ranks->send(ranks, own, own_bytes);
+    ranks->send(ranks, change, words * sizeof *change);
+    ranks->leave(ranks);
+    abort();
+}
+
+/// Of rank 0. False: the other has changed what is not its own.
+static bool take_over(struct weft__run *run, uint32_t rank) {
+    struct weft_ranks *ranks = run->options.ranks;
+    struct weft_outcome *o = run->net.outcome;
+    struct account account;
+    ranks->receive(ranks, rank, &account, sizeof account);
+    ranks->receive(ranks, rank, weft__image_of(rank), account.own_bytes);
+    uint64_t *change = malloc(account.change_words * sizeof *change);
+    if (!change) weft_memory_fail();
+    ranks->receive(ranks, rank, change, account.change_words * sizeof *change);
+    bool apart = weft__image_apply(change, account.change_words);
+    free(change);
+    o->rank[rank] = account.of;
+    account.host[sizeof account.host - 1] = 0;
+    o->rank[rank].host = weft_arena_text(o->arena, account.host);
+    return apart;
+}
+
+enum weft_status weft__ranks_join(struct weft__run *run, struct weft_error *ret_error) {
+    struct weft_ranks *ranks = run->options.ranks;
+    if (ranks->self) hand_over(run);
+    struct weft_outcome *o = run->net.outcome;
+    struct weft_rank_outcome *rank = weft_arena_alloc(o->arena, ranks->n, sizeof *rank);
+    rank[0] = account_of(run);
+    rank[0].host = ranks->host;
+    weft__companions_forget(&run->net.hosts, owns_host, &run->net);
+    bool apart = true;
+    o->rank = rank;
+    for (uint32_t r = 1; r < ranks->n; r++)
+        apart &= take_over(run, r);
+    o->ranks = ranks->n;
+    weft__image_join();
+    return apart ? WEFT_OK
+                 : weft_error_set(ret_error, WEFT_ERROR_CONSERVATION, WEFT_NOWHERE,
+                                  "a bug of weft: two ranks have changed the same object");
+}

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One scenario over several processes (weft-mpi, docs/scale.md): the digest and the results are those of one process.
+Without mpirun or weft-mpi: skipped (exit 77). With "long": every scenario of the quick book that is short, 1 to 4 ranks.
+"""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(os.environ["WEFT_ROOT"])
+WEFT = os.environ["WEFT"]
+WEFT_MPI = str(Path(WEFT).with_name("weft-mpi"))
+SCENARIOS = ROOT / "scenarios"
+# Root may start ranks, and more than there are processors.
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm_rsh_agent="false")
+# A scenario of each kind of box, transport and program, few windows each.
+SAMPLE = [
+    ("foundation/link_failure.yaml", None, 2),  # losses, timeouts, routes in time
+    ("foundation/dcbx.yaml", None, 2),  # LLDP between ranks
+    ("foundation/pfc_deadlock.yaml", None, 2),  # exit 4, who waits for whom
+    ("foundation/sfc.yaml", None, 3),  # source flow control
+    ("aquila/small.yaml", None, 2),  # cells, leaves
+    ("dsf/rails.yaml", None, 3),  # credits, cells
+    ("meta-roce/entropy.yaml", None, 2),
+]
+JOBS = """
+topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 4, rate: 100Gbps}
+switch: {pfc: {priorities: [3]}}
+host: {pfc: {priorities: [3]}}
+"""
+# Clear-to-send, messages within servers, parts of messages on several queue pairs.
+COLLECTIVE = JOBS + """
+workload:
+  - {kind: collective, collective: {kind: all_reduce_ring, channels: 2, slots: 3}, hosts: host-0..15, size: 200KB,
+     repeat: 2, server: {gpus: 2}, qps: 2, qp_scaling: SCALING}
+"""
+SOFTWARE = JOBS + """
+workload:
+  - {kind: rma, clients: host-0..7, servers: host-8..15, transport: software, verb: read, size: 4KB, rate: 200000,
+     duration: 200us, warm_up: 10us}
+"""
+GOAL = """num_ranks 4
+rank 0 {
+  a: send 100000b to 1 tag 7
+  b: send 5000b to 3
+  c: recv 70000b from 2
+  d: calc 1000
+  d requires c
+}
+rank 1 {
+  a: recv 100000b from 0 tag 7
+  b: send 100b to 2
+  b requires a
+}
+rank 2 {
+  a: recv 100b from 1
+  b: send 70000b to 0
+  b requires a
+}
+rank 3 {
+  a: recv 5000b from 0
+}
+"""
+
+
+def run(program, arguments, cwd=None, timeout=280):
+    return subprocess.run([*program, *arguments], capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd,
+                          timeout=timeout, stdin=subprocess.DEVNULL)
+
+
+def ranks(n, program=WEFT_MPI):
+    return ["mpirun", "--quiet", "-n", str(n), program]
+
+
+def digest(done):
+    return json.loads(done.stdout)["digest"]
+
+
+class Test(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="weft-ranks-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def same(self, scenario, variant, numbers, threads=1):
+        """The digest and exit status over so many ranks are those of one process."""
+        arguments = ["run", str(scenario), "--json", "--quiet"] + (["--variant", variant] if variant else [])
+        one = run([WEFT], arguments)
+        for n in numbers:
+            many = run(ranks(n), arguments + ["--threads", str(threads)])
+            self.assertEqual(many.returncode, one.returncode, f"{scenario} {n}: {many.stderr}")
+            self.assertEqual(digest(many), digest(one), f"{scenario}, {n} ranks")
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def test_sample(self):
+        for scenario, variant, n in SAMPLE:
+            with self.subTest(scenario):
+                self.same(SCENARIOS / scenario, variant, [n])
+
+    def test_threads_in_ranks(self):
+        self.same(SCENARIOS / "dsf/rails.yaml", None, [2], threads=2)
+
+    def test_more_ranks_than_parts(self):
+        self.same(SCENARIOS / "peers/smallest.yaml", None, [4])
+
+    def test_collective(self):
+        for scaling in ("split", "round_robin"):
+            self.same(self.write("collective.yaml", COLLECTIVE.replace("SCALING", scaling)), None, [2, 3])
+
+    def test_remote_memory_access(self):
+        self.same(self.write("rma.yaml", SOFTWARE), None, [2])
+
+    def test_schedule(self):
+        self.write("job.goal", GOAL)
+        scenario = JOBS + "workload:\n  - {kind: goal, file: job.goal, hosts: host-0..3, priority: 3, server: {gpus: 2}}\n"
+        self.same(self.write("schedule.yaml", scenario), None, [2, 4])
+
+    def test_tables(self):
+        """Whatever is in results.sqlite but what it took to get there."""
+        scenario = str(SCENARIOS / "foundation/sfc.yaml")
+        setting = ["--set", "run.sample_interval=5us", "--set", 'run.sample_ports="*"', "--set", "run.round_trips=true"]
+        run([WEFT], ["run", scenario, "--quiet", "--out", "one", *setting], cwd=self.folder)
+        done = run(ranks(3), ["run", scenario, "--quiet", "--out", "three", *setting], cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        one, three = (sqlite3.connect(self.folder / name / "results.sqlite") for name in ("one", "three"))
+        tables = [name for (name,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        self.assertIn("events", tables)
+        for table in tables:
+            if table in ("run", "memory", "phases", "ranks"):
+                continue
+            rows = [sorted(map(repr, db.execute(f'SELECT * FROM "{table}"'))) for db in (one, three)]
+            self.assertEqual(*rows, table)
+
+    def test_plain_program_hands_over(self):
+        scenario = str(SCENARIOS / "peers/smallest.yaml")
+        done = run(ranks(2, WEFT), ["run", scenario, "--json", "--quiet"])
+        self.assertEqual(digest(done), digest(run([WEFT], ["run", scenario, "--json", "--quiet"])))
+        alone = self.folder / "weft"
+        shutil.copy(WEFT, alone)
+        done = run(ranks(2, str(alone)), ["run", scenario, "--json", "--quiet"])
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("make mpi"), 1, done.stderr)
+
+    def test_refused(self):
+        scenario = str(SCENARIOS / "peers/smallest.yaml")
+        for arguments, why in [(["verify", scenario], "only weft run"), (["run", "-"], "standard input"),
+                               (["run", scenario, "--capture", "*"], "capture"), (["run", "nothing.yaml"], "nothing.yaml"),
+                               (["run", str(SCENARIOS / "meta-roce/te.yaml"), "--quiet"], "traffic engineering")]:
+            with self.subTest(why):
+                done = run(ranks(2), arguments, cwd=self.folder)
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
+                self.assertIn(why, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_disk_is_full(self):
+        """Files may not grow beyond 10 KiB: one message, exit status 1, no half result."""
+        limited = self.write("limited", f'#!/bin/sh\nulimit -f 20\nexec "{WEFT_MPI}" "$@"\n')
+        limited.chmod(0o755)
+        launcher = ["mpirun", "--quiet", "--mca", "btl", "self,tcp", "-n", "2", str(limited)]
+        done = run(launcher, ["run", str(SCENARIOS / "peers/smallest.yaml"), "--quiet", "--out", "out"], cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
+        self.assertEqual(list((self.folder / "out").iterdir()), [])
+
+    def begin(self, n, out):
+        """A run that lasts, and the processes of its ranks."""
+        scenario = str(SCENARIOS / "foundation/websearch.yaml")
+        launcher = subprocess.Popen([*ranks(n), "run", scenario, "--set", "run.until=1s", "--quiet", "--out", out],
+                                    env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    text=True)
+        self.addCleanup(launcher.kill)
+        for _ in range(600):
+            children = subprocess.run(["pgrep", "-P", str(launcher.pid), "weft-mpi"], capture_output=True, text=True)
+            if len(children.stdout.split()) == n:
+                break
+            time.sleep(0.05)
+        time.sleep(1)
+        return launcher, [int(pid) for pid in children.stdout.split()]
+
+    def ended(self, launcher, pids):
+        out, err = launcher.communicate(timeout=120)
+        self.assertNotEqual(launcher.returncode, 0)
+        for pid in pids:  # gone, or about to be
+            state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+            self.assertIn(state[:1], ("", "Z"))
+        return err
+
+    def test_rank_is_killed(self):
+        launcher, pids = self.begin(3, "out")
+        os.kill(pids[1], signal.SIGKILL)
+        err = self.ended(launcher, pids)
+        self.assertEqual(launcher.returncode, 128 + signal.SIGKILL, err)
+        self.assertFalse((self.folder / "out/results.sqlite").exists())
+
+    def test_rank_is_interrupted(self):
+        """As in one process: what was measured so far is written, and the exit status says that it is not all."""
+        launcher, pids = self.begin(2, "out")
+        os.kill(pids[1], signal.SIGINT)
+        err = self.ended(launcher, pids)
+        self.assertEqual(launcher.returncode, 130, err)
+        self.assertIn("interrupted at", err)
+
+
+class Long(Test):
+    def test_book(self):
+        for scenario in sorted(SCENARIOS.glob("*/*.yaml")):
+            arguments = ["run", str(scenario), "--json", "--quiet"]
+            try:
+                one = run([WEFT], arguments, timeout=6)
+            except subprocess.TimeoutExpired:
+                continue
+            for n in (1, 2, 3, 4):
+                with self.subTest(scenario=scenario.name, ranks=n):
+                    many = run(ranks(n), arguments, timeout=900)
+                    if "expected" in many.stderr and "mpirun" in many.stderr:
+                        continue  # refused
+                    self.assertEqual(many.returncode, one.returncode, many.stderr)
+                    if one.stdout:
+                        self.assertEqual(digest(many), digest(one))
+
+
+if __name__ == "__main__":
+    if not shutil.which("mpirun"):
+        print("skipped: no mpirun (tools/setup mpi installs it)")
+        sys.exit(77)
+    if not os.access(WEFT_MPI, os.X_OK):
+        print("skipped: no weft-mpi (make mpi builds it)")
+        sys.exit(77)
+    long = "long" in sys.argv[1:]
+    sys.argv = [a for a in sys.argv if a != "long"]
+    unittest.main(defaultTest="Long.test_book" if long else "Test")
