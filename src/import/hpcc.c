@@ -189,11 +189,33 @@ static void find_rates(const struct weft__hpcc_topology *t, struct rates *rates)
     }
 }
 
+/// A host has one link, besides those to NVSwitches, which are left out.
+static enum weft_status check_hosts(const struct weft__hpcc_topology *t, const char *path, struct weft_arena *arena,
+                                    struct weft_error *ret_error) {
+    uint32_t *links = weft_arena_alloc(arena, t->nodes, sizeof *links);
+    for (uint32_t i = 0; i < t->links; i++) {
+        const struct weft__hpcc_link *l = &t->link[i];
+        if (t->role[l->src] == WEFT__HPCC_NVSWITCH || t->role[l->dst] == WEFT__HPCC_NVSWITCH) continue;
+        for (uint32_t end = 0; end < 2; end++) {
+            uint32_t node = end ? l->dst : l->src;
+            if (t->role[node] == WEFT__HPCC_HOST && links[node]++)
+                return weft_error_set(ret_error, WEFT_ERROR_INPUT, l->place,
+                                      "a second link of host %" PRIu32 "; expected one", node);
+        }
+    }
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (t->role[n] == WEFT__HPCC_HOST && !links[n])
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                                  "host %" PRIu32 " has no link; expected one", n);
+    return WEFT_OK;
+}
+
 static enum weft_status make_topology(const struct weft_import_file *file, const struct weft__hpcc_config *c,
                                       struct weft_import *import, struct rates *rates, struct weft_error *ret_error) {
     struct weft__hpcc_topology t;
     enum weft_status status =
         weft__hpcc_read_topology(file->path, WEFT_NOWHERE, weft_import_arena(import), &t, ret_error);
+    if (!status) status = check_hosts(&t, file->path, weft_import_arena(import), ret_error);
     if (status) return status;
     uint32_t hosts = t.nodes - t.switches - t.nvswitches;
     bool lossy = false;
