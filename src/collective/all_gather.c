@@ -37,8 +37,19 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = at.j > 0;
 }
 
+/// Every part but that of the next rank.
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    const struct conf *c = conf;
+    if (shape->ranks == 1) return 0;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, weft__part_max(shape), 1);
+    *ret_sent =
+        weft__ring_parts_sent(&ring, shape, lane, weft__ring_rank(shape, lane, (ring.position + 1) % shape->ranks));
+    return 1;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_GATHER, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_ALL_GATHER, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_all_gather = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -142,8 +142,23 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = down || root;
 }
 
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    bool down = lane % 2;
+    weft_bytes start;
+    struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
+    struct place place = place_of(conf, shape, rank, lane / 2);
+    bool root = place.up == WEFT_NONE;
+    uint32_t n = 0;
+    if (shape->ranks == 1 || (root && down)) return 0;
+    if (!root && !down) ret_sent[n++] = weft__loops_sent(&loops, place.up, lane / 2);
+    for (uint32_t k = 0; (root || down) && k < WEFT_STEP_PEERS && place.down[k] != WEFT_NONE; k++)
+        ret_sent[n++] = weft__loops_sent(&loops, place.down[k], lane / 2);
+    return n;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_ALL_REDUCE, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_all_reduce_tree = {
     .kind = WEFT_KIND_COLLECTIVE,

@@ -30,8 +30,17 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = rank != shape->root;
 }
 
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    const struct conf *c = conf;
+    struct weft__ring ring = weft__ring_of(&c->common, shape, rank, lane, shape->bytes, 1);
+    if (ring.next == shape->root) return 0;
+    *ret_sent = weft__loops_sent(&ring.loops, ring.next, lane);
+    return 1;
+}
+
 static const struct weft_collective_ops ops = {
-    .goal = WEFT_GOAL_BROADCAST, .lanes = weft__ring_lanes, .steps = steps, .step = step};
+    .goal = WEFT_GOAL_BROADCAST, .lanes = weft__ring_lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_broadcast = {
     .kind = WEFT_KIND_COLLECTIVE,

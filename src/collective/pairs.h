@@ -17,6 +17,10 @@ uint64_t weft__pairs_steps(const struct weft_collective_common *common, const st
 weft_bytes weft__pairs_step(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                             uint32_t rank, uint32_t lane, uint64_t index, weft_bytes part_max,
                             struct weft_step *ret_step, uint32_t *ret_src, uint32_t *ret_dst);
+/// The same of what the root alone sends, or alone receives: other ranks have steps with the root only. *ret_first is
+/// where they begin among those of weft__pairs_step.
+uint64_t weft__rooted_steps(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
+                            uint32_t rank, uint32_t lane, weft_bytes part_max, bool root_sends, uint64_t *ret_first);
 /// Cuts a step at `start` of a part to the `bytes` that the part has.
 static inline void weft__pairs_cut(struct weft_step *step, weft_bytes start, weft_bytes bytes) {
     if (start >= bytes)

@@ -132,6 +132,16 @@ weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part,
     return full > last ? full : last;
 }
 
+struct weft_sent weft__loops_sent(const struct weft__loops *loops, uint32_t peer, uint32_t channel) {
+    return (struct weft_sent){
+        .peer = peer,
+        .channel = channel,
+        .bytes = loops->bytes,
+        .message_bytes_max = weft__loops_slice_max(loops, 0, 1),
+        .messages = weft__loops_slices(loops, 0, 1),
+    };
+}
+
 uint32_t weft__ring_rank(const struct weft_collective_shape *shape, uint32_t channel, uint32_t position) {
     uint32_t g = shape->per_server, server = position / g, k = position % g, c = channel % g;
     if (shape->order) return server * g + shape->order->rank[channel % shape->order->channels * g + k];
@@ -181,4 +191,27 @@ struct weft__ring weft__ring_of(const struct weft_collective_common *common, con
         .start = part.start,
         .loops = part.loops,
     };
+}
+
+static weft_bytes bytes_of_part(const struct weft_collective_shape *shape, uint32_t part) {
+    return weft__part(shape->bytes, part + UINT64_C(1), shape->ranks) - weft__part(shape->bytes, part, shape->ranks);
+}
+
+/// Smaller parts lack the last byte of the largest. Only the channel that ends there sends less for it, and a message
+/// less if its last slice is that byte.
+struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const struct weft_collective_shape *shape,
+                                       uint32_t channel, uint32_t left_out) {
+    struct weft_sent sent = weft__loops_sent(&ring->loops, ring->next, channel);
+    uint32_t parts = shape->ranks - 1;
+    sent.bytes *= parts;
+    sent.messages *= parts;
+    weft_bytes largest = weft__part_max(shape);
+    if (!ring->loops.loops || ring->start + ring->loops.bytes < largest) return sent;
+    bool is_whole = shape->bytes % shape->ranks == 0;
+    uint64_t smaller = is_whole ? 0 : shape->ranks - shape->bytes % shape->ranks;
+    smaller -= bytes_of_part(shape, left_out) < largest;
+    bool last_is_a_byte = last_bytes(&ring->loops) == ring->loops.last_slices;
+    sent.bytes -= smaller;
+    sent.messages -= last_is_a_byte ? smaller : 0;
+    return sent;
 }

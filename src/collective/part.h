@@ -51,6 +51,8 @@ struct weft__loop weft__loops_loop(const struct weft__loops *loops, uint64_t loo
 weft_bytes weft__loops_bytes(const struct weft__loops *loops, uint32_t part, uint32_t parts);
 uint64_t weft__loops_slices(const struct weft__loops *loops, uint32_t part, uint32_t parts);
 weft_bytes weft__loops_slice_max(const struct weft__loops *loops, uint32_t part, uint32_t parts);
+/// All that a lane sends which passes all of `loops` on to one rank.
+struct weft_sent weft__loops_sent(const struct weft__loops *loops, uint32_t peer, uint32_t channel);
 /// The slice of block `block`: adds where it begins to ret_step->offset, and sets its bytes.
 void weft__loop_piece(const struct weft__loop_step *at, uint32_t block, struct weft_step *ret_step);
 
@@ -97,5 +99,8 @@ struct weft__ring {
 };
 struct weft__ring weft__ring_of(const struct weft_collective_common *common, const struct weft_collective_shape *shape,
                                 uint32_t rank, uint32_t channel, weft_bytes bytes, uint32_t blocks);
+/// Of a ring over which each rank sends every part but one, `left_out`; its loops are over the largest part.
+struct weft_sent weft__ring_parts_sent(const struct weft__ring *ring, const struct weft_collective_shape *shape,
+                                       uint32_t channel, uint32_t left_out);
 
 #endif

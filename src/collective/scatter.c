@@ -18,15 +18,18 @@ static weft_bytes part(const void *conf, const struct weft_collective_shape *sha
 
 static uint64_t steps(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane) {
     const struct conf *c = conf;
-    return weft__pairs_steps(&c->common, shape, lane, weft__part_max(shape));
+    uint64_t first;
+    return weft__rooted_steps(&c->common, shape, rank, lane, weft__part_max(shape), true, &first);
 }
 
 static void step(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
                  uint64_t index, struct weft_step *ret_step) {
     const struct conf *c = conf;
     uint32_t src, dst;
-    weft_bytes start =
-        weft__pairs_step(&c->common, shape, rank, lane, index, weft__part_max(shape), ret_step, &src, &dst);
+    uint64_t first;
+    weft_bytes part_max = weft__part_max(shape);
+    weft__rooted_steps(&c->common, shape, rank, lane, part_max, true, &first);
+    weft_bytes start = weft__pairs_step(&c->common, shape, rank, lane, first + index, part_max, ret_step, &src, &dst);
     weft__pairs_cut(ret_step, start, part(conf, shape, src, dst));
     ret_step->offset = src * shape->bytes + weft__part(shape->bytes, dst, shape->ranks) + start;
 }

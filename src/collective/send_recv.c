@@ -53,7 +53,18 @@ static void step(const void *conf, const struct weft_collective_shape *shape, ui
     ret_step->keep = !sends;
 }
 
-static const struct weft_collective_ops ops = {.goal = WEFT_GOAL_NEXT, .lanes = lanes, .steps = steps, .step = step};
+static uint32_t sent(const void *conf, const struct weft_collective_shape *shape, uint32_t rank, uint32_t lane,
+                     struct weft_sent ret_sent[WEFT_STEP_PEERS]) {
+    bool is_end = shape->ranks == 1 || (!((const struct conf *)conf)->ring && rank == shape->ranks - 1);
+    if (lane % 2 || is_end) return 0;
+    weft_bytes start;
+    struct weft__loops loops = loops_of(conf, shape, lane / 2, &start);
+    *ret_sent = weft__loops_sent(&loops, (rank + 1) % shape->ranks, lane / 2);
+    return 1;
+}
+
+static const struct weft_collective_ops ops = {
+    .goal = WEFT_GOAL_NEXT, .lanes = lanes, .steps = steps, .step = step, .sent = sent};
 
 const struct weft_model weft__collective_send_recv = {
     .kind = WEFT_KIND_COLLECTIVE,

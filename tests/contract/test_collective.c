@@ -480,19 +480,19 @@ static void planned_steps_are_the_steps(void **state) {
     }
 }
 
-/// Notes what a step sends under the rank that it goes to, which is one of those named.
+/// Notes what a step sends under each rank that it goes to, which are among those named.
 static void sum_step(const struct weft_step *step, const struct weft_sent *sent, uint32_t peers,
                      struct weft_sent *sum) {
-    uint32_t p = 0;
-    if (!step->bytes || step->send[0] == WEFT_NONE) return;
-    assert_int_equal(step->send[1], WEFT_NONE);
-    while (p < peers && sent[p].peer != step->send[0])
-        p++;
-    assert_true(p < peers);
-    assert_int_equal(step->channel, sent[p].channel);
-    sum[p].bytes += step->bytes;
-    sum[p].messages++;
-    if (step->bytes > sum[p].message_bytes_max) sum[p].message_bytes_max = step->bytes;
+    for (uint32_t k = 0; step->bytes && k < WEFT_STEP_PEERS && step->send[k] != WEFT_NONE; k++) {
+        uint32_t p = 0;
+        while (p < peers && sent[p].peer != step->send[k])
+            p++;
+        assert_true(p < peers);
+        assert_int_equal(step->channel, sent[p].channel);
+        sum[p].bytes += step->bytes;
+        sum[p].messages++;
+        if (step->bytes > sum[p].message_bytes_max) sum[p].message_bytes_max = step->bytes;
+    }
 }
 
 /// What a collective says that a lane sends is what its steps send, to each rank, and the largest of them.
