@@ -109,6 +109,16 @@ class Figures(unittest.TestCase):
         self.assertLess(tool().Reader(WEFT, lost).at("old"), 19516)
         self.assertIsNone(tool().Reader(WEFT, lost).at("ieee"))
 
+    def test_over_seeds_and_less_a_number(self):
+        flow = {"scenario": "congestion-avoidance/cnp_queue", "row": {"name": "back"}, "column": "fct_ps_max", "variant": "queue-7"}
+        each = [tool().Reader(WEFT, {**flow, "seeds": [seed]}).at("queue-7") for seed in (1, 2, 3)]
+        self.assertGreater(max(each), min(each))
+        over = {word: tool().Reader(WEFT, {**flow, "seeds": [1, 2, 3], "over_seeds": word}).at("queue-7") for word in tool().OVER_SEEDS}
+        self.assertEqual((over["least"], over["median"], over["most"]), tuple(sorted(each)))
+        self.assertAlmostEqual(over["mean"], sum(each) / 3)
+        self.assertAlmostEqual(tool().height(WEFT, {**flow, "minus": 1.5}), each[0] - 1.5)
+        self.assertAlmostEqual(tool().height(WEFT, {**flow, "minus": "queue-7", "scale": 2}), 0)
+
     def test_a_bar_may_be_a_number_of_its_group(self):
         self.assertEqual(tool().height(WEFT, {"name": "k = 2", "given": "booksim", "booksim": 120.4}), 120.4)
         self.assertIsNone(tool().height(WEFT, {"name": "k = 3", "given": "booksim"}))
