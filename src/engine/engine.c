@@ -31,34 +31,59 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 
 // --- logs ---------------------------------------------------------------------------------------------------------
 
+static size_t block_size(const struct weft__worker *w) {
+    return sizeof(struct weft__block) + w->block_packets * sizeof(struct weft_packet);
+}
+
+static struct weft__block *last_block(const struct weft__worker *w, const struct weft__log *log) {
+    return (struct weft__block *)(void *)((char *)log->end - block_size(w));
+}
+
 void weft__log_grow(struct weft__worker *w, struct weft__log *log) {
-    if (log->blocks == log->capacity) {
-        uint32_t capacity = log->capacity ? log->capacity * 2 : 4;
-        log->block = weft_memory_resize(WEFT_MEMORY_FLIGHT, log->block, log->capacity * sizeof *log->block,
-                                        capacity * sizeof *log->block);
-        log->capacity = capacity;
-    }
-    log->block[log->blocks++] =
-        w->free_blocks ? w->free_block[--w->free_blocks]
-                       : weft_memory_new(WEFT_MEMORY_FLIGHT, WEFT__BLOCK_PACKETS, sizeof(struct weft_packet));
+    struct weft__block *block = w->free_block;
+    if (block)
+        w->free_block = block->next;
+    else
+        block = weft_memory_new(WEFT_MEMORY_FLIGHT, 1, block_size(w));
+    block->next = NULL;
+    if (log->first)
+        last_block(w, log)->next = block;
+    else
+        log->first = block;
+    log->next = block->packet;
+    log->end = &block->packet[w->block_packets];
 }
 
 void weft__log_clear(struct weft__worker *w, struct weft__log *log) {
-    if (w->free_blocks + log->blocks > w->free_capacity) {
-        uint32_t capacity = (w->free_blocks + log->blocks) * 2;
-        w->free_block = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block,
-                                           capacity * sizeof *w->free_block);
-        w->free_capacity = capacity;
-    }
-    while (log->blocks)
-        w->free_block[w->free_blocks++] = log->block[--log->blocks];
-    log->n = 0;
+    if (!log->first) return;
+    last_block(w, log)->next = w->free_block;
+    w->free_block = log->first;
+    *log = (struct weft__log){0};
 }
 
-static void log_free(struct weft__log *log) {
-    for (uint32_t b = 0; b < log->blocks; b++)
-        weft_memory_free(WEFT_MEMORY_FLIGHT, log->block[b], WEFT__BLOCK_PACKETS * sizeof(struct weft_packet));
-    weft_memory_free(WEFT_MEMORY_FLIGHT, log->block, log->capacity * sizeof *log->block);
+struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot) {
+    struct weft__log *row;
+    if (w->free_rows) {
+        row = w->free_row[--w->free_rows];
+    } else {
+        w->free_row = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->free_row, w->rows * sizeof(void *),
+                                         (w->rows + 1) * sizeof(void *)); // where it will go when it is empty
+        w->rows++;
+        row = weft_memory_new(WEFT_MEMORY_FLIGHT, w->engine->inboxes, sizeof *row);
+    }
+    atomic_store_explicit(&w->row[slot], row, memory_order_release);
+    weft__bits_set(w->written, slot);
+    return row;
+}
+
+/// What a worker wrote for a window that all have read.
+static void row_clear(struct weft__worker *w, uint32_t slot) {
+    struct weft__log *row = weft__row_of(w, slot);
+    if (!row) return;
+    for (uint32_t to = 0; to < w->engine->inboxes; to++)
+        weft__log_clear(w, &row[to]);
+    w->free_row[w->free_rows++] = row;
+    atomic_store_explicit(&w->row[slot], NULL, memory_order_relaxed);
 }
 
 // --- what lies beyond the ring ------------------------------------------------------------------------------------
@@ -153,16 +178,15 @@ static void far_advance(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
     for (uint32_t from = 0; from < e->conf.workers; from++)
         for (uint32_t inbox = w->id; inbox < e->inboxes; inbox += e->conf.workers) {
-            const struct weft__log *log = &e->worker[from].far[w->parity ^ 1][inbox];
-            for (uint32_t i = 0; i < log->n; i++)
-                far_packet_push(w, weft__log_at(log, i));
+            struct weft__log_cursor c = weft__log_begin(w, &e->worker[from].far[w->parity ^ 1][inbox]);
+            for (const struct weft_packet *p; (p = weft__log_next(&c));)
+                far_packet_push(w, p);
         }
     while (w->far_packets && weft__window_of(w, w->far_packet[0].packet.time_ps) - w->window < WEFT__RING) {
         struct weft_packet p = far_packet_pop(w);
-        uint32_t slot = (uint32_t)(weft__window_of(w, p.time_ps) % WEFT__RING);
         bool is_leaf = w->leaf && weft__bits_has(w->leaf, p.node - w->first);
-        weft__bits_set(w->written, slot);
-        *weft__log_slot(w, &w->log[(is_leaf ? leaves_inbox(w) : w->id) * WEFT__RING + slot]) = p;
+        uint32_t inbox = is_leaf ? leaves_inbox(w) : w->id;
+        *weft__log_slot(w, weft__log_of(w, weft__window_of(w, p.time_ps), inbox)) = p;
     }
     while (w->far_wakes && weft__window_of(w, w->far_wake[0].time_ps) - w->window < WEFT__RING) {
         struct weft__far_wake wake = far_wake_pop(w);
@@ -258,14 +282,16 @@ static inline __attribute__((always_inline)) void each_packet(struct weft__worke
                                                               void (*on_packet)(struct weft__worker *, uint64_t *wake,
                                                                                 struct weft_packet *)) {
     const struct weft__engine *e = w->engine;
+    uint32_t slot = (uint32_t)(w->window % WEFT__RING);
     for (uint32_t from = 0; from < e->conf.workers; from++) {
-        const struct weft__log *log = &e->worker[from].log[inbox * WEFT__RING + w->window % WEFT__RING];
-        for (uint32_t b = 0, left = log->n; left; b++) {
-            uint32_t here = left < WEFT__BLOCK_PACKETS ? left : WEFT__BLOCK_PACKETS;
-            struct weft_packet *p = log->block[b];
+        const struct weft__log *row = weft__row_of(&e->worker[from], slot);
+        if (!row) continue;
+        uint32_t left = row[inbox].n;
+        for (struct weft__block *block = row[inbox].first; left; block = block->next) {
+            uint32_t here = left < w->block_packets ? left : w->block_packets;
             left -= here;
             for (uint32_t i = 0; i < here; i++)
-                on_packet(w, wake, &p[i]);
+                on_packet(w, wake, &block->packet[i]);
         }
     }
 }
@@ -285,11 +311,13 @@ static inline void place_packet(struct weft__worker *w, uint64_t *wake, struct w
 /// The nodes to visit in this window, leaves or others, and, by node and in its order, the packets that come to them.
 static uint32_t gather(struct weft__worker *w, uint64_t *wake, bool leaves) {
     struct weft__engine *e = w->engine;
-    uint32_t slot = (uint32_t)(w->window % WEFT__RING), n = 0, actives = 0, packets = 0;
+    uint32_t n = 0, actives = 0, packets = 0;
     uint32_t inbox = leaves ? leaves_inbox(w) : w->id;
     each_packet(w, wake, inbox, count_packet);
-    for (uint32_t from = 0; from < e->conf.workers; from++)
-        n += e->worker[from].log[inbox * WEFT__RING + slot].n;
+    for (uint32_t from = 0; from < e->conf.workers; from++) {
+        const struct weft__log *row = weft__row_of(&e->worker[from], (uint32_t)(w->window % WEFT__RING));
+        if (row) n += row[inbox].n;
+    }
     if (n > w->gathered_capacity || !w->arrival) {
         uint32_t capacity = n + n / 2 + 64;
         w->arrival = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->arrival, w->gathered_capacity * sizeof *w->arrival,
@@ -479,9 +507,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
 static void take_back(struct weft__worker *w) {
     if (w->previous == WEFT__NO_WINDOW) return;
     assert(w->previous == w->window);
-    uint32_t slot = (uint32_t)(w->previous % WEFT__RING);
-    for (uint32_t to = 0; to < w->engine->inboxes; to++)
-        weft__log_clear(w, &w->log[to * WEFT__RING + slot]);
+    row_clear(w, (uint32_t)(w->previous % WEFT__RING));
 }
 
 /// Tells how much each worker had to do in the last window.
@@ -636,6 +662,14 @@ void weft__engine_run(struct weft__engine *e) {
 
 // --- init, deinit -------------------------------------------------------------------------------------------
 
+/// A worker alone has 16 KiB of packets a block; of many each has few for each other.
+static uint32_t calc_block_packets(uint32_t workers) {
+    uint32_t packets = 512;
+    while (packets > 16 && packets * workers > 512)
+        packets /= 2;
+    return packets - 1; // the block's head takes the place of one
+}
+
 static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t id, uint32_t first, uint32_t end) {
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
     w->length_ps = e->conf.window_ps;
@@ -651,7 +685,7 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
         for (uint32_t i = 0; i < w->n; i++)
             if (e->conf.leaf[first + i]) weft__bits_set(w->leaf, i);
     }
-    w->log = weft_memory_new(WEFT_MEMORY_FLIGHT, (size_t)WEFT__RING * e->inboxes, sizeof *w->log);
+    w->block_packets = calc_block_packets(e->conf.workers);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->inboxes, sizeof *w->far[p]);
     w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
@@ -662,17 +696,20 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
 
 static void worker_deinit(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
-    for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++)
-        log_free(&w->log[i]);
+    for (uint32_t slot = 0; slot < WEFT__RING; slot++)
+        row_clear(w, slot);
+    while (w->free_rows)
+        weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_row[--w->free_rows], e->inboxes * sizeof(struct weft__log));
+    weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_row, w->rows * sizeof *w->free_row);
     for (uint32_t p = 0; p < 2; p++) {
         for (uint32_t to = 0; to < e->inboxes; to++)
-            log_free(&w->far[p][to]);
+            weft__log_clear(w, &w->far[p][to]);
         weft_memory_free(WEFT_MEMORY_FLIGHT, w->far[p], e->inboxes * sizeof *w->far[p]);
     }
-    for (uint32_t b = 0; b < w->free_blocks; b++)
-        weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block[b], WEFT__BLOCK_PACKETS * sizeof(struct weft_packet));
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_block, w->free_capacity * sizeof *w->free_block);
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->log, (size_t)WEFT__RING * e->inboxes * sizeof *w->log);
+    for (struct weft__block *next, *block = w->free_block; block; block = next) {
+        next = block->next;
+        weft_memory_free(WEFT_MEMORY_FLIGHT, block, block_size(w));
+    }
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
     if (w->leaf) weft_memory_free(WEFT_MEMORY_TIMER, w->leaf, w->words * sizeof *w->leaf);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);

@@ -10,9 +10,9 @@
 // them may come within the window: only the way from a leaf to its trunk counts for the lookahead.
 //
 // Each worker has a contiguous part of the nodes, and an inbox for what comes to them; leaves have one of their own.
-// Packets travel in logs: log[worker][inbox][window]. In a window a worker appends only to logs of later windows and
-// reads only those of this one, so workers can be run by as many threads, or by fewer, and one barrier a window is all
-// the synchronisation there is (threads.h).
+// Packets travel in logs: of a worker, for a window a row of them, one an inbox. In a window a worker appends only to
+// logs of later windows (and to that of its own leaves) and reads only those of this one, so workers can be run by as
+// many threads, or by fewer, and one barrier a window is all the synchronisation there is (threads.h).
 #ifndef WEFT_ENGINE_ENGINE_H
 #define WEFT_ENGINE_ENGINE_H
 
@@ -62,7 +62,6 @@ struct weft__node {
 enum {
     WEFT__WINDOW_PS_MAX = 1 << 20, ///< a longer window would save nothing and keep more packets waiting
     WEFT__RING = 256,              ///< windows ahead that are kept apart
-    WEFT__BLOCK_PACKETS = 512,     ///< 16 KiB
     WEFT__WORKERS_MAX = WEFT__THREADS_MAX,
     WEFT__COUNTS_MAX = 48,  ///< of a tally
     WEFT__COUNTS_SHOWN = 3, ///< of these: told of while a run lasts
@@ -75,10 +74,18 @@ enum {
 #endif
 };
 
+/// Memory for packets of a log, so many as suit the number of workers: the more there are, the fewer packets a log has.
+struct weft__block {
+    struct weft__block *next;
+    uint64_t unused[3]; ///< packets do not straddle cache lines
+    struct weft_packet packet[];
+};
+
 /// Packets from one worker to an inbox for one window.
 struct weft__log {
-    struct weft_packet **block;
-    uint32_t n, blocks, capacity;
+    struct weft_packet *next, *end; ///< where the next one goes; of its block
+    struct weft__block *first;      ///< NULL: it has none
+    uint32_t n;
 };
 
 /// What a worker counts; summed over workers at the end. Sums do not depend on who counts.
@@ -107,7 +114,9 @@ struct weft__worker {
     weft_time_ps length_ps; ///< of a window
     uint64_t inverse;       ///< UINT64_MAX / length_ps
     uint32_t id;
-    struct weft__log *log;    ///< [inbox * WEFT__RING + slot]
+    /// [slot][inbox]: logs of the windows ahead that this worker has packets for; others have no row. A row that is
+    /// made for the window being run has nothing for other workers, who may look at it.
+    _Atomic(struct weft__log *) row[WEFT__RING];
     struct weft__log *far[2]; ///< [parity][inbox]: beyond the ring
     uint32_t parity;
     weft_time_ps far_sent_ps;          ///< earliest packet put into far in this window
@@ -121,8 +130,10 @@ struct weft__worker {
     uint64_t *wake;    ///< [slot * words + word]: nodes to visit
     uint64_t *leaf;    ///< [word]: its leaves; NULL: there are none
     uint32_t words;
-    struct weft_packet **free_block;
-    uint32_t free_blocks, free_capacity;
+    struct weft__block *free_block;
+    struct weft__log **free_row; ///< [free_rows], all logs empty
+    uint32_t free_rows, rows;    ///< rows: all that there are
+    uint32_t block_packets;
     struct weft__far_packet *far_packet; ///< heap, for this worker's nodes
     struct weft__far_wake *far_wake;     ///< heap, of a node one at most
     uint32_t *far_wake_of;               ///< [node]: its place in the heap + 1, or 0
@@ -279,16 +290,45 @@ static inline __attribute__((always_inline)) void weft__timers_fetch(const struc
 void weft__log_grow(struct weft__worker *w, struct weft__log *log);
 /// Takes the blocks of a log that has been read back for reuse.
 void weft__log_clear(struct weft__worker *w, struct weft__log *log);
+struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot);
 
 static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct weft__log *log) {
-    uint32_t i = log->n++;
-    if (__builtin_expect(i / WEFT__BLOCK_PACKETS == log->blocks, 0)) weft__log_grow(w, log);
-    return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
+    if (__builtin_expect(log->next == log->end, 0)) weft__log_grow(w, log);
+    log->n++;
+    return log->next++;
 }
 
-static inline const struct weft_packet *weft__log_at(const struct weft__log *log, uint32_t i) {
-    assert(i < log->n);
-    return &log->block[i / WEFT__BLOCK_PACKETS][i % WEFT__BLOCK_PACKETS];
+static inline struct weft__log *weft__row_of(const struct weft__worker *w, uint32_t slot) {
+    return atomic_load_explicit(&w->row[slot], memory_order_acquire);
+}
+
+/// The worker's log for a window ahead, or this one.
+static inline struct weft__log *weft__log_of(struct weft__worker *w, uint64_t window, uint32_t inbox) {
+    uint32_t slot = (uint32_t)(window % WEFT__RING);
+    struct weft__log *row = weft__row_of(w, slot);
+    if (__builtin_expect(!row, 0)) row = weft__row_make(w, slot);
+    return &row[inbox];
+}
+
+/// Walks a log.
+struct weft__log_cursor {
+    struct weft__block *block;
+    uint32_t at, packets, left; ///< packets: of a block
+};
+
+static inline struct weft__log_cursor weft__log_begin(const struct weft__worker *w, const struct weft__log *log) {
+    return (struct weft__log_cursor){log->first, 0, w->block_packets, log->n};
+}
+
+/// The next packet, or NULL at the end.
+static inline struct weft_packet *weft__log_next(struct weft__log_cursor *c) {
+    if (!c->left) return NULL;
+    if (c->at == c->packets) {
+        c->block = c->block->next;
+        c->at = 0;
+    }
+    c->left--;
+    return &c->block->packet[c->at++];
 }
 
 /// The window that a time lies in, time / length_ps without a division: the product is right or one too small.
@@ -300,11 +340,7 @@ static inline uint64_t weft__window_of(const struct weft__worker *w, weft_time_p
 static inline struct weft_packet *weft__send_slot(struct weft__worker *w, uint32_t inbox, weft_time_ps time) {
     uint64_t window = weft__window_of(w, time), ahead = window - w->window;
     assert(ahead >= 1 || inbox == w->engine->conf.workers + w->id);
-    if (__builtin_expect(ahead < WEFT__RING, 1)) {
-        uint32_t slot = (uint32_t)(window % WEFT__RING);
-        weft__bits_set(w->written, slot);
-        return weft__log_slot(w, &w->log[inbox * WEFT__RING + slot]);
-    }
+    if (__builtin_expect(ahead < WEFT__RING, 1)) return weft__log_slot(w, weft__log_of(w, window, inbox));
     if (time < w->far_sent_ps) w->far_sent_ps = time;
     return weft__log_slot(w, &w->far[w->parity][inbox]);
 }

@@ -133,8 +133,8 @@ static void pack_log(struct weft__worker *w, uint32_t inbox, uint32_t rank, stru
     size_t group_at = out->n;
     struct group group = {inbox, 0};
     extend(out, sizeof group);
-    for (uint32_t i = 0; i < log->n; i++) {
-        const struct weft_packet *p = weft__log_at(log, i);
+    struct weft__log_cursor c = weft__log_begin(w, log);
+    for (const struct weft_packet *p; (p = weft__log_next(&c));) {
         unsigned char companion[WEFT__COMPANION_BYTES];
         uint32_t n = companions ? companions->give(companions->context, p, companion) : 0;
         if (__builtin_expect(n || p->side, 0)) {
@@ -155,8 +155,8 @@ static void pack(struct weft__worker *w, uint32_t to, uint32_t rank) {
         for (uint32_t word = 0; word < WEFT__RING / 64; word++)
             for (uint64_t bits = w->written[word]; bits; bits &= bits - 1) {
                 uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-                struct weft__log *log = &w->log[inbox * WEFT__RING + slot];
-                if (log->n) pack_log(w, inbox, rank, log);
+                struct weft__log *row = weft__row_of(w, slot);
+                if (row && row[inbox].n) pack_log(w, inbox, rank, &row[inbox]);
             }
         if (w->far[w->parity][inbox].n) pack_log(w, inbox, rank, &w->far[w->parity][inbox]);
     }

@@ -32,9 +32,10 @@ static void add_packet(struct flight *f, const struct weft_packet *p) {
     f->sides += p->side;
 }
 
-static void add_log(struct flight *f, const struct weft__log *log) {
-    for (uint32_t i = 0; i < log->n; i++)
-        add_packet(f, weft__log_at(log, i));
+static void add_log(struct flight *f, const struct weft__worker *w, const struct weft__log *log) {
+    struct weft__log_cursor c = weft__log_begin(w, log);
+    for (const struct weft_packet *p; (p = weft__log_next(&c));)
+        add_packet(f, p);
 }
 
 static struct flight count_flight(const struct weft__engine *e) {
@@ -43,11 +44,15 @@ static struct flight count_flight(const struct weft__engine *e) {
         const struct weft__worker *w = &e->worker[k];
         f.bytes += w->unread_bytes;
         f.sides += w->unread_sides;
-        for (uint32_t i = 0; i < WEFT__RING * e->inboxes; i++)
-            if (w->previous == WEFT__NO_WINDOW || i % WEFT__RING != w->previous % WEFT__RING) add_log(&f, &w->log[i]);
+        for (uint32_t slot = 0; slot < WEFT__RING; slot++) {
+            const struct weft__log *row = weft__row_of(w, slot);
+            bool read = w->previous != WEFT__NO_WINDOW && slot == w->previous % WEFT__RING;
+            for (uint32_t to = 0; row && !read && to < e->inboxes; to++)
+                add_log(&f, w, &row[to]);
+        }
         // Sent beyond the ring in the last window, and not yet taken over by the receiver's heap.
         for (uint32_t to = 0; to < e->inboxes; to++)
-            add_log(&f, &w->far[w->parity][to]);
+            add_log(&f, w, &w->far[w->parity][to]);
         for (uint32_t i = 0; i < w->far_packets; i++)
             add_packet(&f, &w->far_packet[i].packet);
     }
