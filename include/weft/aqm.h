@@ -14,6 +14,8 @@ struct weft_aqm_ops {
     /// `ecn_capable`: ECT or CE. MARK is answered only for capable packets.
     enum weft_aqm_verdict (*on_enqueue)(const void *conf, weft_bytes queue_bytes, uint32_t bytes, bool ecn_capable,
                                         struct weft_random *random);
+    /// Required. on_enqueue lets every packet pass at or below this depth, and draws nothing: there a box need not ask.
+    weft_bytes (*pass)(const void *conf);
     /// Optional. The depths that mean something to it: nothing is marked at or below the first, every packet above the
     /// second, and all are dropped above the third. For the record of a run.
     void (*thresholds)(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]);

@@ -28,6 +28,33 @@ struct weft_buffer_port {
     weft_time_ps delay_ps;
 };
 
+/// What a port and priority holds, where a model counts for each of them alone.
+struct weft_buffer_group {
+    uint32_t level, level_max;
+};
+
+/// Thresholds that are the same for every port and priority and do not move.
+struct weft_buffer_fixed {
+    uint32_t size_bytes, xoff_bytes, xon_bytes;
+};
+#define WEFT_BUFFER_FIXED_MAX "4GB" ///< for rows: a group's level is 32 bits
+
+static inline enum weft_buffer_answer weft_buffer_fixed_admit(const struct weft_buffer_fixed *fixed,
+                                                              struct weft_buffer_group *g, uint32_t bytes,
+                                                              bool lossless) {
+    if (g->level + bytes > fixed->size_bytes) return WEFT_BUFFER_DROP;
+    g->level += bytes;
+    if (g->level > g->level_max) g->level_max = g->level;
+    return g->level > fixed->xoff_bytes && lossless ? WEFT_BUFFER_XOFF : WEFT_BUFFER_OK;
+}
+
+static inline enum weft_buffer_answer weft_buffer_fixed_release(const struct weft_buffer_fixed *fixed,
+                                                                struct weft_buffer_group *g, uint32_t bytes,
+                                                                bool lossless) {
+    g->level -= bytes;
+    return g->level <= fixed->xon_bytes && lossless ? WEFT_BUFFER_XON : WEFT_BUFFER_OK;
+}
+
 struct weft_buffer_ops {
     bool
         by_output; ///< it counts at outputs too, so only a switch that knows a packet's output when it comes can use it
@@ -45,6 +72,11 @@ struct weft_buffer_ops {
     void (*plan)(const void *conf, uint32_t ports, uint8_t lossless_mask, struct weft_buffer_plan *ret_plan);
     size_t (*state_size)(const void *conf, uint32_t ports);                             ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask); ///< required
+    /// Optional, both or neither: admit and release are weft_buffer_fixed_admit and _release of a group that is the
+    /// port and priority's own, by thresholds that do not move, so a box may do that itself. After init `keep_at` has
+    /// the groups kept at `first`, a port's port_stride bytes after that before it, a priority's priority_stride.
+    void (*fixed)(const void *conf, struct weft_buffer_fixed *ret_fixed);
+    void (*keep_at)(void *state, struct weft_buffer_group *first, size_t port_stride, size_t priority_stride);
     /// Required, hot. A packet of `bytes` for the port `out` wants in at (port, priority). `out` is WEFT_NONE
     /// where `by_output` is false and the box has none.
     enum weft_buffer_answer (*admit)(void *state, const void *conf, uint32_t port, uint32_t out, uint32_t priority,

@@ -9,25 +9,24 @@
 
 struct weft_packet_pool; // base/fifo.h: chunks of packets, one pool a worker
 
+/// All NULL: one FIFO per output and priority, which the switch keeps with what else it has of them (OQ).
 struct weft_queueing_ops {
     size_t (*state_size)(const void *conf, uint32_t ports);                                     ///< required
     void (*init)(void *state, const void *conf, uint32_t ports, struct weft_packet_pool *pool); ///< required
     /// Required, hot. packet->port is the input.
     void (*push)(void *state, const struct weft_packet *packet, uint32_t out);
-    /// Required, hot. Takes the head that `in` has for (out, priority); OQ ignores `in`. It must exist.
+    /// Required, hot. Takes the head that `in` has for (out, priority). It must exist.
     void (*pop)(void *state, uint32_t in, uint32_t out, uint32_t priority, struct weft_packet *ret_packet);
     /// Required, hot. Priorities that have a head for `out`, as a mask.
     uint8_t (*ready)(const void *state, uint32_t out);
-    /// NULL means that inputs never block each other or themselves: no arbiter is needed (OQ). Else hot: the set of
-    /// inputs with a head for (out, priority), as ceil(ports / 64) words that change with what waits.
+    /// Required, hot. The set of inputs with a head for (out, priority), as ceil(ports / 64) words that change with
+    /// what waits.
     const uint64_t *(*inputs)(const void *state, uint32_t out, uint32_t priority);
-    /// NULL: the queue of an output over all inputs, which the switch counts. Else: bytes in the queue that packets
-    /// from `in` to `out` join, and which of them it is, a number below ports * ports.
+    /// Required. Bytes in the queue that packets from `in` to `out` join, and which of them it is, a number below ports
+    /// * ports. (The depth of OQ is the queue of an output over all inputs, which the switch counts.)
     weft_bytes (*depth)(const void *state, uint32_t in, uint32_t out, uint32_t priority, uint32_t *ret_queue);
-    /// Optional, hot: (in, out, priority) will be pushed to soon, or `out` popped: bring its queues into the cache,
-    /// then, some time later, their heads.
+    /// Optional, hot: (in, out, priority) will be pushed to soon, or `out` popped: bring its queues into the cache.
     void (*fetch)(const void *state, uint32_t in, uint32_t out, uint32_t priority);
-    void (*fetch_heads)(const void *state, uint32_t out);
     /// Required: calls on_packet for everything that waits, for accounting and diagnosis.
     void (*each)(const void *state, void (*on_packet)(void *context, const struct weft_packet *packet, uint32_t out),
                  void *context);

@@ -17,6 +17,26 @@ struct weft_route_query {
     const struct weft_qp_numbers *qp_numbers;
 };
 
+/// The 32-bit finaliser of MurmurHash3 (A. Appleby, public domain).
+static inline uint32_t weft_route_mix(uint32_t h) {
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    return h ^ h >> 16;
+}
+
+/// Of the 5-tuple: destination and UDP source port; the other fields of RoCEv2 are the same for all, and the source is
+/// told apart by the port that its NIC draws.
+static inline uint32_t weft_route_hash(const struct weft_route_query *query) {
+    return weft_route_mix(weft_route_mix(query->hash_seed ^ query->packet->dst) + query->packet->entropy);
+}
+
+/// The candidate of a hash: RFC 2992, hash-threshold.
+static inline uint32_t weft_route_index(const struct weft_route_query *query, uint32_t hash) {
+    return (uint32_t)((uint64_t)hash * query->ports >> 32);
+}
+
 /// Where a port leads: nearer to hosts, away from them, or neither.
 enum weft_route_direction { WEFT_ROUTE_DOWN, WEFT_ROUTE_UP, WEFT_ROUTE_ACROSS };
 struct weft_route_port {
@@ -68,7 +88,8 @@ struct weft_route_ops {
     uint32_t (*select)(const void *conf, const struct weft_route_query *query);
     /// Required. Seed of switch `sw` for a run with this seed.
     uint32_t (*hash_seed)(const void *conf, uint64_t seed, uint32_t sw);
-    bool by_id; ///< it goes by the numbers in names of nodes
+    bool by_tuple; ///< `select` is weft_route_index of weft_route_hash: a switch may do that itself
+    bool by_id;    ///< it goes by the numbers in names of nodes
     /// Instead of `select`, all three or none. The state is zeroed before init. The same calls give the same choices.
     size_t (*state_size)(const void *conf, const struct weft_route_setup *setup);
     void (*init)(void *state, const void *conf, const struct weft_route_setup *setup);

@@ -12,7 +12,11 @@ static enum weft_aqm_verdict none_on_enqueue(const void *conf, weft_bytes queue_
     return WEFT_AQM_PASS;
 }
 
-static const struct weft_aqm_ops none_ops = {.on_enqueue = none_on_enqueue};
+static weft_bytes none_pass(const void *conf) {
+    return UINT64_MAX;
+}
+
+static const struct weft_aqm_ops none_ops = {.on_enqueue = none_on_enqueue, .pass = none_pass};
 
 const struct weft_model weft__aqm_none = {
     .kind = WEFT_KIND_AQM,

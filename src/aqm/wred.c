@@ -124,6 +124,10 @@ static enum weft_aqm_verdict wred_on_enqueue(const void *conf, weft_bytes queue_
     return ecn_capable ? WEFT_AQM_MARK : WEFT_AQM_DROP;
 }
 
+static weft_bytes wred_pass(const void *conf) {
+    return ((const struct wred_conf *)conf)->min_bytes;
+}
+
 static void wred_thresholds(const void *conf, weft_bytes ret_threshold[WEFT_EVENT_THRESHOLDS]) {
     const struct wred_conf *c = conf;
     ret_threshold[WEFT_EVENT_MIN] = c->min_bytes;
@@ -168,6 +172,7 @@ static const struct weft_aqm_ops wred_ops = {
     .by_port = wred_by_port,
     .for_port = wred_for_port,
     .on_enqueue = wred_on_enqueue,
+    .pass = wred_pass,
     .thresholds = wred_thresholds,
     .wants_dequeue = wred_wants_dequeue,
     .on_dequeue = wred_on_dequeue,

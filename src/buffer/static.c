@@ -14,11 +14,11 @@ struct static_conf {
 };
 
 static const struct weft_param static_rows[] = {
-    WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", "1TB",
+    WEFT_BYTES(struct static_conf, size_bytes, "size", "900KB", "64B", WEFT_BUFFER_FIXED_MAX,
                "buffer of each port and priority (assumed)"),
-    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", "1TB",
+    WEFT_BYTES(struct static_conf, xoff_bytes, "xoff", "760KB", "0B", WEFT_BUFFER_FIXED_MAX,
                "pause the sender above this level (assumed)"),
-    WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", "1TB",
+    WEFT_BYTES(struct static_conf, xon_bytes, "xon", "740KB", "0B", WEFT_BUFFER_FIXED_MAX,
                "let it go on at or below this level (assumed)"),
 };
 
@@ -30,20 +30,17 @@ static const struct weft_param_table static_params =
     WEFT_PARAM_TABLE_CHECKED("static", struct static_conf, static_rows, static_conf_check);
 
 struct static_state {
-    weft_bytes used; ///< over all groups
     uint32_t groups;
+    struct weft_buffer_fixed fixed;
     struct weft__lossless lossless;
-    struct static_group {
-        weft_bytes level, level_max;
-    } group[];
+    char *first; ///< groups, ours or the box's
+    size_t port_stride, priority_stride;
+    struct weft_buffer_group group[];
 };
 
-static struct static_group *group_at(void *state, uint32_t port, uint32_t priority) {
-    return &((struct static_state *)state)->group[port * WEFT_PRIORITIES + priority];
-}
-
-static const struct static_group *group_of(const void *state, uint32_t port, uint32_t priority) {
-    return &((const struct static_state *)state)->group[port * WEFT_PRIORITIES + priority];
+static struct weft_buffer_group *group_of(const void *state, uint32_t port, uint32_t priority) {
+    const struct static_state *s = state;
+    return (void *)(s->first + port * s->port_stride + priority * s->priority_stride);
 }
 
 static const char *static_fit(const void *conf, uint32_t ports, uint8_t lossless_mask, uint32_t frame_bytes, char *text,
@@ -66,13 +63,27 @@ static void static_plan(const void *conf, uint32_t ports, uint8_t lossless_mask,
 }
 
 static size_t static_state_size(const void *conf, uint32_t ports) {
-    return sizeof(struct static_state) + ports * (WEFT_PRIORITIES * sizeof(struct static_group) + 1);
+    return sizeof(struct static_state) + ports * (WEFT_PRIORITIES * sizeof(struct weft_buffer_group) + 1);
+}
+
+static void static_fixed(const void *conf, struct weft_buffer_fixed *ret_fixed) {
+    const struct static_conf *c = conf;
+    *ret_fixed = (struct weft_buffer_fixed){(uint32_t)c->size_bytes, (uint32_t)c->xoff_bytes, (uint32_t)c->xon_bytes};
+}
+
+static void static_keep_at(void *state, struct weft_buffer_group *first, size_t port_stride, size_t priority_stride) {
+    struct static_state *s = state;
+    s->first = (char *)first;
+    s->port_stride = port_stride;
+    s->priority_stride = priority_stride;
 }
 
 static void static_init(void *state, const void *conf, uint32_t ports, uint8_t lossless_mask) {
     struct static_state *s = state;
     memset(s, 0, static_state_size(conf, ports));
     s->groups = ports * WEFT_PRIORITIES;
+    static_fixed(conf, &s->fixed);
+    static_keep_at(s, s->group, WEFT_PRIORITIES * sizeof *s->group, sizeof *s->group);
     s->lossless =
         (struct weft__lossless){.same = lossless_mask, .room = (uint8_t *)&s->group[s->groups], .ports = ports};
 }
@@ -87,26 +98,16 @@ static enum weft_buffer_answer static_review(const void *state, const void *conf
 
 static enum weft_buffer_answer static_admit(void *state, const void *conf, uint32_t port, uint32_t out,
                                             uint32_t priority, uint32_t bytes) {
-    const struct static_conf *c = conf;
-    struct static_state *s = state;
-    struct static_group *g = group_at(s, port, priority);
-    if (g->level + bytes > c->size_bytes) return WEFT_BUFFER_DROP;
-    g->level += bytes;
-    s->used += bytes;
-    if (g->level > g->level_max) g->level_max = g->level;
-    return g->level > c->xoff_bytes && weft__is_lossless(&s->lossless, port, priority) ? WEFT_BUFFER_XOFF
-                                                                                       : WEFT_BUFFER_OK;
+    const struct static_state *s = state;
+    return weft_buffer_fixed_admit(&s->fixed, group_of(s, port, priority), bytes,
+                                   weft__is_lossless(&s->lossless, port, priority));
 }
 
 static enum weft_buffer_answer static_release(void *state, const void *conf, uint32_t port, uint32_t out,
                                               uint32_t priority, uint32_t bytes) {
-    const struct static_conf *c = conf;
-    struct static_state *s = state;
-    struct static_group *g = group_at(s, port, priority);
-    g->level -= bytes;
-    s->used -= bytes;
-    return g->level <= c->xon_bytes && weft__is_lossless(&s->lossless, port, priority) ? WEFT_BUFFER_XON
-                                                                                       : WEFT_BUFFER_OK;
+    const struct static_state *s = state;
+    return weft_buffer_fixed_release(&s->fixed, group_of(s, port, priority), bytes,
+                                     weft__is_lossless(&s->lossless, port, priority));
 }
 
 static void static_prefetch(const void *state, uint32_t port, uint32_t priority) {
@@ -137,13 +138,12 @@ static weft_bytes static_level_max(const void *state, const void *conf, uint32_t
 static const char *static_check(const void *state, const void *conf) {
     const struct static_state *s = state;
     const struct static_conf *c = conf;
-    weft_bytes sum = 0;
     for (uint32_t i = 0; i < s->groups; i++) {
-        sum += s->group[i].level;
-        if (s->group[i].level > c->size_bytes) return "a group holds more than its buffer";
-        if (s->group[i].level > s->group[i].level_max) return "a group holds more than its watermark";
+        const struct weft_buffer_group *g = group_of(s, i / WEFT_PRIORITIES, i % WEFT_PRIORITIES);
+        if (g->level > c->size_bytes) return "a group holds more than its buffer";
+        if (g->level > g->level_max) return "a group holds more than its watermark";
     }
-    return sum == s->used ? NULL : "the groups do not add up to the bytes held";
+    return NULL;
 }
 
 static const struct weft_buffer_ops static_ops = {
@@ -151,6 +151,8 @@ static const struct weft_buffer_ops static_ops = {
     .plan = static_plan,
     .state_size = static_state_size,
     .init = static_init,
+    .fixed = static_fixed,
+    .keep_at = static_keep_at,
     .admit = static_admit,
     .release = static_release,
     .prefetch = static_prefetch,

@@ -14,6 +14,8 @@ void weft__ether_init(struct weft__ether *e, const struct weft__ether_setup *set
     e->scheduler = conf->scheduler.model->ops;
     e->buffer_state = weft__arena_lines(setup->arena, 1, e->buffer->state_size(conf->buffer.conf, setup->ports));
     e->buffer->init(e->buffer_state, conf->buffer.conf, setup->ports, conf->pfc.priorities);
+    if (e->buffer->keep_at)
+        e->buffer->keep_at(e->buffer_state, &e->port->queue->group, sizeof *e->port, sizeof *e->port->queue);
     e->ecn_random = weft_random_stream(setup->seed, setup->who, WEFT_RANDOM_ECN);
     if (!setup->pool) return;
     e->pool = setup->pool;
@@ -37,7 +39,7 @@ void weft__ether_drop(struct weft__ether *e, struct weft__worker *w, const struc
 }
 
 static uint8_t ready(const struct weft__ether *e, const struct weft__node *node, uint32_t k) {
-    return e->queues ? e->queues[k].ready : e->ops->ready(node, k);
+    return e->queues ? e->port[k].ready : e->ops->ready(node, k);
 }
 
 // --- pauses that we want ------------------------------------------------------------------------------------------
@@ -123,19 +125,17 @@ static void leave(struct weft__ether *e, struct weft__node *node, struct weft__w
 }
 
 static uint8_t sendable(const struct weft__ether *e, weft_time_ps now, uint32_t k) {
-    uint8_t ready = e->queues[k].ready;
+    uint8_t ready = e->port[k].ready;
     return ready ? weft__ether_sendable(&e->conf->pfc, &e->port[k], now, ready) : 0;
 }
 
 /// A frame of port `k`, at one of the priorities, which is not 0. Its bytes on the wire.
 static uint32_t send_one(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k,
                          uint8_t mask) {
-    struct weft__ether_queues *q = &e->queues[k];
     struct weft__port *port = &e->port[k];
     uint32_t priority = e->scheduler->pick(&port->scheduler, e->conf->scheduler.conf, mask);
     struct weft_packet p;
-    weft__fifo_pop(&q->queue[priority], e->pool, &p);
-    if (!q->queue[priority].n) q->ready &= (uint8_t) ~(1u << priority);
+    weft__port_pop(port, e->pool, priority, &p);
     weft__port_send(port, w, &p);
     if (e->scheduler->on_sent)
         e->scheduler->on_sent(&port->scheduler, e->conf->scheduler.conf, priority, p.bytes + WEFT_WIRE_OVERHEAD);
@@ -160,7 +160,7 @@ static void serve_group(struct weft__ether *e, struct weft__node *node, struct w
     for (uint32_t i = 0; i < group->ports; i++) {
         struct weft__port *port = &e->port[group->port[i]];
         if (port->busy_until_ps < until) port->busy_until_ps = until;
-        weft__ether_arm(port, node, w->now_ps, group->port[i], e->queues[group->port[i]].ready);
+        weft__ether_arm(port, node, w->now_ps, group->port[i], port->ready);
     }
 }
 
@@ -185,7 +185,7 @@ void weft__ether_kick(struct weft__ether *e, struct weft__node *node, struct wef
         else
             serve(e, node, w, k);
     }
-    weft__ether_arm(port, node, w->now_ps, k, e->queues[k].ready);
+    weft__ether_arm(port, node, w->now_ps, k, port->ready);
 }
 
 void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct weft__worker *w,
@@ -205,8 +205,7 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
     if (q->bytes > q->bytes_max) q->bytes_max = q->bytes;
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
-    weft__fifo_push(&q->queue[p->priority], e->pool, p);
-    q->ready |= (uint8_t)(1u << p->priority);
+    weft__port_push(port, e->pool, p);
     uint32_t key = weft__ether_key(WEFT__ETHER_KEY_TX, k);
     if (port->busy_until_ps <= w->now_ps)
         weft__ether_kick(e, node, w, k);
@@ -215,13 +214,12 @@ void weft__ether_send(struct weft__ether *e, struct weft__node *node, struct wef
 }
 
 static void purge(struct weft__ether *e, struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t mask) {
-    struct weft__ether_queues *q = &e->queues[k];
-    for (uint32_t bits = mask & q->ready; bits; bits &= bits - 1) {
+    struct weft__port *port = &e->port[k];
+    for (uint32_t bits = mask & port->ready; bits; bits &= bits - 1) {
         uint32_t priority = (uint32_t)__builtin_ctz(bits);
-        q->ready &= (uint8_t) ~(1u << priority);
-        while (q->queue[priority].n) {
+        while (port->ready >> priority & 1) {
             struct weft_packet p;
-            weft__fifo_pop(&q->queue[priority], e->pool, &p);
+            weft__port_pop(port, e->pool, priority, &p);
             weft__ether_drop(e, w, &p, k, WEFT_DROP_PFC_WATCHDOG);
             leave(e, node, w, k, &p);
         }
@@ -230,12 +228,8 @@ static void purge(struct weft__ether *e, struct weft__node *node, struct weft__w
 
 void weft__ether_each(const struct weft__ether *e,
                       void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context) {
-    const struct weft_packet *p;
     for (uint32_t k = 0; k < e->ports; k++)
-        for (uint32_t priority = 0; priority < WEFT_PRIORITIES; priority++)
-            for (struct weft__fifo_cursor c = weft__fifo_begin(&e->queues[k].queue[priority]);
-                 (p = weft__fifo_next(&c));)
-                on_packet(context, p, k);
+        weft__port_each(&e->port[k], k, on_packet, context);
 }
 
 // --- frames that come ---------------------------------------------------------------------------------------------

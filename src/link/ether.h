@@ -57,10 +57,8 @@ struct weft__ether_ops {
     void (*on_pauses)(struct weft__node *node, struct weft__worker *w, uint32_t k);
 };
 
-/// What waits to leave by a port.
+/// What waits to leave by a port, of all priorities.
 struct weft__ether_queues {
-    struct weft__fifo queue[WEFT_PRIORITIES];
-    uint8_t ready; ///< priorities
     weft_bytes bytes, bytes_max;
 };
 
@@ -150,6 +148,7 @@ void weft__ether_on_local(struct weft__ether *e, struct weft__node *node, struct
 /// Priorities of `ready` that may be sent; the watchdog may overrule a pause.
 static inline uint8_t weft__ether_sendable(const struct weft_pfc_conf *pfc, struct weft__port *port, weft_time_ps now,
                                            uint8_t ready) {
+    if (__builtin_expect(!port->paused, 1)) return ready;
     uint8_t paused = weft__port_paused(port, now);
     if (pfc->watchdog_action != WEFT_PFC_WATCHDOG_ALERT) paused &= (uint8_t)~port->storm;
     return ready & (uint8_t)~paused;

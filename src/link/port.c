@@ -355,6 +355,15 @@ void weft__port_sample(struct weft__port *port, struct weft__worker *w, const we
     }
 }
 
+void weft__port_each(const struct weft__port *port, uint32_t number,
+                     void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context) {
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        struct weft__fifo_cursor c = weft__fifo_begin(&port->queue[p].fifo);
+        for (const struct weft_packet *packet; (packet = weft__fifo_next(&c));)
+            on_packet(context, packet, number);
+    }
+}
+
 void weft__port_finish(struct weft__port *port, weft_time_ps now) {
     weft__port_expire(port, now);
     port->trace = NULL;

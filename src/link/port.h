@@ -8,11 +8,13 @@
 #ifndef WEFT_LINK_PORT_H
 #define WEFT_LINK_PORT_H
 
+#include "base/fifo.h"
 #include "base/spool.h"
 #include "engine/engine.h"
 #include "link/follow.h"
 #include "link/measure.h"
 #include "link/trace.h"
+#include "weft/buffer.h"
 #include "weft/device.h"
 #include "weft/scheduler.h"
 #include "weft/sim.h"
@@ -57,11 +59,15 @@ struct weft__members {
     weft_time_ps until_ps[];  ///< [n]
 };
 
-/// What an egress queue is asked for every frame; two to a cache line.
+/// What a hop needs of a port and priority, in a cache line: the egress queue, and what came in there and is still
+/// held.
 struct weft__port_queue {
     weft_bytes bytes, bytes_max; ///< depth over all inputs, and its watermark
     uint64_t tx_packets, tx_bytes;
+    struct weft__fifo fifo;         ///< what waits, where packets wait at outputs
+    struct weft_buffer_group group; ///< of an ingress buffer that counts for each port and priority alone
 };
+_Static_assert(sizeof(struct weft__port_queue) == 64, "a cache line");
 
 enum { WEFT__PENDING_PFC = 0xff, WEFT__PENDING_LLDP = 0x100 };
 
@@ -96,10 +102,11 @@ struct weft__port {
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
     bool special;               ///< has faults, a tap, members or a wire of its own, counts flows or follows some
     uint8_t lossless;           ///< priorities that we pause the peer for
-    uint32_t waiting;           ///< packets queued for it in a switch
-    // lines 2 to 5: one half a priority
+    uint8_t ready;              ///< priorities whose FIFO holds something
+    // lines 2 to 9: one a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often
+    uint32_t waiting; ///< packets for it that wait at inputs of a switch
     struct weft_scheduler_state scheduler;
     uint32_t id;                      ///< among all ports
     uint64_t byte_rem;                ///< carried remainder of back-to-back frames
@@ -181,6 +188,22 @@ static inline weft_time_ps weft__port_sent(const struct weft__port *port, weft_t
         return now + weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER);
     return last_bit;
 }
+
+/// A packet joins the FIFO of its priority; the next one of a priority leaves it.
+static inline void weft__port_push(struct weft__port *port, struct weft_packet_pool *pool,
+                                   const struct weft_packet *packet) {
+    weft__fifo_push(&port->queue[packet->priority].fifo, pool, packet);
+    port->ready |= (uint8_t)(1u << packet->priority);
+}
+static inline void weft__port_pop(struct weft__port *port, struct weft_packet_pool *pool, uint32_t priority,
+                                  struct weft_packet *ret_packet) {
+    struct weft__fifo *fifo = &port->queue[priority].fifo;
+    weft__fifo_pop(fifo, pool, ret_packet);
+    if (!fifo->n) port->ready &= (uint8_t) ~(1u << priority);
+}
+/// Calls on_packet for everything in its FIFOs.
+void weft__port_each(const struct weft__port *port, uint32_t number,
+                     void (*on_packet)(void *context, const struct weft_packet *, uint32_t number), void *context);
 
 /// Puts a frame on the wire now; the port must be free. Does not count it. False: the link loses it.
 static inline bool weft__port_transmit(struct weft__port *port, struct weft__worker *w,

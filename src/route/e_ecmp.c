@@ -13,7 +13,7 @@ static const struct weft_param e_ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct e_ec
 static const struct weft_param_table e_ecmp_params = WEFT_PARAM_TABLE("e_ecmp", struct e_ecmp_conf, e_ecmp_rows);
 
 static uint32_t e_ecmp_select(const void *conf, const struct weft_route_query *query) {
-    return weft__route_index(query, weft__route_hash_qp(query));
+    return weft_route_index(query, weft__route_hash_qp(query));
 }
 
 static const struct weft_route_ops e_ecmp_ops = {.select = e_ecmp_select, .hash_seed = weft__route_hash_seed};

@@ -14,10 +14,11 @@ static const struct weft_param ecmp_rows[] = {WEFT__ROUTE_HASH_ROW(struct ecmp_c
 static const struct weft_param_table ecmp_params = WEFT_PARAM_TABLE("ecmp", struct ecmp_conf, ecmp_rows);
 
 static uint32_t ecmp_select(const void *conf, const struct weft_route_query *query) {
-    return weft__route_index(query, weft__route_hash(query));
+    return weft_route_index(query, weft_route_hash(query));
 }
 
-static const struct weft_route_ops ecmp_ops = {.select = ecmp_select, .hash_seed = weft__route_hash_seed};
+static const struct weft_route_ops ecmp_ops = {
+    .select = ecmp_select, .hash_seed = weft__route_hash_seed, .by_tuple = true};
 
 const struct weft_model weft__route_ecmp = {
     .kind = WEFT_KIND_ROUTE,

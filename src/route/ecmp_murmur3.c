@@ -40,7 +40,7 @@ static uint32_t murmur3(const uint32_t key[static 3], uint32_t seed) {
         h ^= rotate(key[i] * 0xcc9e2d51u, 15) * 0x1b873593u;
         h = rotate(h, 13) * 5 + 0xe6546b64u;
     }
-    return weft__route_mix(h ^ 12);
+    return weft_route_mix(h ^ 12);
 }
 
 static uint32_t address_of(uint32_t id) {

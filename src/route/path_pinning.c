@@ -84,7 +84,7 @@ static uint32_t path_pinning_choose(void *state, const void *conf, const struct 
     bool climbs = in->direction == WEFT_ROUTE_DOWN && s->place[query->port[0]].direction == WEFT_ROUTE_UP;
     uint32_t index = s->downlink ? s->downlink[query->packet->dst] : in->rank;
     uint32_t pinned = climbs ? weft__route_find(query, s->place[index % s->ups].up) : find_place(s, query);
-    return pinned != WEFT_NONE ? pinned : weft__route_index(query, weft__route_hash(query));
+    return pinned != WEFT_NONE ? pinned : weft_route_index(query, weft_route_hash(query));
 }
 
 static const struct weft_route_ops path_pinning_ops = {

@@ -15,7 +15,12 @@ static uint64_t run(const struct weft_aqm_ops *ops, const void *conf, uint64_t s
         bool capable = weft_random_below(&random, 2);
         enum weft_aqm_verdict verdict = ops->on_enqueue(conf, depth, bytes, capable, &marks);
         if (!capable) assert_int_not_equal(verdict, WEFT_AQM_MARK);
-        if (!depth) assert_int_equal(verdict, WEFT_AQM_PASS);
+        if (!depth || depth <= ops->pass(conf)) {
+            struct weft_random before = marks;
+            assert_int_equal(ops->on_enqueue(conf, depth, bytes, capable, &marks), WEFT_AQM_PASS);
+            assert_memory_equal(&before, &marks, sizeof marks); // nothing was drawn
+            assert_int_equal(verdict, WEFT_AQM_PASS);
+        }
         digest = digest * 31 + verdict;
         if (!ops->on_dequeue) continue;
         verdict = ops->on_dequeue(conf, depth, capable, &marks);

@@ -23,6 +23,10 @@ struct bench {
     weft_bytes in, out, dropped;
     weft_bytes level[PORTS][WEFT_PRIORITIES], level_max[PORTS][WEFT_PRIORITIES];
     uint8_t lossless[PORTS];
+    struct line {
+        uint64_t other[7];
+        struct weft_buffer_group group;
+    } line[PORTS][WEFT_PRIORITIES];
 };
 
 static bool lossless(const struct bench *b, uint32_t port, uint32_t priority) {
@@ -90,6 +94,8 @@ static uint64_t run(const struct weft_model *model, const void *conf, uint64_t s
     b->state = calloc(1, b->ops->state_size(conf, PORTS));
     b->ops->init(b->state, conf, PORTS, LOSSLESS);
     memset(b->lossless, LOSSLESS, sizeof b->lossless);
+    if (seed % 2 && b->ops->keep_at) // in a box's own lines
+        b->ops->keep_at(b->state, &b->line[0][0].group, sizeof b->line[0], sizeof b->line[0][0]);
     struct weft_random random = weft_random_stream(seed, 0, WEFT_RANDOM_TEST);
     for (unsigned phase = 0; phase < 40; phase++) {
         uint32_t fill = phase % 2 ? 20 : 95, hot = (uint32_t)weft_random_below(&random, PORTS * WEFT_PRIORITIES);

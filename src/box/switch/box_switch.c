@@ -48,7 +48,7 @@ static void switch_each_waiting(const void *state,
                                 void (*on_packet)(void *context, const struct weft_packet *, uint32_t out),
                                 void *context) {
     const struct weft__switch *sw = state;
-    sw->queueing->each(sw->queueing_state, on_packet, context);
+    weft__switch_each(sw, on_packet, context);
 }
 
 static weft_time_ps switch_crossing(const struct weft_device_conf *conf) {

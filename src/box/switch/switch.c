@@ -37,13 +37,28 @@ static void drop(struct weft__switch *sw, struct weft__worker *w, const struct w
     if (__builtin_expect(sw->trace != NULL, 0)) weft__switch_trace_drop(sw, w->now_ps, p, port, out, reason);
 }
 
-static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
+// The way of a packet is made twice of the same functions, for a plain switch (switch.h) and for any: INLINE ones take
+// `plain`, known where they are called. What is true of any switch is true of a plain one, so rare callers need not
+// ask.
+#define INLINE static inline __attribute__((always_inline))
+
+static void kick_any(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out);
+
+static struct weft_buffer_group *group_of(const struct weft__switch *sw, const struct weft_packet *p) {
+    return &sw->port[p->port].queue[p->priority].group;
+}
 
 /// The packet's first bit leaves: it is no longer in the accounts.
-static inline __attribute__((always_inline)) void leave_buffer(struct weft__node *node, struct weft__switch *sw,
-                                                               struct weft__worker *w, const struct weft_packet *p,
-                                                               uint32_t out) {
+INLINE void leave_buffer(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                         const struct weft_packet *p, uint32_t out, const bool plain) {
     sw->port[out].queue[p->priority].bytes -= p->bytes;
+    if (plain) {
+        enum weft_buffer_answer answer =
+            weft_buffer_fixed_release(&sw->fixed, group_of(sw, p), p->bytes, sw->ether.xoffs[p->priority]);
+        if (__builtin_expect(answer == WEFT_BUFFER_XON, 0))
+            weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
+        return;
+    }
     if (__builtin_expect(sw->trace != NULL, 0)) trace_left(sw, w->now_ps, p, out);
     if (sw->buffer->release(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes) ==
             WEFT_BUFFER_XON &&
@@ -51,17 +66,23 @@ static inline __attribute__((always_inline)) void leave_buffer(struct weft__node
         weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, false);
 }
 
-/// Arms the port's timer for the next moment at which it could send something that waits.
-static void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out) {
-    weft__ether_arm(&sw->port[out], node, now, out, sw->queueing->ready(sw->queueing_state, out));
+/// Priorities with something to send at `out`.
+INLINE uint8_t ready_at(const struct weft__switch *sw, uint32_t out, const bool plain) {
+    return !plain && sw->arbitrated ? sw->queueing->ready(sw->queueing_state, out) : sw->port[out].ready;
 }
 
-static uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
+/// Arms the port's timer for the next moment at which it could send something that waits.
+INLINE void arm(struct weft__node *node, struct weft__switch *sw, weft_time_ps now, uint32_t out, const bool plain) {
+    weft__ether_arm(&sw->port[out], node, now, out, ready_at(sw, out, plain));
+}
+
+INLINE uint8_t sendable(struct weft__switch *sw, weft_time_ps now, uint32_t out, uint8_t ready) {
     return weft__ether_sendable(&sw->conf->pfc, &sw->port[out], now, ready);
 }
 
-static uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask) {
-    if (!(mask & (mask - 1)) && !sw->scheduler->on_sent) return (uint32_t)__builtin_ctz(mask); // nothing is charged
+INLINE uint32_t pick_priority(struct weft__switch *sw, uint32_t out, uint8_t mask, const bool plain) {
+    if (!(mask & (mask - 1)) && (plain || !sw->scheduler->on_sent))
+        return (uint32_t)__builtin_ctz(mask); // nothing is charged
     return sw->scheduler->pick(&sw->port[out].scheduler, sw->conf->scheduler.conf, mask);
 }
 
@@ -77,42 +98,60 @@ static void mark_leaving(struct weft__switch *sw, weft_time_ps now, struct weft_
     if (__builtin_expect(sw->trace != NULL, 0)) weft__trace_marked(sw->trace, now, p, out, queue->bytes - p->bytes);
 }
 
-static inline void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
-                            struct weft_packet *p, uint32_t out) {
+INLINE void transmit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                     uint32_t out, const bool plain) {
     struct weft__port *port = &sw->port[out];
-    if (__builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, w->now_ps, p, out);
+    if (!plain && __builtin_expect(sw->aqm_leaving, 0)) mark_leaving(sw, w->now_ps, p, out);
     weft__port_send(port, w, p);
-    if (sw->scheduler->on_sent)
+    if (!plain && sw->scheduler->on_sent)
         sw->scheduler->on_sent(&port->scheduler, sw->conf->scheduler.conf, p->priority, p->bytes + WEFT_WIRE_OVERHEAD);
-    leave_buffer(node, sw, w, p, out);
+    leave_buffer(node, sw, w, p, out, plain);
 }
 
 /// A free port of an output-queued switch sends what is next.
-static void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
-    uint8_t ready = sw->queueing->ready(sw->queueing_state, out);
+INLINE void serve(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                  const bool plain) {
+    uint8_t ready = sw->port[out].ready;
     if (!ready) return;
     uint8_t mask = sendable(sw, w->now_ps, out, ready);
     if (!mask) return;
-    uint32_t priority = pick_priority(sw, out, mask);
+    uint32_t priority = pick_priority(sw, out, mask, plain);
     struct weft_packet p;
-    sw->queueing->pop(sw->queueing_state, 0, out, priority, &p);
-    sw->port[out].waiting--;
-    transmit(node, sw, w, &p, out);
+    weft__port_pop(&sw->port[out], sw->pool, priority, &p);
+    transmit(node, sw, w, &p, out, plain);
 }
 
 /// Looks whether `out` can do something now.
-static void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+INLINE void kick(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out,
+                 const bool plain) {
     struct weft__port *port = &sw->port[out];
-    if (sw->arbitrated) weft__bits_clear(sw->asleep, out);
+    bool arbitrated = !plain && sw->arbitrated;
+    if (arbitrated) weft__bits_clear(sw->asleep, out);
     if (port->busy_until_ps <= w->now_ps) {
-        if (port->pending)
+        if (__builtin_expect(port->pending, 0))
             weft__ether_send_local(port, &sw->conf->pfc, WEFT_NONE, node, w, out);
-        else if (sw->arbitrated)
+        else if (arbitrated)
             sw->arbitrate = true;
         else
-            serve(node, sw, w, out);
+            serve(node, sw, w, out, plain);
     }
-    if (!sw->arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out);
+    if (!arbitrated || port->busy_until_ps > w->now_ps) arm(node, sw, w->now_ps, out, plain);
+}
+
+static void kick_any(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, uint32_t out) {
+    kick(node, sw, w, out, false);
+}
+
+/// From the first input that has something.
+static void take_first(struct weft__switch *sw, uint32_t out, uint32_t priority, struct weft_packet *ret_packet) {
+    const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, priority);
+    uint32_t in = 0;
+    while (!weft__bits_has(inputs, in))
+        in++;
+    sw->queueing->pop(sw->queueing_state, in, out, priority, ret_packet);
+    sw->port[out].waiting--;
+    sw->queued[in]--;
+    sw->arbitrate = true; // input queues have new heads
 }
 
 /// Discards what waits for `out` at these priorities; of an input queue, what is at its head.
@@ -120,21 +159,14 @@ static void purge(struct weft__node *node, struct weft__switch *sw, struct weft_
                   uint8_t mask) {
     for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
         if (!(mask >> p & 1)) continue;
-        while (sw->queueing->ready(sw->queueing_state, out) >> p & 1) {
-            uint32_t in = 0;
-            if (sw->arbitrated) {
-                const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, p);
-                while (!weft__bits_has(inputs, in))
-                    in++;
-            }
+        while (ready_at(sw, out, false) >> p & 1) {
             struct weft_packet packet;
-            sw->queueing->pop(sw->queueing_state, in, out, p, &packet);
-            sw->port[out].waiting--;
+            if (sw->arbitrated)
+                take_first(sw, out, p, &packet);
+            else
+                weft__port_pop(&sw->port[out], sw->pool, p, &packet);
             drop(sw, w, &packet, out, out, WEFT_DROP_PFC_WATCHDOG);
-            leave_buffer(node, sw, w, &packet, out);
-            if (!sw->arbitrated) continue;
-            sw->queued[in]--;
-            sw->arbitrate = true; // input queues have new heads
+            leave_buffer(node, sw, w, &packet, out, false);
         }
     }
 }
@@ -209,7 +241,7 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
     struct weft__port *port = &sw->port[out];
     if (port->busy_until_ps >
         w->now_ps) { // an input queue's new head may be for an output that has begun another frame
-        arm(node, sw, w->now_ps, out);
+        arm(node, sw, w->now_ps, out, false);
         if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) == port->busy_until_ps)
             weft__bits_set(sw->asleep, out);
         return false;
@@ -218,13 +250,13 @@ static bool request(struct weft__node *node, struct weft__switch *sw, struct wef
         purge(node, sw, w, out, port->storm); // likewise
     uint8_t mask = sendable(sw, w->now_ps, out, sw->queueing->ready(sw->queueing_state, out));
     if (!mask) {
-        arm(node, sw, w->now_ps, out);
+        arm(node, sw, w->now_ps, out, false);
         return false;
     }
     uint8_t able = find_able(sw, out, mask);
     if (!able) return false; // asks again when an input is free
     sw->unmatched = true;    // so far
-    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able);
+    sw->chosen[out] = (uint8_t)pick_priority(sw, out, able, false);
     const uint64_t *inputs = sw->queueing->inputs(sw->queueing_state, out, sw->chosen[out]);
     uint64_t *requests = &sw->requests[out * sw->words], any = 0;
     for (uint32_t k = 0; k < sw->words; k++)
@@ -262,8 +294,8 @@ static void cross(struct weft__node *node, struct weft__switch *sw, struct weft_
     weft__bits_set(sw->busy_inputs, in);
     sw->input_until_ps[in] = w->now_ps + time;
     if (sw->queued[in]) arm_input(node, sw, w->now_ps, in);
-    transmit(node, sw, w, &p, out);
-    arm(node, sw, w->now_ps, out);
+    transmit(node, sw, w, &p, out, false);
+    arm(node, sw, w->now_ps, out, false);
 }
 
 /// Outputs that have something to ask for, into sw->requesting; how many.
@@ -353,8 +385,7 @@ static __attribute__((cold, noinline)) const uint16_t *look_at(struct weft__swit
 
 /// The candidates; how many. Packets must be routed in the order of their times. As weft_routes_at, with this switch's
 /// part at hand.
-static inline __attribute__((always_inline)) uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p,
-                                                                 const uint16_t **ret_port) {
+INLINE uint32_t candidates(struct weft__switch *sw, const struct weft_packet *p, const uint16_t **ret_port) {
     if (__builtin_expect(p->time_ps >= sw->routes_until_ps, 0) && (*ret_port = look_at(sw, p))) return 1;
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge == WEFT_NONE) return 0;
@@ -368,13 +399,14 @@ static inline __attribute__((always_inline)) uint32_t candidates(struct weft__sw
 }
 
 /// By the packet alone.
-static inline __attribute__((always_inline)) uint32_t route(struct weft__switch *sw, const struct weft_packet *p) {
+INLINE uint32_t route(struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
     const uint16_t *port;
     uint32_t n = candidates(sw, p, &port);
     if (n > 1) {
         struct weft_route_query query = {
             .packet = p, .hash_seed = sw->hash_seed, .ports = n, .port = port, .qp_numbers = sw->qp_numbers};
-        return port[sw->route->select(sw->conf->route.conf, &query)];
+        return port[plain ? weft_route_index(&query, weft_route_hash(&query))
+                          : sw->route->select(sw->conf->route.conf, &query)];
     }
     return n ? *port : WEFT_NONE;
 }
@@ -408,71 +440,85 @@ static __attribute__((cold, noinline)) uint32_t route_now(struct weft__switch *s
     return port[sw->route->choose(sw->route_state, sw->conf->route.conf, &query, &queues)];
 }
 
+/// Admission to the ingress buffer.
+INLINE enum weft_buffer_answer admit(struct weft__switch *sw, const struct weft_packet *p, uint32_t out,
+                                     const bool plain) {
+    if (plain) return weft_buffer_fixed_admit(&sw->fixed, group_of(sw, p), p->bytes, sw->lossless >> p->priority & 1);
+    return sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, out, p->priority, p->bytes);
+}
+
+/// What an AQM says that does not let all packets pass at this depth.
+static enum weft_aqm_verdict judge(struct weft__switch *sw, const struct weft_packet *p, uint32_t out) {
+    if (!(sw->conf->aqm_priorities >> p->priority & 1)) return WEFT_AQM_PASS;
+    return sw->aqm->on_enqueue(sw->aqm_conf[out], sw->port[out].queue[p->priority].bytes, p->bytes,
+                               p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
+}
+
 /// AQM verdict and admission; false: dropped and counted. *ret_xoff: its ingress group is above XOFF now.
-static inline bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
-                                bool *ret_xoff) {
+INLINE bool enter_buffer(struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p, uint32_t out,
+                         bool *ret_xoff, const bool plain) {
     struct weft__port *port = &sw->port[out];
     uint32_t priority = p->priority;
     struct weft__port_queue *queue = &port->queue[priority];
-    bool mark = false;
-    if (sw->aqm && sw->conf->aqm_priorities >> priority & 1) {
-        enum weft_aqm_verdict verdict = sw->aqm->on_enqueue(sw->aqm_conf[out], queue->bytes, p->bytes,
-                                                            p->ecn != WEFT_ECN_NOT_ECT, &sw->ether.ecn_random);
-        if (verdict == WEFT_AQM_DROP) {
-            drop(sw, w, p, out, out, WEFT_DROP_AQM);
-            return false;
-        }
-        mark = verdict == WEFT_AQM_MARK;
+    enum weft_aqm_verdict verdict = WEFT_AQM_PASS;
+    if (__builtin_expect(queue->bytes > sw->aqm_pass_bytes, 0)) verdict = judge(sw, p, out);
+    if (__builtin_expect(verdict == WEFT_AQM_DROP, 0)) {
+        drop(sw, w, p, out, out, WEFT_DROP_AQM);
+        return false;
     }
     if (__builtin_expect(port->storm >> priority & 1, 0) && sw->conf->pfc.watchdog_action == WEFT_PFC_WATCHDOG_DROP) {
         drop(sw, w, p, out, out, WEFT_DROP_PFC_WATCHDOG);
         return false;
     }
-    switch (sw->buffer->admit(sw->buffer_state, sw->conf->buffer.conf, p->port, out, priority, p->bytes)) {
-    case WEFT_BUFFER_DROP:
+    enum weft_buffer_answer answer = admit(sw, p, out, plain);
+    if (__builtin_expect(answer == WEFT_BUFFER_DROP, 0)) {
         drop(sw, w, p, p->port, out,
              sw->port[p->port].lossless >> priority & 1 ? WEFT_DROP_HEADROOM : WEFT_DROP_BUFFER_FULL);
         return false;
-    case WEFT_BUFFER_XOFF:
-        *ret_xoff = true;
-        break;
-    default:
-        *ret_xoff = false;
-        break;
     }
-    if (mark) {
+    *ret_xoff = answer == WEFT_BUFFER_XOFF;
+    if (__builtin_expect(verdict == WEFT_AQM_MARK, 0)) {
         p->ecn = WEFT_ECN_CE;
         port->counters[priority].ecn_marked++;
     }
     queue->bytes += p->bytes;
     if (queue->bytes > queue->bytes_max) queue->bytes_max = queue->bytes;
-    if (__builtin_expect(sw->trace != NULL, 0)) trace_entered(sw, w->now_ps, p, out, mark);
+    if (!plain && __builtin_expect(sw->trace != NULL, 0))
+        trace_entered(sw, w->now_ps, p, out, verdict == WEFT_AQM_MARK);
     return true;
 }
 
-static inline __attribute__((always_inline)) void forward(struct weft__node *node, struct weft__switch *sw,
-                                                          struct weft__worker *w, struct weft_packet *p, uint32_t out) {
-    bool xoff;
-    if (!enter_buffer(sw, w, p, out, &xoff)) return;
-    struct weft__port *port = &sw->port[out];
-    bool free = port->busy_until_ps <= w->now_ps;
-    if (!sw->arbitrated && free && !port->pending && !port->waiting &&
-        sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
-        pick_priority(sw, out, (uint8_t)(1u << p->priority));
-        transmit(node, sw, w, p, out); // never waited, so it pauses nobody
+/// It waits for `out`, where it came in or there.
+INLINE void enqueue(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
+                    const struct weft_packet *p, uint32_t out, const bool plain) {
+    if (plain || !sw->arbitrated) {
+        weft__port_push(&sw->port[out], sw->pool, p);
         return;
     }
-    if (xoff) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
     sw->queueing->push(sw->queueing_state, p, out);
-    port->waiting++;
-    if (__builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
-        weft__switch_judge_source(node, sw, w, p, out);
-    if (sw->arbitrated) {
-        if (!sw->queued[p->port]++) arm_input(node, sw, w->now_ps, p->port);
-        weft__bits_set(sw->waiting, out);
+    sw->port[out].waiting++;
+    if (!sw->queued[p->port]++) arm_input(node, sw, w->now_ps, p->port);
+    weft__bits_set(sw->waiting, out);
+}
+
+INLINE void forward(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w, struct weft_packet *p,
+                    uint32_t out, const bool plain) {
+    bool xoff;
+    if (!enter_buffer(sw, w, p, out, &xoff, plain)) return;
+    struct weft__port *port = &sw->port[out];
+    bool free = port->busy_until_ps <= w->now_ps;
+    if ((plain || !sw->arbitrated) && free && !port->pending && !port->ready &&
+        sendable(sw, w->now_ps, out, (uint8_t)(1u << p->priority))) {
+        pick_priority(sw, out, (uint8_t)(1u << p->priority), plain);
+        transmit(node, sw, w, p, out, plain); // never waited, so it pauses nobody
+        return;
     }
+    if (__builtin_expect(xoff, 0)) weft__ether_want_pause(&sw->ether, node, w, p->port, p->priority, out, true);
+    enqueue(node, sw, w, p, out, plain);
+    if (!plain && __builtin_expect(port->queue[p->priority].bytes > sw->sfc_watch_bytes, 0))
+        weft__switch_judge_source(node, sw, w, p, out);
     if (free)
-        kick(node, sw, w, out);
+        kick_any(node, sw, w, out);
     else if (weft__timer_at(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out)) > port->busy_until_ps)
         weft__timer_set(&node->timers, weft__ether_key(WEFT__ETHER_KEY_TX, out), port->busy_until_ps);
 }
@@ -489,7 +535,7 @@ static void on_local(struct weft__node *node, struct weft__switch *sw, struct we
 /// A frame that is not as often as others: a call rather than a copy of the code.
 static __attribute__((noinline)) void forward_rare(struct weft__node *node, struct weft__switch *sw,
                                                    struct weft__worker *w, struct weft_packet *p, uint32_t out) {
-    forward(node, sw, w, p, out);
+    forward(node, sw, w, p, out, false);
 }
 
 /// A message of source flow control on its way.
@@ -499,14 +545,14 @@ static void pass_message(struct weft__node *node, struct weft__switch *sw, struc
     if (out == WEFT_NONE)
         drop(sw, w, p, p->port, WEFT_NONE, WEFT_DROP_NO_ROUTE);
     else if (weft__switch_intercept(sw, w, p, out))
-        kick(node, sw, w, out);
+        kick_any(node, sw, w, out);
     else
         forward_rare(node, sw, w, p, out);
 }
 
 void weft__switch_emit(struct weft__node *node, struct weft__switch *sw, struct weft__worker *w,
                        struct weft_packet *packet) {
-    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet));
+    pass_message(node, sw, w, packet, sw->route_state ? WEFT_NONE : route(sw, packet, false));
 }
 
 /// A cut-through switch met a frame for an output faster than its input: it must have all of it first.
@@ -521,51 +567,69 @@ static bool defer(struct weft__node *node, struct weft__switch *sw, struct weft_
     return true;
 }
 
-static inline void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p) {
+INLINE void fetch_packet(const struct weft__switch *sw, const struct weft_packet *p, const bool plain) {
     if (weft_packet_is_local(p)) return;
     uint32_t edge = sw->edge_of_host[p->dst];
     if (edge != WEFT_NONE) __builtin_prefetch(&sw->set_of[edge]);
     __builtin_prefetch(sw->set);
     __builtin_prefetch(sw->set + 8);
-    if (sw->buffer->prefetch) sw->buffer->prefetch(sw->buffer_state, p->port, weft_switch_priority(sw->conf, p));
+    if (plain)
+        __builtin_prefetch(&sw->port[p->port].queue[weft_switch_priority(sw->conf, p)]);
+    else if (sw->buffer->prefetch)
+        sw->buffer->prefetch(sw->buffer_state, p->port, weft_switch_priority(sw->conf, p));
+}
+
+/// The port whose turn a timer says it is; WEFT_NONE: it says something else.
+static inline uint32_t port_of_turn(const struct weft__switch *sw, uint32_t key) {
+    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
+    return key % WEFT__ETHER_KEYS_A_PORT == WEFT__ETHER_KEY_TX && port < sw->ports ? port : WEFT_NONE;
 }
 
 static inline void fetch_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
-    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
+    uint32_t port = port_of_turn(sw, key);
+    if (port == WEFT_NONE) return;
     __builtin_prefetch(&sw->port[port]);
-    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, 0, port, sw->fetched_priority);
+    __builtin_prefetch(&sw->port[port].queue[sw->fetched_priority]);
+}
+
+INLINE void fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n, weft_time_ps end,
+                  const bool plain) {
+    for (uint32_t i = 0; i < n; i++)
+        fetch_packet(node->state, arrival[i].packet, plain);
+    weft__timers_fetch(node, end, fetch_timer);
 }
 
 static void switch_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
                          weft_time_ps end) {
-    for (uint32_t i = 0; i < n; i++)
-        fetch_packet(node->state, arrival[i].packet);
-    weft__timers_fetch(node, end, fetch_timer);
+    fetch(node, arrival, n, end, false);
+}
+
+static void plain_fetch(const struct weft__node *node, const struct weft__arrival *arrival, uint32_t n,
+                        weft_time_ps end) {
+    fetch(node, arrival, n, end, true);
 }
 
 /// The priority and the next hop, and its port and queue on the way into the cache. (A packet written now will not be
 /// waited for when it is copied.)
-static inline uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p) {
+INLINE uint32_t prepare_packet(struct weft__switch *sw, struct weft_packet *p, const bool plain) {
     if (weft_packet_is_local(p)) return WEFT_NONE;
     weft_packet_enter(p, weft_switch_priority(sw->conf, p));
-    uint32_t out = route(sw, p);
+    uint32_t out = route(sw, p, plain);
     if (out == WEFT_NONE) return out;
     __builtin_prefetch(&sw->port[out]);
     __builtin_prefetch(&sw->port[out].queue[p->priority]);
-    if (sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
+    if (!plain && sw->queueing->fetch) sw->queueing->fetch(sw->queueing_state, p->port, out, p->priority);
     return out;
 }
 
 /// What waits at a port whose timer is due.
 static inline void prepare_timer(const void *state, uint32_t key) {
     const struct weft__switch *sw = state;
-    uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
-    if (key % WEFT__ETHER_KEYS_A_PORT != WEFT__ETHER_KEY_TX || port >= sw->ports) return;
-    for (uint32_t ready = sw->queueing->ready(sw->queueing_state, port); ready; ready &= ready - 1)
-        __builtin_prefetch(&sw->port[port].queue[__builtin_ctz(ready)]);
-    if (sw->queueing->fetch_heads) sw->queueing->fetch_heads(sw->queueing_state, port);
+    uint32_t port = port_of_turn(sw, key);
+    if (port == WEFT_NONE) return;
+    for (uint32_t ready = sw->port[port].ready; ready; ready &= ready - 1)
+        weft__fifo_fetch(&sw->port[port].queue[__builtin_ctz(ready)].fifo);
 }
 
 /// Routes are decided when packets are there.
@@ -584,7 +648,13 @@ static void switch_prepare(struct weft__node *node, struct weft__arrival *arriva
         prepare_unrouted(sw, arrival, n);
     else
         for (uint32_t i = 0; i < n; i++)
-            arrival[i].word = prepare_packet(sw, arrival[i].packet);
+            arrival[i].word = prepare_packet(sw, arrival[i].packet, false);
+    weft__timers_fetch(node, end, prepare_timer);
+}
+
+static void plain_prepare(struct weft__node *node, struct weft__arrival *arrival, uint32_t n, weft_time_ps end) {
+    for (uint32_t i = 0; i < n; i++)
+        arrival[i].word = prepare_packet(node->state, arrival[i].packet, true);
     weft__timers_fetch(node, end, prepare_timer);
 }
 
@@ -607,18 +677,25 @@ static __attribute__((cold, noinline)) void on_unrouted(struct weft__node *node,
         forward_rare(node, sw, w, packet, out);
 }
 
-static inline void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
-                             uint64_t word) {
+INLINE void take(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word,
+                 const bool plain) {
     struct weft__switch *sw = node->state;
     uint32_t out = (uint32_t)word;
-    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM, 0)) {
+    if (__builtin_expect(packet->kind >= WEFT_PACKET_SFCM, 0))
         on_signal(node, sw, w, packet, out);
-        return;
-    }
-    if (out == WEFT_NONE)
+    else if (__builtin_expect(out == WEFT_NONE, 0))
         on_unrouted(node, sw, w, packet);
-    else if (!sw->has_cut_through || !defer(node, sw, w, packet, out))
-        forward(node, sw, w, packet, out);
+    else if (plain || !sw->has_cut_through || !defer(node, sw, w, packet, out))
+        forward(node, sw, w, packet, out, plain);
+}
+
+INLINE void on_packet(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet, uint64_t word) {
+    take(node, w, packet, word, false);
+}
+
+INLINE void on_packet_plain(struct weft__node *node, struct weft__worker *w, struct weft_packet *packet,
+                            uint64_t word) {
+    take(node, w, packet, word, true);
 }
 
 // --- timers -------------------------------------------------------------------------------------------------------
@@ -636,7 +713,7 @@ static void on_deferred(struct weft__node *node, struct weft__switch *sw, struct
     forward_rare(node, sw, w, &p, p.node);
 }
 
-static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+static __attribute__((noinline)) void on_rare_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
     struct weft__switch *sw = node->state;
     uint32_t port = key / WEFT__ETHER_KEYS_A_PORT;
     if (key == weft__switch_key_sample(sw)) {
@@ -649,9 +726,6 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
         return;
     }
     switch (key % WEFT__ETHER_KEYS_A_PORT) {
-    case WEFT__ETHER_KEY_TX:
-        kick(node, sw, w, port);
-        break;
     case WEFT__SWITCH_KEY_INPUT:
         on_input_free(sw, port);
         break;
@@ -663,16 +737,37 @@ static void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t k
     }
 }
 
+INLINE void on_timer(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    uint32_t port = port_of_turn(node->state, key);
+    if (port != WEFT_NONE)
+        kick(node, node->state, w, port, false);
+    else
+        on_rare_timer(node, w, key);
+}
+
+INLINE void on_timer_plain(struct weft__node *node, struct weft__worker *w, uint32_t key) {
+    uint32_t port = port_of_turn(node->state, key);
+    if (__builtin_expect(port != WEFT_NONE, 1))
+        kick(node, node->state, w, port, true);
+    else
+        on_rare_timer(node, w, key);
+}
+
 static void switch_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
                        weft_time_ps end) {
     weft__node_run_instants(node, w, arrival, n, end, on_packet, on_timer, on_settled);
+}
+
+static void plain_run(struct weft__node *node, struct weft__worker *w, const struct weft__arrival *arrival, uint32_t n,
+                      weft_time_ps end) {
+    weft__node_run(node, w, arrival, n, end, on_packet_plain, on_timer_plain);
 }
 
 // --- what is its own of the Ethernet side -------------------------------------------------------------------------
 
 static uint8_t ether_ready(const struct weft__node *node, uint32_t k) {
     const struct weft__switch *sw = node->state;
-    return sw->queueing->ready(sw->queueing_state, k);
+    return ready_at(sw, k, false);
 }
 
 static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_t k, uint8_t priorities) {
@@ -680,7 +775,7 @@ static void ether_purge(struct weft__node *node, struct weft__worker *w, uint32_
 }
 
 static void ether_kick(struct weft__node *node, struct weft__worker *w, uint32_t k) {
-    kick(node, node->state, w, k);
+    kick_any(node, node->state, w, k);
 }
 
 static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_t k, uint32_t priority, uint32_t out,
@@ -691,4 +786,5 @@ static void ether_trace_pause(struct weft__node *node, weft_time_ps now, uint32_
 const struct weft__ether_ops weft__switch_ether_ops = {
     .ready = ether_ready, .purge = ether_purge, .kick = ether_kick, .trace_pause = ether_trace_pause};
 
+const struct weft__node_ops weft__switch_plain_ops = {.fetch = plain_fetch, .prepare = plain_prepare, .run = plain_run};
 const struct weft__node_ops weft__switch_ops = {.fetch = switch_fetch, .prepare = switch_prepare, .run = switch_run};

@@ -24,17 +24,26 @@ struct weft__switch {
     uint32_t edge;                ///< this switch's own, or WEFT_NONE
     uint32_t hash_seed;
     // line 2: every packet
-    const struct weft_queueing_ops *queueing;
+    const struct weft_switch_conf *conf;
+    struct weft_packet_pool *pool;
+    weft_bytes aqm_pass_bytes; ///< at or below this depth the AQM is not asked, at any port
+    struct weft_buffer_fixed fixed;
+    uint32_t ports;
+    /// Only what most switches have: output queues, a fixed buffer, routes and marks decided when packets come, nothing
+    /// recorded. Its code is made of the same functions as that of any switch, without their other branches.
+    bool plain;
+    uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
+    uint8_t lossless;         ///< priorities of a plain one
+    bool arbitrated, has_cut_through, aqm_leaving;
+    bool by_tuple; ///< the route model goes by weft_route_hash
+    const struct weft_scheduler_ops *scheduler;
+    // line 3
+    const struct weft_queueing_ops *queueing; ///< of an arbitrated one
     const struct weft_buffer_ops *buffer;
     const struct weft_aqm_ops *aqm;
-    const struct weft_scheduler_ops *scheduler;
     const struct weft_route_ops *route;
     void *queueing_state, *buffer_state;
-    const struct weft_switch_conf *conf;
-    // line 3
-    uint32_t ports, index;    ///< index: among switches
-    uint8_t fetched_priority; ///< whose queues are fetched before it is known which will be served: a guess
-    bool arbitrated, has_cut_through, aqm_leaving;
+    uint32_t index;            ///< among switches
     const void **aqm_conf;     ///< [ports]
     struct weft__trace *trace; ///< NULL: not recorded
     void *route_state;         ///< NULL: routes are decided ahead, by the packet alone
@@ -105,7 +114,7 @@ struct weft__switch_setup {
     struct weft_arena *arena;
 };
 
-extern const struct weft__node_ops weft__switch_ops;
+extern const struct weft__node_ops weft__switch_ops, weft__switch_plain_ops;
 extern const struct weft__ether_ops weft__switch_ether_ops;
 
 /// For the record (switch_trace.c): a group is above XOFF or at XON, by a packet for `out`; a packet is dropped.
@@ -113,6 +122,10 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
                               bool xoff);
 void weft__switch_trace_drop(struct weft__switch *sw, weft_time_ps now, const struct weft_packet *p, uint32_t port,
                              uint32_t out, enum weft_drop reason);
+
+/// Calls on_packet for everything that waits.
+void weft__switch_each(const struct weft__switch *sw,
+                       void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context);
 
 /// The state, in the setup's arena; the caller fills port[] with weft__port_init. Initialises the node's timers.
 struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, struct weft__node *node);

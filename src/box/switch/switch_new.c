@@ -51,19 +51,28 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
     sw->scheduler = sw->ether.scheduler;
     sw->aqm = sw->ether.aqm;
     sw->aqm_conf = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->aqm_conf);
-    for (uint32_t k = 0; k < sw->ports; k++)
+    sw->aqm_pass_bytes = UINT64_MAX;
+    for (uint32_t k = 0; k < sw->ports; k++) {
         sw->aqm_conf[k] = setup->link && sw->aqm->for_port
                               ? sw->aqm->for_port(conf->aqm.conf, setup->link[k].rate_bps, setup->arena)
                               : conf->aqm.conf;
+        weft_bytes pass = sw->aqm->pass(sw->aqm_conf[k]);
+        if (pass < sw->aqm_pass_bytes) sw->aqm_pass_bytes = pass;
+    }
     sw->queueing = conf->queueing.model->ops;
     sw->route = conf->route.model->ops;
     sw->aqm_leaving = sw->aqm->wants_dequeue && sw->aqm->wants_dequeue(conf->aqm.conf);
     sw->fetched_priority = conf->pfc.priorities ? (uint8_t)__builtin_ctz(conf->pfc.priorities) : 0;
     sw->route_state = setup->route_state;
     sw->hash_seed = sw->route->hash_seed(conf->route.conf, setup->seed, setup->index);
-    sw->queueing_state = weft_arena_alloc(setup->arena, 1, sw->queueing->state_size(conf->queueing.conf, setup->ports));
-    sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
-    if (sw->queueing->inputs) init_arbitration(sw, setup->arena);
+    sw->by_tuple = sw->route->by_tuple;
+    sw->pool = setup->pool;
+    if (sw->queueing->inputs) {
+        size_t size = sw->queueing->state_size(conf->queueing.conf, setup->ports);
+        sw->queueing_state = weft_arena_alloc(setup->arena, 1, size);
+        sw->queueing->init(sw->queueing_state, conf->queueing.conf, setup->ports, setup->pool);
+        init_arbitration(sw, setup->arena);
+    }
     sw->has_cut_through = conf->forwarding == WEFT_CUT_THROUGH;
     if (sw->has_cut_through) sw->deferred = weft_arena_alloc(setup->arena, sw->ports, sizeof *sw->deferred);
     weft__sfc_init(&sw->sfc, &conf->sfc, sw->queueing->depth ? sw->ports * sw->ports : sw->ports);
@@ -85,7 +94,12 @@ struct weft__switch *weft__switch_new(const struct weft__switch_setup *setup, st
                                     sw->aqm->thresholds ? thresholds : NULL, conf->aqm_priorities, setup->arena);
     }
 
-    node->ops = &weft__switch_ops;
+    sw->plain = sw->buffer->fixed && !setup->lldp && !sw->arbitrated && !sw->has_cut_through && !sw->aqm_leaving &&
+                !sw->trace && !sw->route_state && sw->by_tuple && !sw->scheduler->on_sent &&
+                sw->sfc_watch_bytes == UINT64_MAX;
+    if (sw->plain) sw->buffer->fixed(conf->buffer.conf, &sw->fixed);
+    sw->lossless = (uint8_t)conf->pfc.priorities;
+    node->ops = sw->plain ? &weft__switch_plain_ops : &weft__switch_ops;
     node->state = sw;
     weft__timers_init(&node->timers, WEFT__ETHER_KEYS_A_PORT * sw->ports + 2);
     if (sw->sampled) weft__timer_set(&node->timers, weft__switch_key_sample(sw), 0);
@@ -108,10 +122,20 @@ static void add_bytes(void *context, const struct weft_packet *packet, uint32_t 
     *(weft_bytes *)context += packet->bytes;
 }
 
+void weft__switch_each(const struct weft__switch *sw,
+                       void (*on_packet)(void *context, const struct weft_packet *, uint32_t out), void *context) {
+    if (sw->arbitrated) {
+        sw->queueing->each(sw->queueing_state, on_packet, context);
+        return;
+    }
+    for (uint32_t k = 0; k < sw->ports; k++)
+        weft__port_each(&sw->port[k], k, on_packet, context);
+}
+
 weft_bytes weft__switch_held(const void *state) {
     const struct weft__switch *sw = state;
     weft_bytes bytes = 0;
-    sw->queueing->each(sw->queueing_state, add_bytes, &bytes);
+    weft__switch_each(sw, add_bytes, &bytes);
     for (uint32_t port = 0; sw->deferred && port < sw->ports; port++)
         bytes += sw->deferred[port].bytes;
     return bytes;

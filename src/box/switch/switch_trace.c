@@ -77,7 +77,7 @@ static uint32_t congestion(struct weft__switch *sw, weft_time_ps now, uint32_t o
     struct weft__trace_queue *q = weft__trace_queue(t, out, priority);
     if (q->congested) return q->congested;
     struct shares s = {.out = out, .priority = priority};
-    sw->queueing->each(sw->queueing_state, collect_share, &s);
+    weft__switch_each(sw, collect_share, &s);
     sum_shares(&s);
     struct weft_event *event = weft__trace_add(t, now, WEFT_EVENT_CONGESTED, out, priority);
     q->congested = weft__trace_id(t, event);
@@ -122,7 +122,7 @@ void weft__switch_trace_pause(struct weft__switch *sw, weft_time_ps now, uint32_
     look.oldest_ps = weft_memory_new(WEFT_MEMORY_SERIES, sw->ports, sizeof *look.oldest_ps);
     for (uint32_t i = 0; i < sw->ports; i++)
         look.oldest_ps[i] = now;
-    sw->queueing->each(sw->queueing_state, look_at, &look);
+    weft__switch_each(sw, look_at, &look);
     uint32_t most = out; // the packet itself is not there yet
     for (uint32_t i = 0; i < sw->ports; i++)
         if (look.bytes[i] > look.bytes[most]) most = i;
