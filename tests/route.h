@@ -54,7 +54,7 @@ static inline void router_free(struct router *r) {
 static inline uint32_t router_port(struct router *r, const struct weft_packet *packet, const uint16_t *port,
                                    uint32_t n) {
     assert_true(packet->qp < ROUTER_QPS);
-    router_qp[packet->qp] = (struct weft_qp_numbers){packet->qp % 64, packet->qp * 7 % 64, 0, 0};
+    router_qp[packet->qp] = (struct weft_qp_numbers){.at_src = packet->qp % 64, .at_dst = packet->qp * 7 % 64};
     struct weft_route_query query = {packet, r->hash_seed, n, port, packet->dst % ROUTER_EDGES, router_qp};
     struct weft_route_queues queues = {router_depth, r};
     uint32_t index = r->state ? r->ops->choose(r->state, r->conf, &query, &queues) : r->ops->select(r->conf, &query);
