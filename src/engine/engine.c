@@ -29,63 +29,6 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// --- logs ---------------------------------------------------------------------------------------------------------
-
-static size_t block_size(const struct weft__worker *w) {
-    return sizeof(struct weft__block) + w->block_packets * sizeof(struct weft_packet);
-}
-
-static struct weft__block *last_block(const struct weft__worker *w, const struct weft__log *log) {
-    return (struct weft__block *)(void *)((char *)log->end - block_size(w));
-}
-
-void weft__log_grow(struct weft__worker *w, struct weft__log *log) {
-    struct weft__block *block = w->free_block;
-    if (block)
-        w->free_block = block->next;
-    else
-        block = weft_memory_new(WEFT_MEMORY_FLIGHT, 1, block_size(w));
-    block->next = NULL;
-    if (log->first)
-        last_block(w, log)->next = block;
-    else
-        log->first = block;
-    log->next = block->packet;
-    log->end = &block->packet[w->block_packets];
-}
-
-void weft__log_clear(struct weft__worker *w, struct weft__log *log) {
-    if (!log->first) return;
-    last_block(w, log)->next = w->free_block;
-    w->free_block = log->first;
-    *log = (struct weft__log){0};
-}
-
-struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot) {
-    struct weft__log *row;
-    if (w->free_rows) {
-        row = w->free_row[--w->free_rows];
-    } else {
-        w->free_row = weft_memory_resize(WEFT_MEMORY_FLIGHT, w->free_row, w->rows * sizeof(void *),
-                                         (w->rows + 1) * sizeof(void *)); // where it will go when it is empty
-        w->rows++;
-        row = weft_memory_new(WEFT_MEMORY_FLIGHT, w->engine->inboxes, sizeof *row);
-    }
-    atomic_store_explicit(&w->row[slot], row, memory_order_release);
-    weft__bits_set(w->written, slot);
-    return row;
-}
-
-/// What a worker wrote for a window that all have read.
-static void row_clear(struct weft__worker *w, uint32_t slot) {
-    struct weft__log *row = weft__row_of(w, slot);
-    if (!row) return;
-    for (uint32_t to = 0; to < w->engine->inboxes; to++)
-        weft__log_clear(w, &row[to]);
-    w->free_row[w->free_rows++] = row;
-    atomic_store_explicit(&w->row[slot], NULL, memory_order_relaxed);
-}
-
 // --- what lies beyond the ring ------------------------------------------------------------------------------------
 
 /// Order of far packets: by time; node and port only so that the heap's order never depends on history.
@@ -507,7 +450,7 @@ static bool is_over(const struct weft__engine *e, const struct weft__report *all
 static void take_back(struct weft__worker *w) {
     if (w->previous == WEFT__NO_WINDOW) return;
     assert(w->previous == w->window);
-    row_clear(w, (uint32_t)(w->previous % WEFT__RING));
+    weft__row_clear(w, (uint32_t)(w->previous % WEFT__RING));
 }
 
 /// Tells how much each worker had to do in the last window.
@@ -662,14 +605,6 @@ void weft__engine_run(struct weft__engine *e) {
 
 // --- init, deinit -------------------------------------------------------------------------------------------
 
-/// A worker alone has 16 KiB of packets a block; of many each has few for each other.
-static uint32_t calc_block_packets(uint32_t workers) {
-    uint32_t packets = 512;
-    while (packets > 16 && packets * workers > 512)
-        packets /= 2;
-    return packets - 1; // the block's head takes the place of one
-}
-
 static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t id, uint32_t first, uint32_t end) {
     *w = (struct weft__worker){.engine = e, .id = id, .first = first, .n = end - first};
     w->length_ps = e->conf.window_ps;
@@ -685,7 +620,7 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
         for (uint32_t i = 0; i < w->n; i++)
             if (e->conf.leaf[first + i]) weft__bits_set(w->leaf, i);
     }
-    w->block_packets = calc_block_packets(e->conf.workers);
+    weft__logs_init(w);
     for (int p = 0; p < 2; p++)
         w->far[p] = weft_memory_new(WEFT_MEMORY_FLIGHT, e->inboxes, sizeof *w->far[p]);
     w->end = weft_memory_new(WEFT_MEMORY_FLIGHT, w->n, sizeof *w->end);
@@ -696,20 +631,12 @@ static void worker_init(struct weft__worker *w, struct weft__engine *e, uint32_t
 
 static void worker_deinit(struct weft__worker *w) {
     struct weft__engine *e = w->engine;
-    for (uint32_t slot = 0; slot < WEFT__RING; slot++)
-        row_clear(w, slot);
-    while (w->free_rows)
-        weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_row[--w->free_rows], e->inboxes * sizeof(struct weft__log));
-    weft_memory_free(WEFT_MEMORY_FLIGHT, w->free_row, w->rows * sizeof *w->free_row);
     for (uint32_t p = 0; p < 2; p++) {
         for (uint32_t to = 0; to < e->inboxes; to++)
             weft__log_clear(w, &w->far[p][to]);
         weft_memory_free(WEFT_MEMORY_FLIGHT, w->far[p], e->inboxes * sizeof *w->far[p]);
     }
-    for (struct weft__block *next, *block = w->free_block; block; block = next) {
-        next = block->next;
-        weft_memory_free(WEFT_MEMORY_FLIGHT, block, block_size(w));
-    }
+    weft__logs_deinit(w);
     weft_memory_free(WEFT_MEMORY_TIMER, w->wake, (size_t)WEFT__RING * w->words * sizeof *w->wake);
     if (w->leaf) weft_memory_free(WEFT_MEMORY_TIMER, w->leaf, w->words * sizeof *w->leaf);
     weft_memory_free(WEFT_MEMORY_FLIGHT, w->end, w->n * sizeof *w->end);

@@ -291,6 +291,10 @@ void weft__log_grow(struct weft__worker *w, struct weft__log *log);
 /// Takes the blocks of a log that has been read back for reuse.
 void weft__log_clear(struct weft__worker *w, struct weft__log *log);
 struct weft__log *weft__row_make(struct weft__worker *w, uint32_t slot);
+/// What a worker wrote for a window that all have read is taken back.
+void weft__row_clear(struct weft__worker *w, uint32_t slot);
+void weft__logs_init(struct weft__worker *w);
+void weft__logs_deinit(struct weft__worker *w);
 
 static inline struct weft_packet *weft__log_slot(struct weft__worker *w, struct weft__log *log) {
     if (__builtin_expect(log->next == log->end, 0)) weft__log_grow(w, log);
