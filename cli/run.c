@@ -124,6 +124,26 @@ static void mention_others(const struct weft_cli_options *o, const struct weft_s
     weft_cli_mention_others("running", names, n, ", weft compare runs all");
 }
 
+/// How a run over several processes was shared out, and what that took.
+static void mention_ranks(const struct weft_outcome *o) {
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < o->ranks; r++)
+        if (o->rank[r].events > most) most = o->rank[r].events;
+    if (!o->ranks || !o->windows || !most) return;
+    fprintf(stderr, "weft: %u ranks, %" PRIu64 " windows, balance %.2f (mean load of a rank over the largest)\n",
+            o->ranks, o->windows, (double)o->events / o->ranks / (double)most);
+    for (uint32_t r = 0; r < o->ranks; r++) {
+        const struct weft_rank_outcome *rank = &o->rank[r];
+        char peak[WEFT_CLI_TEXT];
+        fprintf(stderr,
+                "weft: rank %u on %s: %u nodes, %.1f%% of events, %.2fs CPU; a window: %.1f messages and %.0fB sent, "
+                "%.1fus in the exchange; %s of memory\n",
+                r, rank->host, rank->nodes, 100 * (double)rank->events / (double)o->events, rank->cpu_s,
+                (double)rank->messages / (double)o->windows, (double)rank->bytes / (double)o->windows,
+                rank->wait_s * 1e6 / (double)o->windows, weft_cli_bytes_text(rank->peak_rss_bytes, peak));
+    }
+}
+
 /// Returns the exit status; `error` is set if something should be said on standard error.
 static enum weft_status run(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                             struct weft_error *error) {
@@ -153,6 +173,7 @@ static enum weft_status run(const struct weft_cli_options *o, const struct weft_
             weft_report_nccl_tests(stdout, &run);
         else
             weft_cli_print_results(stdout, &results, o->json);
+        if (!o->quiet && !o->json) mention_ranks(s.outcome);
         if (!status && stored.variant) status = weft_cli_compare_digests(&stored, s.outcome, error);
         if (!status && stored.digest && !stored.interrupted && !o->quiet && !o->json)
             fprintf(stderr, "weft: the same digest as in %s\n", o->operand[0]);

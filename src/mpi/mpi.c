@@ -26,7 +26,8 @@ enum {
     SPINS = 256,          ///< before the processor is offered to others
     CROWDED_NS = 1000000, ///< a yield as long: others want the processor
     CROWDED_WAITS = 1024, ///< for so many waits it then sleeps: who is woken goes before those that only compute
-    NAP_NS = 1000,
+    NAP_FIRST_NS = 1000,
+    NAP_MOST_NS = 128000,
 };
 
 /// Between this rank and another.
@@ -59,14 +60,17 @@ static _Noreturn void fail(const char *what) {
 /// Until all of these are done. MPI itself would spin, or yield time after time to whoever else computes here.
 static void await(int requests, MPI_Request *request) {
     int done;
+    long nap_ns = NAP_FIRST_NS;
     if (mpi.crowded) mpi.crowded--;
     for (uint32_t tries = 0; MPI_Testall(requests, request, &done, MPI_STATUSES_IGNORE), !done; tries++) {
         if (tries < SPINS) continue;
         uint64_t begun_ns = wall_ns();
-        if (mpi.crowded)
-            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-        else
+        if (mpi.crowded) {
+            nanosleep(&(struct timespec){.tv_nsec = nap_ns}, NULL);
+            nap_ns = nap_ns * 2 < NAP_MOST_NS ? nap_ns * 2 : NAP_MOST_NS;
+        } else {
             sched_yield();
+        }
         if (!mpi.crowded && wall_ns() - begun_ns > CROWDED_NS) mpi.crowded = CROWDED_WAITS;
     }
 }

@@ -209,6 +209,37 @@ const struct weft_result_table weft__results_files = {
     .next = next_file,
 };
 
+// --- ranks ---------------------------------------------------------------------------------------------------------
+
+static bool next_rank(struct weft_result_cursor *c) {
+    if (c->at == c->run->outcome->ranks) return false;
+    c->part[0] = &c->run->outcome->rank[c->at++];
+    return true;
+}
+static struct weft_result_value rank_number(struct weft_result_cursor *c) {
+    return (struct weft_result_value){.known = true, .whole = c->at - 1};
+}
+#define OF_RANK(field, kind, ...) WEFT_RESULT(struct weft_rank_outcome, field, kind, __VA_ARGS__)
+static const struct weft_result_column ranks_columns[] = {
+    WEFT_RESULT_CALL(rank_number, "rank", COUNT, "the process; rank 0 wrote the results"),
+    OF_RANK(host, TEXT, "the machine that it ran on"),
+    OF_RANK(nodes, COUNT, "switches and hosts of its part"),
+    OF_RANK(threads, COUNT, "its worker threads"),
+    OF_RANK(events, COUNT, "events handled: its part of the load"),
+    OF_RANK(cpu_s, REAL, "processor time", .unit = "s"),
+    OF_RANK(wait_s, REAL, "time in exchanges with others, from the first message to the last", .unit = "s"),
+    OF_RANK(messages, COUNT, "messages sent to other ranks"),
+    OF_RANK(bytes, BYTES, "bytes sent to other ranks while the run lasted"),
+    OF_RANK(peak_rss_bytes, BYTES, "most memory of the process, before rank 0 took over that of the others"),
+};
+const struct weft_result_table weft__results_ranks = {
+    .name = "ranks",
+    .shape = WEFT_RESULT_APART,
+    .row = "a process of a run over several (docs/scale.md)",
+    WEFT_RESULT_COLUMNS(ranks_columns),
+    .next = next_rank,
+};
+
 // --- memory -------------------------------------------------------------------------------------------------------
 
 static bool next_memory(struct weft_result_cursor *c) {

@@ -142,6 +142,10 @@ class Test(unittest.TestCase):
                 continue
             rows = [sorted(map(repr, db.execute(f'SELECT * FROM "{table}"'))) for db in (one, three)]
             self.assertEqual(*rows, table)
+        self.assertEqual(one.execute("SELECT count(*) FROM ranks").fetchone(), (0,))
+        events = [three.execute(f"SELECT sum(events) FROM {table}").fetchone() for table in ("run", "ranks")]
+        self.assertEqual(*events)
+        self.assertEqual(three.execute("SELECT count(*) FROM ranks WHERE nodes > 0 AND messages > 0").fetchone(), (3,))
 
     def test_plain_program_hands_over(self):
         scenario = str(SCENARIOS / "peers/smallest.yaml")
