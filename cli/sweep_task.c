@@ -3,7 +3,8 @@
 //
 // Open MPI's mpirun sets OMPI_COMM_WORLD_RANK and _SIZE, launchers with PMI (MPICH, Intel MPI) PMI_RANK and PMI_SIZE,
 // srun SLURM_PROCID. A batch script of Slurm has SLURM_PROCID as well, and SLURM_NTASKS, but is no rank: only steps
-// have SLURM_STEP_NUM_TASKS. Tasks of an array have SLURM_ARRAY_TASK_ID, _COUNT, _MIN and _STEP (sbatch(1), srun(1)).
+// have SLURM_STEP_NUM_TASKS; srun with PMIx sets PMIX_RANK beside those. Tasks of an array have SLURM_ARRAY_TASK_ID,
+// _COUNT, _MIN and _STEP (sbatch(1), srun(1)).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,45 @@ static bool number_of(const char *name, uint64_t *ret) {
     return !*end;
 }
 
-/// Ranks of a parallel job; one rank is no part.
-static bool find_rank(struct sweep_share *share) {
+/// Whether a launcher has said how many ranks there are, if only one.
+static bool sizes_known(void) {
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
+}
+
+/// Whether SLURM_PROCID and SLURM_NTASKS are those of a step that does not say its size, not of a batch script.
+static bool is_step(uint64_t rank) {
+    return !getenv("SLURM_STEP_NUM_TASKS") && (rank || getenv("SLURM_STEP_ID"));
+}
+
+/// Ranks of a parallel job; one rank is no part. False: what the environment says cannot be, and every rank would do
+/// the work of all.
+static bool find_rank(struct sweep_share *ret_share, bool *ret_there) {
     static const char *const pairs[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                            {"PMI_RANK", "PMI_SIZE"},
-                                           {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+                                           {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+                                           {"SLURM_PROCID", "SLURM_NTASKS"}};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        uint64_t rank, size;
-        if (!number_of(pairs[i][0], &rank) || !number_of(pairs[i][1], &size)) continue;
-        if (rank >= size || size < 2 || size > TASKS_MAX) continue;
-        *share = (struct sweep_share){(uint32_t)rank, (uint32_t)size, pairs[i][0]};
+        uint64_t rank = 0, size;
+        bool ranked = number_of(pairs[i][0], &rank), sized = number_of(pairs[i][1], &size);
+        if (!sized || (!ranked && !getenv(pairs[i][0]))) continue;
+        if (!strcmp(pairs[i][1], "SLURM_NTASKS") && !is_step(rank)) continue;
+        if (!ranked || !size || rank >= size || size > TASKS_MAX) {
+            fprintf(stderr,
+                    "weft: %s=%s, %s=%s: expected a rank below the number of ranks, which is %d at most; --task I/N "
+                    "says which task this is\n",
+                    pairs[i][0], getenv(pairs[i][0]), pairs[i][1], getenv(pairs[i][1]), TASKS_MAX);
+            return false;
+        }
+        if (size < 2) continue;
+        *ret_share = (struct sweep_share){(uint32_t)rank, (uint32_t)size, pairs[i][0]};
+        *ret_there = true;
         return true;
     }
+    uint64_t rank = 0;
+    if (!number_of("PMIX_RANK", &rank) || !rank || sizes_known()) return true;
+    fputs("weft: PMIX_RANK: expected the number of ranks as well (OMPI_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS); "
+          "--task I/N says which task this is\n",
+          stderr);
     return false;
 }
 
@@ -73,7 +101,8 @@ bool sweep_share_find(const char *text, struct sweep_share *ret_share) {
     *ret_share = (struct sweep_share){.tasks = 1};
     if (text) return parse_task(text, ret_share);
     if (!find_array(&array, &of_array)) return false;
-    bool of_ranks = find_rank(&rank);
+    bool of_ranks = false;
+    if (!find_rank(&rank, &of_ranks)) return false;
     if (of_array && of_ranks && (uint64_t)array.tasks * rank.tasks <= TASKS_MAX)
         *ret_share =
             (struct sweep_share){array.task * rank.tasks + rank.task, array.tasks * rank.tasks, "SLURM_ARRAY_TASK_ID"};
