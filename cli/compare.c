@@ -92,7 +92,7 @@ static enum weft_status show(struct compare *c, enum weft_status status, struct 
     struct weft_error output = {0};
     if (c->o->out) weft_cli_write_results(c->o->out, &results, &output);
     if (csv)
-        weft_report_csv(stdout, c->table, c->run, results.runs, c->seeds > 1);
+        weft_report_csv(stdout, c->table, c->run, results.runs);
     else if (!c->table)
         show_nccl_tests(c);
     else

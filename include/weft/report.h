@@ -191,9 +191,8 @@ void weft_report_stall(FILE *file, const struct weft_outcome *outcome);
 void weft_report_compare(FILE *file, const struct weft_run *run, uint32_t runs, uint32_t seeds, uint32_t not_run);
 /// A table of weft/result.h: a line a row, after one of names.
 struct weft_result_table;
-/// `seeds`: the seed follows the variant.
-void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs,
-                     bool seeds);
+/// Each line has scenario, variant, seed and the parameters in which the runs differ, then the table's columns.
+void weft_report_csv(FILE *file, const struct weft_result_table *table, const struct weft_run *run, uint32_t runs);
 /// One JSON object and a newline.
 void weft_report_json(FILE *file, const struct weft_run *run);
 /// The same for variants, with their claims if there are any.

@@ -284,7 +284,8 @@ static struct spec spec_of(const struct weft_result_table *t, struct weft_arena 
 /// Tables of sums, unless asked for others: not those with a row a flow or a port, nor what a machine makes of it.
 static bool is_asked(const struct weft_result_table *t, const char *table) {
     if (table) return !strcmp(t->name, table);
-    return t->shape != WEFT_RESULT_APART && strcmp(t->name, "flows") != 0 && strcmp(t->name, "memory") != 0;
+    return t->shape != WEFT_RESULT_APART && strcmp(t->name, "flows") != 0 && strcmp(t->name, "config") != 0 &&
+           strcmp(t->name, "memory") != 0;
 }
 
 static void compare_config(struct work *w, struct weft_diff_pair *pair, const struct run *a, const struct run *b) {

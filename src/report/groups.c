@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of flow groups. Percentiles are nearest rank: the p-th is the ceil(p n / 100)-th smallest value.
+// Statistics of flow groups.
 #include <math.h>
 #include <stdlib.h>
 
 #include "rma.h"
+#include "sizes.h"
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -14,8 +15,7 @@ static double nearest_rank(const double *sorted, size_t n, size_t percent) {
     return sorted[(n * percent + 99) / 100 - 1];
 }
 
-/// Sorts `value`.
-static struct weft_quantiles quantiles(double *value, size_t n) {
+struct weft_quantiles weft__quantiles(double *value, size_t n) {
     if (!n) return (struct weft_quantiles){NAN, NAN, NAN, NAN, NAN};
     qsort(value, n, sizeof *value, compare_doubles);
     double sum = 0;
@@ -61,8 +61,8 @@ struct weft_group_stats *weft_report_groups(const struct weft_run *run, struct w
     for (uint32_t g = 0; g < w->groups; g++) {
         size_t first = next[g] - group[g].finished;
         group[g].name = w->group[g];
-        group[g].fct_ps = quantiles(fct + first, group[g].finished);
-        group[g].slowdown = quantiles(slowdown + first, group[g].finished);
+        group[g].fct_ps = weft__quantiles(fct + first, group[g].finished);
+        group[g].slowdown = weft__quantiles(slowdown + first, group[g].finished);
         weft__report_rma_group(run, g, &group[g]);
     }
     weft_memory_free(WEFT_MEMORY_RESULT, slowdown, w->flows * sizeof *slowdown);

@@ -14,7 +14,8 @@ static struct weft_result_value number(struct weft_result_cursor *c) {
 
 struct port {
     char name[NAME];
-    const char *node, *peer;
+    const char *node, *peer, *layer, *peer_layer;
+    uint8_t tier;
 };
 
 /// Part 0 is the port, part 1 its link, part 2 its names.
@@ -24,8 +25,12 @@ static bool next_port(struct weft_result_cursor *c) {
     if (c->at == t->ports) return false;
     const struct weft_port_info *port = &t->port[c->at];
     weft_topology_port_name(t, (uint32_t)c->at++, row->name, sizeof row->name);
-    row->node = t->node[port->node].name;
-    row->peer = t->node[t->port[port->peer].node].name;
+    const struct weft_node_info *node = &t->node[port->node], *peer = &t->node[t->port[port->peer].node];
+    row->node = node->name;
+    row->layer = node->layer;
+    row->tier = node->tier;
+    row->peer = peer->name;
+    row->peer_layer = peer->layer;
     c->part[0] = port;
     c->part[1] = &t->link[port->link];
     c->part[2] = row;
@@ -42,7 +47,11 @@ static const struct weft_result_column ports_columns[] = {
     WEFT_RESULT_CALL(number, "port", COUNT, "number of the port", .flags = WEFT_RESULT_KEY),
     WEFT_RESULT_CALL(port_name, "name", TEXT, "name of the port: leaf-0/4"),
     WEFT_RESULT_AT(2, struct port, node, "node", TEXT, "name of the port's node"),
+    WEFT_RESULT_AT(2, struct port, layer, "layer", TEXT, "layer of the port's node: host, leaf, spine ..."),
+    WEFT_RESULT_AT(2, struct port, tier, "tier", COUNT,
+                   "tier of the port's node: 0 a host, 1 switches next to hosts, and so on"),
     WEFT_RESULT_AT(2, struct port, peer, "peer", TEXT, "name of the node at the other end of the link"),
+    WEFT_RESULT_AT(2, struct port, peer_layer, "peer_layer", TEXT, "layer of the node at the other end of the link"),
     WEFT_RESULT_NAMED(struct weft_port_info, peer, "peer_port", COUNT, "port at the other end of the link",
                       .references = "ports"),
     WEFT_RESULT_AT(1, struct weft_link_info, rate_bps, "rate_bps", RATE, "rate of the link"),

@@ -126,6 +126,11 @@ static void keep_setting(void *context, const char *path, const char *value, con
                                               dflt ? weft_arena_text(s->arena, dflt) : NULL};
 }
 
+/// A program may have made its network without a scenario's text.
+static bool has_settings(const struct weft_run *run) {
+    return run->scenario->topology.model != NULL;
+}
+
 static bool next_setting(struct weft_result_cursor *c) {
     struct settings *s = c->state;
     if (!s) {
@@ -141,17 +146,19 @@ static bool next_setting(struct weft_result_cursor *c) {
 }
 
 static const struct weft_result_column config_columns[] = {
-    WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta"),
+    WEFT_RESULT(struct setting, path, TEXT, "where the value stands in a scenario: switch.pfc.quanta",
+                .flags = WEFT_RESULT_KEY),
     WEFT_RESULT(struct setting, value, TEXT, "the value in force, as a scenario would have it"),
     WEFT_RESULT_NAMED(struct setting, dflt, "default", TEXT,
                       "what it would be if nobody had said anything; null: it has no default"),
 };
 const struct weft_result_table weft__results_config = {
     .name = "config",
-    .shape = WEFT_RESULT_APART,
+    .shape = WEFT_RESULT_NUMBERS,
     .row = "a value in force, defaults included",
     WEFT_RESULT_COLUMNS(config_columns),
     .next = next_setting,
+    .present = has_settings,
 };
 
 // --- sources --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "jobs.h"
 #include "rma.h"
+#include "sizes.h"
 #include "text.h"
 #include "weft/result.h"
 
@@ -215,6 +216,7 @@ void weft_report_table(FILE *file, const struct weft_run *run) {
     struct weft__totals sum = weft__report_totals(run->outcome);
     print_title(file, run);
     print_groups(file, run);
+    weft__report_sizes_table(file, run);
     weft__report_jobs_table(file, run);
     weft__report_rma_table(file, run);
     print_pfc(file, run, &sum);

@@ -72,7 +72,7 @@ static void head(void **state) {
     struct report_sample s;
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
-    check_keys(root, "", 27);
+    check_keys(root, "", 28);
     is_int(root, "results_version", 2);
     is_int(root, "windows", 1111);
     is_int(root, "window_ps", 131072);
@@ -146,7 +146,7 @@ static void flows(void **state) {
     report_sample_init(&s);
     json_t *root = read_back(&s.run, 1);
     assert_int_equal(json_array_size(at(root, "flows")), 4);
-    check_keys(root, "flows.1", 20);
+    check_keys(root, "flows.1", 21);
     is_int(root, "flows.1.flow", 1);
     is_int(root, "flows.1.qps", 1);
     is_int(root, "flows.1.priority", 3);
