@@ -118,7 +118,7 @@ static void compare(void **state) {
 static void compare_of_chosen_variants(void **state) {
     struct fixture *f = *state;
     assert_int_equal(weft(f, "compare s.yaml --variant 's*' --csv"), 0);
-    assert_non_null(strstr(f->out, "\nsmall,slow,victims,"));
+    assert_non_null(strstr(f->out, "\nsmall,slow,1,victims,"));
     assert_null(strstr(f->out, ",pfc,"));
     assert_int_equal(weft(f, "compare s.yaml --variant slow,pfc"), 0);
     assert_non_null(strstr(f->out, "2 variants, seed 1; changes are against pfc\n"));
