@@ -38,10 +38,51 @@ struct slotted_switch {
     uint32_t ports;
 };
 
+/// Output queues have no functions: the switch keeps a FIFO for each. Here the same FIFOs have them, with one priority.
+struct slotted_oq {
+    struct weft_packet_pool *pool;
+    struct weft__fifo fifo[SLOTTED_PORTS_MAX];
+};
+
+static inline size_t slotted_oq_size(const void *conf, uint32_t ports) {
+    return sizeof(struct slotted_oq);
+}
+
+static inline void slotted_oq_init(void *state, const void *conf, uint32_t ports, struct weft_packet_pool *pool) {
+    *(struct slotted_oq *)state = (struct slotted_oq){.pool = pool};
+}
+
+static inline void slotted_oq_push(void *state, const struct weft_packet *packet, uint32_t out) {
+    struct slotted_oq *q = state;
+    weft__fifo_push(&q->fifo[out], q->pool, packet);
+}
+
+static inline void slotted_oq_pop(void *state, uint32_t in, uint32_t out, uint32_t priority,
+                                  struct weft_packet *ret_packet) {
+    struct slotted_oq *q = state;
+    weft__fifo_pop(&q->fifo[out], q->pool, ret_packet);
+}
+
+static inline uint8_t slotted_oq_ready(const void *state, uint32_t out) {
+    return ((const struct slotted_oq *)state)->fifo[out].n > 0;
+}
+
+static inline const struct weft_queueing_ops *slotted_queueing(const char *name) {
+    static const struct weft_queueing_ops oq = {
+        .state_size = slotted_oq_size,
+        .init = slotted_oq_init,
+        .push = slotted_oq_push,
+        .pop = slotted_oq_pop,
+        .ready = slotted_oq_ready,
+    };
+    const struct weft_queueing_ops *ops = model_of(WEFT_KIND_QUEUEING, name)->ops;
+    return ops->push ? ops : &oq;
+}
+
 static inline void slotted_init(struct slotted_switch *s, const struct slotted *conf) {
     assert_true(conf->ports <= SLOTTED_PORTS_MAX);
     s->ports = conf->ports;
-    s->queueing = model_of(WEFT_KIND_QUEUEING, conf->queueing)->ops;
+    s->queueing = slotted_queueing(conf->queueing);
     s->queues = calloc(1, s->queueing->state_size(NULL, conf->ports));
     weft__pool_init(&s->pool);
     s->queueing->init(s->queues, NULL, conf->ports, &s->pool);

@@ -96,7 +96,7 @@ static void output_queues_delay(void **state) {
 
 /// Mean wait, in services, of Poisson arrivals at an output queue that serves each in one unit of time.
 static double poisson_wait(double rho, uint32_t packets, uint64_t seed) {
-    const struct weft_queueing_ops *oq = model_of(WEFT_KIND_QUEUEING, "oq")->ops;
+    const struct weft_queueing_ops *oq = slotted_queueing("oq");
     struct weft_packet_pool pool;
     weft__pool_init(&pool);
     void *queue = calloc(1, oq->state_size(NULL, 1));

@@ -224,7 +224,7 @@ static void ports_counters_series(void **state) {
     struct fixture *f = *state;
     write_results(f, f->dir);
     expect_rows(f->dir, "SELECT * FROM ports WHERE run = 1 AND port = 5",
-                "1|5|leaf-0/2|leaf-0|host-2|2|200000000000|150000");
+                "1|5|leaf-0/2|leaf-0|leaf|1|host-2|host|2|200000000000|150000");
     expect_rows(f->dir, "SELECT count(*) FROM port_counters WHERE run = 1", "6"); // rows of zeros are left out
     expect_rows(f->dir,
                 "SELECT tx_packets, tx_bytes, ecn_marked, queue_bytes_max, ingress_bytes_max, pfc_tx_xoff, pfc_tx_xon,"
