@@ -182,8 +182,10 @@ class Test(unittest.TestCase):
 
     def begin(self, n, out):
         """A run that lasts, and the processes of its ranks."""
-        scenario = str(SCENARIOS / "foundation/websearch.yaml")
-        launcher = subprocess.Popen([*ranks(n), "run", scenario, "--set", "run.until=1s", "--quiet", "--out", out],
+        scenario = str(self.write("long.yaml", "name: long\n"
+                                  "topology: {kind: leaf_spine, leaves: 4, hosts_per_leaf: 8, spines: 2, rate: 200Gbps}\n"
+                                  "workload: [{kind: permutation, size: 10GB}]\n"))
+        launcher = subprocess.Popen([*ranks(n), "run", scenario, "--quiet", "--out", out],
                                     env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                     text=True)
         self.addCleanup(launcher.kill)
