@@ -228,6 +228,8 @@ static void usage(FILE *file) {
         fprintf(file, "  %-5s %.*s\n", plans[i]->name, (int)strcspn(plans[i]->about, "\n"), plans[i]->about);
     fprintf(file, "  %-5s %s\n", "sonic",
             "the configuration of a SONiC switch: what is wrong in config_db.json, and a patch");
+    fprintf(file, "  %-5s %s\n", "fabric",
+            "chips, links, optics and watts of a fabric for so many hosts, or why it cannot be");
     fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
 }
 
@@ -237,14 +239,16 @@ int weft_cli_plan(int argc, char **argv) {
         return WEFT_OK;
     }
     if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
-    const char *names[PLANS + 1];
+    if (argc > 1 && !strcmp(argv[1], "fabric")) return plan_fabric(argc - 1, argv + 1);
+    const char *names[PLANS + 2];
     names[PLANS] = "sonic";
+    names[PLANS + 1] = "fabric";
     for (unsigned i = 0; i < PLANS; i++) {
         names[i] = plans[i]->name;
         if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
     }
     char expected[256];
-    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 1, expected, sizeof expected);
+    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 2, expected, sizeof expected);
     fprintf(stderr, "weft: plan: which calculator? %s\n", expected);
     return WEFT_ERROR_INPUT;
 }

@@ -25,6 +25,8 @@ extern const struct plan plan_pfc, plan_sfc, plan_dsf;
 
 /// weft plan sonic, which judges a file rather than values: its exit status.
 int plan_sonic(int argc, char **argv);
+/// weft plan fabric, which reads blueprints.
+int plan_fabric(int argc, char **argv);
 
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);

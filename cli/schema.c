@@ -367,6 +367,22 @@ static void claims(struct weft__json *j) {
     weft__json_end_object(j);
 }
 
+/// A scenario has a topology, or what makes one.
+static void a_network(struct weft__json *j) {
+    static const char *const keys[] = {"topology", "fabric", "base"};
+    weft__json_key(j, "anyOf");
+    weft__json_begin_array(j);
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+        weft__json_begin_object(j);
+        weft__json_key(j, "required");
+        weft__json_begin_array(j);
+        weft__json_string(j, keys[i]);
+        weft__json_end_array(j);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
 void weft_cli_schema(FILE *file) {
     struct weft__json j = {.file = file};
     weft__json_begin_object(&j);
@@ -377,6 +393,7 @@ void weft_cli_schema(FILE *file) {
     weft__json_begin_object(&j);
     key_type(&j, "name", "string");
     key_type(&j, "about", "string");
+    key_reference(&j, "fabric", "fabric");
     key_reference(&j, "topology", "topology");
     key_type(&j, "events", "array");
     box_references(&j);
@@ -391,10 +408,7 @@ void weft_cli_schema(FILE *file) {
     claims(&j);
     key_reference(&j, "sweep", "sweep");
     weft__json_end_object(&j);
-    weft__json_key(&j, "required");
-    weft__json_begin_array(&j);
-    weft__json_string(&j, "topology");
-    weft__json_end_array(&j);
+    a_network(&j);
     weft__json_key_bool(&j, "additionalProperties", false);
     define_all(&j);
     weft__json_end_object(&j);

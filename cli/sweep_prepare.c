@@ -72,7 +72,9 @@ static void hash_file(struct key *key, const char *value) {
 
 static void add_value(void *context, const char *path, const char *value, const char *dflt) {
     struct key *key = context;
-    if (!strcmp(path, "name") || !strcmp(path, "about") || !strncmp(path, "capture.", 8)) return;
+    if (!strcmp(path, "name") || !strcmp(path, "about") || !strncmp(path, "capture.", 8) ||
+        !strncmp(path, "fabric.", 7))
+        return; // what a fabric comes to is in the other values
     if (!strcmp(path, "run.seed")) {
         snprintf(key->seed, sizeof key->seed, "%s", value);
         return;

@@ -3,7 +3,7 @@
 // hold cases too, overrides of the whole file, variants included: each case then has every variant, "case/variant". It
 // may name another scenario file as its base and say only what differs.
 //
-//   name: ...           about: ...
+//   name: ...           about: ...         fabric: {kind: clos, ...} (weft/fabric.h)
 //   topology: {kind: clos3, ...}      events: [{at: 1ms, link: a/1, state: down}]
 //   switch: {...}                     host: {...}          dcbx: {...}
 //   interface_node: {...}             fabric_node: {...}   (of a DSF)   tin: {...}
@@ -17,6 +17,7 @@
 
 #include "weft/control.h"
 #include "weft/device.h"
+#include "weft/fabric.h"
 #include "weft/weft.h"
 #include "weft/workload.h"
 
@@ -61,8 +62,10 @@ struct weft_device_conf {
 
 struct weft_scenario {
     const char *path, *name, *about;
-    const char *variant;   ///< "" if the file has none; "case/variant" if it has cases
-    const char *case_name; ///< "" if the file has none
+    const char *variant;           ///< "" if the file has none; "case/variant" if it has cases
+    const char *case_name;         ///< "" if the file has none
+    struct weft_model_conf fabric; ///< no model: the file has no such section
+    const struct weft_tree *tree;  ///< all that follows is bound from it
     struct weft_model_conf topology;
     const struct weft_tree *topology_tree, *events_tree;
     struct weft_device_conf *device; ///< later entries win
@@ -105,6 +108,10 @@ const struct weft_tree *weft_scenario_setting(const struct weft_scenario_file *f
 struct weft_scenario_file *weft_scenario_file_over(const struct weft_scenario_file *file,
                                                    const struct weft_tree *const *over, uint32_t n,
                                                    struct weft_arena *arena);
+/// The section `fabric` of a variant, in `arena`; no model: it has none. Whether it can be built it does not ask.
+enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
+                                      struct weft_model_conf *ret_fabric, const char **ret_name, const char **ret_about,
+                                      struct weft_error *ret_error);
 enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32_t variant,
                                    struct weft_scenario **ret_scenario, struct weft_error *ret_error);
 void weft_scenario_free(struct weft_scenario *scenario);

@@ -35,6 +35,7 @@ static const char *const kind_names[WEFT_KINDS] = {
     [WEFT_KIND_SFC] = "sfc",
     [WEFT_KIND_PLACEMENT] = "placement",
     [WEFT_KIND_IMPORT] = "import",
+    [WEFT_KIND_FABRIC] = "fabric",
     [WEFT_KIND_BOX] = "box",
 };
 

@@ -88,14 +88,16 @@ static enum weft_status on_base(struct weft_scenario_file *file, const char *pat
     *ret_root = root;
     if (!base) return WEFT_OK;
     if (base->type != WEFT_TREE_TEXT || !*base->text || !strcmp(base->text, "-"))
-        return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: expected the name of a scenario file");
+        return weft_error_set(error, WEFT_ERROR_INPUT, base->place,
+                              "base: expected the name of a scenario file or of a blueprint");
     if (depth == BASES_MAX)
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: more than %d files one on the other",
                               BASES_MAX);
-    path = beside(path, base->text, arena);
+    const struct weft_blueprint *blueprint = weft_blueprint_find(base->text);
+    path = blueprint ? blueprint->name : beside(path, base->text, arena);
     struct weft_tree *below;
     const struct weft_tree *ground;
-    if (!file->stored && access(path, R_OK))
+    if (!file->stored && !blueprint && access(path, R_OK))
         return weft_error_set(error, WEFT_ERROR_INPUT, base->place, "base: cannot read '%.200s': %s", path,
                               strerror(errno));
     enum weft_status status = weft__scenario_read(file, path, &below, error);

@@ -74,6 +74,7 @@ void weft_scenario_each(const struct weft_scenario *scenario,
     struct sink sink = {on_value, context};
     on_value(context, "name", scenario->name, NULL);
     on_value(context, "about", scenario->about, NULL);
+    if (scenario->fabric.model) model_each(&sink, &scenario->fabric, "fabric");
     model_each(&sink, &scenario->topology, "topology");
     if (scenario->events_tree) tree_each(&sink, scenario->events_tree, "events");
     for (uint32_t i = 0; i < scenario->devices; i++)

@@ -52,6 +52,8 @@ enum weft_status weft__scenario_read(struct weft_scenario_file *file, const char
     if (file->stored)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
                               "is not stored with the results");
+    const struct weft_blueprint *blueprint = weft_blueprint_find(path);
+    if (blueprint) return add_file(file, path, blueprint->text, blueprint->size, ret_root, ret_error);
     struct weft__text text;
     enum weft_status status = weft__text_read(path, &text, ret_error);
     if (status) return status;

@@ -12,10 +12,10 @@ enum { DEVICES_MAX = 4096, WORKLOADS_MAX = 1 << 20 };
 
 #define WEFT_BOX_TOO(kind, name, box)
 #define WEFT_BOX(kind, name, box) #box,
-static const char *const sections[] = {"topology", "events",
+static const char *const sections[] = {"fabric", "topology", "events",
 #include "weft/boxes.def"
-                                       "dcbx",     "devices", "workload", "run",    "control", "capture",
-                                       "base",     "cases",   "variants", "claims", "sweep",   NULL};
+                                       "dcbx",   "devices",  "workload", "run",    "control", "capture",
+                                       "base",   "cases",    "variants", "claims", "sweep",   NULL};
 static const struct weft_param head_rows[] = {
     WEFT_TEXT(struct weft__scenario_head, name, "name", "", "of the scenario; the file's if it has none"),
     WEFT_PROSE(struct weft__scenario_head, about, "about", "", "what it shows"),
@@ -207,8 +207,17 @@ static enum weft_status load_capture(struct bind *b) {
     return weft__params_load_at(&weft_capture_table, tree, "capture", &b->scenario->capture, b->arena, b->error);
 }
 
+/// What the file says of a fabric, and what that comes to.
+static enum weft_status load_fabric(struct bind *b) {
+    enum weft_status status = weft_fabric_load(b->root, b->arena, &b->scenario->fabric, b->error);
+    if (!status) status = weft_fabric_expand(b->root, &b->scenario->fabric, b->arena, &b->root, b->error);
+    b->scenario->tree = b->root;
+    return status;
+}
+
 static enum weft_status bind_all(struct bind *b) {
     enum weft_status status = load_head(b);
+    if (!status) status = load_fabric(b);
     if (!status) status = load_topology(b);
     if (!status) status = load_devices(b);
     if (!status) status = load_workload(b);
@@ -264,6 +273,18 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
         *ret_scenario = scenario;
     }
     return status;
+}
+
+enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
+                                      struct weft_model_conf *ret_fabric, const char **ret_name, const char **ret_about,
+                                      struct weft_error *ret_error) {
+    struct weft_scenario scenario = {.path = file->path};
+    struct bind b = {.scenario = &scenario, .arena = arena, .error = ret_error};
+    enum weft_status status = apply_overrides(&b, file, variant);
+    if (!status) status = load_head(&b);
+    *ret_name = scenario.name;
+    *ret_about = scenario.about;
+    return status ? status : weft_fabric_load(b.root, arena, ret_fabric, ret_error);
 }
 
 void weft_scenario_free(struct weft_scenario *scenario) {

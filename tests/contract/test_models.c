@@ -111,6 +111,11 @@ static void required(const struct weft_model *model) {
         assert_true(o->recognise && o->make);
         break;
     }
+    case WEFT_KIND_FABRIC: {
+        const struct weft_fabric_ops *o = ops;
+        assert_true(o->solve != NULL);
+        break;
+    }
     default:
         break;
     }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Aquila Clique: pods of ToR-in-NIC chips, pods all-to-all, with as many links between two pods as the ports take.
+// The paper's chip gives two hosts 100 Gbit/s together over lanes of 28 Gbit/s. For other rates its rates are
+// multiplied, ports and cells stay as they are: such a chip does not exist.
+#include "fabric/fabric.h"
+
+#include <math.h>
+
+#define LLU(x) (unsigned long long)(x)
+
+struct conf {
+    struct weft_blueprint_conf common;
+    uint64_t tins, hosts_per_tin, pods_max, local_ports, global_ports, gateway_spine_ports;
+    weft_rate_bps nic_bps, lane_bps, gateway_bps;
+    double gateways, backplane_m;
+};
+static const struct weft_param rows[] = {
+    WEFT_FABRIC_ROWS(struct conf),
+    WEFT_UINT(struct conf, tins, "tins", "12", "2", "64", "TiNs of a pod"),
+    WEFT_UINT(struct conf, hosts_per_tin, "hosts_per_tin", "2", "1", "16", "hosts of a TiN"),
+    WEFT_UINT(struct conf, pods_max, "pods_max", "48", "1", "4096", "pods at most"),
+    WEFT_UINT(struct conf, local_ports, "local_ports", "24", "1", "64", "ports of a TiN for links within its pod"),
+    WEFT_UINT(struct conf, global_ports, "global_ports", "8", "1", "64", "and for links to other pods"),
+    WEFT_RATE(struct conf, nic_bps, "nic_rate", "100Gbps", "1Gbps", "3.2Tbps",
+              "of a TiN's NIC at the rates of the paper, shared by its hosts"),
+    WEFT_RATE(struct conf, lane_bps, "lane_rate", "27.15Gbps", "1Gbps", "3.2Tbps", "and of a lane"),
+    WEFT_RATE(struct conf, gateway_bps, "gateway_rate", "100Gbps", "1Gbps", "3.2Tbps", "and of an Ethernet port"),
+    WEFT_REAL(struct conf, gateways, "gateways", "8/9", "0", "1", "part of TiNs whose Ethernet port leads to a spine"),
+    WEFT_UINT(struct conf, gateway_spine_ports, "gateway_spine_ports", "32", "1", "4096",
+              "gateways of an Ethernet spine"),
+    WEFT_REAL(struct conf, backplane_m, "backplane", "0.4", "0", "100", "metres between two TiNs of a pod (assumed)"),
+};
+static const struct weft_param_table table =
+    WEFT_PARAM_TABLE_LISTS("clique", struct conf, rows, NULL, weft__fabric_lists);
+
+struct size {
+    uint64_t pods, tins, local, global, gateways, spines;
+    double scale; ///< of all rates, over the paper's
+};
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static bool calc(const struct conf *own, struct size *s, struct weft_fabric_plan *plan) {
+    const struct weft_blueprint_conf *c = &own->common;
+    uint64_t pod_hosts = own->tins * own->hosts_per_tin;
+    s->pods = weft__up(c->hosts, pod_hosts);
+    s->tins = own->tins;
+    if (s->pods == 1) s->tins = weft__up(c->hosts, own->hosts_per_tin);
+    if (s->tins < 2) s->tins = 2;
+    s->scale = (double)c->rate_bps * (double)own->hosts_per_tin / (double)own->nic_bps;
+    s->local = least(own->local_ports / (s->tins - 1), 16);
+    s->global = s->pods > 1 ? least(s->tins * own->global_ports / (s->pods - 1), 64) : 1;
+    s->gateways = (uint64_t)((double)(s->pods * s->tins) * own->gateways);
+    s->spines = weft__up(s->gateways, own->gateway_spine_ports);
+    if (s->pods > own->pods_max)
+        weft__fabric_fail(plan, "a Clique ends at %llu hosts: %llu pods of %llu", LLU(own->pods_max * pod_hosts),
+                          LLU(own->pods_max), LLU(pod_hosts));
+    else if (!s->local || !s->global)
+        weft__fabric_fail(plan, "%s of a TiN are too few for a link to each",
+                          s->local ? "ports to other pods" : "ports within the pod");
+    return !*plan->reason;
+}
+
+static weft_rate_bps scaled(const struct size *s, weft_rate_bps rate) {
+    return (weft_rate_bps)llround((double)rate * s->scale);
+}
+
+static void list(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+    const struct weft_blueprint_conf *c = &own->common;
+    uint64_t tins = s->pods * s->tins, local = (s->tins - 1) * s->local;
+    uint64_t pairs = s->pods * (s->pods - 1) / 2 * s->global, global = weft__up(2 * pairs, tins);
+    weft_rate_bps lane = scaled(s, own->lane_bps), ethernet = scaled(s, own->gateway_bps);
+    plan->host_ports = tins * own->hosts_per_tin;
+    weft__fabric_layer(plan, "tin", &c->leaf, tins, own->hosts_per_tin + local + global + (s->gateways ? 1 : 0),
+                       own->hosts_per_tin + own->local_ports + own->global_ports + 1, lane);
+    weft__fabric_cable(plan, "host to TiN", plan->host_ports, 1, c->rate_bps, c->host_m);
+    weft__fabric_cable(plan, "within pods", tins * local / 2, 2, lane, own->backplane_m);
+    if (pairs) weft__fabric_cable(plan, "between pods", pairs, 2, lane, c->leaf_m);
+    if (!s->gateways) return;
+    weft__fabric_layer(plan, "spine", &c->spine, s->spines, weft__up(s->gateways, s->spines), own->gateway_spine_ports,
+                       ethernet);
+    weft__fabric_cable(plan, "gateway to spine", s->gateways, 2, ethernet, c->spine_m);
+}
+
+static void say(const struct conf *own, const struct size *s, struct weft_fabric_plan *plan) {
+    const struct weft_blueprint_conf *c = &own->common;
+    weft_time_ps host = weft__fabric_delay(c, c->host_m), global = weft__fabric_delay(c, c->leaf_m);
+    plan->links = s->pods > 1 ? 5 : 3;
+    plan->switches = s->pods > 1 ? 4 : 2;
+    plan->way_ps = 2 * host + (s->pods > 1 ? global : 0);
+    weft__fabric_say(plan,
+                     "{kind: dragonfly, pods: %llu, tins: %llu, hosts_per_tin: %llu, local_parallel: %llu, "
+                     "global_parallel: %llu, local_ports: %llu, global_ports: %llu, local_rate: %llubps, global_rate: "
+                     "%llubps, host_rate: %llubps, host_delay: %llups, gateways: %llu, spines: %llu, ethernet_rate: "
+                     "%llubps, ethernet_delay: %llups}",
+                     LLU(s->pods), LLU(s->tins), LLU(own->hosts_per_tin), LLU(s->local), LLU(s->global),
+                     LLU(own->local_ports), LLU(own->global_ports), LLU(scaled(s, own->lane_bps)),
+                     LLU(scaled(s, own->lane_bps)), LLU(c->rate_bps), LLU(host), LLU(s->gateways), LLU(s->spines),
+                     LLU(scaled(s, own->gateway_bps)), LLU(weft__fabric_delay(c, c->spine_m)));
+}
+
+static void solve(const void *conf, struct weft_fabric_plan *plan) {
+    const struct conf *own = conf;
+    struct size s = {0};
+    if (!calc(own, &s, plan)) return;
+    list(own, &s, plan);
+    say(own, &s, plan);
+}
+
+static const struct weft_fabric_ops ops = {.solve = solve};
+
+const struct weft_model weft__fabric_clique = {
+    .kind = WEFT_KIND_FABRIC,
+    .name = "clique",
+    .summary = "an Aquila Clique with gateways, its rates multiplied to those of the hosts",
+    .source = "Gibson et al., NSDI 2022; a chip with other rates than the paper's is assumed",
+    .params = &table,
+    .ops = &ops,
+};

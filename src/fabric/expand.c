@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario with a fabric: what the solver says is laid below what the file says.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "base/stream.h"
+#include "base/units.h"
+#include "fabric/fabric.h"
+#include "weft/plan.h"
+
+enum { MTU_BYTES = 4096 };
+
+struct expand {
+    const struct weft_tree *root;
+    const struct weft_blueprint_conf *conf;
+    struct weft_fabric_plan *plan;
+    struct weft_arena *arena;
+    struct weft_error *error;
+};
+
+static const struct weft_tree *section(const struct weft_tree *map, const char *key) {
+    const struct weft_tree *tree = weft_tree_find(map, key);
+    return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
+}
+
+enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_arena *arena,
+                                  struct weft_model_conf *ret_fabric, struct weft_error *ret_error) {
+    const struct weft_tree *tree = section(root, "fabric");
+    *ret_fabric = (struct weft_model_conf){0};
+    if (!tree) return WEFT_OK;
+    return weft__model_load_at(WEFT_KIND_FABRIC, NULL, tree, "fabric", ret_fabric, arena, ret_error);
+}
+
+/// What a switch takes from the last bit of a frame to its queue, as the file has it.
+static weft_time_ps processing(const struct expand *e) {
+    const struct weft_tree *tree = section(section(e->root, "switch"), "processing");
+    uint64_t ps;
+    char why[128];
+    if (tree && tree->type == WEFT_TREE_TEXT && weft__quantity_parse(WEFT__TIME, tree->text, &ps, why, sizeof why))
+        return ps;
+    return 300 * WEFT_PS_PER_NS;
+}
+
+// --- settings -----------------------------------------------------------------------------------------------------
+
+/// A minimum frame there and back by the longest way, with its switches.
+static double round_trip_ps(const struct expand *e) {
+    return 2 * ((double)e->plan->way_ps + (double)e->plan->switches * (double)processing(e));
+}
+
+/// "400KB per 100Gbps", "2 round_trips", "1 bdp": a quantity of the fabric at hand. False: it is none.
+static bool evaluate(const struct expand *e, const char *text, char *ret, size_t size) {
+    char number[64], unit[32], why[128];
+    uint64_t value;
+    int end = 0;
+    if (sscanf(text, "%63s per 100Gbps%n", number, &end) == 1 && end && !text[end]) {
+        static const enum weft__quantity kinds[] = {WEFT__BYTES, WEFT__RATE};
+        for (unsigned i = 0; i < 2; i++) {
+            if (!weft__quantity_parse(kinds[i], number, &value, why, sizeof why)) continue;
+            double scaled = (double)value * (double)e->conf->rate_bps / 100e9;
+            return weft__quantity_format(kinds[i], (uint64_t)llround(scaled), ret, size) > 0;
+        }
+        return false;
+    }
+    double factor;
+    if (sscanf(text, "%63s %31s%n", number, unit, &end) != 2 || text[end] || !weft__real_parse(number, &factor) ||
+        factor < 0 || factor > 1e6)
+        return false;
+    double ps = factor * round_trip_ps(e);
+    if (!strcmp(unit, "round_trips")) return weft__quantity_format(WEFT__TIME, (uint64_t)llround(ps), ret, size) > 0;
+    if (strcmp(unit, "bdp")) return false;
+    double bytes = ps * 1e-12 * (double)e->conf->rate_bps / 8;
+    return weft__quantity_format(WEFT__BYTES, (uint64_t)llround(bytes), ret, size) > 0;
+}
+
+/// A text child of a map.
+static struct weft_tree *text_child(const struct expand *e, const char *key, const char *text,
+                                    struct weft_place place) {
+    struct weft_tree *child = weft_arena_alloc(e->arena, 1, sizeof *child);
+    *child = (struct weft_tree){.type = WEFT_TREE_TEXT, .place = place, .key_place = place};
+    child->key = weft_arena_text(e->arena, key);
+    child->text = weft_arena_text(e->arena, text);
+    return child;
+}
+
+/// An entry of settings, with values that are in force, over what is there.
+static enum weft_status set(const struct expand *e, const struct weft_tree *entry, struct weft_tree **root) {
+    if (entry->type != WEFT_TREE_MAP)
+        return weft_error_set(e->error, WEFT_ERROR_INPUT, entry->place,
+                              "fabric.settings: expected a path and its value, such as {switch.aqm.min: 400KB per "
+                              "100Gbps}");
+    struct weft_tree map = *entry;
+    map.child = weft_arena_alloc(e->arena, entry->n, sizeof *map.child);
+    for (uint32_t i = 0; i < entry->n; i++) {
+        const struct weft_tree *child = entry->child[i];
+        char value[64];
+        if (child->type != WEFT_TREE_TEXT || !evaluate(e, child->text, value, sizeof value))
+            return weft_error_set(e->error, WEFT_ERROR_INPUT, child->place,
+                                  "fabric.settings: %.80s: expected a quantity of the fabric, such as \"400KB per "
+                                  "100Gbps\", \"2 round_trips\" or \"1 bdp\"",
+                                  child->key);
+        map.child[i] = text_child(e, child->key, value, child->place);
+    }
+    return weft_tree_override(*root, &map, e->arena, root, e->error);
+}
+
+/// The list `settings` of the fabric over what the solver says.
+static enum weft_status set_all(const struct expand *e, struct weft_tree **root) {
+    const struct weft_tree *list = section(section(e->root, "fabric"), "settings");
+    if (!list) return WEFT_OK;
+    if (list->type != WEFT_TREE_LIST)
+        return weft_error_set(e->error, WEFT_ERROR_INPUT, list->place, "fabric.settings: expected a list");
+    enum weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < list->n && !status; i++)
+        status = set(e, list->child[i], root);
+    return status;
+}
+
+// --- buffers ------------------------------------------------------------------------------------------------------
+
+static bool lossless(const struct expand *e) {
+    const struct weft_tree *tree = section(section(section(e->root, "switch"), "pfc"), "priorities");
+    return !tree || tree->type != WEFT_TREE_TEXT || strcmp(tree->text, "none") != 0;
+}
+
+/// For the longest cable of the fabric, so that it suffices for all.
+static weft_bytes headroom(const struct expand *e) {
+    const struct weft_fabric_plan *p = e->plan;
+    weft_bytes most = 0;
+    for (uint32_t i = 0; i < p->cables; i++) {
+        struct weft_plan_pfc_conf conf = {.rate_bps = p->cable[i].rate_bps,
+                                          .delay_ps = weft__fabric_delay(e->conf, p->cable[i].metres),
+                                          .processing_ps = processing(e),
+                                          .reaction_ps = WEFT_TIME_NEVER,
+                                          .mtu_bytes = MTU_BYTES,
+                                          .formula = WEFT_PLAN_BOUND};
+        weft_bytes bytes = weft_plan_calc_pfc(&conf).headroom_bytes;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+/// Packet memory of a chip: shared with thresholds that follow what is free, or in parts.
+static void say_buffer(const struct expand *e, FILE *file, const struct weft_fabric_layer *layer) {
+    weft_bytes room = lossless(e) ? headroom(e) : 0, total = layer->part->buffer_bytes;
+    if (!layer->part->partitioned) {
+        fprintf(file, "{kind: dynamic, total: %lluB, headroom: %lluB}", (unsigned long long)total,
+                (unsigned long long)room);
+        return;
+    }
+    weft_bytes size = total / (layer->ports_max ? layer->ports_max : layer->ports);
+    weft_bytes xoff = size > 2 * room ? size - room : size / 2, step = xoff / 20;
+    fprintf(file, "{kind: static, size: %lluB, xoff: %lluB, xon: %lluB}", (unsigned long long)size,
+            (unsigned long long)xoff, (unsigned long long)(xoff - step));
+}
+
+/// Sections that the solver writes: the topology, the buffer of the lowest layer for all, and entries of `devices` for
+/// layers with another one.
+static const char *solved_text(const struct expand *e) {
+    struct weft__text_stream stream;
+    FILE *file = weft__text_stream_open(&stream);
+    const struct weft_fabric_layer *layer = e->plan->layer;
+    fprintf(file, "topology: %s\n", e->plan->topology);
+    if (layer[0].part->buffer_bytes) {
+        fputs("switch: {buffer: ", file);
+        say_buffer(e, file, &layer[0]);
+        fputs("}\n", file);
+    }
+    bool any = false;
+    for (uint32_t i = 1; i < e->plan->layers; i++) {
+        if (!layer[i].part->buffer_bytes || layer[i].part == layer[0].part) continue;
+        fprintf(file, "%s- match: \"%s-*\"\n  switch: {buffer: ", any ? "" : "devices:\n", layer[i].name);
+        say_buffer(e, file, &layer[i]);
+        fputs("}\n", file);
+        any = true;
+    }
+    const char *text = weft_arena_text(e->arena, weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    return text;
+}
+
+// --- the whole ----------------------------------------------------------------------------------------------------
+
+/// A copy of the map in which `key` is `child`.
+static struct weft_tree *with(const struct expand *e, const struct weft_tree *map, const char *key,
+                              const struct weft_tree *child) {
+    struct weft_tree *copy = weft_arena_alloc(e->arena, 1, sizeof *copy), *own;
+    own = weft_arena_alloc(e->arena, 1, sizeof *own);
+    *own = *child;
+    own->key = key;
+    *copy = *map;
+    copy->n = 0;
+    copy->child = weft_arena_alloc(e->arena, map->n + 1, sizeof *copy->child);
+    for (uint32_t i = 0; i < map->n; i++)
+        if (strcmp(map->child[i]->key, key)) copy->child[copy->n++] = map->child[i];
+    copy->child[copy->n++] = own;
+    return copy;
+}
+
+/// The user's entries of `devices` come behind the solver's, so that they hold.
+static const struct weft_tree *devices_of(const struct expand *e, const struct weft_tree *solved) {
+    const struct weft_tree *ours = section(solved, "devices"), *own = section(e->root, "devices");
+    if (!ours || !own || own->type != WEFT_TREE_LIST) return own ? own : ours;
+    struct weft_tree *all = weft_arena_alloc(e->arena, 1, sizeof *all);
+    *all = *own;
+    all->n = ours->n + own->n;
+    all->child = weft_arena_alloc(e->arena, all->n, sizeof *all->child);
+    for (uint32_t i = 0; i < all->n; i++)
+        all->child[i] = i < ours->n ? ours->child[i] : own->child[i - ours->n];
+    return all;
+}
+
+/// An entry with the queue pairs of the fabric, and hosts that are no spare ports, where it does not say and can.
+static const struct weft_tree *work_of(const struct expand *e, const struct weft_tree *entry) {
+    const struct weft_tree *kind = entry->type == WEFT_TREE_TEXT ? entry : weft_tree_find(entry, "kind");
+    const struct weft_model *model =
+        kind && kind->type == WEFT_TREE_TEXT ? weft_model_find(WEFT_KIND_WORKLOAD, kind->text) : NULL;
+    if (!model) return entry; // the loader says what is wrong
+    char text[64];
+    const struct weft_tree *map = entry;
+    struct weft_tree *plain = weft_arena_alloc(e->arena, 1, sizeof *plain);
+    *plain = (struct weft_tree){.type = WEFT_TREE_MAP, .place = entry->place, .key = entry->key};
+    if (entry->type == WEFT_TREE_TEXT) map = with(e, plain, "kind", entry);
+    const struct weft_param *hosts = weft_param_find(model->params, "hosts");
+    if (e->conf->queue_pairs > 1 && weft_param_find(model->params, "qps") && !weft_tree_find(map, "qps")) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)e->conf->queue_pairs);
+        map = with(e, map, "qps", text_child(e, "qps", text, entry->place));
+    }
+    if (e->plan->host_ports > e->conf->hosts && hosts && hosts->dflt && !strcmp(hosts->dflt, "*") &&
+        !weft_tree_find(map, "hosts")) {
+        snprintf(text, sizeof text, "host-0..%llu", (unsigned long long)e->conf->hosts - 1);
+        map = with(e, map, "hosts", text_child(e, "hosts", text, entry->place));
+    }
+    return map;
+}
+
+static const struct weft_tree *with_work(const struct expand *e, const struct weft_tree *root) {
+    const struct weft_tree *list = section(root, "workload");
+    if (!list || list->type != WEFT_TREE_LIST) return root;
+    struct weft_tree *all = weft_arena_alloc(e->arena, 1, sizeof *all);
+    *all = *list;
+    all->child = weft_arena_alloc(e->arena, list->n, sizeof *all->child);
+    for (uint32_t i = 0; i < list->n; i++)
+        all->child[i] = (struct weft_tree *)work_of(e, list->child[i]);
+    return with(e, root, "workload", all);
+}
+
+static enum weft_status lay(const struct expand *e, const struct weft_tree **ret_root) {
+    const char *text = solved_text(e);
+    const struct weft_tree *devices;
+    struct weft_tree *solved, *merged;
+    enum weft_status status = weft_tree_parse("fabric", text, strlen(text), e->arena, &solved, e->error);
+    if (status) return status;
+    devices = devices_of(e, solved);
+    status = set_all(e, &solved);
+    if (!status) status = weft_tree_override(solved, e->root, e->arena, &merged, e->error);
+    if (status) return status;
+    *ret_root = with_work(e, devices ? with(e, merged, "devices", devices) : merged);
+    return WEFT_OK;
+}
+
+enum weft_status weft_fabric_expand(const struct weft_tree *root, const struct weft_model_conf *fabric,
+                                    struct weft_arena *arena, const struct weft_tree **ret_root,
+                                    struct weft_error *ret_error) {
+    *ret_root = root;
+    if (!fabric->model) return WEFT_OK;
+    struct expand e = {root, fabric->conf, weft_fabric_plan_new(fabric, arena), arena, ret_error};
+    if (*e.plan->reason) {
+        char rate[32];
+        weft__quantity_format(WEFT__RATE, e.conf->rate_bps, rate, sizeof rate);
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, fabric->place,
+                              "fabric: it cannot be built for %llu hosts at %s: %s", (unsigned long long)e.conf->hosts,
+                              rate, e.plan->reason);
+    }
+    return lay(&e, ret_root);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the solvers share, and the bill of what they say.
+#include "fabric/fabric.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct weft_param part_rows[] = {
+    WEFT_TEXT(struct weft_fabric_part, name, "name", "", "what it is"),
+    WEFT_RATE(struct weft_fabric_part, rate_bps, "rate", "0bps", "0bps", "10000Tbps",
+              "of a chip: all its ports together; of an optical module or a NIC: its own"),
+    WEFT_BYTES(struct weft_fabric_part, buffer_bytes, "buffer", "0B", "0B", "100TB", "packet memory of a chip"),
+    WEFT_BOOL(struct weft_fabric_part, partitioned, "partitioned", "false",
+              "this memory is divided among ports for good"),
+    WEFT_REAL(struct weft_fabric_part, watts, "watts", "0", "0", "1e6", "power of one; 0: not known"),
+    WEFT_REAL(struct weft_fabric_part, price, "price", "0", "0", "1e9", "of one, in any currency; 0: not known"),
+    WEFT_PROSE(struct weft_fabric_part, source, "source", "assumed", "of the figures of this part"),
+};
+const struct weft_param_table weft_fabric_part_table =
+    WEFT_PARAM_TABLE("fabric_part", struct weft_fabric_part, part_rows);
+
+const char *const weft__fabric_lists[] = {"settings", NULL};
+
+uint64_t weft__fabric_up_links(uint64_t n, double oversubscription) {
+    double links = ceil((double)n / oversubscription - 1e-9);
+    return links < 1 ? 1 : (uint64_t)links;
+}
+
+const struct weft_fabric_part *weft__fabric_part(const struct weft_fabric_part *own,
+                                                 const struct weft_fabric_part *other) {
+    return own->rate_bps ? own : other;
+}
+
+uint64_t weft__fabric_radix(const struct weft_blueprint_conf *c, const struct weft_fabric_part *part) {
+    if (c->radix) return c->radix;
+    return part->rate_bps ? part->rate_bps / c->rate_bps : UINT32_MAX;
+}
+
+weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres) {
+    return c->phy_ps + (weft_time_ps)llround(metres * 5000);
+}
+
+void weft__fabric_fail(struct weft_fabric_plan *plan, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(plan->reason, sizeof plan->reason, format, args);
+    va_end(args);
+}
+
+void weft__fabric_say(struct weft_fabric_plan *plan, const char *format, ...) {
+    size_t used = strlen(plan->topology);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(plan->topology + used, sizeof plan->topology - used, format, args);
+    va_end(args);
+    assert(n >= 0 && used + (size_t)n < sizeof plan->topology);
+}
+
+struct weft_fabric_layer *weft__fabric_layer(struct weft_fabric_plan *plan, const char *name,
+                                             const struct weft_fabric_part *part, uint64_t chips, uint64_t ports,
+                                             uint64_t ports_max, weft_rate_bps rate) {
+    assert(plan->layers < WEFT_FABRIC_LAYERS_MAX);
+    struct weft_fabric_layer *layer = &plan->layer[plan->layers++];
+    *layer = (struct weft_fabric_layer){name, part, chips, ports, ports_max == UINT32_MAX ? 0 : ports_max, rate, 0};
+    return layer;
+}
+
+void weft__fabric_cable(struct weft_fabric_plan *plan, const char *name, uint64_t links, uint32_t chip_ends,
+                        weft_rate_bps rate, double metres) {
+    assert(plan->cables < WEFT_FABRIC_CABLES_MAX);
+    plan->cable[plan->cables++] =
+        (struct weft_fabric_cable){name, links, chip_ends, rate, metres, metres > plan->conf->copper_m};
+}
+
+uint64_t weft__fabric_above(uint64_t below, uint64_t up, uint64_t up_max, uint64_t radix, uint64_t least,
+                            uint64_t *ret_parallel) {
+    for (uint64_t n = least < up ? least : up; n <= up; n++) {
+        uint64_t parallel = weft__up(up, n);
+        if (below * parallel > radix || n * parallel > up_max) continue;
+        *ret_parallel = parallel;
+        return n;
+    }
+    return 0;
+}
+
+struct weft_fabric_plan *weft_fabric_plan_new(const struct weft_model_conf *fabric, struct weft_arena *arena) {
+    const struct weft_fabric_ops *ops = fabric->model->ops;
+    struct weft_fabric_plan *plan = weft_arena_alloc(arena, 1, sizeof *plan);
+    plan->conf = fabric->conf;
+    ops->solve(fabric->conf, plan);
+    return plan;
+}
+
+/// Adds so many of a part to what it takes.
+static void take(struct weft_fabric_bill *bill, const struct weft_fabric_part *part, double n) {
+    bill->watts += n * part->watts;
+    bill->price += n * part->price;
+    if (n > 0 && !(part->price > 0)) bill->priced = false;
+}
+
+struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
+    struct weft_fabric_bill bill = {.priced = true};
+    const struct weft_blueprint_conf *c = plan->conf;
+    for (uint32_t i = 0; i < plan->layers; i++) {
+        const struct weft_fabric_layer *l = &plan->layer[i];
+        bill.chips += l->chips;
+        bill.buffer_bytes += (double)l->chips * (double)l->part->buffer_bytes;
+        take(&bill, l->part, (double)l->chips);
+    }
+    for (uint32_t i = 0; i < plan->cables; i++) {
+        const struct weft_fabric_cable *cable = &plan->cable[i];
+        double n = (double)cable->links, rate = (double)cable->rate_bps;
+        bill.ports += cable->links * cable->chip_ends;
+        bill.port_tbps += n * cable->chip_ends * rate / 1e12;
+        *(cable->optical ? &bill.fibre_m : &bill.copper_m) += n * cable->metres;
+        if (cable->optical && c->optic.rate_bps) bill.optics += ceil(n * 2 * rate / (double)c->optic.rate_bps);
+    }
+    take(&bill, &c->optic, bill.optics);
+    take(&bill, &c->nic, (double)c->hosts);
+    return bill;
+}

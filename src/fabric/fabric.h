@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shapes share.
+#ifndef WEFT_FABRIC_FABRIC_H
+#define WEFT_FABRIC_FABRIC_H
+
+#include "weft/fabric.h"
+
+// The rows of struct weft_blueprint_conf, the first in the table of each shape.
+#define WEFT_FABRIC_ROWS(T)                                                                                            \
+    WEFT_UINT(T, common.hosts, "hosts", "256", "2", "1048576", "hosts, each with one NIC port"),                       \
+        WEFT_RATE(T, common.rate_bps, "rate", "400Gbps", "1Gbps", "3.2Tbps", "rate of a host's link"),                 \
+        WEFT_REAL(T, common.oversubscription, "oversubscription", "1", "0.1", "64",                                    \
+                  "rates of a leaf's links to hosts over those of its links up, at most; below 1: more up than down"), \
+        WEFT_UINT(T, common.radix, "radix", "0", "0", "4096",                                                          \
+                  "ports of a switch chip at the rate of hosts; 0: the chip's rate over it"),                          \
+        WEFT_UINT(T, common.per_leaf, "per_leaf", "0", "0", "4096",                                                    \
+                  "hosts at a leaf at most; 0: as many as its ports take"),                                            \
+        WEFT_UINT(T, common.spines_min, "spines_min", "2", "1", "4096",                                                \
+                  "chips of a layer above, at least: the loss of one is then not the loss of all (assumed)"),          \
+        WEFT_UINT(T, common.queue_pairs, "queue_pairs", "1", "1", "32",                                                \
+                  "queue pairs of a connection where the workload does not say, as the collective library of such a "  \
+                  "fabric has them"),                                                                                  \
+        WEFT_REAL(T, common.host_m, "host_cable", "2", "0", "100000", "metres from a host to its switch (assumed)"),   \
+        WEFT_REAL(T, common.leaf_m, "leaf_cable", "50", "0", "100000",                                                 \
+                  "metres from a leaf to the layer above (assumed)"),                                                  \
+        WEFT_REAL(T, common.spine_m, "spine_cable", "200", "0", "100000", "metres of cables above that (assumed)"),    \
+        WEFT_REAL(T, common.copper_m, "copper", "3", "0", "100000",                                                    \
+                  "metres up to which a cable is of copper, without optical modules (assumed)"),                       \
+        WEFT_TIME(T, common.phy_ps, "phy", "100ns", "0ns", "1ms",                                                      \
+                  "delay of a link beyond 5 ns a metre: PHYs and FEC (assumed)"),                                      \
+        WEFT_SECTION(T, common.leaf, "leaf", &weft_fabric_part_table, "the chip next to hosts"),                       \
+        WEFT_SECTION(T, common.spine, "spine", &weft_fabric_part_table,                                                \
+                     "the chip above; without a rate: as the leaf"),                                                   \
+        WEFT_SECTION(T, common.core, "core", &weft_fabric_part_table, "the chip above that; without: as the spine"),   \
+        WEFT_SECTION(T, common.edge, "edge", &weft_fabric_part_table, "the chip that leads out of a building"),        \
+        WEFT_SECTION(T, common.optic, "optic", &weft_fabric_part_table, "an optical module"),                          \
+        WEFT_SECTION(T, common.nic, "nic", &weft_fabric_part_table, "the NIC of a host"),                              \
+        WEFT_PROSE(T, common.source, "source", "", "where the settings of this fabric come from")
+
+/// Keys beside the rows, which the expansion reads itself.
+extern const char *const weft__fabric_lists[];
+
+/// The files of fabrics/, written into a source when weft is built.
+extern const struct weft_blueprint weft__blueprints[];
+extern const uint32_t weft__blueprints_n;
+
+static inline uint64_t weft__up(uint64_t a, uint64_t b) {
+    return (a + b - 1) / b;
+}
+/// So many of `n` at oversubscription o, at least one.
+uint64_t weft__fabric_up_links(uint64_t n, double oversubscription);
+/// `own` if it has a rate, else `other`.
+const struct weft_fabric_part *weft__fabric_part(const struct weft_fabric_part *own,
+                                                 const struct weft_fabric_part *other);
+/// Ports of a chip at the hosts' rate; UINT32_MAX: nothing limits it.
+uint64_t weft__fabric_radix(const struct weft_blueprint_conf *c, const struct weft_fabric_part *part);
+weft_time_ps weft__fabric_delay(const struct weft_blueprint_conf *c, double metres);
+
+/// Says why it cannot be built.
+void weft__fabric_fail(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void weft__fabric_say(struct weft_fabric_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct weft_fabric_layer *weft__fabric_layer(struct weft_fabric_plan *plan, const char *name,
+                                             const struct weft_fabric_part *part, uint64_t chips, uint64_t ports,
+                                             uint64_t ports_max, weft_rate_bps rate);
+void weft__fabric_cable(struct weft_fabric_plan *plan, const char *name, uint64_t links, uint32_t chip_ends,
+                        weft_rate_bps rate, double metres);
+/// The least number of switches above, each with `*ret_parallel` links to each of `below`, for `up` links of each of
+/// these: at least `least`, and no more than `radix` ports. 0: there is none.
+uint64_t weft__fabric_above(uint64_t below, uint64_t up, uint64_t up_max, uint64_t radix, uint64_t least,
+                            uint64_t *ret_parallel);
+
+#endif

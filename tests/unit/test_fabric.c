@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The solvers of fabrics over many numbers of hosts: what they say must add up, by itself and with the network that is
+// built of it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "weft/fabric.h"
+#include "weft/scenario.h"
+#include "weft/summary.h"
+
+static const unsigned sizes[] = {2,   3,   7,   8,   16,  17,  31,   32,   33,   64,   65,   100,  127,
+                                 128, 129, 255, 256, 257, 500, 1000, 1151, 1152, 1153, 2049, 4096, 5003};
+
+static struct weft_scenario_file *file_of(const char *name, unsigned hosts, const char *more) {
+    char setting[64];
+    const char *settings[] = {setting, more};
+    struct weft_scenario_file *file = NULL;
+    struct weft_error error = {0};
+    snprintf(setting, sizeof setting, "fabric.hosts=%u", hosts);
+    enum weft_status status = weft_scenario_file_read(name, settings, more ? 2 : 1, &file, &error);
+    if (status) fail_msg("%s: %s", name, error.text);
+    return file;
+}
+
+static struct weft_fabric_plan *plan_of(struct weft_scenario_file *file, struct weft_arena *arena) {
+    struct weft_model_conf model;
+    const char *name, *about;
+    struct weft_error error = {0};
+    assert_int_equal(weft_scenario_fabric(file, 0, arena, &model, &name, &about, &error), WEFT_OK);
+    assert_non_null(model.model);
+    return weft_fabric_plan_new(&model, arena);
+}
+
+/// No chip has more ports in use than it has; there is a port for each host; the ends of cables are ports.
+static void check_ports(const char *name, unsigned hosts, const struct weft_fabric_plan *p) {
+    uint64_t ports = 0, ends = 0;
+    for (uint32_t i = 0; i < p->layers; i++) {
+        const struct weft_fabric_layer *l = &p->layer[i];
+        if (l->ports_max && l->ports > l->ports_max)
+            fail_msg("%s, %u hosts: %s uses %llu ports of %llu", name, hosts, l->name, (unsigned long long)l->ports,
+                     (unsigned long long)l->ports_max);
+        ports += l->chips * l->ports;
+    }
+    for (uint32_t i = 0; i < p->cables; i++)
+        ends += p->cable[i].links * p->cable[i].chip_ends;
+    assert_true(p->host_ports >= hosts);
+    if (ends > ports)
+        fail_msg("%s, %u hosts: %llu ends of cables at %llu ports", name, hosts, (unsigned long long)ends,
+                 (unsigned long long)ports);
+    assert_int_equal(weft_fabric_bill(p).ports, ends);
+}
+
+static void ports_add_up(void **state) {
+    for (uint32_t i = 0; i < weft_blueprint_count(); i++)
+        for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+            const char *name = weft_blueprint_at(i)->name;
+            struct weft_scenario_file *file = file_of(name, sizes[k], NULL);
+            const struct weft_fabric_plan *p = plan_of(file, arena);
+            if (!*p->reason) check_ports(name, sizes[k], p);
+            weft_scenario_file_free(file);
+            weft_arena_free(arena);
+        }
+}
+
+/// The network that is built has the plan's hosts and links, and the bisection that the oversubscription allows.
+static void check_network(const char *name, const struct weft_fabric_plan *p, const struct weft_scenario *s,
+                          double bisection_least) {
+    struct weft_topology *t;
+    struct weft_error error = {0};
+    enum weft_status status = weft_topology_new(&s->topology, s->topology_tree, s->events_tree, s->arena, &t, &error);
+    if (status) fail_msg("%s, %s: %s", name, p->topology, error.text);
+    uint64_t links = 0;
+    for (uint32_t i = 0; i < p->cables; i++)
+        links += p->cable[i].links;
+    assert_int_equal(t->hosts, p->host_ports);
+    if (t->links != links) fail_msg("%s: %u links are built, %llu planned", name, t->links, (unsigned long long)links);
+    if (!(bisection_least > 0)) return;
+    weft_time_ps *processing = weft_arena_alloc(s->arena, t->nodes, sizeof *processing);
+    const struct weft_topology_summary *sum = weft_topology_summarise(t, processing, NULL, s->arena);
+    if ((double)sum->bisection_bps < bisection_least * (double)sum->half_bps)
+        fail_msg("%s, %s: bisection %llu of %llu", name, p->topology, (unsigned long long)sum->bisection_bps,
+                 (unsigned long long)sum->half_bps);
+}
+
+static void build(const char *name, unsigned hosts, const char *more, double bisection_least) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct weft_scenario_file *file = file_of(name, hosts, more);
+    const struct weft_fabric_plan *p = plan_of(file, arena);
+    struct weft_scenario *s = NULL;
+    struct weft_error error = {0};
+    enum weft_status status = weft_scenario_new(file, 0, &s, &error);
+    if (*p->reason) {
+        assert_int_equal(status, WEFT_ERROR_INPUT);
+        assert_non_null(strstr(error.text, p->reason));
+    } else {
+        if (status) fail_msg("%s, %u hosts: %s", name, hosts, error.text);
+        check_network(name, p, s, bisection_least);
+    }
+    weft_scenario_free(s);
+    weft_scenario_file_free(file);
+    weft_arena_free(arena);
+}
+
+/// Every blueprint becomes the network that was planned, at odd numbers too.
+static void plans_are_built(void **state) {
+    static const unsigned some[] = {2, 17, 129, 256, 257};
+    for (uint32_t i = 0; i < weft_blueprint_count(); i++)
+        for (unsigned k = 0; k < sizeof some / sizeof *some; k++)
+            build(weft_blueprint_at(i)->name, some[k], NULL, 0);
+}
+
+/// Half of the hosts reach the other half at full rate, or at the part that was asked for.
+static void bisection_is_as_asked(void **state) {
+    static const unsigned some[] = {32, 64, 200, 256, 512};
+    for (unsigned k = 0; k < sizeof some / sizeof *some; k++) {
+        build("roce-ecmp", some[k], NULL, 1);
+        build("roce-ecmp", some[k], "fabric.oversubscription=2", 0.5);
+        build("roce-ecmp", some[k], "fabric.radix=32", 1);
+        build("rail", some[k], NULL, 1);
+        build("dsf-l1", some[k], NULL, 1);
+        build("dsf-l2", some[k], NULL, 1);
+    }
+    build("roce-ecmp", 1024, "fabric.radix=32", 1); // three layers
+}
+
+/// The largest that there are, by the counts of chips and pods alone.
+static void ends_are_known(void **state) {
+    static const struct {
+        const char *name, *more;
+        unsigned hosts;
+        bool built;
+    } cases[] = {{"aquila", NULL, 1152, true},
+                 {"aquila", NULL, 1153, false},
+                 {"star", NULL, 128, true},
+                 {"star", NULL, 129, false},
+                 {"star", "fabric.rate=800Gbps", 65, false},
+                 {"roce-ecmp", "fabric={per_leaf: 0, radix: 16, layers_max: 2}", 128, true},
+                 {"roce-ecmp", "fabric={per_leaf: 0, radix: 16, layers_max: 2}", 129, false},
+                 {"roce-ecmp", "fabric={per_leaf: 0, radix: 16}", 1024, true},
+                 {"roce-ecmp", "fabric={per_leaf: 0, radix: 16}", 1025, false},
+                 {"ideal", NULL, 5003, true}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+        struct weft_scenario_file *file = file_of(cases[i].name, cases[i].hosts, cases[i].more);
+        const struct weft_fabric_plan *p = plan_of(file, arena);
+        if (!*p->reason != cases[i].built)
+            fail_msg("%s, %u hosts: %s", cases[i].name, cases[i].hosts, *p->reason ? p->reason : "built");
+        weft_scenario_file_free(file);
+        weft_arena_free(arena);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ports_add_up),
+        cmocka_unit_test(plans_are_built),
+        cmocka_unit_test(bisection_is_as_asked),
+        cmocka_unit_test(ends_are_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
