@@ -6,6 +6,7 @@
 #include "weft/arbiter.h"
 #include "weft/buffer.h"
 #include "weft/cc.h"
+#include "weft/fabric.h"
 #include "weft/import.h"
 #include "weft/place.h"
 #include "weft/queueing.h"
