@@ -67,6 +67,22 @@ struct weft_cli_options {
 /// Whatever it returns, weft_cli_options_deinit the options.
 int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv, struct weft_cli_options *ret_options);
 void weft_cli_options_deinit(struct weft_cli_options *options);
+/// Every option that the command takes, its own first; without `argument` it takes none.
+void weft_cli_each_option(const struct weft_cli_command *command,
+                          void (*visit)(void *context, const char *name, const char *argument, const char *help),
+                          void *context);
+/// What --help does from now on instead of printing the usual text; NULL: prints it again. Man pages and completions
+/// are made so, of the rows that the commands parse by.
+void weft_cli_describe_by(void (*by)(const struct weft_cli_command *command));
+bool weft_cli_is_described(void);
+/// The commands in the order of commands.def, as users write them: trace-control.
+uint32_t weft_cli_command_count(void);
+const char *weft_cli_command_name(uint32_t i);
+const char *weft_cli_command_summary(uint32_t i);
+/// Its number; their count, and a message on standard error that suggests: there is none of that name.
+uint32_t weft_cli_command_find(const char *name);
+/// Calls the command with --help as its only argument.
+void weft_cli_command_help(uint32_t i);
 /// A whole number from text; false and a message on standard error if it is not one, or not in min..max.
 bool weft_cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *ret_number);
 /// Whether it is a folder that --out has written.

@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "ranks.h"
 #include "terminal.h"
+#include "weft/error.h"
 #include "weft/memory.h"
 #include "weft_commit.h"
 
@@ -28,42 +29,82 @@ static const struct subcommand {
 #include "commands.def"
 #undef WEFT_COMMAND
 };
+enum { COMMANDS = sizeof commands / sizeof *commands, NAME_MAX_LENGTH = 32 };
 
-/// A command's name as users write it: dashes for underscores.
-static const char *written(const char *name, char text[32]) {
-    snprintf(text, 32, "%s", name);
-    for (char *at = text; *at; at++)
+uint32_t weft_cli_command_count(void) {
+    return COMMANDS;
+}
+
+const char *weft_cli_command_name(uint32_t i) {
+    static char names[COMMANDS][NAME_MAX_LENGTH];
+    snprintf(names[i], sizeof names[i], "%s", commands[i].name);
+    for (char *at = names[i]; *at; at++)
         if (*at == '_') *at = '-';
-    return text;
+    return names[i];
+}
+
+const char *weft_cli_command_summary(uint32_t i) {
+    return commands[i].summary;
+}
+
+void weft_cli_command_help(uint32_t i) {
+    char name[NAME_MAX_LENGTH], help[] = "--help";
+    snprintf(name, sizeof name, "%s", weft_cli_command_name(i));
+    commands[i].run(2, (char *[]){name, help, NULL});
+}
+
+uint32_t weft_cli_command_find(const char *name) {
+    const char *names[COMMANDS];
+    uint32_t i = 0;
+    for (; i < COMMANDS; i++) {
+        names[i] = weft_cli_command_name(i);
+        if (!strcmp(name, names[i])) return i;
+    }
+    const char *nearest = weft_error_nearest(name, names, COMMANDS);
+    fprintf(stderr, "weft: no command '%s'; %s%s%s\n", name, nearest ? "did you mean '" : "",
+            nearest ? nearest : "weft --help lists them", nearest ? "'?" : "");
+    return i;
 }
 
 static void usage(FILE *file) {
-    char text[32];
     fprintf(file, "weft %s: a simulator of the networks that AI clusters run on\n\nusage: weft COMMAND [ARGUMENTS]\n\n",
             WEFT_VERSION);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(file, "  %-13s %s\n", written(commands[i].name, text), commands[i].summary);
+    for (uint32_t i = 0; i < COMMANDS; i++)
+        fprintf(file, "  %-13s %s\n", weft_cli_command_name(i), commands[i].summary);
     fprintf(file, "\nweft COMMAND --help tells more.\n");
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c) {
+    return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
+/// weft help [COMMAND...]: "weft help plan pfc" is "weft plan pfc --help".
+static int help(int argc, char **argv) {
+    if (argc == 1) {
+        usage(stdout);
+        return WEFT_OK;
+    }
+    uint32_t which = weft_cli_command_find(argv[1]);
+    if (which == COMMANDS) return WEFT_ERROR_INPUT;
+    char flag[] = "--help", **arguments = argv; // in place of "help", which comes first
+    for (int i = 0; i < argc - 1; i++)
+        arguments[i] = argv[i + 1];
+    arguments[argc - 1] = flag;
+    return commands[which].run(argc, arguments);
+}
+
 static int command(int argc, char **argv) {
-    char text[32];
     if (argc < 2) {
         usage(stderr);
-        return 2;
+        return WEFT_ERROR_INPUT;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        usage(stdout);
-        return 0;
-    }
-    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
+    if (is_one_of(argv[1], "help", "--help", "-h")) return help(argc - 1, argv + 1);
+    if (is_one_of(argv[1], "version", "--version", "-V")) {
         printf("weft %s, commit %s, built with %s\n", WEFT_VERSION, weft_cli_commit, COMPILER);
-        return 0;
+        return WEFT_OK;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(argv[1], written(commands[i].name, text))) return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "weft: no command '%s'; see weft --help\n", argv[1]);
-    return 2;
+    uint32_t which = weft_cli_command_find(argv[1]);
+    return which == COMMANDS ? WEFT_ERROR_INPUT : commands[which].run(argc - 1, argv + 1);
 }
 
 /// For jansson, which would not always tell that it got nothing.

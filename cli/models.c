@@ -140,6 +140,18 @@ static int show_model(enum weft_model_kind kind, const char *name) {
     return fail_unknown(weft_kind_name(kind), name, names, n);
 }
 
+/// A model by its name alone, or the kinds that have one of that name; false: none has.
+static bool show_by_name(const char *name) {
+    const struct weft_model *found[WEFT_KINDS];
+    uint32_t n = 0;
+    for (unsigned kind = 0; kind < WEFT_KINDS; kind++)
+        if ((found[n] = weft_model_find((enum weft_model_kind)kind, name))) n++;
+    for (uint32_t i = 0; n > 1 && i < n; i++)
+        printf("weft models %-10s %-16s %s\n", weft_kind_name(found[i]->kind), name, found[i]->summary);
+    if (n == 1) print_model(found[0]);
+    return n;
+}
+
 static int show_results(const char *name) {
     const struct weft_result_table *table;
     struct weft_error error = {0};
@@ -185,6 +197,7 @@ static int show_kind(const char *word, const char *name) {
         if (!strcmp(word, sections[i].table->name)) return show_section(sections[i].table, sections[i].summary, name);
     }
     names[n++] = "results";
+    if (!name && show_by_name(word)) return WEFT_OK;
     return fail_unknown("kind or section", word, names, n);
 }
 
@@ -210,7 +223,8 @@ int weft_cli_models(int argc, char **argv) {
     static const struct weft_cli_command command = {
         .name = "models",
         .operands = "[KIND [NAME]]",
-        .about = "Lists the models there are, or the parameters of one: default, range, meaning, source.\n"
+        .about = "Lists the models there are, or the parameters of one: default, range, meaning, source. A name that\n"
+                 "only one kind has is enough: weft models dcqcn.\n"
                  "weft models results [TABLE]: the tables of results, or the columns of one.\n"
                  "With --json: a JSON schema (draft 2020-12) of scenario files, for editors.",
         .accept = WEFT_CLI_JSON,

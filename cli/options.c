@@ -41,7 +41,17 @@ static bool accepts(const struct weft_cli_command *command, unsigned i) {
     return !common[i].accept || (common[i].accept & command->accept);
 }
 
-static void print_option(const char *name, const char *argument, const char *help) {
+void weft_cli_each_option(const struct weft_cli_command *command,
+                          void (*visit)(void *context, const char *name, const char *argument, const char *help),
+                          void *context) {
+    for (const struct weft_cli_option *o = command->option; o && o->name; o++)
+        visit(context, o->name, o->argument, o->help);
+    for (unsigned i = 0; i < COMMONS; i++)
+        if (accepts(command, i)) visit(context, common[i].name, common[i].argument, common[i].help);
+}
+
+static void print_option(void *context, const char *name, const char *argument, const char *help) {
+    (void)context;
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
     printf("  %-20s  %s\n", left, help);
@@ -50,10 +60,17 @@ static void print_option(const char *name, const char *argument, const char *hel
 static void print_help(const struct weft_cli_command *command) {
     printf("usage: weft %s [OPTIONS]%s%s\n\n%s\n\n", command->name, *command->operands ? " " : "", command->operands,
            command->about);
-    for (const struct weft_cli_option *o = command->option; o && o->name; o++)
-        print_option(o->name, o->argument, o->help);
-    for (unsigned i = 0; i < COMMONS; i++)
-        if (accepts(command, i)) print_option(common[i].name, common[i].argument, common[i].help);
+    weft_cli_each_option(command, print_option, NULL);
+}
+
+static void (*describe)(const struct weft_cli_command *command) = print_help;
+
+void weft_cli_describe_by(void (*by)(const struct weft_cli_command *command)) {
+    describe = by ? by : print_help;
+}
+
+bool weft_cli_is_described(void) {
+    return describe != print_help;
 }
 
 /// The command's options as getopt_long wants them: common ones first, then its own.
@@ -223,7 +240,7 @@ int weft_cli_parse(const struct weft_cli_command *command, int argc, char **argv
         if (c == '?') return fail_usage(command);
         int i = c - FIRST_VAL;
         if (c == 'h' || i == HELP) {
-            print_help(command);
+            describe(command);
             return WEFT_OK;
         }
         if (i >= COMMONS && is_repeated(command, &command->option[i - COMMONS]))

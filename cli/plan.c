@@ -233,7 +233,16 @@ static void usage(FILE *file) {
     fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
 }
 
+/// As manual pages and completions want it: one calculator after the other.
+static int describe(char *help) {
+    for (unsigned i = 0; i < PLANS; i++)
+        run(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
+    plan_sonic(2, (char *[]){help, help, NULL});
+    return plan_fabric(2, (char *[]){help, help, NULL});
+}
+
 int weft_cli_plan(int argc, char **argv) {
+    if (argc > 1 && weft_cli_is_described()) return describe(argv[1]);
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
         usage(stdout);
         return WEFT_OK;

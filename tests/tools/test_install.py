@@ -65,7 +65,9 @@ class Install(unittest.TestCase):
         names = {str(p.relative_to(self.prefix)) for p in self.prefix.rglob("*") if not p.is_dir()}
         lib = str(self.lib.relative_to(self.prefix))
         for name in ("bin/weft", f"{lib}/libweft.a", f"{lib}/libweft.so", f"{lib}/libweft.so.0",
-                     f"{lib}/pkgconfig/weft.pc", "share/weft/scenario.schema.json", "share/weft/wireshark/weft.lua"):
+                     f"{lib}/pkgconfig/weft.pc", "share/weft/scenario.schema.json", "share/weft/wireshark/weft.lua",
+                     "share/man/man1/weft.1", "share/man/man1/weft-run.1", "share/man/man1/weft-trace-control.1",
+                     "share/bash-completion/completions/weft", "share/zsh/site-functions/_weft", "share/fish/vendor_completions.d/weft.fish"):
             self.assertIn(name, names)
         self.assertLess(len(self.headers()), 8)
         json.loads((self.prefix / "share/weft/scenario.schema.json").read_text())

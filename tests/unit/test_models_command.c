@@ -70,6 +70,8 @@ static void sections_are_shown(void **state) {
         {"models workload incast", "dst: ...   (text; must be given)\n", 0},
         {"models cc", "  cc         none             no congestion control", 0},
         {"models cc none", "no parameters", 0},
+        {"models dcqcn", "cc: dcqcn\n", 0},
+        {"models none", "weft models cc         none ", 0},
         {"models cx", "no kind or section \"cx\"; did you mean \"cc\"?", 2},
         {"models cc dcqn", "no cc \"dcqn\"; did you mean \"dcqcn\"?", 2},
         {"models cc none more", "what is \"more\"?", 2},
