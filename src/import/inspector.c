@@ -1,146 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's inspector wrote of a job's collectives, done again on a network that weft knows, with the measured time
-// beside the predicted one. Source: plugins/profiler/inspector of NVIDIA/nccl: a line of JSON a rank and collective,
-// with coll, coll_sn, coll_msg_size_bytes, coll_exec_time_us, coll_busbw_gbs, n_ranks, nnodes and the communicator's
-// id.
+// What NCCL's inspector wrote of a job's collectives (import/inspector.h), done again on a network that weft knows,
+// with the measured time beside the predicted one.
 //
 // Collectives of a communicator come in the order of their sequence numbers, one when the one before is done: what was
 // computed in between is not in the file. The time of a collective is the mean over the ranks that wrote one. The size
 // of an AllGather or ReduceScatter is that of a rank's part if the bus bandwidth beside it says so, or none is there,
 // and else that of all.
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/lines.h"
 #include "base/param.h"
+#include "import/inspector.h"
+#include "topology/builder.h"
 #include "weft/import.h"
 #include "workload/job.h"
 
+enum { OPS_MAX = 1 << 16 };
+
 static const char source[] = "NVIDIA/nccl, plugins/profiler/inspector; sizes and bandwidths as in nccl-tests";
-
-enum coll { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BROADCAST, REDUCE, COLLS };
-static const char *const colls[COLLS] = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll", "Broadcast", "Reduce"};
-enum { RECORDS_MAX = 1 << 24, OPS_MAX = 1 << 16, ID_BYTES = 32, RANKS_MAX = 1 << 20 };
-
-/// A line.
-struct record {
-    char id[ID_BYTES]; ///< of its communicator
-    uint64_t number;
-    weft_bytes bytes;
-    double time_us, busbw;
-    uint32_t ranks, nodes;
-    uint8_t coll;
-    struct weft_place place;
-};
-
-struct log {
-    uint32_t n, room;
-    struct record *record;
-    struct weft_arena *arena;
-};
-
-// --- reading ------------------------------------------------------------------------------------------------------
-
-/// A key of the object, or of an object in it: versions differ in what is nested where.
-static const json_t *find(const json_t *object, const char *key) {
-    const json_t *found = json_object_get(object, key), *value;
-    const char *name;
-    json_t *whole = (json_t *)(uintptr_t)object;
-    json_object_foreach(whole, name, value) {
-        if (found) break;
-        if (json_is_object(value)) found = json_object_get(value, key);
-    }
-    return found;
-}
-
-static enum weft_status read_number(const struct weft__lines *lines, const json_t *object, const char *key, double min,
-                                    double max, double *ret_value, struct weft_error *ret_error) {
-    const json_t *value = find(object, key);
-    *ret_value = json_is_number(value) ? json_number_value(value) : NAN;
-    if (*ret_value >= min && *ret_value <= max) return WEFT_OK;
-    return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s: expected a number from %g to %g", key, min,
-                          max);
-}
-
-static enum weft_status read_record(const struct weft__lines *lines, const json_t *object, struct record *r,
-                                    struct weft_error *ret_error) {
-    const char *coll = json_string_value(find(object, "coll")), *id = json_string_value(find(object, "id"));
-    double number, bytes, ranks, nodes = 1;
-    *r = (struct record){.place = lines->place, .busbw = NAN};
-    while (r->coll < COLLS && (!coll || strcmp(coll, colls[r->coll])))
-        r->coll++;
-    if (r->coll == COLLS)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place,
-                              "coll is '%.40s'; expected AllReduce, AllGather, ReduceScatter, AllToAll or Broadcast",
-                              coll ? coll : "missing");
-    snprintf(r->id, sizeof r->id, "%s", id ? id : "");
-    enum weft_status status = read_number(lines, object, "coll_sn", 0, 1e15, &number, ret_error);
-    if (!status) status = read_number(lines, object, "coll_msg_size_bytes", 1, 1e12, &bytes, ret_error);
-    if (!status) status = read_number(lines, object, "coll_exec_time_us", 1e-3, 1e9, &r->time_us, ret_error);
-    if (!status) status = read_number(lines, object, "n_ranks", 1, RANKS_MAX, &ranks, ret_error);
-    if (!status && find(object, "nnodes"))
-        status = read_number(lines, object, "nnodes", 1, RANKS_MAX, &nodes, ret_error);
-    if (!status && find(object, "coll_busbw_gbs"))
-        status = read_number(lines, object, "coll_busbw_gbs", 0, 1e9, &r->busbw, ret_error);
-    if (status) return status;
-    r->number = (uint64_t)number;
-    r->bytes = (weft_bytes)bytes;
-    r->ranks = (uint32_t)ranks;
-    r->nodes = (uint32_t)nodes;
-    return WEFT_OK;
-}
-
-static enum weft_status add_line(struct weft__lines *lines, struct log *log, struct weft_error *ret_error) {
-    json_error_t why;
-    if (!lines->at[strspn(lines->at, " \t")]) return WEFT_OK;
-    if (log->n == RECORDS_MAX)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "expected at most %d lines", RECORDS_MAX);
-    json_t *object = json_loads(lines->at, 0, &why);
-    if (!json_is_object(object)) {
-        json_decref(object);
-        lines->place.column = object || why.column < 1 ? 1 : why.column;
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, lines->place, "%s; expected an object of JSON",
-                              object ? "no object" : why.text);
-    }
-    if (log->n == log->room) {
-        uint32_t room = log->room ? 2 * log->room : 256;
-        struct record *record = weft_arena_alloc(log->arena, room, sizeof *record);
-        if (log->n) memcpy(record, log->record, log->n * sizeof *record);
-        log->record = record;
-        log->room = room;
-    }
-    enum weft_status status = read_record(lines, object, &log->record[log->n], ret_error);
-    json_decref(object);
-    log->n += !status;
-    return status;
-}
-
-static int by_number(const void *a, const void *b) {
-    const struct record *x = a, *y = b;
-    int order = strcmp(x->id, y->id);
-    return order ? order : x->number < y->number ? -1 : x->number > y->number;
-}
-
-/// All records, sorted by communicator and number.
-static enum weft_status read_log(const char *path, struct weft_place place, struct log *log,
-                                 struct weft_error *ret_error) {
-    struct weft__lines lines;
-    enum weft_status status = weft__lines_open(&lines, path, place, ret_error);
-    if (status) return status;
-    for (bool more = true; more && !status;) {
-        status = weft__lines_next(&lines, &more, ret_error);
-        if (!status && more) status = add_line(&lines, log, ret_error);
-    }
-    weft__lines_close(&lines);
-    if (!status && !log->n)
-        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){path, 1, 1},
-                              "no collective is in it; expected a line of JSON for each");
-    if (!status) qsort(log->record, log->n, sizeof *log->record, by_number);
-    return status;
-}
 
 // --- collectives --------------------------------------------------------------------------------------------------
 
@@ -151,8 +30,8 @@ struct measured {
     uint8_t coll;
 };
 
-static weft_bytes whole_bytes(const struct record *r) {
-    bool of_parts = r->coll == ALL_GATHER || r->coll == REDUCE_SCATTER;
+static weft_bytes whole_bytes(const struct weft__inspector_record *r) {
+    bool of_parts = r->coll == WEFT__INSPECTOR_ALL_GATHER || r->coll == WEFT__INSPECTOR_REDUCE_SCATTER;
     if (!of_parts) return r->bytes;
     double factor = r->ranks > 1 ? (r->ranks - 1.0) / r->ranks : 1;
     double said = r->busbw * 1e9 * r->time_us * 1e-6 / factor, part = (double)r->bytes, all = part * r->ranks;
@@ -161,17 +40,17 @@ static weft_bytes whole_bytes(const struct record *r) {
 }
 
 /// From record *at on; *at moves behind the last of the number. An error if its ranks disagree.
-static enum weft_status next_measured(const struct log *log, uint32_t *at, struct measured *ret,
+static enum weft_status next_measured(const struct weft__inspector_log *log, uint32_t *at, struct measured *ret,
                                       struct weft_error *ret_error) {
-    const struct record *first = &log->record[*at], *r = first;
+    const struct weft__inspector_record *first = &log->record[*at], *r = first;
     double sum = 0;
-    for (; r < log->record + log->n && !by_number(r, first); r++) {
+    for (; r < log->record + log->n && !weft__inspector_order(r, first); r++) {
         if (r->coll != first->coll || r->bytes != first->bytes || r->ranks != first->ranks)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->place,
-                                  "collective %" PRIu64 " is %s of %" PRIu64 " bytes, on line %d %s of %" PRIu64
+                                  "collective %" PRIu64 " is %s of %" PRIu64 " bytes, at %s:%d %s of %" PRIu64
                                   "; expected the same at all ranks",
-                                  r->number, colls[r->coll], r->bytes, first->place.line, colls[first->coll],
-                                  first->bytes);
+                                  r->number, weft__inspector_colls[r->coll], r->bytes, first->place.file,
+                                  first->place.line, weft__inspector_colls[first->coll], first->bytes);
         sum += r->time_us;
     }
     *ret = (struct measured){whole_bytes(first), sum / (double)(r - first), first->coll};
@@ -179,18 +58,25 @@ static enum weft_status next_measured(const struct log *log, uint32_t *at, struc
     return WEFT_OK;
 }
 
+/// Behind the last record of the communicator of record `from`.
+static uint32_t communicator_end(const struct weft__inspector_log *log, uint32_t from) {
+    uint32_t to = from;
+    while (to < log->n && !strcmp(log->record[to].id, log->record[from].id))
+        to++;
+    return to;
+}
+
 /// Records [*ret_from, *ret_to) of a communicator; "" is the only one there is.
-static enum weft_status find_communicator(const struct log *log, const char *id, struct weft_place place,
-                                          uint32_t *ret_from, uint32_t *ret_to, struct weft_error *ret_error) {
+static enum weft_status find_communicator(const struct weft__inspector_log *log, const char *id,
+                                          struct weft_place place, uint32_t *ret_from, uint32_t *ret_to,
+                                          struct weft_error *ret_error) {
     uint32_t from = 0;
     while (from < log->n && *id && strcmp(log->record[from].id, id))
         from++;
     if (from == log->n)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "communicator '%s' is not in the file; expected '%s', ...", id, log->record[0].id);
-    uint32_t to = from;
-    while (to < log->n && !strcmp(log->record[to].id, log->record[from].id))
-        to++;
+    uint32_t to = communicator_end(log, from);
     if (!*id && to < log->n)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, place,
                               "the file has several communicators, '%s' and '%s'; expected 'communicator' to say which",
@@ -203,23 +89,26 @@ static enum weft_status find_communicator(const struct log *log, const char *id,
 struct inspector_conf {
     struct weft__job_common common;
     const char *file, *communicator;
-    struct weft_model_conf collective[COLLS];
+    struct weft_model_conf collective[WEFT__INSPECTOR_COLLS];
 };
 static const struct weft_param inspector_rows[] = {
     WEFT__JOB_ROWS(struct inspector_conf, "job"),
-    WEFT_TEXT(struct inspector_conf, file, "file", NULL, "the inspector's lines; relative to the scenario"),
+    WEFT_TEXT(struct inspector_conf, file, "file", NULL,
+              "what the inspector wrote; relative to the scenario. Several files, joined by commas or as a list, are "
+              "one log"),
     WEFT_TEXT(struct inspector_conf, communicator, "communicator", "", "its id; empty: the only one of the file"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[ALL_REDUCE], "all_reduce", WEFT_KIND_COLLECTIVE,
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_REDUCE], "all_reduce", WEFT_KIND_COLLECTIVE,
                      "all_reduce_ring", "the algorithm of AllReduce"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[ALL_GATHER], "all_gather", WEFT_KIND_COLLECTIVE, "all_gather",
-                     "of AllGather"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[REDUCE_SCATTER], "reduce_scatter", WEFT_KIND_COLLECTIVE,
-                     "reduce_scatter", "of ReduceScatter"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[ALL_TO_ALL], "all_to_all", WEFT_KIND_COLLECTIVE, "all_to_all",
-                     "of AllToAll"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE, "broadcast",
-                     "of Broadcast"),
-    WEFT_MODEL_PARAM(struct inspector_conf, collective[REDUCE], "reduce", WEFT_KIND_COLLECTIVE, "reduce", "of Reduce"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_GATHER], "all_gather", WEFT_KIND_COLLECTIVE,
+                     "all_gather", "of AllGather"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE_SCATTER], "reduce_scatter",
+                     WEFT_KIND_COLLECTIVE, "reduce_scatter", "of ReduceScatter"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_ALL_TO_ALL], "all_to_all", WEFT_KIND_COLLECTIVE,
+                     "all_to_all", "of AllToAll"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_BROADCAST], "broadcast", WEFT_KIND_COLLECTIVE,
+                     "broadcast", "of Broadcast"),
+    WEFT_MODEL_PARAM(struct inspector_conf, collective[WEFT__INSPECTOR_REDUCE], "reduce", WEFT_KIND_COLLECTIVE,
+                     "reduce", "of Reduce"),
 };
 static const struct weft_param_table inspector_params =
     WEFT_PARAM_TABLE("inspector", struct inspector_conf, inspector_rows);
@@ -240,15 +129,23 @@ static void add_op(const struct inspector_conf *c, const struct weft_topology *t
     reported->measured_ps = (weft_time_ps)llround(*sum_us / reported->times * (double)WEFT_PS_PER_US);
 }
 
+static enum weft_status read_files(const char *files, struct weft_place place, struct weft__inspector_log *log,
+                                   struct weft_error *ret_error) {
+    char *item = weft_arena_alloc(log->arena, strlen(files) + 1, 1);
+    enum weft_status status = WEFT_OK;
+    while (!status && weft__choice_next(&files, item))
+        status = weft__inspector_read(weft__path_beside(item, place, log->arena), place, log, ret_error);
+    return status ? status : weft__inspector_sort(log, place, ret_error);
+}
+
 static enum weft_status inspector_schedule(const struct weft_model_conf *entry, const struct weft_topology *topology,
                                            struct weft_workload *w, struct weft_error *ret_error) {
     struct inspector_conf c = *(const struct inspector_conf *)entry->conf;
-    struct log log = {.arena = w->arena};
+    struct weft__inspector_log log = {.arena = w->arena};
     struct weft_job *job;
     uint32_t at = 0, to = 0, first = WEFT_NONE;
     double sum_us = 0;
-    enum weft_status status =
-        read_log(weft__path_beside(c.file, entry->place, w->arena), entry->place, &log, ret_error);
+    enum weft_status status = read_files(c.file, entry->place, &log, ret_error);
     if (!status) status = find_communicator(&log, c.communicator, entry->place, &at, &to, ret_error);
     if (status) return status;
     if (!c.common.ranks) c.common.ranks = log.record[at].ranks;
@@ -281,55 +178,80 @@ const struct weft_model weft__workload_inspector = {
 // --- import -------------------------------------------------------------------------------------------------------
 
 static const char *inspector_recognise(const struct weft_import_file *file) {
-    size_t line = strcspn(file->head, "\n");
-    const char *key = strstr(file->head, "\"coll_exec_time_us\"");
-    return file->head[strspn(file->head, " \t\r\n")] == '{' && key && (size_t)(key - file->head) < line + 1 ? "log"
-                                                                                                            : NULL;
+    static const char *const records[] = {"\"coll_perf\"", "\"coll_exec_time_us\"", "\"p2p_perf\"", "\"dump_stats\""};
+    bool known = false;
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        known |= strstr(file->head, records[i]) != NULL;
+    return known && file->head[strspn(file->head, " \t\r\n")] == '{' ? "log" : NULL;
 }
 
-static void say_communicator(const struct weft_import_file *file, const struct record *r, bool several, uint32_t start,
-                             struct weft_import *import) {
+/// The files that records [from, to) are in, as a scenario names them.
+static void say_files(const struct weft_import_file *file, uint32_t files, const struct weft__inspector_log *log,
+                      uint32_t from, uint32_t to, struct weft_import *import) {
+    bool *has = weft_arena_alloc(weft_import_arena(import), files, sizeof *has);
+    for (uint32_t i = from; i < to; i++)
+        has[log->record[i].file] = true;
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  file: ");
+    for (uint32_t f = 0, said = 0; f < files; f++)
+        if (has[f])
+            weft_import_say(import, WEFT_IMPORT_WORKLOAD, "%s%s",
+                            said++      ? ", "
+                            : files > 1 ? "["
+                                        : "",
+                            weft_import_quote(import, file[f].written));
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, files > 1 ? "]\n" : "\n");
+}
+
+/// Of the communicator of records [from, to).
+static void say_communicator(const struct weft_import_file *file, uint32_t files, const struct weft__inspector_log *log,
+                             uint32_t from, uint32_t to, uint32_t number, struct weft_import *import) {
+    const struct weft__inspector_record *r = &log->record[from];
     uint32_t gpus = r->nodes && r->ranks % r->nodes == 0 ? r->ranks / r->nodes : 1;
-    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: inspector\n  file: %s\n",
-                    weft_import_quote(import, file->written));
-    if (several)
+    weft_import_say(import, WEFT_IMPORT_WORKLOAD, "- kind: inspector\n");
+    say_files(file, files, log, from, to, import);
+    if (from || to < log->n)
         weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  communicator: %s\n  group: job-%" PRIu32 "\n",
-                        weft_import_quote(import, r->id), start);
+                        weft_import_quote(import, r->id), number);
     if (gpus > 1) weft_import_say(import, WEFT_IMPORT_WORKLOAD, "  server: {gpus: %" PRIu32 "}\n", gpus);
-    weft_import_note(import, WEFT_IMPORT_FOUND, "communicator %s of %s: %" PRIu32 " ranks in %" PRIu32 " servers",
-                     *r->id ? r->id : "(without id)", file->written, r->ranks, r->nodes);
+    weft_import_note(import, WEFT_IMPORT_FOUND, "communicator %s: %" PRIu32 " ranks in %" PRIu32 " servers",
+                     *r->id ? r->id : "(without id)", r->ranks, r->nodes);
+}
+
+/// An error if the ranks of a communicator disagree.
+static enum weft_status check_communicator(const struct weft__inspector_log *log, uint32_t from, uint32_t to,
+                                           struct weft_error *ret_error) {
+    const struct weft__lines lines = {.place = log->record[from].place};
+    enum weft_status status = weft__lines_name(&lines, log->record[from].id, ret_error);
+    struct measured m;
+    while (!status && from < to)
+        status = next_measured(log, &from, &m, ret_error);
+    return status;
 }
 
 static enum weft_status inspector_make(const void *conf, const struct weft_import_file *file, uint32_t files,
                                        struct weft_import *import, struct weft_error *ret_error) {
-    struct log log = {.arena = weft_import_arena(import)};
+    struct weft__inspector_log log = {.arena = weft_import_arena(import)};
     uint32_t hosts = 0, communicators = 0;
-    enum weft_status status = weft_import_once(file, files, "log", ret_error);
-    if (!status) status = read_log(file->path, WEFT_NOWHERE, &log, ret_error);
-    if (status) return status;
-    bool several = strcmp(log.record[0].id, log.record[log.n - 1].id) != 0;
-    for (uint32_t i = 0; i < log.n && !status; i++) {
-        struct measured m;
-        uint32_t at = i;
-        status = next_measured(&log, &at, &m, ret_error);
-        bool begins = !i || strcmp(log.record[i].id, log.record[i - 1].id) != 0;
-        if (!status &&
-            weft__lines_name(&(struct weft__lines){.place = log.record[i].place}, log.record[i].id, ret_error))
-            return WEFT_ERROR_INPUT;
-        if (status || !begins) {
-            i = at - 1;
-            continue;
-        }
-        say_communicator(file, &log.record[i], several, communicators++, import);
-        hosts += log.record[i].ranks;
-        i = at - 1;
+    enum weft_status status = WEFT_OK;
+    for (uint32_t f = 0; f < files && !status; f++)
+        status = weft__inspector_read(file[f].path, WEFT_NOWHERE, &log, ret_error);
+    if (!status) status = weft__inspector_sort(&log, (struct weft_place){file[0].path, 1, 1}, ret_error);
+    for (uint32_t from = 0, to; from < log.n && !status; from = to) {
+        to = communicator_end(&log, from);
+        status = check_communicator(&log, from, to, ret_error);
+        if (status) return status;
+        say_communicator(file, files, &log, from, to, communicators++, import);
+        hosts += log.record[from].ranks;
     }
+    if (status) return status;
     weft_import_need_hosts(import, hosts);
     weft_import_note(import, WEFT_IMPORT_ASSUMED,
                      "no time between collectives: what was computed there is not in the file");
-    if (several)
+    if (communicators > 1)
         weft_import_note(import, WEFT_IMPORT_ASSUMED, "communicators have hosts of their own, and run side by side");
-    return status;
+    if (log.messages)
+        weft_import_note(import, WEFT_IMPORT_LEFT_OUT, "%" PRIu64 " sends and receives (p2p_perf)", log.messages);
+    return WEFT_OK;
 }
 
 static const struct weft_import_ops import_ops = {inspector_recognise, inspector_make};

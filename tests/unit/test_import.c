@@ -312,6 +312,35 @@ static void inspector_lines(void **state) {
     run_free(&r);
 }
 
+/// One file a process, as NCCL writes them: objects over several lines, what is said of a communicator once for those
+/// that follow, messages and statistics between collectives.
+static void inspector_processes(void **state) {
+#define STATS(id)                                                                                                      \
+    "{\"header\": {\"id\": \"" id "\", \"n_ranks\": 2, \"nnodes\": 2}, \"dump_stats\": {\"coll_records\": 1}}\n"
+#define COLL(sn, us)                                                                                                   \
+    "{\n \"coll_perf\": {\n \"coll\": \"AllReduce\", \"coll_sn\": " sn                                                 \
+    ", \"coll_msg_size_bytes\": 1000, \"coll_exec_time_us\": " us "}\n}\n"
+#define P2P "{\"p2p_perf\": {\"p2p\": \"Send\", \"p2p_sn\": 3, \"p2p_peer\": 1, \"p2p_msg_size_bytes\": 5}}\n"
+    const char *paths[] = {put("rank0.log", STATS("0xa") COLL("1", "10") P2P COLL("2", "30.0")),
+                           put("rank1.log", STATS("0xa") COLL("2", "50") COLL("1", "20"))};
+    struct run r = run_import("inspector", paths, 2);
+    const struct weft_job *job = &r.workload->job[0];
+    assert_int_equal(r.workload->jobs, 1);
+    assert_int_equal(job->ranks, 2);
+    assert_int_equal(job->ops, 2);
+    assert_int_equal(job->op[0].times, 2);
+    assert_int_equal(job->op[0].measured_ps, 27500 * WEFT_PS_PER_US / 1000); // of (10 + 20) / 2 and (30 + 50) / 2
+    run_free(&r);
+    struct weft_error error;
+    char *text = import("inspector", paths, 2, &error);
+    assert_non_null(strstr(text, "1 sends and receives (p2p_perf)"));
+    free(text);
+    paths[1] = put("rank2.log", STATS("0xb") COLL("1", "20"));
+    r = run_import("inspector", paths, 2);
+    assert_int_equal(r.workload->jobs, 2);
+    run_free(&r);
+}
+
 static void what_cannot_be_read(void **state) {
     static const struct bad_file bad[] = {
         {"csv", "start,src,dst\n0,0,1\n", "is no file of csv"},
@@ -358,9 +387,12 @@ static void what_cannot_be_read(void **state) {
         {"simai", "MICRO checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 4 1\n", ":1:20: there is no layer 9"},
         {"inspector", "{\"coll_exec_time_us\": 1", ":1:23: "},
         {"inspector", "{\"coll_exec_time_us\": 1, \"coll\": \"Send\"}\n", ":1:1: coll is 'Send'; expected AllReduce"},
+        {"inspector", "\n{\"coll_exec_time_us\": 1,\n \"coll\": nil}\n", ":3:12: invalid token"},
+        {"inspector", "{\"dump_stats\": {}}\n", ":1:1: no collective is in it"},
+        {"inspector", COLL("1", "5"), ":1:1: n_ranks: expected it in the collective or before it"},
         {"inspector", LINE("1", "AllReduce", "0", "1", "1"), ":1:1: coll_msg_size_bytes: expected a number from 1"},
         {"inspector", LINE("1", "AllReduce", "8", "1", "1") LINE("1", "AllReduce", "9", "1", "1"),
-         ":2:1: collective 1 is AllReduce of 9 bytes, on line 1 AllReduce of 8; expected the same at all ranks"},
+         ":1 AllReduce of 8; expected the same at all ranks"},
         {"goal", "num_ranks 1\nrank 0 {\nsend 1b to 1\n}\n", ":3:"},
         {"hpcc", "hello\n", "is no file of hpcc"},
         {"networkx", "{\"nodes\": [{\"id\": 0}],\n\"links\": [}", ":2:11: unexpected token; expected JSON"},
@@ -454,6 +486,7 @@ int main(void) {
         cmocka_unit_test(simai_layers),
         cmocka_unit_test(simai_without_gpus),
         cmocka_unit_test(inspector_lines),
+        cmocka_unit_test(inspector_processes),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(a_host_that_is_not_there),
         cmocka_unit_test(guesses),
