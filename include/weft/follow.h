@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run keeps of chosen flows, so that it can be told where their time went (weft_sim_options.follow): every frame
-// of theirs on every Ethernet link, what kept their senders from sending, and pauses of the ports that they used.
+// of theirs on every Ethernet link, what kept their senders from sending, pauses of the ports that they used, and what
+// ranks of jobs did.
 // Nothing that is followed changes what a run does, nor its digest.
 #ifndef WEFT_FOLLOW_H
 #define WEFT_FOLLOW_H
@@ -53,8 +54,36 @@ struct weft_followed {
     uint8_t state;    ///< SENDER: enum weft_sender_state; STAGE; CROSS: it is at its end; CELL, CROSS: VC
 };
 
+/// What a rank of a job did or was told. Whatever it does, it does at once when it is told what it waited for last: so
+/// each act is caused by the last fact before it in the rank's list.
+enum weft_rank_what {
+    // facts
+    WEFT_RANK_STARTED,
+    WEFT_RANK_TIMED,   ///< a timer has run out: `connection` is which; of a compute, or of a step of a collective
+    WEFT_RANK_ARRIVED, ///< a message has come
+    WEFT_RANK_ACKED,   ///< a message is acknowledged, its slot is free
+    WEFT_RANK_CLEARED, ///< the clear-to-send of a message has come
+    WEFT_RANK_FREED,   ///< within a server: so many messages have been taken, `message` is the last of them
+    // acts
+    WEFT_RANK_COMPUTES, ///< sets timer `connection`
+    WEFT_RANK_STEPS,    ///< likewise, for its own part of a step of a collective
+    WEFT_RANK_FILLS,    ///< a message is ready to go
+    WEFT_RANK_POSTS,    ///< a message goes
+    WEFT_RANK_CLEARS,   ///< sends the clear-to-send of a message
+    WEFT_RANK_FREES,    ///< within a server: has taken a message
+    WEFT_RANK_ENDS,     ///< its iteration `message`, or its schedule
+};
+enum { WEFT_RANK_FACTS = WEFT_RANK_COMPUTES };
+struct weft_rank_note {
+    weft_time_ps time_ps;
+    uint32_t connection, message; ///< connection: among those of all jobs
+    uint32_t op;                  ///< COMPUTES, STEPS, FILLS: iteration * ops + operation; of a schedule, the step
+    uint32_t what;                ///< enum weft_rank_what
+};
+
 struct weft_follow_log;
 struct weft_follow {
+    bool ranks;                  ///< also what ranks of jobs do
     const bool *flow;            ///< [flows]: those whose data is followed; NULL: all
     const bool *port;            ///< [ports]: those of which every frame is kept; NULL: none
     struct weft_follow_log *log; ///< what came of it; lives as long as the outcome. Free it before that.
@@ -67,5 +96,8 @@ struct weft_followed_list {
 };
 /// All that was kept, in `arena`. What was noted later of a sender holds, even if it is of an earlier time.
 struct weft_followed_list weft_follow_list(const struct weft_follow *follow, struct weft_arena *arena);
+
+/// What a rank noted, in order; ranks are numbered through over all jobs. Lives as long as the log.
+const struct weft_rank_note *weft_follow_rank(const struct weft_follow *follow, uint32_t rank, uint32_t *ret_n);
 
 #endif

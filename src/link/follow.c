@@ -33,3 +33,17 @@ void weft__follow_release(struct weft__follow *f) {
     f->first = f->last = NULL;
     f->at = f->end = NULL;
 }
+
+void weft__rank_note(struct weft__rank_log *log, struct weft_rank_note note) {
+    if (log->n == log->room) {
+        uint32_t room = log->room ? 2 * log->room : CHUNK_FIRST;
+        log->note = weft_memory_resize(WEFT_MEMORY_SERIES, log->note, log->room * sizeof note, room * sizeof note);
+        log->room = room;
+    }
+    log->note[log->n++] = note;
+}
+
+void weft__rank_log_release(struct weft__rank_log *log) {
+    weft_memory_free(WEFT_MEMORY_SERIES, log->note, log->room * sizeof *log->note);
+    *log = (struct weft__rank_log){0};
+}

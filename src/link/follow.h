@@ -35,6 +35,14 @@ struct weft__follow {
     uint32_t port0; ///< among all ports
 };
 
+/// Of a rank of a job.
+struct weft__rank_log {
+    struct weft_rank_note *note;
+    uint32_t n, room;
+};
+void weft__rank_note(struct weft__rank_log *log, struct weft_rank_note note);
+void weft__rank_log_release(struct weft__rank_log *log);
+
 void weft__follow_grow(struct weft__follow *f);
 void weft__follow_release(struct weft__follow *f);
 /// The last chunk's count is only known by its end.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/follow.h"
 
+#include "transport/program.h"
+
 #include "weft/memory.h"
 
 /// What a port's wire implies of a frame.
@@ -12,12 +14,21 @@ struct weft_follow_log {
     struct weft__follow *node; ///< [nodes]
     struct wire *wire;         ///< [ports]
     uint32_t nodes, ports;
+    struct weft__rank_log *rank; ///< [ranks] of all jobs
+    uint32_t ranks;
 };
 
 struct weft__following {
     struct weft_follow *follow;
     struct weft_follow_log *log;
 };
+
+static void follow_ranks(struct weft__network *net, struct weft_follow_log *log) {
+    log->ranks = net->programs ? net->programs->n : 0;
+    log->rank = weft_arena_alloc(net->outcome->arena, log->ranks, sizeof *log->rank);
+    for (uint32_t i = 0; i < log->ranks; i++)
+        net->programs->program[i].log = &log->rank[i];
+}
 
 void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     if (!follow) return;
@@ -41,6 +52,7 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     for (uint32_t n = 0; n < t->nodes; n++)
         log->node[n] = (struct weft__follow){
             .qp = qp, .all = all ? all + t->node[n].port0 : NULL, .state = state, .port0 = t->node[n].port0};
+    if (follow->ranks) follow_ranks(net, log);
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
 }
@@ -64,15 +76,26 @@ void weft__follow_collect(struct weft__network *net) {
     net->following = NULL;
 }
 
+static void release(struct weft_follow_log *log) {
+    for (uint32_t n = 0; n < log->nodes; n++)
+        weft__follow_release(&log->node[n]);
+    for (uint32_t i = 0; i < log->ranks; i++)
+        weft__rank_log_release(&log->rank[i]);
+}
+
 void weft__follow_free(struct weft__network *net) {
-    for (uint32_t n = 0; net->following && n < net->following->log->nodes; n++)
-        weft__follow_release(&net->following->log->node[n]);
+    if (net->following) release(net->following->log);
 }
 
 void weft_follow_free(struct weft_follow *follow) {
-    for (uint32_t n = 0; follow->log && n < follow->log->nodes; n++)
-        weft__follow_release(&follow->log->node[n]);
+    if (follow->log) release(follow->log);
     follow->log = NULL;
+}
+
+const struct weft_rank_note *weft_follow_rank(const struct weft_follow *follow, uint32_t rank, uint32_t *ret_n) {
+    const struct weft_follow_log *log = follow->log;
+    *ret_n = log && rank < log->ranks ? log->rank[rank].n : 0;
+    return *ret_n ? log->rank[rank].note : NULL;
 }
 
 // --- reading ------------------------------------------------------------------------------------------------------

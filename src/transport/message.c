@@ -75,6 +75,8 @@ static void wake_sending(struct weft__at *at, struct weft__sending *s) {
 static void wake_receiving(struct weft__at *at, struct weft__receiving *r, uint32_t messages) {
     uint32_t lane = r->lane;
     at->w->tally.progress_ps = at->w->now_ps;
+    for (uint32_t k = 0; k < messages; k++)
+        weft__program_note(at, WEFT_RANK_ARRIVED, r->connection, r->arrived + k, 0);
     r->arrived += messages;
     if (at->p->schedule && !r->messages) {
         weft__schedule_on_arrived(at, r);
@@ -133,8 +135,9 @@ void weft__gpu_on_packet(struct weft__node *node, struct weft__endpoint *end, st
     const struct weft__wire *wire = &programs_of(end)->wire[packet->qp];
     if (packet->flags == LOCAL_CREDIT) {
         struct weft__sending *s = wire->sending;
-        s->granted++;
-        wake_sending(&(struct weft__at){node, end, w, s->program}, s);
+        struct weft__at at = {node, end, w, s->program};
+        weft__program_note(&at, WEFT_RANK_FREED, s->connection, s->granted++ - s->slots, 0);
+        wake_sending(&at, s);
         return;
     }
     struct weft_packet p = *packet;
@@ -158,6 +161,7 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     uint32_t may = s->filled < s->granted ? s->filled : s->granted;
     for (uint32_t m = s->posted; m < may; m++) {
         s->posted = m + 1;
+        weft__program_note(at, WEFT_RANK_POSTS, s->connection, m, 0);
         weft_histogram_add(&at->p->waits->sender, at->w->now_ps - s->filled_ps[m % s->slots]);
         at->p->in_flight_bytes += message_bytes(s, m);
         if (at->p->in_flight_bytes > at->p->in_flight_bytes_max) at->p->in_flight_bytes_max = at->p->in_flight_bytes;
@@ -167,8 +171,15 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     }
 }
 
+/// What a message is part of, as notes have it.
+static uint32_t op_of(const struct weft__at *at, const struct weft__sending *s, uint32_t m) {
+    if (s->sends) return s->sends->step[m % s->slots];
+    return weft__program_op(at->p, at->p->job->connection[s->connection - at->p->connection0].communicator);
+}
+
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
     uint32_t m = s->filled++;
+    weft__program_note(at, WEFT_RANK_FILLS, s->connection, m, op_of(at, s, m));
     if (s->qp == WEFT_NONE) {
         fill_local(at, s, m, bytes);
         return;
@@ -278,7 +289,10 @@ bool weft__message_acked(struct weft__node *node, struct weft__endpoint *end, st
     }
     const struct weft__span *part = find_span(s, qp - s->qp, s->acked, s->filled, una);
     carrier->part_end = part ? part->psn_end : 0;
-    if (s->acked != before) wake_sending(&at, s);
+    if (s->acked != before) {
+        weft__program_note(&at, WEFT_RANK_ACKED, s->connection, s->acked - 1, 0);
+        wake_sending(&at, s);
+    }
     return s->left_bytes == 0;
 }
 
@@ -288,6 +302,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
     struct weft__at at = {node, end, w, s->program};
     const weft_time_ps *granted_ps = programs_of(end)->wire[s->connection].granted_ps;
     if (granted <= s->granted) return;
+    weft__program_note(&at, WEFT_RANK_CLEARED, s->connection, granted - 1, 0);
     for (; s->granted < granted; s->granted++)
         weft_histogram_add(&at.p->waits->cts, w->now_ps - granted_ps[s->granted % s->slots]);
     post(&at, s);
@@ -295,6 +310,7 @@ void weft__message_granted(struct weft__node *node, struct weft__endpoint *end, 
 
 /// One buffer more, and the clear-to-send that says so.
 static void post_receive(struct weft__at *at, struct weft__receiving *r) {
+    weft__program_note(at, WEFT_RANK_CLEARS, r->connection, r->posted, 0);
     programs_of(at->end)->wire[r->connection].granted_ps[r->posted++ % r->slots] = at->w->now_ps;
     at->end->hosts->ops->grant(at->node, at->end, at->w, r->qp, r->posted, (uint32_t)at->p->job->cts_priority, 0);
 }
@@ -305,6 +321,7 @@ void weft__message_take(struct weft__at *at, struct weft__receiving *r, uint32_t
     r->left_bytes -= bytes;
     if (r->qp == WEFT_NONE) {
         at->end->gpu->received_bytes += bytes;
+        weft__program_note(at, WEFT_RANK_FREES, r->connection, r->consumed - 1, 0);
         credit_local(at, r);
         return;
     }

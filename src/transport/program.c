@@ -131,6 +131,7 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
         if (time) {
             lane->timed = true;
+            weft__program_note(at, WEFT_RANK_STEPS, st->key0 + number, 0, weft__program_op(at->p, stream));
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
             return;
         }
@@ -203,6 +204,10 @@ void weft__stream_begin(struct weft__at *at, uint32_t stream, const struct weft_
         weft__lane_run(at, stream, k);
 }
 
+uint32_t weft__program_op(const struct weft__program *p, uint32_t stream) {
+    return p->schedule ? p->schedule->collective[stream] : (uint32_t)result_of(p, stream);
+}
+
 static void start_op(struct weft__at *at, uint32_t stream) {
     const struct weft_job_turn *turn = current_turn(at->p, stream);
     at->p->op_start_ps[result_of(at->p, stream)] = at->w->now_ps;
@@ -243,6 +248,7 @@ static bool step_on(struct weft__at *at) {
     struct weft__program *p = at->p;
     const struct weft_job_stage *stage = stage_of(p);
     if (p->turn == stage->turns) {
+        weft__program_note(at, WEFT_RANK_ENDS, 0, p->iteration, 0);
         p->iteration_end_ps[p->iteration++] = at->w->now_ps;
         p->turn = 0;
         return true;
@@ -250,6 +256,7 @@ static bool step_on(struct weft__at *at) {
     const struct weft_job_turn *turn = &stage->turn[p->turn];
     const struct weft_job_op *op = &p->job->op[turn->op];
     if (op->compute_ps && !p->computed) {
+        weft__program_note(at, WEFT_RANK_COMPUTES, p->key0, 0, p->iteration * p->job->ops + turn->op);
         begin_compute(at, weft_job_compute_time(p->job, p->rank, op));
         return false;
     }
@@ -318,6 +325,7 @@ void weft__gpu_start(struct weft__node *node, struct weft__endpoint *end) {
 
 static void on_program_timer(struct weft__at *at, uint32_t key) {
     struct weft__program *p = at->p;
+    weft__program_note(at, p->started ? WEFT_RANK_TIMED : WEFT_RANK_STARTED, key, 0, 0);
     if (p->schedule && key - p->key0 <= p->schedule->cpus) {
         weft__schedule_on_timer(at, key);
         return;

@@ -4,6 +4,7 @@
 #define WEFT_TRANSPORT_PROGRAM_H
 
 #include "base/match.h"
+#include "link/follow.h"
 #include "transport/endpoint.h"
 #include "weft/histogram.h"
 #include "weft/job.h"
@@ -141,6 +142,7 @@ struct weft__program {
     weft_time_ps *op_start_ps, *op_end_ps; ///< [iteration * ops + op]; never: not yet
     weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
     weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
+    struct weft__rank_log *log; ///< NULL: it is not followed
     uint32_t key0, keys; ///< timers: its own, of the CPU streams of a schedule, then of its lanes
 };
 
@@ -177,6 +179,15 @@ struct weft__at {
     struct weft__worker *w;
     struct weft__program *p;
 };
+
+/// For who follows the rank.
+static inline void weft__program_note(const struct weft__at *at, enum weft_rank_what what, uint32_t connection,
+                                      uint32_t message, uint32_t op) {
+    if (__builtin_expect(at->p->log != NULL, 0))
+        weft__rank_note(at->p->log, (struct weft_rank_note){at->w->now_ps, connection, message, op, what});
+}
+/// Number of what a stream does now, as notes have it.
+uint32_t weft__program_op(const struct weft__program *p, uint32_t stream);
 
 /// From a source up to this rank, round all ranks: in the order of it receivers do not all turn to the same sender.
 static inline uint32_t weft__distance(const struct weft_job *job, uint32_t src, uint32_t dst) {

@@ -72,6 +72,7 @@ static void finish(struct weft__at *at, uint32_t step) {
 static void begin_compute(struct weft__at *at, uint32_t cpu) {
     struct weft__schedule *s = at->p->schedule;
     uint32_t step = s->cpu[cpu].first;
+    weft__program_note(at, WEFT_RANK_COMPUTES, at->p->key0 + 1 + cpu, 0, step);
     weft__timer_set(&at->node->timers, at->p->key0 + 1 + cpu, at->w->now_ps + s->rank->step[step].size);
     release(s, step, true);
 }
@@ -145,6 +146,7 @@ static void go_on(struct weft__at *at) {
     if (s->left || p->done) return;
     p->done = true;
     s->end_ps = at->w->now_ps;
+    weft__program_note(at, WEFT_RANK_ENDS, 0, 0, 0);
     at->w->tally.finished++;
     weft__match_deinit(&s->match);
 }
