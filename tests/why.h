@@ -23,6 +23,7 @@ static inline struct explained *explain(struct run *r, const char *text) {
     for (uint32_t i = 0; i < r->topology->ports; i++)
         port[i] = true;
     e->follow.port = port;
+    e->follow.ranks = true;
     e->arena = arena;
     e->outcome = run_with(r, &(struct weft_sim_options){.threads = 2, .record = true, .follow = &e->follow}, text);
     assert_int_equal(e->outcome->digest, r->outcome->digest);
@@ -71,6 +72,46 @@ static inline uint32_t why_assert_sums(struct run *r, const char *text) {
     }
     explained_free(e);
     return n;
+}
+
+/// Steps of an iteration follow one another and their parts add up to it; how many steps there are.
+static inline uint32_t why_assert_iteration(const struct explained *e, uint32_t job, uint32_t iteration,
+                                            struct weft_why_iteration *ret_why, const char *text) {
+    const struct weft_job_outcome *o = &e->outcome->job[job];
+    const struct weft_job *j = &e->run.workload->job[job];
+    weft_time_ps end = j->schedule ? o->end_ps : o->iteration_end_ps[iteration], sum = 0;
+    struct weft_error error = {0};
+    if (weft_why_iteration(e->whys, job, iteration, ret_why, &error)) fail_msg("%s in\n%s", error.text, text);
+    assert_int_equal(ret_why->from_ps, iteration ? o->iteration_end_ps[iteration - 1] : j->start_ps);
+    assert_int_equal(ret_why->time_ps, end - ret_why->from_ps);
+    weft_time_ps at = ret_why->from_ps;
+    for (uint32_t i = 0; i < ret_why->steps; i++) {
+        const struct weft_why_step *s = &ret_why->step[i];
+        weft_time_ps step = 0;
+        assert_int_equal(s->from_ps, at);
+        at = s->to_ps;
+        for (uint32_t k = 0; k < s->parts; k++)
+            step += s->part[k].time_ps;
+        if (step != at - s->from_ps)
+            fail_msg("step %u (%s): %" PRIu64 " of %" PRIu64 " ps in\n%s", i, weft_why_step_names[s->what], step,
+                     at - s->from_ps, text);
+        sum += step;
+    }
+    assert_int_equal(at, end);
+    assert_int_equal(sum, ret_why->time_ps);
+    return ret_why->steps;
+}
+
+/// All that have ended, of all jobs; how many steps their critical paths have.
+static inline uint32_t why_assert_iterations(struct run *r, const char *text) {
+    struct explained *e = explain(r, text);
+    struct weft_why_iteration why;
+    uint32_t steps = 0;
+    for (uint32_t j = 0; j < r->workload->jobs; j++)
+        for (uint32_t i = 0; i < (r->workload->job[j].schedule ? 1 : r->workload->job[j].iterations); i++)
+            steps += why_assert_iteration(e, j, i, &why, text);
+    explained_free(e);
+    return steps;
 }
 
 #endif

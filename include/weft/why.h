@@ -31,7 +31,11 @@
     X(CLEAR, "clear-to-send", "from the request to send until it is answered")                                         \
     X(REASSEMBLY, "reassembly", "whole, and those before it are not, or its other cells have not come")                \
     X(FABRIC, "fabric", "of a cell fabric, where no other part was seen")                                              \
-    X(HOST, "host", "the receiver takes its data more slowly than it comes, or the job consumes it later")
+    X(HOST, "host", "the receiver takes its data more slowly than it comes, or the job consumes it later")             \
+    X(COMPUTE, "compute", "a rank computes")                                                                           \
+    X(COPY, "copy", "a rank's own part of a step of a collective: it reduces or copies")                               \
+    X(SERVER, "server", "a message crosses the network inside a server, or its buffer is given back there")            \
+    X(ACK, "acknowledgement", "all buffers of a connection are full: from the arrival of a message to its ACK")
 enum weft_why_kind {
 #define X(e, name, help) WEFT_WHY_##e,
     WEFT_WHY_KINDS(X)
@@ -66,5 +70,52 @@ enum weft_status weft_why(const struct weft_whys *whys, uint32_t flow, struct we
 /// Says in `ret_port` ([ports]) which ports the flow's critical packet and its sender used.
 enum weft_status weft_why_ports(const struct weft_whys *whys, uint32_t flow, bool *ret_port,
                                 struct weft_error *ret_error);
+
+// --- iterations of jobs -------------------------------------------------------------------------------------------
+
+/// X(enumerator, name)
+#define WEFT_WHY_STEPS(X)                                                                                              \
+    X(COMPUTE, "compute")                                                                                              \
+    X(COPY, "copy")                                                                                                    \
+    X(MESSAGE, "message")                                                                                              \
+    X(SERVER, "message inside the server")                                                                             \
+    X(CLEAR, "clear-to-send")                                                                                          \
+    X(FULL, "buffers full")
+enum weft_why_step_what {
+#define X(e, name) WEFT_WHY_STEP_##e,
+    WEFT_WHY_STEPS(X)
+#undef X
+        WEFT_WHY_STEP_WHATS
+};
+extern const char *const weft_why_step_names[WEFT_WHY_STEP_WHATS];
+
+/// One thing on the critical path of an iteration.
+struct weft_why_step {
+    enum weft_why_step_what what;
+    uint32_t rank, peer; ///< peer: the rank that a message or clear-to-send goes to; WEFT_NONE: there is none
+    const char *host;    ///< of the rank
+    const char *op;      ///< that it is part of: a collective, or a step of a schedule
+    uint32_t flow;       ///< that carries the message; WEFT_NONE: none does
+    uint32_t message;    ///< of the connection, from 0
+    weft_time_ps from_ps, to_ps;
+    struct weft_why_part *part; ///< add up to to_ps - from_ps
+    uint32_t parts;
+};
+
+/// From the end of the iteration before (or the start of the job) to the end of this one at its last rank. Each step
+/// begins when the one before ends.
+struct weft_why_iteration {
+    uint32_t job, iteration;
+    weft_time_ps from_ps, time_ps;
+    struct weft_why_step *step;
+    uint32_t steps;
+};
+/// Of a job of the workload; a schedule (of GOAL, Chakra ...) is one iteration. Its flows and its ranks must have been
+/// followed (weft_follow.ranks). An iteration that has not ended, or is not there: WEFT_ERROR_INPUT.
+enum weft_status weft_why_iteration(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
+                                    struct weft_why_iteration *ret_why, struct weft_error *ret_error);
+/// Says in `ret_port` ([ports]) which ports its messages used.
+enum weft_status weft_why_iteration_ports(const struct weft_whys *whys, uint32_t job, uint32_t iteration,
+                                          bool *ret_port, struct weft_error *ret_error);
 
 #endif

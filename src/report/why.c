@@ -30,11 +30,30 @@ static bool is_data(const struct weft_followed *f) {
     return f->what == WEFT_FOLLOWED_FRAME && f->kind == WEFT_PACKET_DATA;
 }
 
+static int by_arrival(const void *a, const void *b) {
+    const struct weft_followed *x = *(const struct weft_followed *const *)a;
+    const struct weft_followed *y = *(const struct weft_followed *const *)b;
+    if (x->arrival_ps != y->arrival_ps) return x->arrival_ps < y->arrival_ps ? -1 : 1;
+    return weft__why_by_packet(a, b);
+}
+
+/// Frames are by queue pair already, so that those of a flow are together.
+static void find_lasts(struct weft_whys *y) {
+    const struct weft_topology *t = y->run->topology;
+    y->last = weft_arena_alloc(y->arena, y->frames, sizeof *y->last);
+    for (uint64_t i = 0, first; i < y->frames;) {
+        uint32_t flow = weft__why_flow_of(y, y->frame[i]->qp), dst = t->host[y->run->workload->flow[flow].dst];
+        for (first = y->lasts; i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++)
+            if (weft__why_far_node(y, y->frame[i]->port) == dst) y->last[y->lasts++] = y->frame[i];
+        if (y->lasts > first) qsort(&y->last[first], y->lasts - first, sizeof *y->last, by_arrival);
+    }
+}
+
 struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_follow *follow,
                                 const struct weft_follow *others, struct weft_arena *arena) {
     const struct weft_workload *w = run->workload;
     struct weft_whys *y = weft_arena_alloc(arena, 1, sizeof *y);
-    *y = (struct weft_whys){.run = run, .arena = arena};
+    *y = (struct weft_whys){.run = run, .follow = follow, .arena = arena};
     y->own = weft_follow_list(follow, arena);
     y->all = others && others != follow ? weft_follow_list(others, arena) : y->own;
     y->frame = weft_arena_alloc(arena, y->own.n, sizeof *y->frame);
@@ -54,6 +73,7 @@ struct weft_whys *weft_whys_new(const struct weft_run *run, const struct weft_fo
     if (o->recorded) y->pause = weft_pauses_list(o->record, o->recorded, run->topology->ports, arena, &y->pauses);
     if (y->frames) qsort(y->frame, y->frames, sizeof *y->frame, weft__why_by_packet);
     if (y->cells) qsort(y->cell, y->cells, sizeof *y->cell, weft__why_by_packet);
+    find_lasts(y);
     return y;
 }
 
@@ -104,18 +124,19 @@ uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port) {
     return node_of(y, y->run->topology->port[port].peer);
 }
 
-/// The packet that a flow of messages ended with: of what its receiver got, the last.
+/// The packet that a flow of messages ended with: of what its receiver got by then, the last. NULL: none.
 static const struct weft_followed *last_arrived(const struct weft_whys *y, uint32_t flow, weft_time_ps by) {
-    const struct weft_topology *t = y->run->topology;
-    const struct weft_followed *last = NULL;
-    uint32_t dst = t->host[y->run->workload->flow[flow].dst];
-    for (uint64_t i = frames_of(y, y->qp0[flow], 0); i < y->frames && y->frame[i]->qp < y->qp0[flow + 1]; i++) {
-        const struct weft_followed *f = y->frame[i];
-        if (weft__why_far_node(y, f->port) == dst && f->arrival_ps <= by &&
-            (!last || f->arrival_ps >= last->arrival_ps))
-            last = f;
+    uint64_t low = 0, high = y->lasts;
+    while (low < high) { // the first that is behind it
+        uint64_t middle = low + (high - low) / 2;
+        const struct weft_followed *f = y->last[middle];
+        uint32_t of = weft__why_flow_of(y, f->qp);
+        if (of < flow || (of == flow && f->arrival_ps <= by))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return last;
+    return low && weft__why_flow_of(y, y->last[low - 1]->qp) == flow ? y->last[low - 1] : NULL;
 }
 
 static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const struct weft_followed **ret_end,
@@ -133,16 +154,11 @@ static enum weft_status find_end(const struct weft_whys *y, uint32_t flow, const
     return WEFT_OK;
 }
 
-/// The frames of the packet that completed the flow, from its sender to its receiver. What came first through a fabric
-/// is found by its arrival at the box before it.
-static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, struct weft__why_path *p,
-                                  struct weft_error *ret_error) {
+/// The frames of a packet, from its sender to its receiver. What came first through a fabric is found by its arrival at
+/// the box before it.
+static enum weft_status follow_back(const struct weft_whys *y, const struct weft_followed *hop,
+                                    struct weft__why_path *p, struct weft_error *ret_error) {
     const struct weft_topology *t = y->run->topology;
-    enum weft_status status = find_end(y, flow, &p->end, ret_error);
-    if (status) return status;
-    const struct weft_followed *hop = p->end->psn == WEFT_NONE ? last_arrived(y, flow, p->end->time_ps)
-                                                               : arrived(y, p->end->qp, p->end->psn, p->end->time_ps);
-    p->flow = flow;
     p->hops = WEFT__WHY_HOPS_MAX;
     while (hop && p->hops) {
         p->hop[--p->hops] = hop;
@@ -155,17 +171,43 @@ static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, stru
     p->hops = n;
     if (hop && n) return WEFT_OK;
     return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
-                          "flow %u: its last packet cannot be followed back to its sender", flow);
+                          "flow %u: its last packet cannot be followed back to its sender", p->flow);
+}
+
+enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, weft_time_ps from, weft_time_ps to,
+                                     struct weft__why_path *p, struct weft_error *ret_error) {
+    p->flow = flow;
+    p->from_ps = from;
+    p->to_ps = to;
+    return follow_back(y, last_arrived(y, flow, to), p, ret_error);
+}
+
+/// Of the packet that completed the flow.
+static enum weft_status find_path(const struct weft_whys *y, uint32_t flow, struct weft__why_path *p,
+                                  struct weft_error *ret_error) {
+    const struct weft_followed *end = NULL;
+    enum weft_status status = find_end(y, flow, &end, ret_error);
+    if (status) return status;
+    weft_time_ps start = y->run->workload->flow[flow].start_ps;
+    if (end->psn == WEFT_NONE) return weft__why_find_path(y, flow, start, end->time_ps, p, ret_error);
+    p->flow = flow;
+    p->from_ps = start;
+    p->to_ps = end->time_ps;
+    return follow_back(y, arrived(y, end->qp, end->psn, end->time_ps), p, ret_error);
+}
+
+void weft__why_path_ports(const struct weft_whys *y, const struct weft__why_path *path, bool *ret_port) {
+    for (uint32_t i = 0; i < path->hops; i++)
+        ret_port[path->hop[i]->port] = true;
+    for (uint32_t i = 0; i + 1 < path->hops; i++)
+        weft__why_fabric_ports(y, path->hop[i], path->hop[i + 1], ret_port);
 }
 
 enum weft_status weft_why_ports(const struct weft_whys *y, uint32_t flow, bool *ret_port,
                                 struct weft_error *ret_error) {
     struct weft__why_path path;
     enum weft_status status = find_path(y, flow, &path, ret_error);
-    for (uint32_t i = 0; !status && i < path.hops; i++)
-        ret_port[path.hop[i]->port] = true;
-    for (uint32_t i = 0; !status && i + 1 < path.hops; i++)
-        weft__why_fabric_ports(y, path.hop[i], path.hop[i + 1], ret_port);
+    if (!status) weft__why_path_ports(y, &path, ret_port);
     return status;
 }
 
@@ -176,6 +218,10 @@ static bool same_name(struct weft__why_name a, struct weft__why_name b) {
 }
 
 void weft__why_add(struct weft__why_list *l, struct weft__why_time part) {
+    weft_time_ps begin = l->at_ps;
+    l->at_ps += part.time_ps;
+    if (l->at_ps <= l->from_ps) return;
+    if (begin < l->from_ps) part.time_ps = l->at_ps - l->from_ps;
     if (!part.time_ps) return;
     for (uint32_t i = l->n; i-- > 0;) {
         struct weft__why_time *at = &l->part[i];
@@ -252,10 +298,27 @@ static void add_stay(const struct weft_whys *y, const struct weft__why_path *p, 
     uint32_t far = weft__why_far_node(y, hop->port);
     if (!next) {
         struct weft__why_name host = {WEFT__WHY_NODE, far, 0};
-        weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, p->end->time_ps - hop->arrival_ps});
+        weft__why_add(l, (struct weft__why_time){WEFT_WHY_HOST, host, {.id = 0}, p->to_ps - hop->arrival_ps});
     } else {
         weft__why_port(y, p, next, weft__why_fabric(y, p, hop, next, l), l);
     }
+}
+
+void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path *path, struct weft_why_part **ret_part,
+                          uint32_t *ret_parts) {
+    weft_time_ps sent = path->hop[0]->time_ps;
+    struct weft__why_list list = {
+        .arena = y->arena, .at_ps = sent < path->from_ps ? sent : path->from_ps, .from_ps = path->from_ps};
+    if (sent > path->from_ps) weft__why_sender(y, path, &list);
+    for (uint32_t i = 0; i < path->hops; i++) {
+        add_link(y, &list, path->hop[i]);
+        add_stay(y, path, i, &list);
+    }
+    *ret_part = weft_arena_alloc(y->arena, list.n, sizeof **ret_part);
+    *ret_parts = list.n;
+    for (uint32_t i = 0; i < list.n; i++)
+        (*ret_part)[i] = (struct weft_why_part){list.part[i].kind, name_of(y, path->flow, list.part[i].where),
+                                                name_of(y, path->flow, list.part[i].because_of), list.part[i].time_ps};
 }
 
 enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_why *ret_why,
@@ -263,18 +326,7 @@ enum weft_status weft_why(const struct weft_whys *y, uint32_t flow, struct weft_
     struct weft__why_path path;
     enum weft_status status = find_path(y, flow, &path, ret_error);
     if (status) return status;
-    struct weft__why_list list = {.arena = y->arena};
-    weft__why_sender(y, &path, &list);
-    for (uint32_t i = 0; i < path.hops; i++) {
-        add_link(y, &list, path.hop[i]);
-        add_stay(y, &path, i, &list);
-    }
-    *ret_why = (struct weft_why){.flow = flow,
-                                 .fct_ps = path.end->time_ps - y->run->workload->flow[flow].start_ps,
-                                 .part = weft_arena_alloc(y->arena, list.n, sizeof *ret_why->part),
-                                 .parts = list.n};
-    for (uint32_t i = 0; i < list.n; i++)
-        ret_why->part[i] = (struct weft_why_part){list.part[i].kind, name_of(y, flow, list.part[i].where),
-                                                  name_of(y, flow, list.part[i].because_of), list.part[i].time_ps};
+    *ret_why = (struct weft_why){.flow = flow, .fct_ps = path.to_ps - path.from_ps};
+    weft__why_path_parts(y, &path, &ret_why->part, &ret_why->parts);
     return WEFT_OK;
 }

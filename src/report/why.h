@@ -21,6 +21,9 @@ struct weft_whys {
     uint32_t *qp0;                         ///< [flows + 1]: the first queue pair
     const struct weft_pause *pause;        ///< [pauses] of the run's events
     uint32_t pauses;
+    const struct weft_follow *follow;
+    const struct weft_followed **last; ///< [lasts]: of frame, those to their receivers, by flow and arrival
+    uint64_t lasts;
     struct weft_arena *arena;
 };
 uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
@@ -28,7 +31,7 @@ uint32_t weft__why_flow_of(const struct weft_whys *y, uint32_t qp);
 /// Of the packet that completed a flow.
 struct weft__why_path {
     uint32_t flow, hops;
-    const struct weft_followed *end;
+    weft_time_ps from_ps, to_ps;                         ///< the time to be explained; to: its receiver has it
     const struct weft_followed *hop[WEFT__WHY_HOPS_MAX]; ///< the first one is the sender's
 };
 
@@ -55,6 +58,7 @@ struct weft__why_time {
 };
 struct weft__why_list {
     struct weft_arena *arena;
+    weft_time_ps at_ps, from_ps; ///< when the next part begins; what is before `from` does not count
     struct weft__why_time *part;
     uint32_t n, room;
 };
@@ -74,6 +78,14 @@ uint32_t weft__why_far_node(const struct weft_whys *y, uint32_t port);
 /// What a cell waits for at its port: others, or else `idle`.
 void weft__why_cells(const struct weft_whys *y, const struct weft__why_path *path, const struct weft_followed *cell,
                      weft_time_ps from, weft_time_ps to, enum weft_why_kind idle, struct weft__why_list *l);
+
+/// A flow's last packet that had come by then, back to its sender; its time is told from `from` on.
+enum weft_status weft__why_find_path(const struct weft_whys *y, uint32_t flow, weft_time_ps from, weft_time_ps to,
+                                     struct weft__why_path *ret_path, struct weft_error *ret_error);
+void weft__why_path_ports(const struct weft_whys *y, const struct weft__why_path *path, bool *ret_port);
+/// All of a path's parts, with names.
+void weft__why_path_parts(const struct weft_whys *y, const struct weft__why_path *path, struct weft_why_part **ret_part,
+                          uint32_t *ret_parts);
 
 /// From the flow's start until its critical packet is sent.
 void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *path, struct weft__why_list *l);

@@ -220,7 +220,7 @@ void weft__why_sender(const struct weft_whys *y, const struct weft__why_path *pa
         .port = hop->port,
         .priority = hop->priority,
         .qp = hop->qp,
-        .from_ps = y->run->workload->flow[path->flow].start_ps,
+        .from_ps = path->from_ps,
         .to_ps = hop->time_ps,
         .lost_ps = WEFT_TIME_NEVER,
         .list = l,

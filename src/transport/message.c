@@ -171,15 +171,17 @@ static void post(struct weft__at *at, struct weft__sending *s) {
     }
 }
 
-/// What a message is part of, as notes have it.
-static uint32_t op_of(const struct weft__at *at, const struct weft__sending *s, uint32_t m) {
-    if (s->sends) return s->sends->step[m % s->slots];
-    return weft__program_op(at->p, at->p->job->connection[s->connection - at->p->connection0].communicator);
+/// A message and what it is part of, for who follows the rank.
+static void note_fill(const struct weft__at *at, const struct weft__sending *s, uint32_t m) {
+    const struct weft__program *p = at->p;
+    uint32_t communicator = p->job->connection[s->connection - p->connection0].communicator;
+    weft__program_note(at, WEFT_RANK_FILLS, s->connection, m,
+                       s->sends ? s->sends->step[m % s->slots] : weft__program_op(p, communicator));
 }
 
 void weft__message_fill(struct weft__at *at, struct weft__sending *s, uint32_t bytes) {
     uint32_t m = s->filled++;
-    weft__program_note(at, WEFT_RANK_FILLS, s->connection, m, op_of(at, s, m));
+    if (__builtin_expect(at->p->log != NULL, 0)) note_fill(at, s, m);
     if (s->qp == WEFT_NONE) {
         fill_local(at, s, m, bytes);
         return;

@@ -131,7 +131,8 @@ void weft__lane_run(struct weft__at *at, uint32_t stream, uint32_t number) {
         weft_time_ps time = lane->timed ? 0 : weft_job_step_time(st->op, lane->bytes);
         if (time) {
             lane->timed = true;
-            weft__program_note(at, WEFT_RANK_STEPS, st->key0 + number, 0, weft__program_op(at->p, stream));
+            if (__builtin_expect(at->p->log != NULL, 0))
+                weft__program_note(at, WEFT_RANK_STEPS, st->key0 + number, 0, weft__program_op(at->p, stream));
             weft__timer_set(&at->node->timers, st->key0 + number, at->w->now_ps + time);
             return;
         }

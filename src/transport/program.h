@@ -143,7 +143,7 @@ struct weft__program {
     weft_time_ps *op_exposed_ps;           ///< waited for, computing nothing; 0 with overlap
     weft_time_ps *iteration_end_ps, *iteration_exposed_ps;
     struct weft__rank_log *log; ///< NULL: it is not followed
-    uint32_t key0, keys; ///< timers: its own, of the CPU streams of a schedule, then of its lanes
+    uint32_t key0, keys;        ///< timers: its own, of the CPU streams of a schedule, then of its lanes
 };
 
 /// What both ends know of a connection.
