@@ -316,6 +316,24 @@ static weft_time_ps shown_from(const struct weft_why_iteration *why, struct weft
     return time[why->steps - STEPS_SHOWN];
 }
 
+/// Part i of a message with all others of its kind and place, if it is the largest of them.
+static void print_together(const struct weft_why_iteration *why, const struct weft_why_step *s, uint32_t i) {
+    const struct weft_why_part *p = &s->part[i];
+    weft_time_ps time = 0;
+    uint32_t others = 0;
+    for (uint32_t k = 0; k < s->parts; k++) {
+        const struct weft_why_part *o = &s->part[k];
+        if (o->kind != p->kind || strcmp(o->where, p->where) != 0) continue;
+        if (o->time_ps > p->time_ps || (o->time_ps == p->time_ps && k < i)) return;
+        time += o->time_ps;
+        others += k != i;
+    }
+    char because_of[512];
+    snprintf(because_of, sizeof because_of, "%s", p->because_of);
+    if (others) snprintf(because_of, sizeof because_of, "%s, and %u more", p->because_of, others);
+    if (time * 100 >= why->time_ps) print_part("  ", weft_why_names[p->kind], p->where, because_of, time, why->time_ps);
+}
+
 static void print_step(const struct weft_why_iteration *why, const struct weft_why_step *s) {
     char part[32];
     weft_time_ps time = s->to_ps - s->from_ps;
@@ -325,11 +343,8 @@ static void print_step(const struct weft_why_iteration *why, const struct weft_w
     if (s->peer != WEFT_NONE) printf(", to rank %u", s->peer);
     if (s->flow != WEFT_NONE) printf(", message %u of flow %u", s->message, s->flow);
     putchar('\n');
-    for (uint32_t i = 0; s->what == WEFT_WHY_STEP_MESSAGE && i < s->parts; i++) {
-        const struct weft_why_part *p = &s->part[i];
-        if (p->time_ps * 100 < why->time_ps) continue;
-        print_part("  ", weft_why_names[p->kind], p->where, p->because_of, p->time_ps, why->time_ps);
-    }
+    for (uint32_t i = 0; s->what == WEFT_WHY_STEP_MESSAGE && i < s->parts; i++)
+        print_together(why, s, i);
 }
 
 static void print_short(const struct weft_why_iteration *why, uint32_t n, weft_time_ps time) {
