@@ -28,6 +28,9 @@ int plan_sonic(int argc, char **argv);
 /// weft plan fabric, which reads blueprints.
 int plan_fabric(int argc, char **argv);
 
+/// weft plan ecn, dcqcn, sfc, admission and buffers for a scenario.
+int plan_advice(const char *subject, int argc, char **argv);
+
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);
 /// Every value: the user's, else with `defaults` the table's own (one without is an error); then the table's check.

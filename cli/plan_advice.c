@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan ecn, dcqcn, admission, buffers, and sfc with --run or --out: values for the user's own scenario, a run of
+// it with what it has and one with the advice, and the advice as a scenario that stands on it.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "simulation.h"
+#include "weft/advice.h"
+#include "weft/result.h"
+
+#include "base/param.h"
+#include "base/units.h"
+
+static const char *run_text, *out_file;
+static const struct weft_cli_option own[] = {
+    {"run", "TIME|full|off", "run the scenario for so long with its own values and with the advice (default 5ms)",
+     &run_text, NULL},
+    {"out", "FILE", "write the advice to FILE, as a scenario with this one as its base", &out_file, NULL},
+    {0}};
+
+static const char *const about[] = {
+    [WEFT_ADVICE_ECN] = "Where queues begin to be marked, and how often: Kmin, Kmax, Pmax.",
+    [WEFT_ADVICE_DCQCN] = "Timers and steps of DCQCN at the senders.",
+    [WEFT_ADVICE_SFC] = "Threshold, pause and interval of Source Flow Control (IEEE P802.1Qdw).",
+    [WEFT_ADVICE_ADMISSION] = "How much the senders of one receiver may have under way.",
+    [WEFT_ADVICE_BUFFERS] = "Headroom, XOFF, XON and alpha of switch buffers.",
+};
+
+enum { METRICS_MAX = 256 };
+struct pair {
+    const char *name;
+    const char *part[4];
+    uint32_t parts;
+    enum { IN_TIME, IN_COUNT } unit;
+    double value[2]; ///< as it is, with the advice
+};
+
+struct advising {
+    enum weft_advice_subject subject;
+    const struct weft_cli_options *o;
+    struct weft_scenario_file *file[2];
+    const char *variant; ///< "" if the file has none
+    uint32_t number;
+    struct weft_advice advice;
+    const char *until; ///< of both runs; NULL: as the scenario says
+    bool run;
+    struct pair pair[METRICS_MAX];
+    uint32_t pairs;
+};
+
+/// A row that would change nothing.
+static bool is_same(const struct weft_advice_row *r) {
+    return r->current && !strcmp(r->current, r->recommended);
+}
+
+// --- the runs -----------------------------------------------------------------------------------------------------
+
+static void add_pair(struct advising *a, const char *name, uint32_t unit, const char *p0, const char *p1,
+                     const char *p2, const char *p3) {
+    if (a->pairs == METRICS_MAX) return;
+    const char *part[4] = {p0, p1, p2, p3};
+    struct pair *pair = &a->pair[a->pairs++];
+    *pair = (struct pair){.name = name, .unit = unit};
+    while (pair->parts < 4 && part[pair->parts]) {
+        pair->part[pair->parts] = part[pair->parts];
+        pair->parts++;
+    }
+}
+
+/// What both runs are compared by: each group of flows, jobs, and the network.
+static void list_pairs(struct advising *a, const struct weft_workload *w, struct weft_arena *arena) {
+    for (uint32_t g = 0; g < w->groups && g < 40; g++) {
+        const char *group = weft_arena_text(arena, w->group[g]);
+        add_pair(a, weft_arena_format(arena, "%s: flows done", group), IN_COUNT, "groups", group, "finished", NULL);
+        add_pair(a, weft_arena_format(arena, "%s: completion, mean", group), IN_TIME, "groups", group, "fct_ps",
+                 "mean");
+        add_pair(a, weft_arena_format(arena, "%s: completion, p99", group), IN_TIME, "groups", group, "fct_ps", "p99");
+    }
+    for (uint32_t j = 0; j < w->jobs && j < 20; j++) {
+        const char *group = weft_arena_text(arena, w->group[w->job[j].group]);
+        add_pair(a, weft_arena_format(arena, "%s: iteration", group), IN_TIME, "jobs", group, "iteration_ps", NULL);
+    }
+    static const char *const counters[][2] = {{"pause frames", "pfc_xoff_frames"},
+                                              {"packets marked", "ecn_marked"},
+                                              {"CNPs", "cnp"},
+                                              {"SFC messages", "sfc_messages"}};
+    for (unsigned i = 0; i < sizeof counters / sizeof *counters; i++)
+        add_pair(a, counters[i][0], IN_COUNT, "counters", counters[i][1], NULL, NULL);
+    add_pair(a, "paused, all ports", IN_TIME, "counters", "pfc_paused_ps", NULL, NULL);
+    add_pair(a, "dropped, lossy", IN_COUNT, "counters", "drops", "buffer_full", NULL);
+    add_pair(a, "dropped, headroom full", IN_COUNT, "counters", "drops", "headroom_exhausted", NULL);
+}
+
+static enum weft_status run_one(struct advising *a, uint32_t which, struct weft_error *ret_error) {
+    struct weft_cli_simulation sim = {0};
+    struct weft_run run;
+    enum weft_status status = weft_cli_simulation_init(&sim, a->file[which], a->number, ret_error);
+    if (!status) {
+        sim.scenario->capture.ports = ""; // both would write the same file
+        if (!which) list_pairs(a, sim.workload, a->o->arena);
+        status = weft_cli_simulation_run(&sim, a->o, which ? "with the advice" : "as it is", &run, ret_error);
+    }
+    if (!status || status == WEFT_ERROR_STALL) {
+        struct weft_result_finder finder = weft_result_finder(&run, sim.arena);
+        for (uint32_t i = 0; i < a->pairs; i++) {
+            struct weft_result_found found = weft_result_find(&finder, a->pair[i].part, a->pair[i].parts);
+            a->pair[i].value[which] = found.column ? weft_result_number(&found.value) : (double)NAN;
+        }
+        status = WEFT_OK;
+    }
+    weft_cli_simulation_deinit(&sim);
+    return status;
+}
+
+static enum weft_status set(struct weft_scenario_file *file, const char *path, const char *value,
+                            struct weft_arena *arena, struct weft_error *ret_error) {
+    return weft_scenario_file_set(file, weft_arena_format(arena, "%s=%s", path, *value ? value : "\"\""), ret_error);
+}
+
+/// The second file has the advice; a model of another kind before its parameters.
+static enum weft_status run_both(struct advising *a, struct weft_error *ret_error) {
+    enum weft_status status = WEFT_OK;
+    for (uint32_t which = 0; which < 2 && !status && a->until; which++)
+        status = set(a->file[which], "run.until", a->until, a->o->arena, ret_error);
+    for (uint32_t i = 0; i < a->advice.rows && !status; i++)
+        if (!is_same(&a->advice.row[i]))
+            status = set(a->file[1], a->advice.row[i].path, a->advice.row[i].recommended, a->o->arena, ret_error);
+    if (!a->run) { // the advice must fit the scenario all the same
+        struct weft_cli_simulation sim = {0};
+        if (!status) status = weft_cli_simulation_init(&sim, a->file[1], a->number, ret_error);
+        weft_cli_simulation_deinit(&sim);
+        return status;
+    }
+    weft_cli_catch_interrupt();
+    for (uint32_t which = 0; which < 2 && !status; which++)
+        status = run_one(a, which, ret_error);
+    return status;
+}
+
+// --- the patch ----------------------------------------------------------------------------------------------------
+
+/// The scenario as seen from the folder of the patch: by its name there, else by its whole path; a blueprint by name.
+static const char *base_of(const struct advising *a) {
+    const char *operand = a->o->operand[0], *out = out_file, *slash = strrchr(out, '/');
+    struct weft_arena *arena = a->o->arena;
+    char *path = realpath(operand, NULL);
+    char *folder = realpath(slash ? weft_arena_format(arena, "%.*s/", (int)(slash - out), out) : ".", NULL);
+    const char *base = operand;
+    if (path && folder) {
+        size_t n = strlen(folder);
+        bool beside = !strncmp(path, folder, n) && path[n] == '/';
+        base = weft_arena_text(arena, beside ? path + n + 1 : path);
+    }
+    free(path);
+    free(folder);
+    return base;
+}
+
+static void write_settings(FILE *file, const struct advising *a, int indent) {
+    for (uint32_t i = 0; i < a->o->settings; i++) {
+        const char *text = a->o->setting[i];
+        fprintf(file, "%*s%.*s: %s\n", indent, "", (int)strcspn(text, "="), text, text + strcspn(text, "=") + 1);
+    }
+    for (uint32_t i = 0; i < a->advice.rows; i++) {
+        const struct weft_advice_row *r = &a->advice.row[i];
+        if (!is_same(r))
+            fprintf(file, "%*s%s: %s # was %s\n", indent, "", r->path, *r->recommended ? r->recommended : "\"\"",
+                    r->current ? r->current : "not in force");
+    }
+}
+
+/// A variant of the base would hold over top-level keys, so what is said is said of the variant.
+static void write_patch(FILE *file, const void *context) {
+    const struct advising *a = context;
+    const char *slash = strchr(a->variant, '/'); // of case and variant
+    bool cases = *weft_scenario_variant_case(a->file[0], a->number);
+    fprintf(file, "# Advice of weft plan %s", weft_advice_names[a->subject]);
+    fprintf(file, "%s%s%s\nbase: \"%s\"\n", *a->variant ? ", variant " : "", a->variant, "", base_of(a));
+    if (!*a->variant) {
+        write_settings(file, a, 0);
+    } else if (cases && slash) {
+        fprintf(file, "cases:\n  \"%.*s\":\n    variants:\n      \"%s\":\n", (int)(slash - a->variant), a->variant,
+                slash + 1);
+        write_settings(file, a, 8);
+    } else if (cases) {
+        fprintf(file, "cases:\n  \"%s\":\n", a->variant);
+        write_settings(file, a, 4);
+    } else {
+        fprintf(file, "variants:\n  \"%s\":\n", a->variant);
+        write_settings(file, a, 4);
+    }
+}
+
+// --- output -------------------------------------------------------------------------------------------------------
+
+static const char *value_text(const struct advising *a, const struct pair *p, uint32_t which) {
+    char text[64];
+    if (isnan(p->value[which])) return "-";
+    if (p->unit == IN_COUNT) return weft_arena_format(a->o->arena, "%.0f", p->value[which]);
+    weft_format_time((weft_time_ps)p->value[which], text, sizeof text);
+    return weft_arena_text(a->o->arena, text);
+}
+
+static const char *change_text(const struct advising *a, const struct pair *p) {
+    if (isnan(p->value[0]) || isnan(p->value[1]) || !(p->value[0] > 0)) return "";
+    double change = 100 * (p->value[1] / p->value[0] - 1);
+    return fabs(change) < 0.05 ? "same" : weft_arena_format(a->o->arena, "%+.1f%%", change);
+}
+
+static void print_runs(const struct advising *a) {
+    const char *title = a->until ? weft_arena_format(a->o->arena, "run for %s", a->until) : "run to its end";
+    printf("\n%-32s %14s %14s\n", title, "as it is", "as advised");
+    for (uint32_t i = 0; i < a->pairs; i++) {
+        const struct pair *p = &a->pair[i];
+        if (p->unit == IN_COUNT && !(p->value[0] > 0) && !(p->value[1] > 0)) continue;
+        printf("  %-30s %14s %14s  %s\n", p->name, value_text(a, p, 0), value_text(a, p, 1), change_text(a, p));
+    }
+    puts("Completion is of flows that are done.");
+    puts(
+        "One run each, one seed: a difference of a few per cent may be noise (weft sweep --seeds compares over seeds)");
+}
+
+static void print_text(const struct advising *a) {
+    const struct weft_advice *v = &a->advice;
+    printf("advice on %s%s%s, from %s\n", weft_advice_names[a->subject], *a->variant ? ", variant " : "", a->variant,
+           a->o->operand[0]);
+    for (uint32_t i = 0; i < v->facts; i++)
+        printf("  %-14s %s\n", v->fact[i].name, v->fact[i].text);
+    for (uint32_t i = 0; i < v->findings; i++)
+        printf("%swrong: %s\n", i ? "" : "\n", v->finding[i]);
+    for (uint32_t i = 0; i < v->rows; i++) {
+        const struct weft_advice_row *r = &v->row[i];
+        printf("\n%s: %s%s%s%s\n", r->path, *r->recommended ? r->recommended : "\"\"",
+               is_same(r) ? " as it is" : ", now ",
+               is_same(r)   ? ""
+               : r->current ? r->current
+                            : "not in force",
+               "");
+        if (*r->formula) printf("  formula  %s\n", r->formula);
+        if (*r->source) printf("  source   %s\n", r->source);
+        if (*r->margin) printf("  margin   %s\n", r->margin);
+    }
+    if (a->run) print_runs(a);
+}
+
+static void json_rows(struct weft__json *j, const struct weft_advice *v) {
+    weft__json_key(j, "values");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < v->rows; i++) {
+        const struct weft_advice_row *r = &v->row[i];
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "path", r->path);
+        if (r->current) weft__json_key_string(j, "current", r->current);
+        weft__json_key_string(j, "recommended", r->recommended);
+        weft__json_key_string(j, "formula", r->formula);
+        weft__json_key_string(j, "source", r->source);
+        weft__json_key_string(j, "margin", r->margin);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void json_runs(struct weft__json *j, const struct advising *a) {
+    weft__json_key(j, "runs");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < a->pairs; i++) {
+        const struct pair *p = &a->pair[i];
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "metric", p->name);
+        weft__json_key_string(j, "unit", p->unit == IN_TIME ? "ps" : "count");
+        weft__json_key_real(j, "current", p->value[0]);
+        weft__json_key_real(j, "recommended", p->value[1]);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void print_json(const struct advising *a) {
+    const struct weft_advice *v = &a->advice;
+    struct weft__json j = {.file = stdout};
+    weft__json_begin_object(&j);
+    weft__json_key_string(&j, "plan", weft_advice_names[a->subject]);
+    weft__json_key_string(&j, "variant", a->variant);
+    weft__json_key(&j, "facts");
+    weft__json_begin_object(&j);
+    for (uint32_t i = 0; i < v->facts; i++)
+        weft__json_key_string(&j, v->fact[i].name, v->fact[i].text);
+    weft__json_end_object(&j);
+    weft__json_key(&j, "findings");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < v->findings; i++)
+        weft__json_string(&j, v->finding[i]);
+    weft__json_end_array(&j);
+    json_rows(&j, v);
+    if (a->run) {
+        weft__json_key_string(&j, "run_until", a->until ? a->until : "");
+        json_runs(&j, a);
+    }
+    weft__json_end_object(&j);
+    putchar('\n');
+}
+
+// --- the command --------------------------------------------------------------------------------------------------
+
+/// How long both run: no longer than the scenario itself says.
+static enum weft_status read_run(struct advising *a, weft_time_ps own_until, struct weft_error *ret_error) {
+    const char *text = run_text ? run_text : "5ms";
+    char why[160];
+    uint64_t time;
+    a->run = strcmp(text, "off") != 0;
+    if (!a->run || !strcmp(text, "full")) return WEFT_OK;
+    if (!weft__quantity_parse(WEFT__TIME, text, &time, why, sizeof why) || !time)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, WEFT_NOWHERE,
+                              "--run: '%s' is not understood; expected a time such as 5ms, full or off", text);
+    if (time < own_until) a->until = text;
+    return WEFT_OK;
+}
+
+static enum weft_status advise(struct advising *a, struct weft_error *ret_error) {
+    const struct weft_cli_options *o = a->o;
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = WEFT_OK;
+    for (uint32_t which = 0; which < 2 && !status; which++)
+        status = weft_scenario_file_read(o->operand[0], o->setting, o->settings, &a->file[which], ret_error);
+    if (!status) status = weft_cli_variant(o, a->file[0], &a->number, ret_error);
+    if (!status && out_file) status = weft_cli_can_replace_file("--out", out_file, ret_error);
+    if (!status) status = weft_cli_simulation_init(&sim, a->file[0], a->number, ret_error);
+    if (!status) {
+        a->variant = weft_arena_text(o->arena, sim.scenario->variant);
+        status = read_run(a, sim.scenario->run.until_ps, ret_error);
+    }
+    if (!status)
+        status = weft_advise(a->subject, sim.scenario, sim.topology, sim.workload, o->arena, &a->advice, ret_error);
+    weft_cli_simulation_deinit(&sim);
+    if (!status) status = run_both(a, ret_error);
+    if (!status && out_file) status = weft_cli_replace_file(out_file, write_patch, a, ret_error);
+    if (status) return status;
+    (o->json ? print_json : print_text)(a);
+    return WEFT_OK;
+}
+
+int plan_advice(const char *subject, int argc, char **argv) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
+    struct advising a = {.variant = ""};
+    while (strcmp(weft_advice_names[a.subject], subject))
+        a.subject++;
+    struct weft_cli_command command = {
+        .name = weft_arena_format(arena, "plan %s", subject),
+        .operands = "SCENARIO",
+        .about = weft_arena_format(
+            arena,
+            "%s For the cables, rates, buffers and the\n"
+            "incast of a scenario: values with formula, source and margin, what is wrong with those in force, and a\n"
+            "run of the scenario with both. --out FILE writes the advice as a scenario that stands on this one.\n"
+            "docs/advice.md explains it.",
+            about[a.subject]),
+        .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+        .operands_min = 1,
+        .operands_max = 1,
+        .option = own,
+    };
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        a.o = &o;
+        status = (int)advise(&a, &error);
+        if (error.status) status = weft_cli_fail(&error);
+    }
+    for (uint32_t which = 0; which < 2; which++)
+        weft_scenario_file_free(a.file[which]);
+    weft_cli_options_deinit(&o);
+    weft_arena_free(arena);
+    return status;
+}

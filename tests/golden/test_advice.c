@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft plan ecn, dcqcn, sfc, admission and buffers on scenarios of a user: what they find, that both runs are of the
+// scenario and of the patch, and what they refuse.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+static const char incast[] = "name: mine\n"
+                             "topology: {kind: leaf_spine, leaves: 4, spines: 2, hosts_per_leaf: 8, rate: 100Gbps}\n"
+                             "switch:\n"
+                             "  buffer: {kind: dynamic, total: 8MB, alpha: 1/8, headroom: 20KB}\n"
+                             "  aqm: {kind: wred, min: 2MB, max: 4MB}\n"
+                             "host: {cc: {kind: dcqcn, min_rate: 10Gbps}}\n"
+                             "workload:\n"
+                             "  - {kind: incast, sources: \"host-8..23\", dst: host-0, size: 100KB, group: incast}\n"
+                             "variants: {plain: {}, tagged: {switch.aqm.max: 5MB}}\n";
+
+static int set_up(void **state) {
+    static struct fixture f;
+    strcpy(f.dir, "/tmp/weft-advice-XXXXXX");
+    assert_non_null(mkdtemp(f.dir));
+    write_text(&f, "s.yaml", incast);
+    write_text(&f, "alone.yaml",
+               "name: alone\ntopology: {kind: single, hosts: 4}\n"
+               "workload: [{kind: flow, src: host-1, dst: host-0, size: 1MB}]\n");
+    write_text(&f, "cells.yaml",
+               "name: cells\ntopology: {kind: dsf_l1_zone, rdsws: 8}\n"
+               "workload: [{kind: incast, sources: \"host-1..3\", dst: host-0, size: 1MB}]\n");
+    *state = &f;
+    return 0;
+}
+
+static json_t *parse(const struct fixture *f) {
+    json_error_t error;
+    json_t *json = json_loads(f->out, 0, &error);
+    if (!json) fail_msg("%s: %s", error.text, f->out);
+    return json;
+}
+
+static const char *recommended(const json_t *json, const char *path) {
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(json, "values"), i,
+                       value) if (!strcmp(json_string_value(json_object_get(value, "path")),
+                                          path)) return json_string_value(json_object_get(value, "recommended"));
+    fail_msg("no value for %s", path);
+    return NULL;
+}
+
+static double measured(const json_t *json, const char *metric, const char *which) {
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(json, "runs"), i,
+                       value) if (!strcmp(json_string_value(json_object_get(value, "metric")),
+                                          metric)) return json_number_value(json_object_get(value, which));
+    fail_msg("no metric %s", metric);
+    return 0;
+}
+
+static void test_wrong_values_are_found(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "plan ecn s.yaml --variant plain --run off"), 0);
+    assert_non_null(strstr(f->out, "incast         16 to 1: host-0, queue of leaf-0"));
+    assert_non_null(strstr(f->out, "inputs         2 of 10 ports"));
+    assert_non_null(strstr(f->out, "wrong: ECN begins at Kmin 2MB, above the XOFF of all inputs"));
+    assert_int_equal(weft(f, "plan buffers s.yaml --variant plain --run off"), 0);
+    assert_non_null(strstr(f->out, "wrong: XOFF leaves 20KB of headroom for leaf -> spine"));
+    assert_non_null(strstr(f->out, "wrong: alpha 0.125 pauses one congested group at"));
+    assert_int_equal(weft(f, "plan dcqcn s.yaml --variant plain --run off"), 0);
+    assert_non_null(strstr(f->out, "wrong: min_rate 10Gbps x 16 flows is more than 100Gbps"));
+    assert_non_null(strstr(f->out, "host.cc.min_rate: 100Mbps, now 10Gbps"));
+    assert_int_equal(weft(f, "plan sfc s.yaml --variant plain --run off"), 0);
+    assert_non_null(strstr(f->out, "wrong: switch.sfc is none"));
+    assert_int_equal(weft(f, "plan admission s.yaml --variant plain --run off"), 0);
+    assert_non_null(strstr(f->out, "of each sender at most: all that a flow has"));
+}
+
+/// Good values are not called wrong.
+static void test_good_values_are_left(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "plan ecn s.yaml --variant plain --run off --set switch.aqm.min=20KB --set "
+                             "switch.aqm.max=80KB --set switch.buffer.headroom=60KB --set switch.buffer.alpha=1"),
+                     0);
+    assert_null(strstr(f->out, "wrong:"));
+    assert_int_equal(weft(f, "plan buffers s.yaml --variant plain --run off --set switch.aqm.min=20KB --set "
+                             "switch.aqm.max=80KB --set switch.buffer.headroom=60KB --set switch.buffer.alpha=1"),
+                     0);
+    assert_null(strstr(f->out, "wrong:"));
+}
+
+/// The patch is a scenario, with the result that the advice was shown with, whatever the variant of the base says.
+static void assert_patch(struct fixture *f, const char *subject) {
+    char line[256];
+    snprintf(line, sizeof line, "plan %s s.yaml --variant tagged --run full --json --quiet --out patch-%s.yaml",
+             subject, subject);
+    assert_int_equal(weft(f, line), 0);
+    json_t *plan = parse(f);
+    assert_true(json_array_size(json_object_get(plan, "values")) > 0);
+    snprintf(line, sizeof line, "run patch-%s.yaml --variant tagged --json --quiet", subject);
+    assert_int_equal(weft(f, line), 0);
+    json_t *run = parse(f);
+    const json_t *group = json_object_get(json_object_get(run, "groups"), "incast");
+    double mean = json_number_value(json_object_get(json_object_get(group, "fct_ps"), "mean"));
+    assert_true(mean > 0);
+    assert_true(mean == measured(plan, "incast: completion, mean", "recommended"));
+    json_decref(run);
+    json_decref(plan);
+}
+
+static void test_patches(void **state) {
+    assert_patch(*state, "ecn");
+    assert_patch(*state, "dcqcn");
+    assert_patch(*state, "sfc");
+    assert_patch(*state, "admission");
+    assert_patch(*state, "buffers");
+}
+
+/// With headroom and alpha as advised the incast pauses nobody and loses nothing.
+static void test_advice_helps(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "plan buffers s.yaml --variant plain --set workload.0.size=500KB --json --quiet"), 0);
+    json_t *plan = parse(f);
+    assert_string_equal(recommended(plan, "switch.buffer.headroom"), "46KB"); // 45382 B by weft plan pfc
+    assert_true(measured(plan, "pause frames", "recommended") < measured(plan, "pause frames", "current"));
+    json_decref(plan);
+}
+
+static void test_refused(void **state) {
+    struct fixture *f = *state;
+    assert_int_equal(weft(f, "plan ecn alone.yaml --out none.yaml"), 2);
+    assert_non_null(strstr(f->err, "alone.yaml:3:"));
+    assert_non_null(strstr(f->err, "no host has two senders; expected an incast"));
+    assert_int_equal(weft(f, "plan buffers cells.yaml --out none.yaml"), 2);
+    assert_non_null(strstr(f->err, "is no Ethernet switch; expected one"));
+    assert_int_equal(weft(f, "plan buffers s.yaml --set switch.pfc.priorities=none --out none.yaml"), 2);
+    assert_non_null(strstr(f->err, "no lossless priority; expected one"));
+    assert_int_equal(weft(f, "plan dcqcn s.yaml --set host.cc=swift --out none.yaml"), 2);
+    assert_non_null(strstr(f->err, "is no DCQCN"));
+    assert_int_equal(weft(f, "plan ecn s.yaml --run soon --out none.yaml"), 2);
+    assert_non_null(strstr(f->err, "expected a time such as 5ms, full or off"));
+    assert_int_equal(weft(f, "plan ecn missing.yaml --out none.yaml"), 2);
+    assert_int_equal(weft(f, "plan ecn"), 2);
+    assert_int_equal(weft(f, "plan ecn s.yaml --variant other"), 2);
+    char path[128];
+    snprintf(path, sizeof path, "%s/none.yaml", f->dir);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_values_are_found),
+        cmocka_unit_test(test_good_values_are_left),
+        cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_advice_helps),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, remove_folder);
+}
