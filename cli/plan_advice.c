@@ -221,7 +221,7 @@ static void print_runs(const struct advising *a) {
     }
     puts("Completion is of flows that are done.");
     puts(
-        "One run each, one seed: a difference of a few per cent may be noise (weft sweep --seeds compares over seeds)");
+        "One run each, one seed: a difference of a few per cent may be noise (weft tune compares over seeds)");
 }
 
 static void print_text(const struct advising *a) {

@@ -3,7 +3,6 @@
 // sweep says is made of those files, on one machine or of many.
 #include "sweep.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,15 +194,6 @@ static void mention_known(const struct sweep *s) {
     if (known && !s->o->quiet && !merge) fprintf(stderr, "weft: %u of %u runs are there already\n", known, s->owned);
 }
 
-/// Nothing is left to go on with.
-static void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (*entry->d_name != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(path);
-}
-
 static enum weft_status sweep_all(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {
     enum weft_status status = sweep_prepare(s, !merge, ret_error);
     if (!status) mention_known(s);
@@ -243,9 +233,7 @@ static enum weft_status sweep(const struct weft_cli_options *o, const struct wef
     s.r.column = weft_sweep_columns(o->arena, &s.r.columns);
     status = add_metrics(&s, ret_error);
     if (!status) status = sweep_all(&s, jobs, ret_error);
-    bool goes_on = s.lock >= 0 && status && status != WEFT_ERROR_STALL && status != WEFT_ERROR_INPUT;
-    if (s.passing && s.folder && !goes_on) remove_folder(s.folder);
-    if (s.lock >= 0) close(s.lock);
+    sweep_end(&s, status);
     return status;
 }
 
