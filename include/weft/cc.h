@@ -5,6 +5,7 @@
 #define WEFT_CC_H
 
 #include "weft/model.h"
+#include "weft/telemetry.h"
 
 /// What a queue pair is told. `now_ps` never goes back for one state.
 struct weft_cc_fact {
@@ -15,6 +16,9 @@ struct weft_cc_fact {
     uint32_t timeouts;     ///< on_loss: in a row, without anything acknowledged; 0: it was a NAK
     weft_time_ps rtt_ps;   ///< on_ack: of the acknowledged packet; on_loss: age of what is lost; 0: it was not measured
     bool local;            ///< on_ack: rtt_ps is only a wait in the sender's own hardware, and measured if 0
+    bool marked;           ///< on_ack: the acknowledgement says that its data was marked
+    weft_bytes flight_bytes;                ///< payload sent and not acknowledged, in whole packets
+    const struct weft_telemetry *telemetry; ///< on_ack: of the data's path; NULL: none came
 };
 
 /// What it answers. The caller fills it with the answer in force before each call; the model changes what it wants.
@@ -34,6 +38,9 @@ struct weft_cc_ops {
     void (*on_loss)(void *state, const void *conf, const struct weft_cc_fact *, struct weft_cc_act *);  ///< optional
     /// Required. NULL, or which invariant is broken.
     const char *(*check)(const void *state, const void *conf, const struct weft_cc_act *);
+    bool wants_marks; ///< goes by fact.marked: needs a transport whose acknowledgements say so
+    /// Optional. Data packets collect telemetry, and acknowledgements bring it back; so much longer is each frame.
+    weft_bytes (*telemetry_bytes)(const void *conf);
 };
 
 #endif

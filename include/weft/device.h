@@ -3,7 +3,7 @@
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 
-#include "weft/model.h"
+#include "weft/cc.h"
 #include "weft/packet.h"
 
 /// Priority-based flow control, IEEE 802.1Q clause 36 and 802.1Qbb; the same at switches and NICs.
@@ -117,9 +117,21 @@ struct weft_host_conf {
 };
 extern const struct weft_param_table weft_host_table;
 
+/// Its data packets collect telemetry.
+static inline bool weft_host_collects(const struct weft_host_conf *c) {
+    return c->cc.model && ((const struct weft_cc_ops *)c->cc.model->ops)->telemetry_bytes;
+}
+
+/// Room for telemetry in each of its frames; 0: they collect none.
+static inline uint32_t weft_host_telemetry_bytes(const struct weft_host_conf *c) {
+    if (!weft_host_collects(c)) return 0;
+    return (uint32_t)((const struct weft_cc_ops *)c->cc.model->ops)->telemetry_bytes(c->cc.conf);
+}
+
 /// What the host's frames have more than those of untagged RoCEv2, whose sizes are in packet.h.
 static inline uint32_t weft_host_framing_bytes(const struct weft_host_conf *c) {
-    return (c->roce == WEFT_ROCE_V1 ? WEFT_FRAME_GRH : 0u) + (c->vlan ? WEFT_FRAME_TAG : 0u);
+    return (c->roce == WEFT_ROCE_V1 ? WEFT_FRAME_GRH : 0u) + (c->vlan ? WEFT_FRAME_TAG : 0u) +
+           weft_host_telemetry_bytes(c);
 }
 
 /// LLDP with DCBX, IEEE 802.1AB and 802.1Q clause 38; the same at switches and NICs. What is said of PFC is

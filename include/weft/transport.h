@@ -87,6 +87,7 @@ struct weft_transport_news {
     uint32_t acked;        ///< packets newly acknowledged
     bool lost;             ///< the congestion control is to know
     bool moved;            ///< it may be able to send now
+    bool marked;           ///< the caller's: the control packet has the echo of a mark
 };
 
 /// A control packet, which goes against the data; kind 0: none.
@@ -131,6 +132,7 @@ struct weft_transport_ops {
     size_t (*receiver_size)(const void *conf, const struct weft_qp_conf *qp); ///< optional; likewise
     /// What is lost for good, such as a clear-to-send, is repeated after this long; WEFT_TIME_NEVER: it is not.
     weft_time_ps (*patience)(const void *conf);
+    bool (*echoes)(const void *conf); ///< optional; acknowledgements say whether their data was marked
     /// NULL, or which invariant of an end is broken.
     const char *(*check_sender)(const struct weft_qp_sender *s, const struct weft_transport_fact *fact);
     const char *(*check_receiver)(const struct weft_qp_receiver *r, const struct weft_transport_fact *fact);

@@ -33,6 +33,7 @@ struct weft__network {
         uint32_t *send, *receive;             ///< queue pairs that each host sends, or receives
     } qp_lists;
     bool made;                           ///< the devices are
+    bool telemetry;                      ///< some host's packets collect it
     struct weft__gpu **gpu;              ///< of a host, NULL if it is in no job; NULL: there is no job
     const struct weft__lldp_frame *lldp; ///< of every port; NULL: nobody speaks LLDP
     struct weft__capture *capture;       ///< NULL: none

@@ -148,9 +148,29 @@ static inline void follow(struct weft__port *port, weft_time_ps now, const struc
         *weft__follow_add(port->follow) = one;
 }
 
+/// The packet, whose bytes are still among those queued and already among those sent, collects what is left of both.
+static void note_telemetry(const struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet) {
+    struct weft_telemetry *t = (struct weft_telemetry *)weft__side_of(w, packet)->user;
+    uint64_t queued = 0, packets = 0, sent = 0;
+    if (t->hops == WEFT_TELEMETRY_HOPS) return;
+    for (uint32_t p = 0; p < WEFT_PRIORITIES; p++) {
+        queued += port->queue[p].bytes;
+        sent += port->queue[p].tx_bytes;
+        packets += port->queue[p].tx_packets;
+    }
+    uint64_t overhead = port->wire ? port->wire->conf->overhead_bytes : WEFT_WIRE_OVERHEAD;
+    t->time_ps[t->hops] = w->now_ps;
+    t->queue_bytes[t->hops] = (uint32_t)(queued - packet->bytes);
+    t->sent_bytes[t->hops] = (uint32_t)(sent - packet->bytes + (packets - 1) * overhead);
+    t->rate_mbps[t->hops] = (uint32_t)(port->speed.byte_den * 8000000 / port->speed.byte_num);
+    t->path = (uint16_t)(t->path ^ (port->id + 1) * (uint32_t)(t->hops + 1));
+    t->hops++;
+}
+
 bool weft__port_transmit_special(struct weft__port *port, struct weft__worker *w, const struct weft_packet *packet,
                                  weft_time_ps time, weft_time_ps delay) {
     weft_time_ps now = w->now_ps, last_bit = port->busy_until_ps - port->gap_ps;
+    if (port->telemetry && packet->side && packet->kind == WEFT_PACKET_DATA) note_telemetry(port, w, packet);
     if (port->wire) last_bit = weft__wire_take(port, now, packet->bytes);
     if (port->members) last_bit = weft__members_take(port, now, packet, time);
     uint32_t psn = weft__side_psn(w, packet); // what is lost has no record any more

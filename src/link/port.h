@@ -100,7 +100,7 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults, a tap, members or a wire of its own, counts flows or follows some
+    bool special;               ///< has faults, a tap, members or a wire of its own, counts flows, follows some or notes telemetry
     uint8_t lossless;           ///< priorities that we pause the peer for
     uint8_t ready;              ///< priorities whose FIFO holds something
     // lines 2 to 9: one a priority
@@ -115,6 +115,7 @@ struct weft__port {
     struct weft__lldp *lldp;          ///< NULL: sends none
     struct weft__members *members;    ///< NULL: no Hyperport
     struct weft__port_wire *wire;     ///< NULL: that of IEEE 802.3
+    bool telemetry;                   ///< notes it in packets that collect it
     bool until_resume;                ///< pauses received last until they are ended
     uint8_t obeyed;                   ///< priorities that the peer may pause
     struct weft_counters *counters;   ///< [WEFT_PRIORITIES]; what is not in queue[]

@@ -141,6 +141,11 @@ static enum weft_status check_hosts_alike(const struct weft_scenario *scenario, 
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
                                   "host.data_header of %s is not that of %s; expected the same at all hosts",
                                   t->node[t->host[h]].name, t->node[t->host[0]].name);
+        if (weft_host_collects(&device->host) != weft_host_collects(first) ||
+            weft_host_telemetry_bytes(&device->host) != weft_host_telemetry_bytes(first))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->host.cc.place,
+                                  "host.cc of %s collects telemetry unlike that of %s; expected the same at all hosts",
+                                  t->node[t->host[h]].name, t->node[t->host[0]].name);
         if (device->host.roce == first->roce && device->host.vlan == first->vlan) continue;
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, device->place,
                               "host.roce and host.vlan of %s are not those of %s; expected the same at all hosts",
@@ -174,12 +179,29 @@ static enum weft_status check_roce_v1(const struct weft_scenario *scenario, cons
     return WEFT_OK;
 }
 
+/// Telemetry is beside packets: cells do not take it along, and a capture has no form for it.
+static enum weft_status check_telemetry(const struct weft_scenario *scenario, const struct weft_topology *t,
+                                        const struct weft_model_conf *cc, struct weft_error *ret_error) {
+    if (*scenario->capture.ports)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, scenario->capture_place,
+                              "capture: host.cc %s collects telemetry, for which captures have no form; expected "
+                              "another cc, or no capture",
+                              cc->model->name);
+    for (uint32_t n = 0; n < t->nodes; n++)
+        if (t->node[n].role != WEFT_NODE_HOST && !weft__box_of(&t->node[n])->takes_routes)
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, cc->place,
+                                  "host.cc: %s needs Ethernet switches, which note telemetry; %s is none",
+                                  cc->model->name, t->node[n].name);
+    return WEFT_OK;
+}
+
 /// What frames say of themselves, and who reads it.
 static enum weft_status check_framing(const struct weft_scenario *scenario, const struct weft_topology *t,
                                       struct weft_error *ret_error) {
     if (!t->hosts) return WEFT_OK;
     const struct weft_host_conf *host = &weft_scenario_device(scenario, t->node[t->host[0]].name)->host;
     enum weft_status status = check_hosts_alike(scenario, t, ret_error);
+    if (!status && weft_host_collects(host)) status = check_telemetry(scenario, t, &host->cc, ret_error);
     for (uint32_t i = 0; i < t->switches && !status; i++) {
         uint32_t n = t->switch_node[i];
         const struct weft_device_conf *device = weft_scenario_device(scenario, t->node[n].name);

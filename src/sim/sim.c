@@ -108,7 +108,8 @@ static void connect_port(struct weft__network *net, uint32_t port) {
         weft__port_count_flows(own, net->scenario->run.flow_bytes_min);
     own->trace = weft__network_trace(net, info->node);
     own->follow = weft__network_follow(net, info->node);
-    own->special |= own->follow != NULL;
+    own->telemetry = net->telemetry && t->node[info->node].role == WEFT_NODE_SWITCH;
+    own->special |= own->follow != NULL || own->telemetry;
     own->lldp = weft__lldp_new(net, port, arena);
 }
 
@@ -535,6 +536,8 @@ static bool is_ordered(const struct weft__network *net) {
 static enum weft_status assemble(struct weft__run *run, struct weft_error *ret_error) {
     struct weft__network *net = &run->net;
     net->device = weft_device_confs(net->scenario, net->topology, net->arena_switch);
+    for (uint32_t h = 0; h < net->topology->hosts; h++)
+        net->telemetry |= weft_host_collects(&net->device[net->topology->host[h]]->host);
     net->sfc_pause_ps = weft__sfc_pause_max(net->topology, net->device);
     net->lldp = weft__lldp_frames(net->topology, net->device, net->arena_switch);
     make_queue_pairs(net);

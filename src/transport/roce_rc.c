@@ -69,6 +69,10 @@ static weft_time_ps roce_rc_patience(const void *conf) {
     return ((const struct weft__roce_rc_conf *)conf)->timeout_ps;
 }
 
+static bool roce_rc_echoes(const void *conf) {
+    return ((const struct weft__roce_rc_conf *)conf)->ecn_echo == WEFT__ECN_ECHO_ACK;
+}
+
 // --- sender -------------------------------------------------------------------------------------------------------
 
 static void roce_rc_start(struct weft_qp_sender *s, const struct weft_transport_fact *fact) {
@@ -319,6 +323,7 @@ static const struct weft_transport_ops ops = {
     .on_receiver_timer = roce_rc_receiver_timer,
     .receiver_size = roce_rc_receiver_size,
     .patience = roce_rc_patience,
+    .echoes = roce_rc_echoes,
     .check_sender = roce_rc_check_sender,
     .check_receiver = roce_rc_check_receiver,
 };

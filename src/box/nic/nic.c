@@ -5,6 +5,8 @@
 // transport's business (weft/transport.h).
 #include "box/nic/nic.h"
 
+#include <string.h>
+
 #include "link/lldp.h"
 #include "transport/driven.h"
 #include "transport/program.h"
@@ -80,6 +82,8 @@ void weft__nic_send_control(struct weft__node *node, struct weft__nic *nic, stru
         .dscp = nic->conf->dscp[reply->priority] & 63u,
     };
     if (__builtin_expect(reply->echo, 0)) p.flags = WEFT_PACKET_ECHO;
+    if (__builtin_expect(nic->telemetry != NULL, 0) && (p.kind == WEFT_PACKET_ACK || p.kind == WEFT_PACKET_NAK))
+        memcpy(weft__side_attach(w, &p)->user, nic->telemetry, sizeof *nic->telemetry);
     if (may_pass(nic, w->now_ps, reply->priority)) {
         weft__nic_put(nic, w, &p);
         return;
@@ -95,11 +99,31 @@ static void on_watchdog(struct weft__node *node, struct weft__nic *nic, struct w
     kick(node, nic, w);
 }
 
-static void take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, const struct weft_packet *p) {
+static inline void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                          const struct weft_packet *p) {
     if (p->kind == WEFT_PACKET_DATA)
         weft__nic_on_data(node, nic, w, p);
     else
         weft__nic_on_control(node, nic, w, p);
+}
+
+/// A packet with a record, whose PSN comes from there. What the packet is answered with takes the telemetry back.
+static __attribute__((cold, noinline)) void act_on_recorded(struct weft__node *node, struct weft__nic *nic,
+                                                            struct weft__worker *w, struct weft_packet p) {
+    struct weft_telemetry telemetry;
+    memcpy(&telemetry, weft__side_of(w, &p)->user, sizeof telemetry);
+    weft__side_detach(w, &p);
+    nic->telemetry = &telemetry;
+    act_on(node, nic, w, &p);
+    nic->telemetry = NULL;
+}
+
+static inline void take(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
+                        const struct weft_packet *p) {
+    if (__builtin_expect(p->side, 0))
+        act_on_recorded(node, nic, w, *p);
+    else
+        act_on(node, nic, w, p);
 }
 
 /// Frames of the neighbour and messages that the NIC acts on itself, however slow its host.
@@ -144,7 +168,6 @@ static inline void on_packet(struct weft__node *node, struct weft__worker *w, st
     struct weft__nic *nic = node->state;
     if (__builtin_expect(nic->planes != NULL, 0) && p->port >= WEFT__NIC_PORT_MIN)
         nic = nic->planes->nic[UINT16_MAX - p->port];
-    if (__builtin_expect(p->side, 0)) weft__side_detach(w, p);
     if (__builtin_expect(p->kind >= WEFT_PACKET_SFCM, 0)) {
         on_signal(node, nic, w, p);
     } else if (__builtin_expect(nic->is_down, 0) && !nic->planes) {

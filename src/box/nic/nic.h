@@ -9,6 +9,7 @@
 #include "weft/cc.h"
 #include "weft/device.h"
 #include "weft/histogram.h"
+#include "weft/telemetry.h"
 
 struct weft__nic;
 
@@ -32,6 +33,7 @@ struct weft__nic {
     int64_t room_bytes; ///< at the neighbour (WEFT_PACKET_ROOM); it may send as long as there is any
     uint8_t control_mask, ready_mask;
     bool sampled, is_down;      ///< down: the host takes nothing, and nothing leaves
+    bool collects;              ///< its data packets collect telemetry
     weft_time_ps hold_until_ps; ///< the latest of any queue pair
     // lines 3 to 5: what waits to be sent, by priority
     _Alignas(64) struct weft__nic_backlog {
@@ -48,6 +50,7 @@ struct weft__nic {
     const uint32_t *send_qp, *receive_qp;
     uint32_t key_read0;                ///< timers: of the first that it receives
     uint32_t port_number, peer_offset; ///< for keys of its port; from a host of the first network to that of its plane
+    const struct weft_telemetry *telemetry; ///< of the packet that it acts on; NULL: that has none
     // a host slower than its link
     struct weft__fifo received;
     weft_bytes received_bytes[WEFT_PRIORITIES], received_bytes_max[WEFT_PRIORITIES];

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "weft/device.h"
 #include "weft/packet.h"
+#include "weft/transport.h"
 
 static const char *const source_ports[] = {"queue_pair", "host_pair", "numbered", NULL};
 static const char *const planes[] = {"separate", "queue_pair", NULL};
@@ -124,6 +125,12 @@ static const struct weft_param host_rows[] = {
         "as InfiniBand's automatic path migration, which RoCE NICs do not have)"),
 };
 
+static bool hears_marks(const struct weft_host_conf *c) {
+    const struct weft_transport_ops *transport = c->transport.model->ops;
+    if (!((const struct weft_cc_ops *)c->cc.model->ops)->wants_marks) return true;
+    return transport->echoes && transport->echoes(c->transport.conf);
+}
+
 static const char *host_check(const void *conf, char *text, size_t size) {
     const struct weft_host_conf *c = conf;
     const char *wrong = weft__bytes_above("rx_xon", c->rx_xon_bytes, "rx_xoff", c->rx_xoff_bytes, text, size);
@@ -137,6 +144,9 @@ static const char *host_check(const void *conf, char *text, size_t size) {
     else if (c->window_bytes && c->window_bytes < c->mtu_bytes)
         snprintf(text, size, "window (%" PRIu64 "B) is below mtu (%" PRIu64 "B): nothing could be sent",
                  c->window_bytes, c->mtu_bytes);
+    else if (!hears_marks(c))
+        snprintf(text, size, "cc %s goes by marks in ACKs; expected transport: {kind: %s, ecn_echo: ack}",
+                 c->cc.model->name, c->transport.model->name);
     else
         return NULL;
     return text;

@@ -34,6 +34,7 @@ struct weft__nic *weft__nic_new(const struct weft__nic_setup *setup, struct weft
     nic->scheduler = setup->conf->scheduler.model->ops;
     nic->cc = setup->conf->cc.model->ops;
     nic->transport = setup->conf->transport.model->ops;
+    nic->collects = weft_host_collects(setup->conf);
     nic->line_rate_bps = setup->line_rate_bps;
     nic->room_bytes = setup->room_bytes;
     nic->sends = setup->sends;

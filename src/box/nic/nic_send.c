@@ -142,19 +142,29 @@ static void change_pace(struct weft__node *node, const struct weft__nic *nic, ui
     if (weft__timer_at(&node->timers, key) != WEFT_TIME_NEVER) weft__timer_set(&node->timers, key, s->next_send_ps);
 }
 
+/// What an acknowledgement says.
+struct told {
+    uint32_t bytes;
+    weft_time_ps rtt_ps;
+    bool marked;
+};
+
 /// Tells the congestion control a fact and does what it answers. `handler` may be NULL if the model ignores this fact.
 static void tell_cc(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w, uint32_t qp,
-                    cc_handler *handler, uint32_t bytes, weft_time_ps rtt) {
+                    cc_handler *handler, struct told told) {
     if (!handler) return;
     struct weft_qp_sender *s = &nic->end.hosts->sender[qp];
     uint32_t key = weft__key_cc(nic->end.hosts->qp[qp].at_src);
     struct weft_cc_fact fact = {
         .now_ps = w->now_ps,
         .line_rate_bps = nic->line_rate_bps,
-        .bytes = bytes,
+        .bytes = told.bytes,
         .packet_bytes = nic->end.hosts->qp[qp].mtu,
         .timeouts = s->timeouts,
-        .rtt_ps = rtt,
+        .rtt_ps = told.rtt_ps,
+        .marked = told.marked,
+        .flight_bytes = (weft_bytes)(s->next - s->una) * nic->end.hosts->qp[qp].mtu,
+        .telemetry = nic->telemetry,
     };
     weft_time_ps timer = weft__timer_at(&node->timers, key);
     struct weft_cc_act act = {.rate_bps = s->rate_bps, .timer_ps = timer, .window_bytes = s->window_bytes};
@@ -187,7 +197,7 @@ static void start_sender(struct weft__node *node, struct weft__nic *nic, struct 
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, qp);
     nic->transport->on_start(s, &fact);
     w->tally.progress_ps = w->now_ps;
-    tell_cc(node, nic, w, qp, nic->cc->on_start, 0, 0);
+    tell_cc(node, nic, w, qp, nic->cc->on_start, (struct told){0});
     uint32_t packets = nic->end.hosts->qp[qp].packets;
     if (nic->conf->work_request_ps && packets != WEFT_QP_MESSAGES && nic->end.hosts->qp[qp].verb != WEFT_VERB_READ) {
         s->posted = 0;
@@ -236,11 +246,12 @@ void weft__nic_send_data(struct weft__node *node, struct weft__nic *nic, struct 
         if (__builtin_expect(header, 0)) p.bytes = (uint16_t)(weft__message_payload(&p, 0, 0) + header);
     }
     p.bytes = (uint16_t)(p.bytes + nic->end.hosts->framing_bytes);
+    if (__builtin_expect(nic->collects, 0)) weft__side_attach(w, &p);
     weft__nic_put(nic, w, &p);
     if (turn.again) nic->end.hosts->outcome[conf->flow].packets_again++;
     if (turn.timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), turn.timer_ps);
     uint32_t wire = p.bytes + (uint32_t)nic->conf->wire.overhead_bytes;
-    tell_cc(node, nic, w, qp, nic->cc->on_sent, wire, 0);
+    tell_cc(node, nic, w, qp, nic->cc->on_sent, (struct told){.bytes = wire});
     if (conf->verb == WEFT_VERB_READ && s->next == s->posted) // nothing will acknowledge it; a new request starts again
         weft__timer_cancel(&node->timers, weft__key_cc(conf->at_src));
     pace(nic, s, w->now_ps, wire);
@@ -284,12 +295,13 @@ static void act_on(struct weft__node *node, struct weft__nic *nic, struct weft__
     if (news->timer_ps) weft__timer_set(&node->timers, weft__key_timeout(conf->at_src), news->timer_ps);
     if (__builtin_expect(news->rtt_ps && nic->round_trips, 0))
         weft_histogram_add(&nic->round_trips[conf->priority], news->rtt_ps);
-    if (news->acked) tell_cc(node, nic, w, qp, nic->cc->on_ack, news->acked * conf->mtu, news->rtt_ps);
+    if (news->acked)
+        tell_cc(node, nic, w, qp, nic->cc->on_ack, (struct told){news->acked * conf->mtu, news->rtt_ps, news->marked});
     if (nic->end.hosts->sender[qp].una == conf->packets) {
         finish_sender(node, nic, w, qp);
         return;
     }
-    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, 0, 0);
+    if (news->lost) tell_cc(node, nic, w, qp, nic->cc->on_loss, (struct told){0});
     bool messages = __builtin_expect(conf->packets == WEFT_QP_MESSAGES, 0);
     if (messages && news->acked && weft__message_acked(node, &nic->end, w, qp)) {
         finish_connection(node, nic, w, qp);
@@ -312,7 +324,7 @@ static void on_cnp(struct weft__node *node, struct weft__nic *nic, struct weft__
             if (p->kind == WEFT_PACKET_CNP) event->more = weft__event_tag_cnp(p->psn);
         }
     }
-    if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, 0, 0);
+    if (!nic->end.hosts->sender[p->qp].done) tell_cc(node, nic, w, p->qp, nic->cc->on_cnp, (struct told){0});
 }
 
 void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct weft__worker *w,
@@ -333,7 +345,7 @@ void weft__nic_on_control(struct weft__node *node, struct weft__nic *nic, struct
     if (s->done) return; // an old one
     if (p->kind == WEFT_PACKET_READ && !s->started) start_sender(node, nic, w, p->qp);
     struct weft_transport_fact fact = fact_of(nic, w->now_ps, p->qp);
-    struct weft_transport_news news = {.acked = 0};
+    struct weft_transport_news news = {.marked = p->flags & WEFT_PACKET_ECHO};
     nic->transport->on_control(s, &fact, p, &news);
     act_on(node, nic, w, p->qp, &news);
     if (__builtin_expect(p->flags & WEFT_PACKET_ECHO, 0)) on_cnp(node, nic, w, p);
@@ -355,7 +367,7 @@ void weft__nic_on_sender_timer(struct weft__node *node, struct weft__nic *nic, s
         if (__builtin_expect(nic->planes != NULL, 0) && news.lost) nic = weft__nic_plane_migrate(nic, qp);
         act_on(node, nic, w, qp, &news);
     } else {
-        tell_cc(node, nic, w, qp, nic->cc->on_timer, 0, 0);
+        tell_cc(node, nic, w, qp, nic->cc->on_timer, (struct told){0});
     }
 }
 
