@@ -100,9 +100,9 @@ struct weft__port {
     uint8_t paused;             ///< priorities under a pause from the peer
     uint8_t pfc_xoff, pfc_told; ///< priorities that we want paused; that the peer was last told to pause
     uint8_t storm;              ///< priorities in a PFC storm, by the watchdog
-    bool special;               ///< has faults, a tap, members or a wire of its own, counts flows, follows some or notes telemetry
-    uint8_t lossless;           ///< priorities that we pause the peer for
-    uint8_t ready;              ///< priorities whose FIFO holds something
+    bool special; ///< has faults, a tap, members or a wire of its own, counts flows, follows some or notes telemetry
+    uint8_t lossless; ///< priorities that we pause the peer for
+    uint8_t ready;    ///< priorities whose FIFO holds something
     // lines 2 to 9: one a priority
     _Alignas(64) struct weft__port_queue queue[WEFT_PRIORITIES];
     // less often

@@ -39,9 +39,23 @@ static void advance(struct caller *c, weft_time_ps time) {
     c->fact.now_ps = time;
 }
 
+/// Of a path of 0 to 5 ports, now and then another one; older than what came before, or not.
+static struct weft_telemetry random_telemetry(weft_time_ps now, struct weft_random *random) {
+    struct weft_telemetry t = {.hops = (uint8_t)weft_random_below(random, WEFT_TELEMETRY_HOPS + 1),
+                               .path = (uint16_t)weft_random_below(random, 2)};
+    for (uint32_t i = 0; i < t.hops; i++) {
+        t.time_ps[i] = now - weft_random_below(random, now / 2 + 1);
+        t.queue_bytes[i] = (uint32_t)weft_random_u64(random);
+        t.sent_bytes[i] = (uint32_t)weft_random_u64(random);
+        t.rate_mbps[i] = 1 + (uint32_t)weft_random_below(random, 3200000);
+    }
+    return t;
+}
+
 static void random_fact(struct caller *c, struct weft_random *random) {
     static const weft_time_ps steps[] = {WEFT_PS_PER_NS, 100 * WEFT_PS_PER_NS, 10 * WEFT_PS_PER_US, WEFT_PS_PER_MS};
     advance(c, c->fact.now_ps + weft_random_below(random, 2 * steps[weft_random_below(random, 4)]));
+    struct weft_telemetry telemetry;
     switch (weft_random_below(random, 8)) {
     case 0:
         tell(c, c->ops->on_cnp);
@@ -54,7 +68,12 @@ static void random_fact(struct caller *c, struct weft_random *random) {
     case 2:
         c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 1;
         c->fact.rtt_ps = weft_random_below(random, 2) * (WEFT_PS_PER_US + weft_random_below(random, WEFT_PS_PER_MS));
+        c->fact.marked = weft_random_below(random, 4) == 0;
+        c->fact.flight_bytes = weft_random_below(random, 1000) * c->fact.packet_bytes;
+        telemetry = random_telemetry(c->fact.now_ps, random);
+        c->fact.telemetry = weft_random_below(random, 2) ? &telemetry : NULL;
         tell(c, c->ops->on_ack);
+        c->fact.telemetry = NULL;
         break;
     default:
         c->fact.bytes = (uint32_t)weft_random_below(random, 9000) + 84;
