@@ -228,6 +228,7 @@ static enum weft_status sweep(const struct weft_cli_options *o, const struct wef
     if (status) return status;
     s.r.sweep = s.plan;
     s.r.path = o->operand[0];
+    s.r.commit = weft_cli_commit;
     s.r.setting = o->setting;
     s.r.settings = o->settings;
     s.r.column = weft_sweep_columns(o->arena, &s.r.columns);

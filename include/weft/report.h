@@ -47,11 +47,42 @@ enum weft_status weft_stored_read(const char *dir, const char *variant, const ui
 /// Without results, or of an older weft: none. Only names within the folder.
 const char **weft_stored_files(const char *dir, struct weft_arena *arena, uint32_t *ret_n);
 
-/// A page of HTML about the runs in folders that --out has written. It needs nothing but itself. Free it whatever
-/// comes. `no_data`: pictures without links to their numbers.
+/// A page of HTML about the runs and sweeps in folders that --out has written. It needs nothing but itself. Free it
+/// whatever comes. `no_data`: pictures without links to their numbers.
 struct weft_report_page;
 enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
                                       struct weft_report_page **ret_page, struct weft_error *ret_error);
+
+/// Figures side by side: a row a figure (such as a case), a column a thing that is compared (such as a fabric). The
+/// page draws each row as values with their intervals, shows the table, and offers it as CSV. Texts are data: nothing
+/// in them is taken for markup.
+struct weft_report_cell {
+    double mean, half, median;  ///< NAN: not there; half: of the 95% interval of the mean
+    uint32_t n;                 ///< values (seeds) that it is a mean of
+    double change, change_half; ///< of the mean against the row's first column, as a part of that; NAN: none
+    const char *verdict;        ///< "within noise", "less", "more", or any other word or two; NULL: none
+};
+struct weft_report_row {
+    const char *subject, *figure; ///< "victims", "completion time, mean"
+    const char *unit;             ///< "ps", "bytes", "bit/s", or "" (a plain number)
+};
+struct weft_report_matrix {
+    const char *title, *caption;
+    const char *method; ///< a query, or in words how the figures were made; NULL: nothing
+    uint32_t columns, rows;
+    const char *const *column;           ///< [columns]
+    const struct weft_report_row *row;   ///< [rows]
+    const struct weft_report_cell *cell; ///< [rows][columns]
+};
+/// What such a page says above its figures.
+struct weft_report_head {
+    const char *title, *about;
+    const char *const *answer; ///< [answers][2]: what it is of ("" if of all), and the sentence
+    uint32_t answers;
+};
+/// A page of matrices alone, whose texts may go when it returns. Free it.
+struct weft_report_page *weft_report_page_of(const struct weft_report_head *head,
+                                             const struct weft_report_matrix *matrix, uint32_t matrices, bool no_data);
 void weft_report_page_write(FILE *file, const void *page);
 void weft_report_page_free(struct weft_report_page *page);
 

@@ -82,6 +82,7 @@ struct weft_sweep_results {
     const struct weft_sweep *sweep;
     const char *name, *about;   ///< of the scenario
     const char *path;           ///< of its file
+    const char *commit;         ///< of the source of the program; NULL: not known
     const char *const *setting; ///< "path=value", laid over it by the user
     uint32_t settings;
     const struct weft_sweep_column *column;

@@ -4,14 +4,13 @@
 // and the picture's caption says how.
 #include <string.h>
 
-#include "base/json.h"
-#include "base/stream.h"
-#include "report/page_text.h"
-#include "report/reader.h"
-#include "weft/report.h"
+#include <unistd.h>
 
-/// The layer of a node is its name without the number. ?1 is the run.
-#define LAYER(name) "rtrim(rtrim(" name ", '0123456789'), '-/')"
+#include "base/stream.h"
+#include "report/page.h"
+#include "report/page_text.h"
+
+/// ?1 is the run.
 
 static const struct query {
     const char *name, *sql;
@@ -19,8 +18,8 @@ static const struct query {
     {"groups",
      "SELECT name, count, finished, bytes, fct_ps_mean / 1e6 AS mean_us, fct_ps_p50 / 1e6 AS p50_us, fct_ps_p99 / 1e6 "
      "AS p99_us, fct_ps_max / 1e6 AS max_us, slowdown_mean, slowdown_p99 FROM groups WHERE run = ?1"},
-    {"jobs", "SELECT job, name, ranks, iterations, finished, iteration_ps / 1e6 AS iteration_us, exposed_ps / 1e6 / "
-             "max(finished, 1) AS exposed_us FROM jobs WHERE run = ?1"},
+    {"jobs", "SELECT job, name, ranks, iterations, finished, iteration_ps / 1e6 AS iteration_us, exposed_ps / 1e6 AS "
+             "exposed_us FROM jobs WHERE run = ?1"},
     {"fct",
      "WITH f AS (SELECT \"group\", fct_ps, row_number() OVER w AS i, count(*) OVER (PARTITION BY \"group\") AS n "
      "FROM flows WHERE run = ?1 AND fct_ps IS NOT NULL WINDOW w AS (PARTITION BY \"group\" ORDER BY fct_ps)) "
@@ -58,11 +57,11 @@ static const struct query {
      "AND up.port = a.port LEFT JOIN events AS e ON e.run = s.run AND e.event = s.root LEFT JOIN ports AS queue ON "
      "queue.run = s.run AND queue.port = e.port WHERE s.run = ?1 GROUP BY 1, 2, 3 ORDER BY us DESC LIMIT 400"},
     {"links",
-     "SELECT p.name AS port, p.node, p.peer, " LAYER("p.node") " || ' to ' || " LAYER(
-         "p.peer") " AS layers, sum(c.tx_bytes) AS bytes, 8e12 * sum(c.tx_bytes) / (1.0 * p.rate_bps * r.sim_time_ps) "
-                   "AS used, sum(c.paused_ps) / 1e6 AS paused_us FROM port_counters AS c JOIN ports AS p USING (run, "
-                   "port) JOIN run AS r ON r.id = c.run WHERE c.run = ?1 GROUP BY c.port ORDER BY bytes DESC LIMIT "
-                   "4000"},
+     "SELECT p.name AS port, p.node, p.peer, p.layer || ' to ' || p.peer_layer AS layers, p.layer, p.peer_layer, "
+     "p.tier, q.tier AS peer_tier, sum(c.tx_bytes) AS bytes, 8e12 * sum(c.tx_bytes) / (1.0 * p.rate_bps * "
+     "r.sim_time_ps) AS used, sum(c.paused_ps) / 1e6 AS paused_us FROM port_counters AS c JOIN ports AS p USING (run, "
+     "port) JOIN ports AS q ON q.run = p.run AND q.port = p.peer_port JOIN run AS r ON r.id = c.run WHERE c.run = ?1 "
+     "GROUP BY c.port ORDER BY bytes DESC LIMIT 4000"},
     {"load", "WITH span AS (SELECT max(until_ps) / 200 + 1 AS ps FROM load_intervals WHERE run = ?1) SELECT layers, "
              "min(from_ps) / 1e6 AS from_us, max(until_ps) / 1e6 AS until_us, avg(mean) AS mean, max(max) AS max FROM "
              "load_intervals, span WHERE run = ?1 GROUP BY layers, from_ps / span.ps ORDER BY layers, from_us"},
@@ -77,7 +76,7 @@ static const struct query {
     {"config", "SELECT path, value, \"default\" FROM config WHERE run = ?1"},
 };
 
-static void write_value(struct weft__json *j, sqlite3_stmt *s, int column) {
+void weft__page_value(struct weft__json *j, sqlite3_stmt *s, int column) {
     switch (sqlite3_column_type(s, column)) {
     case SQLITE_NULL:
         weft__json_null(j);
@@ -93,12 +92,12 @@ static void write_value(struct weft__json *j, sqlite3_stmt *s, int column) {
     }
 }
 
-static void write_table(struct weft__json *j, struct weft__reader *r, const struct query *q) {
-    sqlite3_stmt *s = weft__reader_prepare(r, q->sql);
+void weft__page_table(struct weft__json *j, struct weft__reader *r, const char *name, const char *sql) {
+    sqlite3_stmt *s = weft__reader_prepare(r, sql);
     int columns = sqlite3_column_count(s);
-    weft__json_key(j, q->name);
+    weft__json_key(j, name);
     weft__json_begin_object(j);
-    weft__json_key_string(j, "sql", q->sql);
+    weft__json_key_string(j, "sql", sql);
     weft__json_key(j, "columns");
     weft__json_begin_array(j);
     for (int c = 0; c < columns; c++)
@@ -109,7 +108,7 @@ static void write_table(struct weft__json *j, struct weft__reader *r, const stru
     while (weft__reader_next(r, s)) {
         weft__json_begin_array(j);
         for (int c = 0; c < columns; c++)
-            write_value(j, s, c);
+            weft__page_value(j, s, c);
         weft__json_end_array(j);
     }
     weft__json_end_array(j);
@@ -124,34 +123,26 @@ static const char about_run[] =
     "r.id) AS paused_us, (SELECT sum(packets) FROM counters_drops AS d WHERE d.run = r.id) AS dropped, (SELECT value "
     "FROM config AS c WHERE c.run = r.id AND path = 'about') AS about FROM run AS r WHERE r.id = ?1";
 
-static void write_run(struct weft__json *j, struct weft__reader *r) {
+static void write_run(struct weft__json *j, struct weft__reader *r, const char *column) {
     weft__json_begin_object(j);
+    weft__json_key_string(j, "column", column);
     sqlite3_stmt *s = weft__reader_prepare(r, about_run);
     if (weft__reader_next(r, s))
         for (int c = 0; c < sqlite3_column_count(s); c++) {
             weft__json_key(j, sqlite3_column_name(s, c));
-            write_value(j, s, c);
+            weft__page_value(j, s, c);
         }
     sqlite3_finalize(s);
-    weft__json_key(j, "host_layers");
-    weft__json_begin_object(j);
-    s = weft__reader_prepare(r,
-                             "SELECT DISTINCT " LAYER("src_name") " FROM flows WHERE run = ?1 UNION SELECT DISTINCT "
-                                                                  " " LAYER("dst_name") " FROM flows WHERE run = ?1");
-    while (weft__reader_next(r, s))
-        weft__json_key_u64(j, weft__reader_peek(s, 0), 1);
-    sqlite3_finalize(s);
-    weft__json_end_object(j);
     weft__json_key(j, "tables");
     weft__json_begin_object(j);
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
-        write_table(j, r, &queries[i]);
+        weft__page_table(j, r, queries[i].name, queries[i].sql);
     weft__json_end_object(j);
     weft__json_end_object(j);
 }
 
-/// All runs of a folder.
-static enum weft_status write_folder(struct weft__json *j, const char *dir, struct weft_error *ret_error) {
+/// Opens a folder's results and adds its runs to those that are compared.
+static enum weft_status compare_folder(struct weft__page_comparison *c, const char *dir, struct weft_error *ret_error) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft__reader r;
     enum weft_status status = weft__reader_open(&r, dir, arena, ret_error);
@@ -161,40 +152,116 @@ static enum weft_status write_folder(struct weft__json *j, const char *dir, stru
     const char *const *names;
     uint32_t runs = 0;
     if (!status) status = weft__reader_choose(&r, NULL, NULL, &names, &runs, ret_error);
-    sqlite3_int64 *id = weft_arena_alloc(arena, runs, sizeof *id);
-    uint32_t n = 0;
-    sqlite3_stmt *s = status ? NULL : weft__reader_prepare(&r, "SELECT id FROM run ORDER BY id");
-    while (n < runs && weft__reader_next(&r, s))
-        id[n++] = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    for (uint32_t i = 0; i < n && !status; i++) {
-        r.run = id[i];
-        write_run(j, &r);
-    }
+    if (!status) weft__page_compare(c, &r, dir);
     status = weft__reader_close(&r, status, ret_error);
     weft_arena_free(arena);
     return status;
 }
 
-enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
-                                      struct weft_report_page **ret_page, struct weft_error *ret_error) {
+/// The first run of a column.
+static enum weft_status write_column(struct weft__json *j, const struct weft__page_column *column,
+                                     struct weft_error *ret_error) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft__reader r;
+    const char *const *names;
+    uint32_t runs = 0;
+    enum weft_status status = weft__reader_open(&r, column->dir, arena, ret_error);
+    if (!status) status = weft__reader_choose(&r, column->variant, &column->seed, &names, &runs, ret_error);
+    if (!status) write_run(j, &r, column->name);
+    status = weft__reader_close(&r, status, ret_error);
+    weft_arena_free(arena);
+    return status;
+}
+
+static bool has(const char *dir, const char *file) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    bool there = !access(weft_arena_format(arena, "%s/%s", dir, file), F_OK);
+    weft_arena_free(arena);
+    return there;
+}
+
+/// Runs: what is compared, and of each column its first run with all of its pictures.
+static enum weft_status write_runs(struct weft__json *j, const char *const *dir, uint32_t dirs,
+                                   struct weft_arena *arena, struct weft_error *ret_error) {
+    enum { DETAILED = 16 };
+    enum weft_status status = WEFT_OK;
+    struct weft__page_comparison *c = weft__page_comparison_new(arena);
+    for (uint32_t i = 0; i < dirs && !status; i++)
+        if (has(dir[i], "results.sqlite") || !has(dir[i], "sweep.sqlite"))
+            status = compare_folder(c, dir[i], ret_error);
+    uint32_t columns;
+    const struct weft__page_column *column = weft__page_columns(c, &columns);
+    weft__json_key(j, "runs");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < columns && i < DETAILED && !status; i++)
+        status = write_column(j, &column[i], ret_error);
+    if (status) return status;
+    weft__json_end_array(j);
+    weft__json_key(j, "columns");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < columns; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "name", column[i].name);
+        weft__json_key_u64(j, "runs", column[i].runs);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+    weft__json_key(j, "matrices");
+    weft__json_begin_array(j);
+    struct weft_report_matrix matrix = weft__page_comparison_matrix(c);
+    if (columns > 1 || (columns && column->runs > 1)) weft__page_matrix(j, &matrix);
+    weft__json_end_array(j);
+    return status;
+}
+
+static struct weft_report_page *page_new(struct weft__json *j, bool no_data) {
     struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
     struct weft_report_page *page = weft_arena_alloc(arena, 1, sizeof *page);
     page->arena = arena;
-    struct weft__json j = {.file = weft__text_stream_open(&page->data)};
-    enum weft_status status = WEFT_OK;
-    weft__json_begin_object(&j);
-    weft__json_key_bool(&j, "no_data", no_data);
-    weft__json_key(&j, "runs");
+    *j = (struct weft__json){.file = weft__text_stream_open(&page->data)};
+    weft__json_begin_object(j);
+    weft__json_key_bool(j, "no_data", no_data);
+    return page;
+}
+
+enum weft_status weft_report_page_new(const char *const *dir, uint32_t dirs, bool no_data,
+                                      struct weft_report_page **ret_page, struct weft_error *ret_error) {
+    struct weft__json j;
+    struct weft_report_page *page = *ret_page = page_new(&j, no_data);
+    enum weft_status status = write_runs(&j, dir, dirs, page->arena, ret_error);
+    if (status) return status;
+    weft__json_key(&j, "sweeps");
     weft__json_begin_array(&j);
     for (uint32_t i = 0; i < dirs && !status; i++)
-        status = write_folder(&j, dir[i], ret_error);
-    if (!status) {
-        weft__json_end_array(&j);
-        weft__json_end_object(&j);
-    }
-    *ret_page = page;
+        if (has(dir[i], "sweep.sqlite")) status = weft__page_sweep(&j, dir[i], no_data, ret_error);
+    if (status) return status;
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
     return status;
+}
+
+struct weft_report_page *weft_report_page_of(const struct weft_report_head *head,
+                                             const struct weft_report_matrix *matrix, uint32_t matrices, bool no_data) {
+    struct weft__json j;
+    struct weft_report_page *page = page_new(&j, no_data);
+    weft__json_key_string(&j, "title", head->title);
+    weft__json_key_string(&j, "about", head->about ? head->about : "");
+    weft__json_key(&j, "answers");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < head->answers; i++) {
+        weft__json_begin_array(&j);
+        weft__json_string(&j, head->answer[2 * i]);
+        weft__json_string(&j, head->answer[2 * i + 1]);
+        weft__json_end_array(&j);
+    }
+    weft__json_end_array(&j);
+    weft__json_key(&j, "matrices");
+    weft__json_begin_array(&j);
+    for (uint32_t i = 0; i < matrices; i++)
+        weft__page_matrix(&j, &matrix[i]);
+    weft__json_end_array(&j);
+    weft__json_end_object(&j);
+    return page;
 }
 
 /// In a script element no text may look like markup: "<" occurs in strings only, where it can be written otherwise.

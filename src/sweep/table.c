@@ -118,20 +118,25 @@ static void write_schema(struct writer *w) {
           " variant TEXT",
           sql);
     put_parameters(sql, r);
-    fputs("); CREATE TABLE runs (point INTEGER REFERENCES points(point), number INTEGER, seed INTEGER, state TEXT,"
+    fputs(", command TEXT); CREATE TABLE runs (point INTEGER REFERENCES points(point), number INTEGER, seed INTEGER, "
+          "state TEXT,"
           " message TEXT, digest TEXT, PRIMARY KEY (point, number)) WITHOUT ROWID;"
           "CREATE TABLE summary (point INTEGER REFERENCES points(point), \"group\" TEXT, metric TEXT, seeds INTEGER,"
           " mean REAL, median REAL, low REAL, high REAL, PRIMARY KEY (point, \"group\", metric)) WITHOUT ROWID;"
-          "CREATE TABLE meaning (\"column\" TEXT PRIMARY KEY, unit TEXT, help TEXT) WITHOUT ROWID;",
+          "CREATE TABLE meaning (\"column\" TEXT PRIMARY KEY, unit TEXT, help TEXT) WITHOUT ROWID;"
+          "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+          "CREATE TABLE ranking (number INTEGER, metric TEXT, \"group\" TEXT, direction TEXT, point INTEGER REFERENCES"
+          " points(point), verdict TEXT, PRIMARY KEY (metric, \"group\", point)) WITHOUT ROWID;",
           sql);
     weft__database_execute(&w->db, weft__text_stream_text(&stream));
     weft__text_stream_free(&stream);
 }
 
+/// `table`: "INTO sweep"
 static sqlite3_stmt *insert(struct writer *w, const char *table, uint32_t cells) {
     struct weft__text_stream stream;
     FILE *sql = weft__text_stream_open(&stream);
-    fprintf(sql, "INSERT INTO %s VALUES (?", table);
+    fprintf(sql, "INSERT %s VALUES (?", table);
     for (uint32_t i = 1; i < cells; i++)
         fputs(",?", sql);
     fputs(")", sql);
@@ -177,11 +182,12 @@ static void write_row(struct writer *w, sqlite3_stmt *s, uint32_t point, const s
 
 static void write_runs(struct writer *w) {
     const struct weft_sweep *sweep = w->r->sweep;
-    sqlite3_stmt *row = insert(w, "sweep", width(w->r)), *run_row = insert(w, "runs", 6),
-                 *point = insert(w, "points", 2 + sweep->axes);
+    sqlite3_stmt *row = insert(w, "INTO sweep", width(w->r)), *run_row = insert(w, "INTO runs", 6),
+                 *point = insert(w, "INTO points", 3 + sweep->axes);
     for (uint32_t p = 0; p < sweep->points; p++) {
         int k = 0;
         bind_point(w, point, &k, p);
+        bind_text(w, point, &k, weft_sweep_command(w->r, p, w->arena));
         weft__database_step(&w->db, point);
         for (uint32_t i = 0; i < sweep->seeds; i++) {
             const struct weft_sweep_run *run = weft__sweep_run_at(w->r, p, i);
@@ -227,7 +233,7 @@ static void write_summary(struct writer *w) {
     const struct weft_sweep_results *r = w->r;
     uint32_t groups;
     const char **group = weft_sweep_groups(r, w->arena, &groups);
-    sqlite3_stmt *s = insert(w, "summary", 8);
+    sqlite3_stmt *s = insert(w, "INTO summary", 8);
     for (uint32_t p = 0; p < r->sweep->points; p++) {
         for (uint32_t g = 0; g < groups; g++)
             for (uint32_t c = 0; c < r->columns; c++)
@@ -239,13 +245,76 @@ static void write_summary(struct writer *w) {
 }
 
 static void write_meaning(struct writer *w) {
-    sqlite3_stmt *s = insert(w, "meaning", 3);
+    sqlite3_stmt *s = insert(w, "INTO meaning", 3);
     for (uint32_t i = 0; i < w->r->columns; i++) {
         const struct weft_sweep_column *c = &w->r->column[i];
         int k = 0;
         bind_text(w, s, &k, c->name);
         bind_text(w, s, &k, weft_result_unit(c->column));
         bind_text(w, s, &k, c->column->help);
+        weft__database_step(&w->db, s);
+    }
+    sqlite3_finalize(s);
+}
+
+/// A line a point: whether it is the best by that metric, or cannot be told from the best. `number`: the order of
+/// metrics; what was ranked before by the same column stays.
+static void write_ranking(struct writer *w, sqlite3_stmt *s, uint64_t number, const struct weft_sweep_metric *m) {
+    const struct weft_sweep *sweep = w->r->sweep;
+    struct weft_sweep_best best = weft_sweep_best(w->r, m, w->arena);
+    bool own = is_own(m);
+    for (uint32_t p = 0; p < sweep->points && best.point != WEFT_NONE; p++) {
+        struct weft_spread spread =
+            weft_spread_of(weft_sweep_metric_values(w->r, p, m, w->arena), sweep->seeds, w->arena);
+        const char *verdict = spread.n < sweep->seeds ? "left out"
+                              : p == best.point       ? "best"
+                              : best.judged           ? "worse"
+                                                      : "not judged";
+        for (uint32_t i = 0; i < best.likes; i++)
+            if (best.like[i] == p) verdict = "alike";
+        int k = 0;
+        bind_whole(w, s, &k, number);
+        bind_text(w, s, &k, own ? m->name : w->r->column[m->column].name);
+        bind_text(w, s, &k, own || !m->group ? "" : m->group);
+        bind_text(w, s, &k, m->max ? "greatest" : "least");
+        bind_whole(w, s, &k, p);
+        bind_text(w, s, &k, verdict);
+        weft__database_step(&w->db, s);
+    }
+}
+
+/// What the user ranks by, times that he named, and what flows and jobs took.
+static void write_rankings(struct writer *w) {
+    static const char *const times[] = {"fct_ps_mean", "fct_ps_p99", "jobs_iteration_ps"};
+    const struct weft_sweep_results *r = w->r;
+    sqlite3_stmt *s = insert(w, "OR IGNORE INTO ranking", 6);
+    uint64_t number = 0;
+    for (uint32_t i = r->metrics; i-- > 0;)
+        if (i >= r->shown || r->metric[i].max || r->metric[i].path.dimension == WEFT_CLAIM_TIME)
+            write_ranking(w, s, number++, &r->metric[i]);
+    uint32_t groups;
+    const char **group = weft_sweep_groups(r, w->arena, &groups);
+    for (uint32_t g = 0; g < groups; g++)
+        for (uint32_t c = 0; c < 3 * r->columns; c++) {
+            struct weft_sweep_metric m = {.name = times[c / r->columns], .group = group[g], .column = c % r->columns};
+            if (!strcmp(m.name, r->column[m.column].name)) write_ranking(w, s, number++, &m);
+        }
+    sqlite3_finalize(s);
+}
+
+static void write_about(struct writer *w) {
+    const struct weft_sweep_results *r = w->r;
+    const char *settings = "";
+    for (uint32_t i = 0; i < r->settings; i++)
+        settings = weft_arena_format(w->arena, "%s%s%s", settings, i ? "\n" : "", r->setting[i]);
+    const char *const line[][2] = {{"weft", weft_version()}, {"commit", r->commit ? r->commit : ""},
+                                   {"scenario", r->name},    {"about", r->about},
+                                   {"path", r->path},        {"settings", settings}};
+    sqlite3_stmt *s = insert(w, "INTO about", 2);
+    for (unsigned i = 0; i < sizeof line / sizeof *line; i++) {
+        int k = 0;
+        bind_text(w, s, &k, line[i][0]);
+        bind_text(w, s, &k, line[i][1]);
         weft__database_step(&w->db, s);
     }
     sqlite3_finalize(s);
@@ -261,6 +330,8 @@ enum weft_status weft_sweep_sqlite(const char *dir, const struct weft_sweep_resu
         write_runs(&w);
         write_summary(&w);
         write_meaning(&w);
+        write_about(&w);
+        write_rankings(&w);
         status = weft__database_end(&w.db, ret_error);
     }
     weft_arena_free(w.arena);

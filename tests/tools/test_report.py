@@ -6,10 +6,13 @@ phone, can be used by keyboard and has enough contrast. What is wrong with the f
 Skipped without chromium-headless-shell, except for what needs no browser.
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import sqlite3
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -27,7 +30,16 @@ workload:
   - {{kind: incast, sources: host-4..6, dst: host-0, size: 1MB, group: '{YAML_HOSTILE}'}}
   - {{kind: flow, src: host-7, dst: host-1, size: 100KB, group: victim}}
   - {{kind: collective, collective: all_reduce_ring, size: 100KB, group: job, repeat: 2}}
-variants: {{plain: {{}}, slow: {{topology.rate: 40Gbps}}}}
+variants: {{plain: {{}}, slow: {{topology.rate: 40Gbps}}, '{YAML_HOSTILE}': {{topology.rate: 50Gbps}}}}
+"""
+SWEEP = f"""
+name: '{YAML_HOSTILE}'
+topology: {{kind: leaf_spine, leaves: 2, spines: 1, hosts_per_leaf: 4, rate: 100Gbps}}
+switch: {{buffer: {{kind: static, size: 465KB, xoff: 360KB, xon: 340KB}}}}
+workload:
+  - {{kind: incast, sources: host-4..6, dst: host-0, size: 300KB, group: '{YAML_HOSTILE}'}}
+  - {{kind: poisson, load: 20%, hosts: host-0..7, duration: 100us, size: 20KB, group: noise}}
+variants: {{plain: {{}}, '{YAML_HOSTILE}': {{host.mtu: 1024B}}}}
 """
 # Runs in the page when it is ready, and leaves what it finds in an attribute.
 PROBE = r"""<script>
@@ -39,12 +51,14 @@ PROBE = r"""<script>
   var found = {charts: 0, empty: [], contrast: 21, focusable: 0};
   document.querySelectorAll("[data-chart]").forEach(function (c) {
     found.charts++;
-    if (!c.querySelector("rect, path, circle, li")) found.empty.push(c.getAttribute("aria-label"));
+    if (!c.querySelector("rect, path, circle, li, td")) found.empty.push(c.getAttribute("aria-label"));
     if (c.tabIndex === 0) found.focusable++;
   });
   document.querySelectorAll("p, li, th, td, h1, h2, h3, figcaption, summary, a, button, svg text").forEach(function (e) {
-    var s = getComputedStyle(e), l = light(e instanceof SVGElement ? s.fill : s.color);
-    found.contrast = Math.min(found.contrast, 1.05 / (l + .05));
+    var s = getComputedStyle(e), l = light(e instanceof SVGElement ? s.fill : s.color), on = e.getAttribute("data-on");
+    var a = Math.max(l, 1), b = Math.min(l, 1);
+    if (on) { on = light(d3.rgb(on) + "" && "rgb(" + [d3.rgb(on).r, d3.rgb(on).g, d3.rgb(on).b].join(",") + ")"); a = Math.max(l, on); b = Math.min(l, on); }
+    found.contrast = Math.min(found.contrast, (a + .05) / (b + .05));
   });
   found.wider = document.documentElement.scrollWidth - window.innerWidth;
   found.loaded = performance.getEntriesByType("resource").length;
@@ -56,7 +70,9 @@ PROBE = r"""<script>
     zoomed.dispatchEvent(new KeyboardEvent("keydown", {key: "+"}));
     found.zooms = before !== zoomed.querySelector(".axis.x").textContent;
   }
-  var select = document.querySelector("select");
+  found.sections = [].map.call(document.querySelectorAll("h2, h3"), function (h) { return h.textContent; });
+  found.answers = [].map.call(document.querySelectorAll("ul.answers li"), function (h) { return h.textContent; });
+  var select = [].slice.call(document.querySelectorAll("select")).pop();
   if (select) { select.value = "1"; select.onchange(); found.other = document.querySelectorAll("[data-chart]").length; }
   document.body.setAttribute("data-found", JSON.stringify(found));
 })();
@@ -77,21 +93,33 @@ class Report(unittest.TestCase):
         assert run.returncode == 0, run.stderr
         run = weft(cls.folder, "report", "r", "--out", "page.html", "--quiet")
         assert run.returncode == 0 and not run.stderr, run.stderr
+        with open(os.path.join(cls.folder, "sweep.yaml"), "w", encoding="utf-8") as file:
+            file.write(SWEEP)
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
-    def page(self):
-        with open(os.path.join(self.folder, "page.html"), encoding="utf-8") as file:
+    def page(self, name="page.html"):
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
             return file.read()
 
-    def data(self):
-        return json.loads(re.search(r'id="data">(.*?)</script>', self.page(), re.S)[1])
+    def data(self, name="page.html"):
+        return json.loads(re.search(r'id="data">(.*?)</script>', self.page(name), re.S)[1])
+
+    def report(self, folder, *arguments):
+        run = weft(self.folder, "report", folder, "--out", folder + ".html", "--quiet", *arguments)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return folder + ".html"
+
+    def sweep(self, folder, *arguments):
+        run = weft(self.folder, "sweep", "sweep.yaml", "--out", folder, "--quiet", *arguments)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return self.report(folder)
 
     def test_data_are_those_of_the_results(self):
         data = self.data()
-        self.assertEqual([run["variant"] for run in data["runs"]], ["plain", "slow"])
+        self.assertEqual([run["variant"] for run in data["runs"]], ["plain", "slow", HOSTILE])
         with open(os.path.join(self.folder, "r", "result.json"), encoding="utf-8") as file:
             results = json.load(file)["variants"]
         for run, result in zip(data["runs"], results):
@@ -128,11 +156,81 @@ class Report(unittest.TestCase):
         with open(os.path.join(self.folder, "bare.html"), encoding="utf-8") as file:
             self.assertIn('"no_data":true', file.read().replace(" ", ""))
 
-    def look(self, width):
+    def query(self, folder, sql):
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, folder))) as base:
+            return base.execute(sql).fetchall()
+
+    def test_seeds_are_compared(self):
+        """Means, intervals and paired differences, by another implementation of the same."""
+        run = weft(self.folder, "compare", "sweep.yaml", "--seeds", "1..4", "--quiet", "--out", "seeds")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        data = self.data(self.report("seeds"))
+        self.assertEqual([(c["name"], c["runs"]) for c in data["columns"]], [("plain", 4), (HOSTILE, 4)])
+        self.assertEqual([(r["variant"], r["seed"]) for r in data["runs"]], [("plain", 1), (HOSTILE, 1)])
+        row = [r for r in data["matrices"][0]["rows"] if r["subject"] == "noise" and r["figure"] == "completion time, mean"][0]
+        values = [[v for v, in self.query("seeds/results.sqlite", "SELECT fct_ps_mean FROM groups JOIN run ON run.id = run "
+                                          f"WHERE name = 'noise' AND variant {which} 'plain' ORDER BY seed")] for which in ("=", "<>")]
+        student = 3.182446  # 97.5% point, 3 degrees of freedom
+        for cell, value in zip(row["cells"], values):
+            self.assertAlmostEqual(cell["mean"], statistics.mean(value), delta=1)
+            self.assertAlmostEqual(cell["half"], student * statistics.stdev(value) / 2, delta=1e-3 * cell["half"])
+        difference = [b - a for a, b in zip(*values)]
+        half = student * statistics.stdev(difference) / 2
+        self.assertAlmostEqual(row["cells"][1]["change"], statistics.mean(difference) / statistics.mean(values[0]), places=9)
+        noise = abs(statistics.mean(difference)) <= half
+        self.assertEqual(row["cells"][1]["verdict"], "within noise" if noise else "less" if statistics.mean(difference) < 0 else "more")
+        if BROWSER:
+            found = self.look(1200, "seeds.html")
+            self.assertEqual(found["empty"], [])
+            self.assertGreaterEqual(found["contrast"], 4.5)
+            self.assertIn("Against plain: ", found["answers"][1])
+            self.assertNotIn("Against", found["answers"][0])
+
+    def test_a_sweep_of_one_parameter(self):
+        name = self.sweep("one", "--vary", "switch.buffer.xoff=[345KB,350KB,360KB]", "--seeds", "1..3", "--variant", "plain")
+        data = self.data(name)["sweeps"][0]
+        summary = dict((row[0], row[4]) for row in data["tables"]["summary"]["rows"] if row[1:3] == ["noise", "fct_ps_mean"])
+        for point, mean in summary.items():
+            value = self.query("one/sweep.sqlite", f"SELECT avg(fct_ps_mean) FROM sweep WHERE point = {point} AND \"group\" = 'noise'")
+            self.assertAlmostEqual(mean, value[0][0], delta=1)
+        self.assertEqual(len(summary), 3)
+        self.assertTrue("<img" not in self.page(name))
+        if BROWSER:
+            found = self.look(1200, name)
+            self.assertEqual(found["empty"], [])
+            self.assertTrue(any(text.endswith("by switch.buffer.xoff") for text in found["sections"]), found["sections"])
+            self.assertFalse(any("over" in text for text in found["sections"]))
+
+    def test_a_sweep_of_several_parameters(self):
+        name = self.sweep("many", "--vary", "switch.buffer.xon=[100KB,200KB]", "--vary", "host.cc=[none,dcqcn]", "--seeds", "1..2",
+                          "--best", "noise.fct.mean")
+        ranking = self.query("many/sweep.sqlite", "SELECT point, verdict FROM ranking WHERE number = 0")
+        best = [point for point, verdict in ranking if verdict == "best"]
+        self.assertEqual(len(ranking), 8)
+        self.assertEqual(best, [self.query("many/sweep.sqlite", "SELECT point, avg(fct_ps_mean) AS m FROM sweep WHERE \"group\" = 'noise' "
+                                           "GROUP BY point ORDER BY m, point LIMIT 1")[0][0]])
+        if not BROWSER:
+            return
+        for width in (1200, 500):
+            found = self.look(width, name)
+            self.assertEqual(found["empty"], [])
+            self.assertLessEqual(found["wider"], 0)
+            self.assertGreaterEqual(found["contrast"], 4.5)
+            self.assertIn(f"point {best[0]} (", found["answers"][0])
+            for part in ("over variant and", "by host.cc", "by variant", "All parameters", "The points"):
+                self.assertTrue(any(part in text for text in found["sections"]), (part, found["sections"]))
+
+    def test_a_sweep_without_raw_data(self):
+        self.sweep("raw", "--vary", "host.mtu=[1024B,4096B]")
+        self.assertIn("sweep", self.data("raw.html")["sweeps"][0]["tables"])
+        self.report("raw", "--no-data")
+        self.assertNotIn("sweep", self.data("raw.html")["sweeps"][0]["tables"])
+
+    def look(self, width, name="page.html"):
         """What a browser makes of the page, with the probe at its end."""
         path = os.path.join(self.folder, "probe.html")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page().replace("</body>", PROBE + "</body>"))
+            file.write(self.page(name).replace("</body>", PROBE + "</body>"))
         run = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
                               "--disable-dev-shm-usage", f"--window-size={width},900", "--dump-dom", f"file://{path}"],
                              capture_output=True, text=True, check=False, timeout=120)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures side by side: a row a figure, a column what is compared; means with their intervals.
+
+function of_unit(unit) {
+  if (unit === "ps") return function (v) { return time(v / 1e6); };
+  if (unit === "bytes") return bytes;
+  if (unit === "bit/s") return function (v) { return scaled(v, [1, 1e3, 1e6, 1e9, 1e12], ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]); };
+  return three;
+}
+function known(x) { return x !== null && x !== undefined; }
+function plus_minus(c, format) { return known(c.mean) ? format(c.mean) + (known(c.half) ? " \u00b1 " + format(c.half) : "") : "-"; }
+function change(c) {
+  if (!known(c.change)) return "";
+  return (c.change > 0 ? "+" : "") + percent(c.change) + (known(c.change_half) ? " \u00b1 " + percent(c.change_half) : "");
+}
+
+/// Points with intervals, a line each: [{name, mean, half, median, n, note}].
+function dots(f, points, format, what) {
+  var height = 46 + 24 * points.length, svg = canvas(f, height, what);
+  var low = d3.min(points, function (p) { return known(p.mean) ? p.mean - (p.half || 0) : undefined; });
+  var high = d3.max(points, function (p) { return known(p.mean) ? p.mean + (p.half || 0) : undefined; });
+  var x = d3.scale.linear().domain([Math.min(0, low || 0), high || 1]).nice().range([250, width - 190]);
+  svg.append("g").attr("class", "axis grid").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickSize(-(height - 40), 0, 0).tickFormat(""));
+  svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (height - 34) + ")").call(d3.svg.axis().scale(x).ticks(6).tickFormat(format));
+  points.forEach(function (p, i) {
+    var y = 16 + 24 * i, g = svg.append("g");
+    g.append("text").attr({ x: 242, y: y + 4, "text-anchor": "end" }).text(p.name.slice(0, 36));
+    if (!known(p.mean)) { g.append("text").attr({ x: 254, y: y + 4 }).text("none"); return; }
+    if (p.half) {
+      g.append("line").attr({ x1: x(p.mean - p.half), x2: x(p.mean + p.half), y1: y, y2: y }).style({ stroke: colours[0], "stroke-width": 2 });
+      [-1, 1].forEach(function (e) { g.append("line").attr({ x1: x(p.mean + e * p.half), x2: x(p.mean + e * p.half), y1: y - 5, y2: y + 5 }).style({ stroke: colours[0], "stroke-width": 2 }); });
+    }
+    g.append("circle").attr({ cx: x(p.mean), cy: y, r: 5 }).style("fill", colours[0]);
+    g.append("text").attr({ x: x(p.mean + (p.half || 0)) + 8, y: y + 4 }).text(format(p.mean) + (p.note ? ", " + p.note : ""));
+    g.append("title").text(p.name + ": " + plus_minus(p, format) + (p.n > 1 ? ", " + p.n + " seeds, median " + format(p.median) : ""));
+  });
+}
+
+function matrix_csv(m) {
+  var t = { columns: ["subject", "figure", "unit", "column", "n", "mean", "half", "median", "change", "change_half", "verdict"], rows: [] };
+  m.rows.forEach(function (r) {
+    r.cells.forEach(function (c, i) { t.rows.push([r.subject, r.figure, r.unit, m.columns[i], c.n, c.mean, c.half, c.median, c.change, c.change_half, c.verdict]); });
+  });
+  return t;
+}
+
+function matrix_table(parent, m) {
+  var t = el(el(parent, "div", null, "wide"), "table"), tr = el(t, "tr");
+  ["", ""].concat(m.columns).forEach(function (c, i) { el(tr, "th", c, i > 1 ? "n" : ""); });
+  m.rows.forEach(function (r) {
+    var format = of_unit(r.unit);
+    tr = el(t, "tr");
+    el(tr, "td", r.subject);
+    el(tr, "td", r.figure);
+    r.cells.forEach(function (c) {
+      var td = el(tr, "td", plus_minus(c, format), "n"), d = change(c);
+      if (d || c.verdict) el(td, "div", d + (c.verdict ? (d ? ", " : "") + c.verdict : ""), "soft");
+    });
+  });
+}
+
+function matrix(main, m) {
+  if (!m.rows.length) return;
+  var s = el(main, "section");
+  el(s, "h2", m.title);
+  if (m.caption) el(s, "p", m.caption, "soft");
+  group(m.rows, function (r) { return r.subject; }).slice(0, 40).forEach(function (g, at) {
+    g.values.forEach(function (r, k) {
+      var f = el(s, "figure"), holder = f;
+      if (k > 0 || at > 11) { holder = el(f, "details"); el(holder, "summary", r.subject + ": " + r.figure); }
+      else el(f, "h3", r.subject + ": " + r.figure);
+      f.body = el(holder, "div");
+      dots(f, r.cells.map(function (c, i) {
+        return { name: m.columns[i], mean: c.mean, half: c.half, median: c.median, n: c.n, note: [change(c), c.verdict].filter(Boolean).join(", ") };
+      }), of_unit(r.unit), r.subject + ", " + r.figure + ", by run");
+    });
+  });
+  var d = el(s, "details");
+  el(d, "summary", "The table");
+  matrix_table(d, m);
+  var tools = el(s, "div", null, "tools");
+  if (!all.no_data) download(tools, m.title, matrix_csv(m));
+  if (m.method) { d = el(tools, "details"); el(d, "summary", "where the figures are from"); el(d, "pre", m.method); }
+}
+
+/// What a column's figures are against those of the first, in a sentence.
+function verdict(m, at) {
+  var said = [], noise = [];
+  group(m.rows, function (r) { return r.subject; }).slice(0, 6).forEach(function (g) {
+    var r = g.values.filter(function (v) { return known(v.cells[at].change); })[0];
+    if (!r) return;
+    var c = r.cells[at], what = r.subject.indexOf("job ") ? "flows of " + r.subject : r.subject;
+    if (c.verdict === "within noise" || c.verdict === "the same") noise.push(what + (c.verdict === "the same" ? " (the same)" : ""));
+    else said.push(what + (c.change < 0 ? " is faster by " : " is slower by ").replace("is", r.subject.indexOf("job ") ? "are" : "is") + percent(Math.abs(c.change)) +
+      (known(c.change_half) ? " \u00b1 " + percent(c.change_half) : "") + " in the mean");
+  });
+  var text = said.length ? said.join("; ") : "";
+  if (noise.length) text += (text ? "; " : "") + (said.length ? "within noise: " : "no difference beyond noise: ") + noise.join(", ");
+  return text ? "Against " + m.columns[0] + ": " + text + ". " : "";
+}
