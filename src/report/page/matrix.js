@@ -91,8 +91,8 @@ function verdict(m, at) {
     if (!r) return;
     var c = r.cells[at], what = r.subject.indexOf("job ") ? "flows of " + r.subject : r.subject;
     if (c.verdict === "within noise" || c.verdict === "the same") noise.push(what + (c.verdict === "the same" ? " (the same)" : ""));
-    else said.push(what + (c.change < 0 ? " is faster by " : " is slower by ").replace("is", r.subject.indexOf("job ") ? "are" : "is") + percent(Math.abs(c.change)) +
-      (known(c.change_half) ? " \u00b1 " + percent(c.change_half) : "") + " in the mean");
+    else said.push(what + (r.subject.indexOf("job ") ? " take " : " takes ") + percent(Math.abs(c.change)) + (known(c.change_half) ? " \u00b1 " + percent(c.change_half) : "") +
+      (c.change < 0 ? " less" : " more") + " time" + (r.subject.indexOf("job ") ? "" : " an iteration") + " in the mean");
   });
   var text = said.length ? said.join("; ") : "";
   if (noise.length) text += (text ? "; " : "") + (said.length ? "within noise: " : "no difference beyond noise: ") + noise.join(", ");
