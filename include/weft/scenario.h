@@ -10,6 +10,7 @@
 //   devices: [{match: "core-*", switch: {...}}]
 //   workload: [{kind: incast, ...}]   run: {...}   capture: {ports: [leaf-0/3]}   control: {...}
 //   variants: {pfc: {}, pfc+dcqcn: {host.cc: dcqcn}}
+//   variants: {clos: {base: roce-ecmp}, dsf: {base: dsf-l1}}      a base for each: as if the file named it
 //   base: other.yaml        cases: {small: {switch.buffer.size: 400KB}, large: {}}
 //   claims: [{text: ..., that: ...}]
 #ifndef WEFT_SCENARIO_H
@@ -108,6 +109,9 @@ const struct weft_tree *weft_scenario_setting(const struct weft_scenario_file *f
 struct weft_scenario_file *weft_scenario_file_over(const struct weft_scenario_file *file,
                                                    const struct weft_tree *const *over, uint32_t n,
                                                    struct weft_arena *arena);
+/// What the file says of a variant, settings included, unchecked; in `arena`.
+enum weft_status weft_scenario_tree(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
+                                    const struct weft_tree **ret_tree, struct weft_error *ret_error);
 /// The section `fabric` of a variant, in `arena`; no model: it has none. Whether it can be built it does not ask.
 enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
                                       struct weft_model_conf *ret_fabric, const char **ret_name, const char **ret_about,

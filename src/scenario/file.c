@@ -26,7 +26,7 @@ static enum weft_status read_setting(struct weft_scenario_file *file, const char
     return WEFT_OK;
 }
 
-enum { VARIANTS_MAX = 1024 };
+enum { VARIANTS_MAX = 4096 };
 
 static void add_source(struct weft_scenario_file *file, const struct weft_scenario_source *source) {
     struct weft_scenario_source *all = weft_arena_alloc(file->arena, file->sources + 1, sizeof *all);
@@ -35,10 +35,16 @@ static void add_source(struct weft_scenario_file *file, const struct weft_scenar
     file->source = all;
 }
 
+static bool is_known(const struct weft_scenario_file *file, const char *name) {
+    for (uint32_t i = 0; i < file->sources; i++)
+        if (file->source[i].name && !strcmp(file->source[i].name, name)) return true;
+    return false;
+}
+
 static enum weft_status add_file(struct weft_scenario_file *file, const char *name, const char *text, size_t size,
                                  struct weft_tree **ret_root, struct weft_error *ret_error) {
     enum weft_status status = weft_tree_parse(name, text, size, file->arena, ret_root, ret_error);
-    if (!status)
+    if (!status && !is_known(file, name)) // variants may share a base
         add_source(file, &(struct weft_scenario_source){weft_arena_text(file->arena, name),
                                                         weft_arena_format(file->arena, "%.*s", (int)size, text)});
     return status;
@@ -83,6 +89,31 @@ static enum weft_status read_names(const struct weft_tree *root, const char *key
     return WEFT_OK;
 }
 
+/// What `file` says over the base that one of its variants names, as if the file itself named it: a variant for each
+/// fabric. The base's own cases, variants, claims and sweep are not the variant's.
+static enum weft_status on_variant_base(struct weft_scenario_file *file, const struct weft_tree *root,
+                                        const struct weft_tree **over, const struct weft_tree **ret_root,
+                                        struct weft_error *ret_error) {
+    static const char *const apart[] = {"cases", "variants", "claims", "sweep"};
+    const struct weft_tree *base = *over ? weft_tree_find(*over, "base") : NULL, *ground;
+    *ret_root = root;
+    if (!base) return WEFT_OK;
+    if (file->based)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, base->place,
+                              "base: the file has a base already; expected one or the other");
+    struct weft_tree *only = weft_arena_alloc(file->arena, 1, sizeof *only);
+    *only = **over;
+    only->child = weft_arena_alloc(file->arena, 1, sizeof *only->child);
+    only->child[0] = (struct weft_tree *)base;
+    only->n = 1;
+    enum weft_status status = weft__scenario_on_base(file, only, &ground, ret_error);
+    for (uint32_t i = 0; i < sizeof apart / sizeof *apart && !status; i++)
+        ground = weft__tree_without(ground, apart[i], file->arena);
+    if (!status) status = weft__scenario_over(ground, root, file->arena, ret_root, ret_error);
+    *over = weft__tree_without(*over, "base", file->arena);
+    return status;
+}
+
 /// The variants of one case (NULL: the file has none); `root` is the file without `cases`.
 static enum weft_status add_variants(struct weft_scenario_file *file, const struct weft_tree *root,
                                      const struct weft_tree *the_case, struct weft_error *ret_error) {
@@ -97,14 +128,15 @@ static enum weft_status add_variants(struct weft_scenario_file *file, const stru
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, map->place, "more than %d variants", VARIANTS_MAX);
     root = weft__tree_without(root, "variants", file->arena);
     const char *case_name = the_case ? the_case->key : "";
-    for (uint32_t i = 0; i < (n ? n : 1); i++) {
-        const struct weft_tree *over = n ? map->child[i] : NULL;
+    for (uint32_t i = 0; i < (n ? n : 1) && !status; i++) {
+        const struct weft_tree *over = n ? map->child[i] : NULL, *ground;
         const char *name = over ? over->key : case_name;
         if (over && the_case) name = weft_arena_format(file->arena, "%s/%s", case_name, over->key);
         if (over && over->type == WEFT_TREE_NULL) over = NULL;
-        file->variant[file->variants++] = (struct weft__variant){name, case_name, root, over};
+        status = on_variant_base(file, root, &over, &ground, ret_error);
+        file->variant[file->variants++] = (struct weft__variant){name, case_name, ground, over};
     }
-    return WEFT_OK;
+    return status;
 }
 
 static enum weft_status read_variants(struct weft_scenario_file *file, const struct weft_tree *root,
@@ -132,6 +164,7 @@ static enum weft_status fill(struct weft_scenario_file *file, const struct weft_
     if (root->type != WEFT_TREE_MAP)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, root->place,
                               "expected a scenario: a map with topology, workload, ...");
+    file->based = weft_tree_find(root, "base") != NULL;
     enum weft_status status = weft__scenario_on_base(file, root, &root, ret_error);
     if (!status) file->claims = take_section(file, &root, "claims");
     if (!status) file->sweep = take_section(file, &root, "sweep");

@@ -275,6 +275,14 @@ enum weft_status weft_scenario_new(const struct weft_scenario_file *file, uint32
     return status;
 }
 
+enum weft_status weft_scenario_tree(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
+                                    const struct weft_tree **ret_tree, struct weft_error *ret_error) {
+    struct bind b = {.arena = arena, .error = ret_error};
+    enum weft_status status = apply_overrides(&b, file, variant);
+    *ret_tree = b.root;
+    return status;
+}
+
 enum weft_status weft_scenario_fabric(const struct weft_scenario_file *file, uint32_t variant, struct weft_arena *arena,
                                       struct weft_model_conf *ret_fabric, const char **ret_name, const char **ret_about,
                                       struct weft_error *ret_error) {

@@ -16,6 +16,7 @@ struct weft_scenario_file {
     const char *path;
     struct weft__variant *variant;
     uint32_t variants;
+    bool based;                     ///< it names a base
     const struct weft_tree *claims; ///< NULL: none
     const struct weft_tree *sweep;  ///< likewise
     uint32_t settings;
