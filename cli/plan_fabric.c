@@ -137,25 +137,6 @@ static void json_layers(struct weft__json *j, const struct weft_fabric_plan *p) 
     weft__json_end_array(j);
 }
 
-static void json_bill(struct weft__json *j, const struct weft_fabric_bill *b) {
-    weft__json_key(j, "bill");
-    weft__json_begin_object(j);
-    weft__json_key_u64(j, "chips", b->chips);
-    weft__json_key_u64(j, "ports", b->ports);
-    weft__json_key_real(j, "port_tbps", b->port_tbps);
-    weft__json_key_real(j, "optics", b->optics);
-    weft__json_key_real(j, "fibre_m", b->fibre_m);
-    weft__json_key_real(j, "copper_m", b->copper_m);
-    weft__json_key_real(j, "buffer_bytes", b->buffer_bytes);
-    weft__json_key_real(j, "watts", b->watts);
-    weft__json_key(j, "price");
-    if (b->priced)
-        weft__json_real(j, b->price);
-    else
-        weft__json_null(j);
-    weft__json_end_object(j);
-}
-
 static void json_fabric(struct weft__json *j, const struct fabric *f) {
     const struct weft_fabric_plan *p = f->plan;
     weft__json_begin_object(j);
@@ -170,7 +151,7 @@ static void json_fabric(struct weft__json *j, const struct fabric *f) {
     if (!*p->reason) {
         weft__json_key_u64(j, "host_ports", p->host_ports);
         json_layers(j, p);
-        json_bill(j, &f->bill);
+        weft_fabric_bill_json(j, &f->bill);
     }
     weft__json_end_object(j);
 }

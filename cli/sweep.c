@@ -149,17 +149,6 @@ static enum weft_status add_metrics(struct sweep *s, struct weft_error *ret_erro
 
 // --- results ------------------------------------------------------------------------------------------------------
 
-/// Says that other tasks have runs to do, so that nobody takes this table for the whole sweep.
-static void mention_share(const struct sweep *s) {
-    uint32_t due = 0;
-    for (uint32_t i = 0; i < s->owned; i++)
-        due += sweep_is_due(s, s->own[i]);
-    if (s->o->quiet) return;
-    fprintf(stderr, "weft: task %u of %u (%s): %u of its %u runs are done", s->share.task + 1, s->share.tasks,
-            s->share.from, s->owned - due, s->owned);
-    fputs("; when all tasks are, --merge shows the sweep\n", stderr);
-}
-
 static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     enum weft_status status = WEFT_OK;
     struct weft_sweep_best best;
@@ -175,49 +164,9 @@ static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
     return status;
 }
 
-static enum weft_status judge(const struct sweep *s) {
-    uint32_t due = 0, stalled = 0, bug = 0;
-    for (uint32_t i = 0; i < s->owned; i++) {
-        const struct weft_sweep_run *run = &s->r.run[s->own[i]];
-        due += sweep_is_due(s, s->own[i]);
-        stalled += run->state == WEFT_SWEEP_STALLED;
-        bug += run->bug;
-    }
-    if (bug) return WEFT_ERROR_CONSERVATION;
-    return due ? WEFT_ERROR_SYSTEM : stalled ? WEFT_ERROR_STALL : WEFT_OK;
-}
-
-static void mention_known(const struct sweep *s) {
-    uint32_t known = 0;
-    for (uint32_t i = 0; i < s->owned; i++)
-        known += !sweep_is_due(s, s->own[i]);
-    if (known && !s->o->quiet && !merge) fprintf(stderr, "weft: %u of %u runs are there already\n", known, s->owned);
-}
-
-static enum weft_status sweep_all(struct sweep *s, uint32_t jobs, struct weft_error *ret_error) {
-    enum weft_status status = sweep_prepare(s, !merge, ret_error);
-    if (!status) mention_known(s);
-    if (!status && !merge) status = sweep_run(s, jobs, ret_error);
-    if (status) return status;
-    if (s->share.tasks > 1)
-        mention_share(s);
-    else
-        status = show(s, ret_error);
-    enum weft_status judged = judge(s);
-    if (s->interrupted) {
-        if (!s->o->quiet) fputs("weft: interrupted; the same command goes on from here\n", stderr);
-        return WEFT_INTERRUPTED;
-    }
-    if (merge && judged == WEFT_ERROR_SYSTEM)
-        fprintf(stderr, "weft: %u of %u runs are missing or failed\n",
-                weft_sweep_count(&s->r, WEFT_SWEEP_MISSING) + weft_sweep_count(&s->r, WEFT_SWEEP_FAILED),
-                s->plan->points * s->plan->seeds);
-    return status ? status : judged;
-}
-
 static enum weft_status sweep(const struct weft_cli_options *o, const struct weft_scenario_file *file,
                               struct weft_error *ret_error) {
-    struct sweep s = {.o = o, .lock = -1};
+    struct sweep s = {.o = o, .lock = -1, .merge = merge};
     struct weft_sweep_options options;
     uint32_t jobs;
     if (!parse_options(&s, &options, &jobs)) return WEFT_ERROR_INPUT;
@@ -233,9 +182,7 @@ static enum weft_status sweep(const struct weft_cli_options *o, const struct wef
     s.r.settings = o->settings;
     s.r.column = weft_sweep_columns(o->arena, &s.r.columns);
     status = add_metrics(&s, ret_error);
-    if (!status) status = sweep_all(&s, jobs, ret_error);
-    sweep_end(&s, status);
-    return status;
+    return status ? status : sweep_through(&s, jobs, show, ret_error);
 }
 
 int weft_cli_sweep(int argc, char **argv) {

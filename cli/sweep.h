@@ -31,6 +31,11 @@ struct sweep {
     uint32_t *own, owned;     ///< runs of this process
     struct content *contents; ///< of files that values name
     bool interrupted;
+    bool merge; ///< nothing is run
+    /// What a command keeps of a run besides: [*ret_n], told in the process of the run. NULL: nothing.
+    struct weft_sweep_kept *(*keep)(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
+                                    const struct weft_run *measured, uint32_t *ret_n);
+    const char *kept; ///< the name of one of them, without which a run is due again
 };
 
 /// Binds every point, finds the files of its runs, and reads those that are there. What this process is to run is
@@ -40,6 +45,11 @@ enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *r
 void sweep_end(struct sweep *s, enum weft_status status);
 /// Runs what is missing, or failed before. s->interrupted: not all of it.
 enum weft_status sweep_run(struct sweep *s, uint32_t jobs, struct weft_error *ret_error);
+/// What a command says when its runs are done, or were interrupted.
+typedef enum weft_status (*sweep_show)(struct sweep *s, struct weft_error *ret_error);
+/// Runs what is due of s->plan and shows it, unless other tasks have runs to do. Then the folder of a sweep without
+/// --out is removed, or stays if it can be gone on with.
+enum weft_status sweep_through(struct sweep *s, uint32_t jobs, sweep_show show, struct weft_error *ret_error);
 /// The file is missing, or lacks a metric, or says that the run failed.
 bool sweep_is_due(const struct sweep *s, uint32_t run);
 /// Reads the file of a run again.

@@ -2,7 +2,6 @@
 // Which runs a sweep has. A run is a function of this program, of the values in force and of the files that they name;
 // a hash of all of that names its file, so that what is in the file holds whenever and wherever it was written.
 #define _GNU_SOURCE // qsort_r
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -112,21 +111,6 @@ static enum weft_status find_folder(struct sweep *s, uint64_t hash, struct weft_
                           strerror(errno));
 }
 
-/// Nothing is left to go on with.
-static void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (*entry->d_name != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(path);
-}
-
-void sweep_end(struct sweep *s, enum weft_status status) {
-    bool goes_on = s->lock >= 0 && status && status != WEFT_ERROR_STALL && status != WEFT_ERROR_INPUT;
-    if (s->passing && s->folder && !goes_on) remove_folder(s->folder);
-    if (s->lock >= 0) close(s->lock);
-}
-
 // --- points -------------------------------------------------------------------------------------------------------
 
 /// Hashes the runs of a point into `hash` [seeds], and says what seed each has.
@@ -164,6 +148,7 @@ void sweep_load(struct sweep *s, uint32_t run) {
 bool sweep_is_due(const struct sweep *s, uint32_t run) {
     const struct weft_sweep_run *r = &s->r.run[run];
     bool there = r->state == WEFT_SWEEP_DONE || r->state == WEFT_SWEEP_STALLED;
+    if (there && s->kept && !weft_sweep_run_kept(r, s->kept)) return true; // of a plain sweep
     return !there || !weft_sweep_run_has(r, s->r.metric, s->r.metrics);
 }
 

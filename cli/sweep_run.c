@@ -37,7 +37,9 @@ static int run_point(void *context, uint32_t i) {
     if (!status || status == WEFT_ERROR_STALL) {
         struct weft_error writing = {0};
         enum weft_sweep_state state = status ? WEFT_SWEEP_STALLED : WEFT_SWEEP_DONE;
-        if (weft_sweep_record(s->record[run], &measured, state, s->r.metric, s->r.metrics, &writing)) {
+        uint32_t keeps = 0;
+        const struct weft_sweep_kept *kept = s->keep ? s->keep(s, run, file, &measured, &keeps) : NULL;
+        if (weft_sweep_record(s->record[run], &measured, state, s->r.metric, s->r.metrics, kept, keeps, &writing)) {
             error = writing;
             status = writing.status;
         }

@@ -82,6 +82,9 @@ struct weft_fabric_bill {
 
 struct weft_fabric_plan *weft_fabric_plan_new(const struct weft_model_conf *fabric, struct weft_arena *arena);
 struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan);
+/// Key `bill` and its object; a price that is not known is null.
+struct weft__json;
+void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *bill);
 /// The section `fabric` of a scenario's tree; *ret_fabric has no model if there is none.
 enum weft_status weft_fabric_load(const struct weft_tree *root, struct weft_arena *arena,
                                   struct weft_model_conf *ret_fabric, struct weft_error *ret_error);

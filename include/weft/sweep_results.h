@@ -43,6 +43,12 @@ struct weft_sweep_row {
     struct weft_result_value *value; ///< [columns]
 };
 
+/// A figure of a run that a command keeps beside the columns and metrics.
+struct weft_sweep_kept {
+    const char *name;
+    double value; ///< NAN: none
+};
+
 enum weft_sweep_state { WEFT_SWEEP_MISSING, WEFT_SWEEP_DONE, WEFT_SWEEP_STALLED, WEFT_SWEEP_FAILED };
 extern const char *const weft_sweep_state_names[]; // "missing", "done", "stalled", "failed"
 
@@ -62,14 +68,16 @@ struct weft_sweep_run {
 };
 /// Is there all that the metrics need?
 bool weft_sweep_run_has(const struct weft_sweep_run *run, const struct weft_sweep_metric *metric, uint32_t metrics);
+/// What was kept under that name; NULL: nothing. NAN: it is known to have no value.
+const double *weft_sweep_run_kept(const struct weft_sweep_run *run, const char *name);
 /// NAN: it has none.
 double weft_sweep_run_value(const struct weft_sweep_run *run, const struct weft_sweep_metric *metric);
 
 /// Writes what came of a run into a file that takes its name when it is complete. `metric`: those that are in no column
-/// are kept beside.
+/// are kept beside, and so is `kept`.
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
-                                   struct weft_error *ret_error);
+                                   const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error);
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error);
 /// Reads it, into `arena`; MISSING: there is no such file, or none of this version of weft.

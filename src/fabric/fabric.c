@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers share, and the bill of what they say.
 #include "fabric/fabric.h"
+#include "base/json.h"
 
 #include <assert.h>
 #include <math.h>
@@ -121,4 +122,23 @@ struct weft_fabric_bill weft_fabric_bill(const struct weft_fabric_plan *plan) {
     take(&bill, &c->optic, bill.optics);
     take(&bill, &c->nic, (double)c->hosts);
     return bill;
+}
+
+void weft_fabric_bill_json(struct weft__json *j, const struct weft_fabric_bill *b) {
+    weft__json_key(j, "bill");
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "chips", b->chips);
+    weft__json_key_u64(j, "ports", b->ports);
+    weft__json_key_real(j, "port_tbps", b->port_tbps);
+    weft__json_key_real(j, "optics", b->optics);
+    weft__json_key_real(j, "fibre_m", b->fibre_m);
+    weft__json_key_real(j, "copper_m", b->copper_m);
+    weft__json_key_real(j, "buffer_bytes", b->buffer_bytes);
+    weft__json_key_real(j, "watts", b->watts);
+    weft__json_key(j, "price");
+    if (b->priced)
+        weft__json_real(j, b->price);
+    else
+        weft__json_null(j);
+    weft__json_end_object(j);
 }

@@ -86,9 +86,15 @@ bool weft_sweep_run_has(const struct weft_sweep_run *run, const struct weft_swee
     return true;
 }
 
-double weft_sweep_run_value(const struct weft_sweep_run *run, const struct weft_sweep_metric *m) {
+const double *weft_sweep_run_kept(const struct weft_sweep_run *run, const char *name) {
     for (uint32_t k = 0; k < run->keeps; k++)
-        if (m->column == WEFT_NONE && !strcmp(run->kept[k], m->name)) return run->kept_value[k];
+        if (!strcmp(run->kept[k], name)) return &run->kept_value[k];
+    return NULL;
+}
+
+double weft_sweep_run_value(const struct weft_sweep_run *run, const struct weft_sweep_metric *m) {
+    const double *kept = m->column == WEFT_NONE ? weft_sweep_run_kept(run, m->name) : NULL;
+    if (kept) return *kept;
     for (uint32_t r = 0; r < run->rows && m->column != WEFT_NONE; r++)
         if (!m->group || !strcmp(run->row[r].group, m->group)) return weft_result_number(&run->row[r].value[m->column]);
     return NAN;

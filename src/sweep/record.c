@@ -110,30 +110,37 @@ static void write_rows(struct record *r) {
     sqlite3_finalize(s);
 }
 
-static void write_metrics(struct record *r, const struct weft_sweep_metric *metric, uint32_t metrics) {
+static void write_metric(struct record *r, sqlite3_stmt *s, const char *name, double value) {
+    weft__database_bound(&r->db, sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC));
+    weft__database_bound(&r->db, isnan(value) ? sqlite3_bind_null(s, 2) : sqlite3_bind_double(s, 2, value));
+    weft__database_step(&r->db, s);
+}
+
+static void write_metrics(struct record *r, const struct weft_sweep_metric *metric, uint32_t metrics,
+                          const struct weft_sweep_kept *kept, uint32_t keeps) {
     struct weft_result_finder finder = weft_result_finder(r->run, r->arena);
     sqlite3_stmt *s = weft__database_prepare(&r->db, "INSERT OR REPLACE INTO metric VALUES (?,?)");
     for (uint32_t i = 0; i < metrics; i++) {
         if (metric[i].column != WEFT_NONE) continue;
         struct weft_result_found found = weft_result_find(&finder, metric[i].path.part, metric[i].path.parts);
-        weft__database_bound(&r->db, sqlite3_bind_text(s, 1, metric[i].name, -1, SQLITE_STATIC));
-        double value = weft_result_number(&found.value);
-        weft__database_bound(&r->db, isnan(value) ? sqlite3_bind_null(s, 2) : sqlite3_bind_double(s, 2, value));
-        weft__database_step(&r->db, s);
+        write_metric(r, s, metric[i].name, weft_result_number(&found.value));
     }
+    for (uint32_t i = 0; i < keeps; i++)
+        write_metric(r, s, kept[i].name, kept[i].value);
     sqlite3_finalize(s);
 }
 
 static enum weft_status write_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                      bool bug, const char *message, const struct weft_sweep_metric *metric,
-                                     uint32_t metrics, struct weft_error *ret_error) {
+                                     uint32_t metrics, const struct weft_sweep_kept *kept, uint32_t keeps,
+                                     struct weft_error *ret_error) {
     struct record r = {.arena = weft_arena_new(WEFT_MEMORY_RESULT), .run = run};
     r.column = weft_sweep_columns(r.arena, &r.columns);
     weft__database_begin(&r.db, path, r.arena);
     write_schema(&r);
     write_run(&r, state, bug, message);
     if (run) write_rows(&r);
-    if (run) write_metrics(&r, metric, metrics);
+    if (run) write_metrics(&r, metric, metrics, kept, keeps);
     enum weft_status status = weft__database_end(&r.db, ret_error);
     weft_arena_free(r.arena);
     return status;
@@ -141,13 +148,13 @@ static enum weft_status write_record(const char *path, const struct weft_run *ru
 
 enum weft_status weft_sweep_record(const char *path, const struct weft_run *run, enum weft_sweep_state state,
                                    const struct weft_sweep_metric *metric, uint32_t metrics,
-                                   struct weft_error *ret_error) {
-    return write_record(path, run, state, false, "", metric, metrics, ret_error);
+                                   const struct weft_sweep_kept *kept, uint32_t keeps, struct weft_error *ret_error) {
+    return write_record(path, run, state, false, "", metric, metrics, kept, keeps, ret_error);
 }
 
 enum weft_status weft_sweep_record_failure(const char *path, const char *message, bool bug,
                                            struct weft_error *ret_error) {
-    return write_record(path, NULL, WEFT_SWEEP_FAILED, bug, message, NULL, 0, ret_error);
+    return write_record(path, NULL, WEFT_SWEEP_FAILED, bug, message, NULL, 0, NULL, 0, ret_error);
 }
 
 // --- reading it back ----------------------------------------------------------------------------------------------

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft versus: one job on every fabric. It composes a scenario with a variant for each fabric and has it run as a
+// sweep.
+#include "versus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "processes.h"
+#include "terminal.h"
+
+static const char *hosts, *rate, *fabrics, *budget, *battery, *seeds_text, *jobs_text, *task_text;
+static bool merge, csv, no_why;
+static const struct weft_cli_option own[] = {
+    {"hosts", "N", "hosts (default: as many as the network of JOB has, else 256)", &hosts, NULL},
+    {"rate", "RATE", "of a host's link (default: as in the network of JOB, else 400Gbps)", &rate, NULL},
+    {"fabrics", "LIST", "blueprints and files, such as dsf-l1,mine.yaml; all: every blueprint (the default)", &fabrics,
+     NULL},
+    {"budget", "LIST",
+     "what a fabric may take, such as watts=20000,optics=800; of chips, ports, optics, fibre, watts, price", &budget,
+     NULL},
+    {"battery", "quick", "collectives of several sizes, beside JOB or without one", &battery, NULL},
+    {"seeds", "LIST", "seeds with which every fabric runs, such as 1..5 (default: 1)", &seeds_text, NULL},
+    {"jobs", "N", "runs at a time (default: one for each processor; in an MPI rank, one)", &jobs_text, NULL},
+    {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
+     &task_text, NULL},
+    {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
+    {"no-why", NULL, "do not run each fabric once more to see where the time went", NULL, &no_why},
+    {"csv", NULL, "comma-separated values on standard output: a line a fabric, case and seed", NULL, &csv},
+    {0}};
+static const struct weft_cli_command command = {
+    .name = "versus",
+    .operands = "[JOB]",
+    .about =
+        "Runs one job on every fabric, each built for as many hosts at the same rate and set as its authors set it, "
+        "and\n"
+        "says who is ahead, by how much, what is noise, where the time went, and what each fabric takes. JOB is a\n"
+        "scenario, a file with only `workload:`, or a file of another tool (weft import). Of a scenario the network\n"
+        "only says how many hosts there are. --set holds for all fabrics. A fabric that cannot be built is a row with\n"
+        "the reason. If it is killed, the same command goes on where it was.\n"
+        "Exit status: 0 done, 1 system error, runs failed or are missing, 2 bad input (nothing was run), 3 bytes not\n"
+        "conserved (a bug), 4 a run stalled, 130 interrupted.",
+    .accept = WEFT_CLI_SET | WEFT_CLI_VARIANT | WEFT_CLI_THREADS | WEFT_CLI_OUT | WEFT_CLI_JSON | WEFT_CLI_QUIET,
+    .operands_max = 1,
+    .option = own,
+};
+
+struct versus {
+    struct sweep sweep; ///< first: what the sweep hands back is this
+    struct weft_versus v;
+    const char *text; ///< of the scenario
+};
+
+void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
+    struct versus_kept *k = weft_arena_alloc(arena, 1, sizeof *k);
+    *k = (struct versus_kept){file, *kept};
+    *kept = k;
+}
+
+// --- what is kept of a run ----------------------------------------------------------------------------------------
+
+/// The run once more, with the flow followed that finished last.
+static struct weft_sweep_kept *follow(const struct weft_cli_options *o, const struct weft_scenario_file *file,
+                                      uint32_t variant, uint32_t flow, uint32_t *ret_n) {
+    struct weft_cli_options options = *o;
+    struct weft_cli_simulation sim = {0};
+    struct weft_run run;
+    struct weft_error error = {0};
+    struct weft_sweep_kept *kept = NULL;
+    options.out = NULL;
+    options.quiet = options.json = true;
+    if (!weft_cli_simulation_init(&sim, file, variant, &error)) {
+        bool *followed = weft_arena_alloc(o->arena, sim.workload->flows, sizeof *followed);
+        struct weft_follow kept_of = {.flow = followed};
+        struct weft_why why;
+        followed[flow] = true;
+        sim.follow = &kept_of;
+        sim.scenario->capture.ports = "";
+        if (!weft_cli_simulation_run(&sim, &options, "", &run, &error)) {
+            struct weft_whys *whys = weft_whys_new(&run, &kept_of, NULL, o->arena);
+            if (!weft_why(whys, flow, &why, &error)) kept = weft_versus_why(&why, o->arena, ret_n);
+        }
+        weft_follow_free(&kept_of);
+    }
+    weft_cli_simulation_deinit(&sim);
+    return kept;
+}
+
+/// Measures of every run; with the first seed also where the time went.
+static struct weft_sweep_kept *keep(const struct sweep *s, uint32_t run, const struct weft_scenario_file *file,
+                                    const struct weft_run *measured, uint32_t *ret_n) {
+    uint32_t n, parts = 0, last = weft_versus_last_flow(measured);
+    struct weft_sweep_kept *kept = weft_versus_measure(measured, s->o->arena, &n), *why = NULL;
+    if (!no_why && run % s->plan->seeds == 0 && last != WEFT_NONE)
+        why = follow(s->o, file, s->plan->point[run / s->plan->seeds].variant, last, &parts);
+    struct weft_sweep_kept *all = weft_arena_alloc(s->o->arena, n + parts, sizeof *all);
+    memcpy(all, kept, n * sizeof *all);
+    if (parts) memcpy(all + n, why, parts * sizeof *all);
+    *ret_n = n + parts;
+    return all;
+}
+
+// --- results ------------------------------------------------------------------------------------------------------
+
+static void write_yaml(FILE *file, const void *context) {
+    fputs(((const struct versus *)context)->text, file);
+}
+static void write_json(FILE *file, const void *context) {
+    const struct versus *x = context;
+    weft_versus_json(file, &x->v, x->sweep.interrupted);
+}
+static void write_text(FILE *file, const void *context) {
+    weft_versus_text(file, &((const struct versus *)context)->v);
+}
+static void write_csv(FILE *file, const void *context) {
+    weft_versus_csv(file, &((const struct versus *)context)->v);
+}
+
+static enum weft_status write_folder(struct versus *x, struct weft_error *ret_error) {
+    static const struct {
+        const char *name;
+        void (*write)(FILE *file, const void *context);
+    } files[] = {{"versus.yaml", write_yaml},
+                 {"versus.json", write_json},
+                 {"versus.txt", write_text},
+                 {"versus.csv", write_csv}};
+    enum weft_status status = weft_sweep_sqlite(x->sweep.o->out, &x->sweep.r, ret_error);
+    for (unsigned i = 0; i < sizeof files / sizeof *files && !status; i++)
+        status = weft_cli_replace_file(weft_arena_format(x->sweep.o->arena, "%s/%s", x->sweep.o->out, files[i].name),
+                                       files[i].write, x, ret_error);
+    return status;
+}
+
+static void print(struct versus *x) {
+    if (csv) weft_cli_terminal_raw();
+    if (csv)
+        write_csv(stdout, x);
+    else if (x->sweep.o->json)
+        write_json(stdout, x);
+    else
+        write_text(stdout, x);
+}
+
+static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
+    struct versus *x = (struct versus *)s;
+    weft_versus_judge(&x->v, s->o->arena);
+    enum weft_status status = s->o->out ? write_folder(x, ret_error) : WEFT_OK;
+    print(x);
+    return status;
+}
+
+// --- what is run --------------------------------------------------------------------------------------------------
+
+static bool refuse(const char *text) {
+    fprintf(stderr, "weft: %s\n", text);
+    return false;
+}
+
+static bool check_options(const struct weft_cli_options *o) {
+    if (!o->operands && !battery) return refuse("versus: expected JOB, or --battery quick");
+    if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
+    if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
+    if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
+    if (!o->operands && o->variant) return refuse("--variant is of JOB; expected JOB");
+    return true;
+}
+
+/// Of the command line, else of the job's own network, else what blueprints have.
+static enum weft_status size_up(const struct versus_job *job, struct weft_versus *v, struct weft_error *ret_error) {
+    char why[128];
+    uint64_t given = job->hosts ? job->hosts : 256, bps = job->rate_bps ? job->rate_bps : 400000000000u;
+    if (hosts && !weft_cli_number("--hosts", hosts, 2, 1048576, &given)) return WEFT_ERROR_INPUT;
+    if (rate && !weft__quantity_parse(WEFT__RATE, rate, &bps, why, sizeof why))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--rate"}, "%s", why);
+    v->hosts = given;
+    v->rate_bps = bps;
+    return WEFT_OK;
+}
+
+static enum weft_status add_cases(const struct weft_cli_options *o, const struct versus_job *job, struct weft_versus *v,
+                                  struct weft_error *ret_error) {
+    v->cases = weft_arena_alloc(o->arena, 1, sizeof *v->cases);
+    if (job->work)
+        v->cases[v->n_cases++] = (struct weft_versus_case){.name = "job", .family = "job", .by = WEFT_VERSUS_TIME};
+    if (!battery || versus_battery_add(battery, v, o->arena)) return WEFT_OK;
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--battery"}, "'%s': expected quick",
+                          battery);
+}
+
+/// The job's sections as they stand in its own file, so that errors say where that is: laid over the scenario, which
+/// has the same text. With cases they are in the text alone, since settings would hold for the other cases too.
+static enum weft_status compose(struct versus *x, const struct versus_job *job, struct versus_kept **kept,
+                                const struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
+    const struct weft_cli_options *o = x->sweep.o;
+    struct weft_scenario_file *file = NULL;
+    x->text = weft_versus_compose(&x->v, job->work, job->run, o->arena);
+    const char *name = job->path && strcmp(job->path, "-") ? job->path : "versus.yaml";
+    enum weft_status status =
+        weft_scenario_file_parse(name, x->text, strlen(x->text), o->setting, o->settings, &file, ret_error);
+    if (status) return status;
+    versus_keep(kept, file, o->arena);
+    *ret_file = file;
+    if (x->v.n_cases > 1 || !job->work) return WEFT_OK;
+    struct weft_tree *over = weft_arena_alloc(o->arena, 1, sizeof *over),
+                     *work = weft_arena_alloc(o->arena, 1, sizeof *work);
+    const struct weft_tree *list[] = {over};
+    *work = *job->work;
+    work->key = "workload";
+    *over = (struct weft_tree){.type = WEFT_TREE_MAP, .place = work->place, .n = 1};
+    over->child = weft_arena_alloc(o->arena, 1, sizeof *over->child);
+    over->child[0] = work;
+    *ret_file = weft_scenario_file_over(file, list, 1, o->arena);
+    return WEFT_OK;
+}
+
+static bool share_out(struct versus *x, uint32_t *ret_jobs) {
+    struct sweep *s = &x->sweep;
+    s->share = (struct sweep_share){.tasks = 1};
+    if (!merge && !sweep_share_find(task_text, &s->share)) return false;
+    if (s->share.tasks > 1 && !s->o->out) {
+        fprintf(stderr, "weft: %s: expected --out DIR, a folder that all tasks see\n", s->share.from);
+        return false;
+    }
+    bool rank = s->share.from && strcmp(s->share.from, "--task") != 0 && strncmp(s->share.from, "SLURM_ARRAY", 11) != 0;
+    return weft_cli_jobs_parse(rank && !jobs_text ? "1" : jobs_text, ret_jobs);
+}
+
+static enum weft_status run_all(struct versus *x, const struct weft_scenario_file *file, uint32_t jobs,
+                                struct weft_error *ret_error) {
+    struct sweep *s = &x->sweep;
+    struct weft_sweep_options options = {.variant = WEFT_NONE};
+    uint64_t *seed = NULL;
+    if (seeds_text && !weft_cli_seeds_parse(seeds_text, s->o->arena, &seed, &options.seeds)) return WEFT_ERROR_INPUT;
+    options.seed = seed;
+    enum weft_status status = weft_sweep_new(file, &options, s->o->arena, &s->plan, ret_error);
+    if (status) return status;
+    s->r.sweep = s->plan;
+    s->r.path = x->v.job ? x->v.job : "battery";
+    s->r.setting = s->o->setting;
+    s->r.settings = s->o->settings;
+    s->r.column = weft_sweep_columns(s->o->arena, &s->r.columns);
+    s->metric = weft_arena_alloc(s->o->arena, 1, sizeof *s->metric);
+    s->r.metric = s->metric;
+    s->keep = keep;
+    s->kept = "versus time_ps";
+    x->v.results = &s->r;
+    return sweep_through(s, jobs, show, ret_error);
+}
+
+static enum weft_status versus(const struct weft_cli_options *o, struct versus_kept **kept,
+                               struct weft_error *ret_error) {
+    struct versus x = {.sweep = {.o = o, .lock = -1, .merge = merge}};
+    struct versus_job job = {0};
+    const struct weft_scenario_file *file = NULL;
+    uint32_t jobs;
+    if (!check_options(o) || !share_out(&x, &jobs)) return WEFT_ERROR_INPUT;
+    enum weft_status status = o->operands ? versus_job_read(o, &job, kept, ret_error) : WEFT_OK;
+    x.v.job = job.path;
+    x.v.ignored = job.ignored;
+    x.v.n_ignored = job.n_ignored;
+    if (!status) status = size_up(&job, &x.v, ret_error);
+    if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, kept, ret_error);
+    if (!status) status = add_cases(o, &job, &x.v, ret_error);
+    if (status) return status;
+    if (!x.v.variants) {
+        print(&x);
+        return WEFT_OK;
+    }
+    status = compose(&x, &job, kept, &file, ret_error);
+    return status ? status : run_all(&x, file, jobs, ret_error);
+}
+
+int weft_cli_versus(int argc, char **argv) {
+    struct weft_cli_options o;
+    struct weft_error error = {0};
+    struct versus_kept *kept = NULL;
+    int status = weft_cli_parse(&command, argc, argv, &o);
+    if (status == WEFT_CLI_GO) {
+        status = (int)versus(&o, &kept, &error);
+        if (error.status) weft_cli_fail(&error);
+    }
+    for (; kept; kept = kept->next)
+        weft_scenario_file_free(kept->file);
+    weft_cli_options_deinit(&o);
+    return status;
+}

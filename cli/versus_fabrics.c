@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fabrics of a versus: read, sized, billed; those that cannot be built, or cost too much, say why.
+#define _GNU_SOURCE // realpath
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/param.h"
+#include "versus.h"
+
+// --- the budget ---------------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name, *unit;
+} limits[] = {{"chips", ""}, {"ports", ""}, {"optics", " modules"}, {"fibre", " m"}, {"watts", " W"}, {"price", ""}};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
+static double amount(const struct weft_fabric_bill *b, unsigned limit) {
+    const double all[LIMITS] = {(double)b->chips, (double)b->ports, b->optics, b->fibre_m, b->watts, b->price};
+    return all[limit];
+}
+
+/// "watts=20000,optics=800"; `limit`: [LIMITS], 0: none.
+static bool parse_budget(const char *text, double *limit) {
+    for (const char *at = text; *at;) {
+        char name[16];
+        double value;
+        int end = 0;
+        unsigned i = 0;
+        if (sscanf(at, "%15[a-z]=%lf%n", name, &value, &end) != 2 || !(value > 0) || (at[end] && at[end] != ','))
+            return false;
+        while (i < LIMITS && strcmp(limits[i].name, name))
+            i++;
+        if (i == LIMITS) return false;
+        limit[i] = value;
+        at += end + (at[end] == ',');
+    }
+    return *text != 0;
+}
+
+static void check_budget(struct weft_versus_fabric *f, const double *limit, struct weft_arena *arena) {
+    for (unsigned i = 0; i < LIMITS && f->status == WEFT_VERSUS_RAN; i++) {
+        if (!(limit[i] > 0)) continue;
+        if (!strcmp(limits[i].name, "price") && !f->bill.priced) {
+            f->status = WEFT_VERSUS_OVER_BUDGET;
+            f->reason = "its price is not known: some part has none (--set fabric.leaf.price=...)";
+        } else if (amount(&f->bill, i) > limit[i]) {
+            f->status = WEFT_VERSUS_OVER_BUDGET;
+            f->reason = weft_arena_format(arena, "%s: %.0f%s, over the budget of %.0f", limits[i].name,
+                                          amount(&f->bill, i), limits[i].unit, limit[i]);
+        }
+    }
+}
+
+// --- fabrics ------------------------------------------------------------------------------------------------------
+
+/// A blueprint by its name; a file by where it is, whatever folder the scenario is seen from.
+static enum weft_status find_base(const char *item, struct weft_arena *arena, const char **ret_base,
+                                  struct weft_error *ret_error) {
+    *ret_base = item;
+    if (weft_blueprint_find(item)) return WEFT_OK;
+    char *path = realpath(item, NULL);
+    if (path) {
+        *ret_base = weft_arena_text(arena, path);
+        free(path);
+        return WEFT_OK;
+    }
+    uint32_t n = weft_blueprint_count();
+    const char **names = weft_arena_alloc(arena, n, sizeof *names);
+    char expected[512];
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = weft_blueprint_at(i)->name;
+    weft__names_expected(item, names, n, expected, sizeof expected);
+    return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
+                          "'%s': neither a blueprint nor a file; %s", item, expected);
+}
+
+/// "clos" of "some/where/clos.yaml".
+static const char *stem(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return weft_arena_format(arena, "%.*s", dot && dot != name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+static enum weft_status read_fabric(const struct weft_cli_options *o, const struct weft_versus *v, const char *item,
+                                    struct weft_versus_fabric *f, struct versus_kept **kept,
+                                    struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    struct weft_model_conf model;
+    const char *name;
+    enum weft_status status = find_base(item, o->arena, &f->base, ret_error);
+    const char *const size[] = {weft_arena_format(o->arena, "fabric.hosts=%llu", (unsigned long long)v->hosts),
+                                weft_arena_format(o->arena, "fabric.rate=%llubps", (unsigned long long)v->rate_bps)};
+    const struct weft_tree *root = NULL;
+    if (!status) status = weft_scenario_file_read(f->base, NULL, 0, &file, ret_error);
+    if (!status) versus_keep(kept, file, o->arena); // texts are in it
+    if (!status) status = weft_scenario_tree(file, 0, o->arena, &root, ret_error);
+    if (!status && !weft_tree_find(root, "fabric"))
+        status = weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = item},
+                                "has no section fabric; expected a blueprint");
+    for (uint32_t i = 0; i < o->settings + 2 && !status; i++)
+        status = weft_scenario_file_set(file, i < 2 ? size[i] : o->setting[i - 2], ret_error);
+    if (!status) status = weft_scenario_fabric(file, 0, o->arena, &model, &name, &f->about, ret_error);
+    if (status) return status;
+    f->name = weft_blueprint_find(item) ? item : stem(item, o->arena);
+    f->kind = model.model->name;
+    f->plan = weft_fabric_plan_new(&model, o->arena);
+    f->variant = WEFT_NONE;
+    if (*f->plan->reason) {
+        f->status = WEFT_VERSUS_UNBUILDABLE;
+        f->reason = f->plan->reason;
+        return WEFT_OK;
+    }
+    f->bill = weft_fabric_bill(f->plan);
+    return WEFT_OK;
+}
+
+static enum weft_status add(const struct weft_cli_options *o, struct weft_versus *v, const char *item,
+                            const double *limit, struct versus_kept **kept, struct weft_error *ret_error) {
+    struct weft_versus_fabric *f = &v->fabric[v->fabrics];
+    enum weft_status status = read_fabric(o, v, item, f, kept, ret_error);
+    if (status) return status;
+    for (uint32_t i = 0; i < v->fabrics; i++)
+        if (!strcmp(v->fabric[i].name, f->name))
+            return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--fabrics"},
+                                  "'%s' comes twice", f->name);
+    bool ruler = !strcmp(f->name, "ideal");
+    if (ruler) v->ruler = v->fabrics;
+    if (!ruler && f->status == WEFT_VERSUS_RAN) check_budget(f, limit, o->arena);
+    if (f->status == WEFT_VERSUS_RAN) f->variant = v->variants++;
+    v->fabrics++;
+    return WEFT_OK;
+}
+
+enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
+                                     struct weft_versus *v, struct versus_kept **kept, struct weft_error *ret_error) {
+    double limit[LIMITS] = {0};
+    uint32_t all = weft_blueprint_count();
+    enum weft_status status = WEFT_OK;
+    if (budget && !parse_budget(budget, limit))
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = "--budget"},
+                              "'%s' is not understood; expected limits such as watts=20000,optics=800 of chips, ports, "
+                              "optics, fibre, watts, price",
+                              budget);
+    v->ruler = WEFT_NONE;
+    v->fabric = weft_arena_alloc(o->arena, all + (list ? strlen(list) : 0) + 2, sizeof *v->fabric);
+    if (!list) list = "all";
+    status = add(o, v, "ideal", limit, kept, ret_error); // the ruler is always there
+    while (*list && !status) {
+        size_t n = strcspn(list, ",");
+        const char *item = weft_arena_format(o->arena, "%.*s", (int)n, list);
+        for (uint32_t i = 0; i < all && !strcmp(item, "all") && !status; i++)
+            if (strcmp(weft_blueprint_at(i)->name, "ideal"))
+                status = add(o, v, weft_blueprint_at(i)->name, limit, kept, ret_error);
+        if (strcmp(item, "all") && strcmp(item, "ideal") && *item) status = add(o, v, item, limit, kept, ret_error);
+        list += n + (list[n] == ',');
+    }
+    return status;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job of a versus, in any form that weft reads. What it says of a network gives the number of hosts and their rate;
+// the rest of it is what fabrics differ in, and is left out.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/stream.h"
+#include "versus.h"
+#include "weft/import.h"
+#include "weft/topology.h"
+
+struct guess {
+    const struct weft_model *importer;
+    const char *names;
+    uint32_t n;
+    struct weft_arena *arena;
+};
+
+static void on_guess(void *context, const struct weft_model *importer, const char *what) {
+    struct guess *g = context;
+    (void)what;
+    if (g->n && g->importer == importer) return;
+    g->names = weft_arena_format(g->arena, "%s%s%s", g->names, g->n++ ? " and " : "", importer->name);
+    g->importer = importer;
+}
+
+static const char *folder_of(const char *path, struct weft_arena *arena) {
+    const char *slash = strrchr(path, '/');
+    return slash ? weft_arena_format(arena, "%.*s", slash == path ? 1 : (int)(slash - path), path) : "";
+}
+
+/// A file of another tool, as the scenario that weft import makes of it.
+static enum weft_status import_job(const char *path, const struct weft_model *importer, struct weft_arena *arena,
+                                   struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
+    static const char rate[] = "rate: 400Gbps"; // of the network that a workload alone gets: what blueprints have
+    struct weft__text_stream stream;
+    struct weft_tree *tree;
+    enum weft_status status = weft_tree_parse("rate", rate, strlen(rate), arena, &tree, ret_error);
+    if (status) return status;
+    FILE *out = weft__text_stream_open(&stream);
+    status = weft_import_write(importer, tree, &path, 1, folder_of(path, arena), out, ret_error);
+    if (!status) {
+        const char *text = weft__text_stream_text(&stream);
+        status = weft_scenario_file_parse(path, text, stream.size, NULL, 0, ret_file, ret_error);
+    }
+    weft__text_stream_free(&stream);
+    return status;
+}
+
+static enum weft_status read_file(const struct weft_cli_options *o, const char *path,
+                                  struct weft_scenario_file **ret_file, struct weft_error *ret_error) {
+    struct guess g = {.names = "", .arena = o->arena};
+    enum weft_status status = WEFT_OK;
+    const char *dot = strrchr(path, '.');
+    bool yaml = dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml"));
+    if (!yaml && strcmp(path, "-") != 0 && !weft_cli_is_result(path))
+        status = weft_import_guess(path, on_guess, &g, ret_error);
+    if (status) return status;
+    if (g.n > 1)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = path},
+                              "may be of %s; expected the scenario that weft import FORMAT %s makes of it", g.names,
+                              path);
+    if (g.n) return import_job(path, g.importer, o->arena, ret_file, ret_error);
+    struct weft_cli_options plain = *o; // settings are for the fabrics
+    plain.settings = 0;
+    return weft_cli_scenario_read(&plain, ret_file, ret_error);
+}
+
+static const struct weft_tree *section(const struct weft_tree *root, const char *key) {
+    const struct weft_tree *tree = weft_tree_find(root, key);
+    return tree && tree->type != WEFT_TREE_NULL ? tree : NULL;
+}
+
+/// The rate of a host's link.
+static weft_rate_bps host_rate(const struct weft_topology *t) {
+    const struct weft_node_info *host = &t->node[t->host[0]];
+    return host->ports ? t->link[weft_topology_port(t, t->host[0], 0)->link].rate_bps : 0;
+}
+
+/// How large the network is that the job has now.
+static enum weft_status size_of(const struct weft_scenario_file *file, uint32_t variant, struct versus_job *job,
+                                struct weft_error *ret_error) {
+    struct weft_cli_simulation sim = {0};
+    enum weft_status status = weft_cli_simulation_init(&sim, file, variant, ret_error);
+    if (!status) {
+        job->hosts = sim.topology->hosts;
+        job->rate_bps = host_rate(sim.topology);
+    }
+    weft_cli_simulation_deinit(&sim);
+    return status;
+}
+
+static void note_ignored(const struct weft_tree *root, struct versus_job *job, struct weft_arena *arena) {
+    static const char *const kept[] = {"name", "about", "workload", "run", "capture"};
+    job->ignored = weft_arena_alloc(arena, root->n + 1, sizeof *job->ignored);
+    for (uint32_t i = 0; i < root->n; i++) {
+        bool keep = root->child[i]->type == WEFT_TREE_NULL;
+        for (unsigned k = 0; k < sizeof kept / sizeof *kept; k++)
+            keep |= !strcmp(root->child[i]->key, kept[k]);
+        if (!keep) job->ignored[job->n_ignored++] = weft_arena_text(arena, root->child[i]->key);
+    }
+}
+
+/// The files that a workload names are looked for from the folder of the scenario, which here is the job's.
+enum weft_status versus_job_read(const struct weft_cli_options *o, struct versus_job *job, struct versus_kept **kept,
+                                 struct weft_error *ret_error) {
+    struct weft_scenario_file *file = NULL;
+    const struct weft_tree *root = NULL;
+    uint32_t variant = 0;
+    *job = (struct versus_job){.path = o->operand[0]};
+    enum weft_status status = read_file(o, job->path, &file, ret_error);
+    if (status) return status;
+    versus_keep(kept, file, o->arena); // the trees are in it
+    uint32_t variants = weft_scenario_variants(file);
+    if (o->variant) status = weft_cli_variant(o, file, &variant, ret_error);
+    if (!status && !o->variant && variants > 1 && !o->quiet)
+        fprintf(stderr, "weft: the work is that of variant '%s'; --variant NAME chooses another\n",
+                weft_scenario_variant_name(file, 0));
+    if (!status) status = weft_scenario_tree(file, variant, o->arena, &root, ret_error);
+    if (status) return status;
+    job->work = section(root, "workload");
+    job->run = section(root, "run");
+    if (!job->work)
+        return weft_error_set(ret_error, WEFT_ERROR_INPUT, (struct weft_place){.file = job->path},
+                              "workload is missing: expected what every fabric is to carry");
+    note_ignored(root, job, o->arena);
+    if (section(root, "topology") || section(root, "fabric")) status = size_of(file, variant, job, ret_error);
+    return status;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// One job on every fabric: a scenario with a variant per fabric and a case per workload, run as a sweep; then who is
+// ahead, by how much, what that takes, and where the time went. A fabric that cannot be built takes part with the
+// reason.
+#ifndef WEFT_VERSUS_H
+#define WEFT_VERSUS_H
+
+#include "weft/fabric.h"
+#include "weft/sweep_results.h"
+#include "weft/why.h"
+
+/// What is measured of a run besides what every sweep keeps. X(enumerator, name, unit, meaning)
+#define WEFT_VERSUS_MEASURES(X)                                                                                        \
+    X(TIME, "time_ps", "ps", "an iteration of the slowest job; without jobs, until the last flow has finished")        \
+    X(BUSBW, "busbw_GBps", "GB/s", "bus bandwidth of the collectives, by their time")                                  \
+    X(P50, "fct_p50_ps", "ps", "completion time of flows, median")                                                     \
+    X(P99, "fct_p99_ps", "ps", "completion time of flows, 99th percentile")                                            \
+    X(P999, "fct_p999_ps", "ps", "completion time of flows, 99.9th percentile")                                        \
+    X(SLOWDOWN, "slowdown_p99", "", "completion time over that alone in the same empty network, 99th percentile")      \
+    X(VICTIMS, "victims_slowdown", "", "of groups named victim...: completion time over that alone, mean")             \
+    X(UNFINISHED, "unfinished", "", "flows that did not finish")                                                       \
+    X(PAUSES, "pause_frames", "", "pause frames sent by PFC")                                                          \
+    X(PAUSED, "paused_ps", "ps", "time for which ports were paused by PFC, summed over ports and priorities")          \
+    X(MARKS, "ecn_marked", "", "packets marked by ECN")                                                                \
+    X(DROPS, "drops", "", "packets dropped, for any reason")                                                           \
+    X(AGAIN, "packets_again", "", "packets sent more than once")
+enum weft_versus_measure {
+#define X(e, name, unit, help) WEFT_VERSUS_##e,
+    WEFT_VERSUS_MEASURES(X)
+#undef X
+        WEFT_VERSUS_MEASURED
+};
+extern const char *const weft_versus_measure_names[WEFT_VERSUS_MEASURED],
+    *const weft_versus_units[WEFT_VERSUS_MEASURED];
+extern const char *const weft_versus_helps[WEFT_VERSUS_MEASURED];
+
+/// Of a run: [*ret_n] in `arena`, with names that no metric of a scenario has.
+struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n);
+/// The finished flow with the latest end: what the run waited for last. WEFT_NONE: none has finished.
+uint32_t weft_versus_last_flow(const struct weft_run *run);
+/// Where its time went: WEFT_WHYS sums over the parts of weft_why.
+struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n);
+
+enum weft_versus_status {
+    WEFT_VERSUS_RAN,
+    WEFT_VERSUS_UNBUILDABLE,
+    WEFT_VERSUS_OVER_BUDGET,
+    WEFT_VERSUS_STALLED, ///< some run of it came to no end
+    WEFT_VERSUS_FAILED,  ///< some run of it failed, or is missing
+};
+extern const char *const weft_versus_status_names[]; // "ran", "unbuildable", "over_budget", "stalled", "failed"
+
+struct weft_versus_fabric {
+    const char *name, *about, *kind;
+    const char *base; ///< a blueprint's name, or the path of a file
+    struct weft_fabric_plan *plan;
+    struct weft_fabric_bill bill;
+    enum weft_versus_status status;
+    const char *reason; ///< of any status but RAN
+    uint32_t variant;   ///< among those that run; WEFT_NONE: it does not
+};
+
+/// A workload that all fabrics run.
+struct weft_versus_case {
+    const char *name, *family;   ///< "all-to-all-4KiB"; "all-to-all": cases that differ in size alone
+    weft_bytes bytes;            ///< 0: has no size
+    const char *workload;        ///< YAML on one line; NULL: the job's own
+    enum weft_versus_measure by; ///< who is ahead is judged by this, the less the better
+};
+
+struct weft_versus {
+    const char *job; ///< file; NULL: a battery alone
+    uint64_t hosts;
+    weft_rate_bps rate_bps;
+    struct weft_versus_fabric *fabric;
+    struct weft_versus_case *cases;
+    uint32_t fabrics, n_cases, variants; ///< variants: of fabrics that run
+    uint32_t ruler;                      ///< WEFT_NONE: it does not take part
+    const char *const *ignored;          ///< [n_ignored] sections of the job that fabrics say themselves
+    uint32_t n_ignored;
+    const struct weft_sweep_results *results; ///< NULL: nothing ran
+};
+
+/// The scenario as YAML, in `arena`. `work`, `run`: sections of the job, NULL: none.
+const char *weft_versus_compose(const struct weft_versus *v, const struct weft_tree *work, const struct weft_tree *run,
+                                struct weft_arena *arena);
+/// Says which fabrics stalled or failed, once results are there.
+void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena);
+/// [seeds] in `arena`; NAN: no value. A name of weft_why_names or of weft_versus_measure_names.
+double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
+                           struct weft_arena *arena);
+
+/// A fabric in a case, against the others.
+struct weft_versus_place {
+    uint32_t fabric;
+    struct weft_spread value, of_ruler; ///< of the measure that judges; its ratio to that of the ruler
+    bool unknown;                       ///< whether it differs from the first is not known: one seed
+    bool noise;                         ///< it differs from the first by no more than noise
+};
+/// The ruler left out, best first; those without a value come not at all. In `arena`.
+struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,
+                                           uint32_t *ret_n);
+
+void weft_versus_text(FILE *file, const struct weft_versus *v);
+/// One object and a newline.
+void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted);
+/// A line for each fabric, case and seed.
+void weft_versus_csv(FILE *file, const struct weft_versus *v);
+/// What the table says, in a paragraph.
+void weft_versus_paragraph(FILE *file, const struct weft_versus *v);
+
+#endif

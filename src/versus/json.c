@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// A versus as JSON.
+#include "base/json.h"
+
+#include <math.h>
+
+#include "base/stream.h"
+#include "versus/versus.h"
+
+static void json_spread(struct weft__json *j, const char *key, const struct weft_spread *s) {
+    weft__json_key(j, key);
+    weft__json_begin_object(j);
+    weft__json_key_u64(j, "seeds", s->n);
+    weft__json_key_real(j, "mean", s->mean);
+    weft__json_key_real(j, "median", s->median);
+    weft__json_key_real(j, "low", s->mean - s->half);
+    weft__json_key_real(j, "high", s->mean + s->half);
+    weft__json_end_object(j);
+}
+
+/// The parts of weft why, of those that there are.
+static void json_why(struct weft__json *j, const struct weft_versus *v, uint32_t f, uint32_t c,
+                     struct weft_arena *arena) {
+    weft__json_key(j, "why_ps");
+    weft__json_begin_object(j);
+    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
+        struct weft_spread s = weft__versus_spread(v, f, c, weft_why_names[k], arena);
+        if (s.n && s.mean > 0) weft__json_key_time(j, weft_why_names[k], s.mean);
+    }
+    weft__json_end_object(j);
+}
+
+static void json_case(struct weft__json *j, const struct weft_versus *v, uint32_t f, uint32_t c,
+                      struct weft_arena *arena) {
+    weft__json_key(j, v->cases[c].name);
+    weft__json_begin_object(j);
+    for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++) {
+        struct weft_spread s = weft__versus_spread(v, f, c, weft_versus_measure_names[i], arena);
+        if (s.n) json_spread(j, weft_versus_measure_names[i], &s);
+    }
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (place[i].fabric != f) continue;
+        weft__json_key_u64(j, "rank", i + 1);
+        json_spread(j, "of_ruler", &place[i].of_ruler);
+        weft__json_key(j, "within_noise_of_first");
+        if (place[i].unknown)
+            weft__json_null(j);
+        else
+            weft__json_bool(j, !i || place[i].noise);
+    }
+    json_why(j, v, f, c, arena);
+    weft__json_key(j, "runs");
+    weft__json_begin_array(j);
+    for (uint32_t k = 0; k < weft__versus_seeds(v); k++) {
+        const struct weft_sweep_run *run = weft__versus_run(v, f, c, k);
+        weft__json_begin_object(j);
+        weft__json_key_u64(j, "seed", run->seed);
+        weft__json_key_string(j, "state", weft_sweep_state_names[run->state]);
+        weft__json_key_string(j, "digest", run->rows ? run->digest : NULL);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+static void json_fabric(struct weft__json *j, const struct weft_versus *v, uint32_t f, struct weft_arena *arena) {
+    const struct weft_versus_fabric *fabric = &v->fabric[f];
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "name", fabric->name);
+    weft__json_key_string(j, "about", fabric->about);
+    weft__json_key_string(j, "kind", fabric->kind);
+    weft__json_key_string(j, "source", fabric->plan->conf->source);
+    weft__json_key_string(j, "status", weft_versus_status_names[fabric->status]);
+    weft__json_key_string(j, "reason", fabric->reason);
+    weft__json_key_bool(j, "ruler", f == v->ruler);
+    if (fabric->status != WEFT_VERSUS_UNBUILDABLE) {
+        weft__json_key_real(j, "oversubscription", fabric->plan->conf->oversubscription);
+        weft__json_key_u64(j, "queue_pairs", fabric->plan->conf->queue_pairs);
+        weft_fabric_bill_json(j, &fabric->bill);
+    }
+    weft__json_key(j, "cases");
+    weft__json_begin_object(j);
+    for (uint32_t c = 0; c < v->n_cases && fabric->variant != WEFT_NONE; c++)
+        json_case(j, v, f, c, arena);
+    weft__json_end_object(j);
+    weft__json_end_object(j);
+}
+
+static void json_leads(struct weft__json *j, const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+    weft__json_begin_object(j);
+    weft__json_key_string(j, "name", v->cases[c].name);
+    weft__json_key_string(j, "family", v->cases[c].family);
+    if (v->cases[c].bytes) weft__json_key_u64(j, "bytes", v->cases[c].bytes);
+    weft__json_key_string(j, "judged_by", weft_versus_measure_names[v->cases[c].by]);
+    weft__json_key_string(j, "first", n ? v->fabric[place[0].fabric].name : NULL);
+    weft__json_key(j, "within_noise");
+    weft__json_begin_array(j);
+    for (uint32_t i = 1; i < n; i++)
+        if (place[i].noise) weft__json_string(j, v->fabric[place[i].fabric].name);
+    weft__json_end_array(j);
+    weft__json_end_object(j);
+}
+
+static void json_borders(struct weft__json *j, const struct weft_versus *v, struct weft_arena *arena) {
+    uint32_t n;
+    const struct weft__versus_border *border = weft__versus_borders(v, arena, &n);
+    weft__json_key(j, "borders");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < n; i++) {
+        weft__json_begin_object(j);
+        weft__json_key_string(j, "family", border[i].family);
+        weft__json_key_string(j, "below", v->fabric[border[i].first].name);
+        weft__json_key_string(j, "above", v->fabric[border[i].second].name);
+        weft__json_key_real(j, "bytes", border[i].bytes);
+        weft__json_key_bool(j, "within_noise", border[i].noise);
+        weft__json_end_object(j);
+    }
+    weft__json_end_array(j);
+}
+
+static void json_head(struct weft__json *j, const struct weft_versus *v, bool interrupted) {
+    weft__json_key_string(j, "weft", WEFT_VERSION);
+    weft__json_key_string(j, "job", v->job);
+    weft__json_key_u64(j, "hosts", v->hosts);
+    weft__json_key_u64(j, "rate_bps", v->rate_bps);
+    weft__json_key_string(j, "ruler", v->ruler == WEFT_NONE ? NULL : v->fabric[v->ruler].name);
+    weft__json_key_bool(j, "interrupted", interrupted);
+    weft__json_key(j, "ignored");
+    weft__json_begin_array(j);
+    for (uint32_t i = 0; i < v->n_ignored; i++)
+        weft__json_string(j, v->ignored[i]);
+    weft__json_end_array(j);
+}
+
+void weft_versus_json(FILE *file, const struct weft_versus *v, bool interrupted) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct weft__json j = {.file = file};
+    weft__json_begin_object(&j);
+    json_head(&j, v, interrupted);
+    weft__json_key(&j, "cases");
+    weft__json_begin_array(&j);
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        json_leads(&j, v, c, arena);
+    weft__json_end_array(&j);
+    weft__json_key(&j, "fabrics");
+    weft__json_begin_array(&j);
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        json_fabric(&j, v, f, arena);
+    weft__json_end_array(&j);
+    json_borders(&j, v, arena);
+    struct weft__text_stream stream;
+    weft_versus_paragraph(weft__text_stream_open(&stream), v);
+    weft__json_key_string(&j, "paragraph", weft__text_stream_text(&stream));
+    weft__text_stream_free(&stream);
+    weft__json_end_object(&j);
+    putc('\n', file);
+    weft_arena_free(arena);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is ahead at which message size, and where that changes.
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "versus/versus.h"
+
+static bool are_neighbours(const struct weft_versus *v, uint32_t c) {
+    return c + 1 < v->n_cases && v->cases[c].bytes && v->cases[c + 1].bytes &&
+           !strcmp(v->cases[c].family, v->cases[c + 1].family);
+}
+
+bool weft__versus_has_map(const struct weft_versus *v) {
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        if (are_neighbours(v, c)) return true;
+    return false;
+}
+
+static double mean(const struct weft_versus *v, uint32_t fabric, uint32_t c, struct weft_arena *arena) {
+    return weft__versus_spread(v, fabric, c, weft_versus_measure_names[v->cases[c].by], arena).mean;
+}
+
+/// Where ln(first / second) is 0 if it is a straight line over ln(bytes) between the two cases.
+static double crossing(const struct weft_versus *v, const struct weft__versus_border *b, struct weft_arena *arena) {
+    double low = log(mean(v, b->first, b->before, arena) / mean(v, b->second, b->before, arena));
+    double high = log(mean(v, b->first, b->after, arena) / mean(v, b->second, b->after, arena));
+    double from = log((double)v->cases[b->before].bytes), to = log((double)v->cases[b->after].bytes);
+    return exp(from + (to - from) * (high > low ? -low / (high - low) : 0.5));
+}
+
+static bool is_noise(const struct weft_versus_place *place, uint32_t n, uint32_t fabric) {
+    for (uint32_t i = 1; i < n; i++)
+        if (place[i].fabric == fabric) return place[i].noise;
+    return false;
+}
+
+struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, struct weft_arena *arena,
+                                                 uint32_t *ret_n) {
+    struct weft__versus_border *border = weft_arena_alloc(arena, v->n_cases + 1, sizeof *border);
+    uint32_t n = 0, here, next;
+    for (uint32_t c = 0; c < v->n_cases; c++) {
+        if (!are_neighbours(v, c)) continue;
+        const struct weft_versus_place *now = weft_versus_rank(v, c, arena, &here);
+        const struct weft_versus_place *then = weft_versus_rank(v, c + 1, arena, &next);
+        if (!here || !next || now[0].fabric == then[0].fabric) continue;
+        struct weft__versus_border *b = &border[n++];
+        *b = (struct weft__versus_border){v->cases[c].family, c, c + 1, now[0].fabric, then[0].fabric, 0, false};
+        b->noise = is_noise(now, here, b->second) || is_noise(then, next, b->first);
+        b->bytes = crossing(v, b, arena);
+    }
+    *ret_n = n;
+    return border;
+}
+
+static void row(FILE *file, const struct weft_versus *v, uint32_t f, const char *family, struct weft_arena *arena) {
+    fprintf(file, "  %-18s", v->fabric[f].name);
+    for (uint32_t c = 0; c < v->n_cases; c++) {
+        if (strcmp(v->cases[c].family, family)) continue;
+        uint32_t n, i = 0;
+        const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+        while (i < n && place[i].fabric != f)
+            i++;
+        char text[32] = "-";
+        double of = i == n                  ? (double)NAN
+                    : v->ruler == WEFT_NONE ? place[i].value.mean / place[0].value.mean
+                                            : place[i].of_ruler.mean;
+        if (!isnan(of)) snprintf(text, sizeof text, "%.2f%s", of, !i ? "*" : place[i].noise ? "~" : " ");
+        fprintf(file, " %10s", text);
+    }
+    putc('\n', file);
+}
+
+static void family_map(FILE *file, const struct weft_versus *v, uint32_t first, struct weft_arena *arena) {
+    const char *family = v->cases[first].family;
+    fprintf(file, "\n%s, %s\n  %-18s", family,
+            v->ruler == WEFT_NONE ? "times the first; * the first" : "times the ruler; * the first", "bytes a rank");
+    for (uint32_t c = first; c < v->n_cases; c++)
+        if (!strcmp(v->cases[c].family, family)) fprintf(file, " %9s ", weft__bytes_text(v->cases[c].bytes).text);
+    putc('\n', file);
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        if (f != v->ruler && v->fabric[f].variant != WEFT_NONE) row(file, v, f, family, arena);
+}
+
+void weft__versus_map_text(FILE *file, const struct weft_versus *v) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    for (uint32_t c = 0; c < v->n_cases; c++)
+        if (are_neighbours(v, c) && !(c && are_neighbours(v, c - 1))) family_map(file, v, c, arena);
+    uint32_t n;
+    const struct weft__versus_border *border = weft__versus_borders(v, arena, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        char text[32];
+        weft_format_bytes((weft_bytes)border[i].bytes, text, sizeof text);
+        fprintf(file, "%s%s: %s leads below about %s, %s above%s\n", i ? "" : "\n", border[i].family,
+                v->fabric[border[i].first].name, text, v->fabric[border[i].second].name,
+                border[i].noise ? " (within noise)" : "");
+    }
+    weft_arena_free(arena);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a versus keeps of a run.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/totals.h"
+#include "weft/versus.h"
+
+const char *const weft_versus_measure_names[WEFT_VERSUS_MEASURED] = {
+#define X(e, name, unit, help) name,
+    WEFT_VERSUS_MEASURES(X)
+#undef X
+};
+const char *const weft_versus_units[WEFT_VERSUS_MEASURED] = {
+#define X(e, name, unit, help) unit,
+    WEFT_VERSUS_MEASURES(X)
+#undef X
+};
+const char *const weft_versus_helps[WEFT_VERSUS_MEASURED] = {
+#define X(e, name, unit, help) help,
+    WEFT_VERSUS_MEASURES(X)
+#undef X
+};
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/// Nearest rank, as in the table of groups; NAN of none.
+static double percentile(const double *sorted, uint32_t n, double p) {
+    if (!n) return NAN;
+    uint32_t rank = (uint32_t)ceil(p * n - 1e-9);
+    return sorted[rank ? rank - 1 : 0];
+}
+
+/// Flows of which it is asked how long they take.
+static bool counts(const struct weft_run *run, uint32_t flow) {
+    return !run->workload->flow[flow].rma;
+}
+static bool finished(const struct weft_run *run, uint32_t flow) {
+    return counts(run, flow) && run->outcome->flow[flow].end_ps != WEFT_TIME_NEVER;
+}
+static double fct(const struct weft_run *run, uint32_t flow) {
+    const struct weft_flow_outcome *o = &run->outcome->flow[flow];
+    return (double)(o->end_ps - o->start_ps);
+}
+static bool is_victim(const struct weft_run *run, uint32_t flow) {
+    return !strncmp(run->workload->group[run->workload->flow[flow].group], "victim", 6);
+}
+
+static void measure_flows(const struct weft_run *run, double *value, struct weft_arena *arena) {
+    uint32_t flows = run->workload->flows, n = 0, slowed = 0, victims = 0, unfinished = 0;
+    double *time = weft_arena_alloc(arena, flows + 1, sizeof *time), of_victims = 0, again = 0;
+    double *slow = weft_arena_alloc(arena, flows + 1, sizeof *slow);
+    for (uint32_t f = 0; f < flows; f++) {
+        const struct weft_flow_outcome *o = &run->outcome->flow[f];
+        again += (double)o->packets_again;
+        unfinished += counts(run, f) && !finished(run, f);
+        if (!finished(run, f)) continue;
+        time[n++] = fct(run, f);
+        if (!o->ideal_ps || o->ideal_ps == WEFT_TIME_NEVER) continue;
+        slow[slowed++] = fct(run, f) / (double)o->ideal_ps;
+        if (is_victim(run, f)) of_victims += slow[slowed - 1], victims++;
+    }
+    qsort(time, n, sizeof *time, by_value);
+    qsort(slow, slowed, sizeof *slow, by_value);
+    value[WEFT_VERSUS_P50] = percentile(time, n, 0.5);
+    value[WEFT_VERSUS_P99] = percentile(time, n, 0.99);
+    value[WEFT_VERSUS_P999] = percentile(time, n, 0.999);
+    value[WEFT_VERSUS_SLOWDOWN] = percentile(slow, slowed, 0.99);
+    value[WEFT_VERSUS_VICTIMS] = victims ? of_victims / victims : NAN;
+    value[WEFT_VERSUS_UNFINISHED] = unfinished;
+    value[WEFT_VERSUS_AGAIN] = again;
+}
+
+uint32_t weft_versus_last_flow(const struct weft_run *run) {
+    uint32_t last = WEFT_NONE;
+    for (uint32_t f = 0; f < run->workload->flows; f++)
+        if (finished(run, f) && (last == WEFT_NONE || run->outcome->flow[f].end_ps > run->outcome->flow[last].end_ps))
+            last = f;
+    return last;
+}
+
+static double time_of(const struct weft_run *run) {
+    double most = NAN;
+    for (uint32_t k = 0; k < run->workload->jobs; k++) {
+        struct weft_job_stats job = weft_report_job(run, k);
+        double time = job.iteration_ps; // a schedule has none
+        if (isnan(time) && job.end_ps != WEFT_TIME_NEVER) time = (double)(job.end_ps - run->workload->job[k].start_ps);
+        if (isnan(time)) return NAN; // a job that has not done one is no fast job
+        if (!(most >= time)) most = time;
+    }
+    uint32_t last = run->workload->jobs ? WEFT_NONE : weft_versus_last_flow(run);
+    return last == WEFT_NONE ? most : (double)run->outcome->flow[last].end_ps;
+}
+
+/// Over all collectives, each for as long as it takes.
+static double busbw_of(const struct weft_run *run) {
+    double bytes = 0, time = 0;
+    for (uint32_t k = 0; k < run->workload->jobs; k++)
+        for (uint32_t i = 0; i < run->workload->job[k].ops; i++) {
+            const struct weft_job_op *op = &run->workload->job[k].op[i];
+            if (!op->name || !op->times) continue;
+            struct weft_collective_stats s = weft_report_collective(run, k, i);
+            if (!(s.time_ps > 0) || !(s.busbw > 0)) continue;
+            bytes += s.busbw * 1e-9 * s.time_ps;
+            time += s.time_ps;
+        }
+    return time > 0 ? bytes / time : NAN;
+}
+
+struct weft_sweep_kept *weft_versus_measure(const struct weft_run *run, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_VERSUS_MEASURED, sizeof *kept);
+    struct weft__totals totals = weft__report_totals(run->outcome);
+    double value[WEFT_VERSUS_MEASURED];
+    measure_flows(run, value, arena);
+    value[WEFT_VERSUS_TIME] = time_of(run);
+    value[WEFT_VERSUS_BUSBW] = busbw_of(run);
+    value[WEFT_VERSUS_PAUSES] = (double)totals.xoff_frames;
+    value[WEFT_VERSUS_PAUSED] = (double)totals.paused_ps;
+    value[WEFT_VERSUS_MARKS] = (double)totals.ecn_marked;
+    value[WEFT_VERSUS_DROPS] = (double)totals.drops;
+    for (uint32_t i = 0; i < WEFT_VERSUS_MEASURED; i++)
+        kept[i] =
+            (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_versus_measure_names[i]), value[i]};
+    *ret_n = WEFT_VERSUS_MEASURED;
+    return kept;
+}
+
+struct weft_sweep_kept *weft_versus_why(const struct weft_why *why, struct weft_arena *arena, uint32_t *ret_n) {
+    struct weft_sweep_kept *kept = weft_arena_alloc(arena, WEFT_WHYS, sizeof *kept);
+    for (uint32_t k = 0; k < WEFT_WHYS; k++)
+        kept[k] = (struct weft_sweep_kept){weft_arena_format(arena, "versus %s", weft_why_names[k]), 0};
+    for (uint32_t i = 0; i < why->parts; i++)
+        kept[why->part[i].kind].value += (double)why->part[i].time_ps;
+    *ret_n = WEFT_WHYS;
+    return kept;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tables of a versus say, in words: who leads and by how much, what is within noise, what the last ones wait
+// for, and what the lead takes.
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "versus/versus.h"
+
+struct saying {
+    FILE *file;
+    const struct weft_versus *v;
+    struct weft_arena *arena;
+};
+
+static const char *name_of(const struct saying *s, uint32_t fabric) {
+    return s->v->fabric[fabric].name;
+}
+
+static const char *value_text(const struct saying *s, uint32_t c, double value) {
+    char text[32];
+    const char *unit = weft_versus_units[s->v->cases[c].by];
+    if (strcmp(unit, "ps")) return weft_arena_format(s->arena, "%.2f", value);
+    weft_format_time((weft_time_ps)llround(value), text, sizeof text);
+    return weft_arena_text(s->arena, text);
+}
+
+static void say_noise(const struct saying *s, const struct weft_versus_place *place, uint32_t n) {
+    uint32_t noise = 0, said = 0;
+    for (uint32_t i = 1; i < n; i++)
+        noise += place[i].noise;
+    if (!noise) return;
+    fputs(" Within noise of it: ", s->file);
+    for (uint32_t i = 1; i < n; i++)
+        if (place[i].noise) fprintf(s->file, "%s%s", said++ ? ", " : "", name_of(s, place[i].fabric));
+    fputc('.', s->file);
+}
+
+/// The part of why in which the fabric differs most from the first.
+static void say_why(const struct saying *s, uint32_t c, uint32_t first, uint32_t last) {
+    double most = 0;
+    uint32_t kind = WEFT_NONE;
+    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
+        double a = weft__versus_spread(s->v, first, c, weft_why_names[k], s->arena).mean;
+        double b = weft__versus_spread(s->v, last, c, weft_why_names[k], s->arena).mean;
+        if (b - a > most) most = b - a, kind = k;
+    }
+    if (kind == WEFT_NONE) return;
+    char text[32];
+    weft_format_time((weft_time_ps)llround(most), text, sizeof text);
+    fprintf(s->file, "; its last flow spends %s more on %s", text, weft_why_names[kind]);
+}
+
+static void say_case(const struct saying *s, uint32_t c) {
+    const struct weft_versus *v = s->v;
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, c, s->arena, &n);
+    if (v->n_cases > 1) fprintf(s->file, "%s%s: ", c ? " " : "", v->cases[c].name);
+    if (!n) {
+        fputs("no fabric but the ruler has a time.", s->file);
+        return;
+    }
+    const struct weft_versus_place *first = &place[0], *last = &place[n - 1];
+    fprintf(s->file, "%s leads with %s", name_of(s, first->fabric), value_text(s, c, first->value.mean));
+    if (!isnan(first->of_ruler.mean)) fprintf(s->file, ", %.2f times the ruler", first->of_ruler.mean);
+    fputc('.', s->file);
+    if (n < 2) return;
+    say_noise(s, place, n);
+    fprintf(s->file, " %s is last with %s, %.2f times that", name_of(s, last->fabric),
+            value_text(s, c, last->value.mean), last->value.mean / first->value.mean);
+    say_why(s, c, first->fabric, last->fabric);
+    fputc('.', s->file);
+}
+
+/// Who gets most done a watt, by the first case.
+static void say_power(const struct saying *s) {
+    uint32_t n, best = WEFT_NONE;
+    const struct weft_versus_place *place = weft_versus_rank(s->v, 0, s->arena, &n);
+    double least = INFINITY;
+    for (uint32_t i = 0; i < n; i++) {
+        double energy = place[i].value.mean * s->v->fabric[place[i].fabric].bill.watts;
+        if (energy > 0 && energy < least) least = energy, best = i;
+    }
+    if (best == WEFT_NONE || s->v->cases[0].by != WEFT_VERSUS_TIME) return;
+    double watts = s->v->fabric[place[best].fabric].bill.watts, joule = least * 1e-12;
+    fprintf(s->file, " %s takes least energy%s%s: %.0f W, NICs included, for its time is %.3g J.",
+            name_of(s, place[best].fabric), s->v->n_cases > 1 ? " in " : "",
+            s->v->n_cases > 1 ? s->v->cases[0].name : "", watts, joule);
+}
+
+static void say_others(const struct saying *s) {
+    uint32_t unbuildable = 0;
+    for (uint32_t f = 0; f < s->v->fabrics; f++)
+        if (s->v->fabric[f].status == WEFT_VERSUS_UNBUILDABLE)
+            fprintf(s->file, "%s%s", unbuildable++ ? ", " : " Not to be built: ", name_of(s, f));
+    if (unbuildable) fputc('.', s->file);
+}
+
+void weft_versus_paragraph(FILE *file, const struct weft_versus *v) {
+    struct saying s = {file, v, weft_arena_new(WEFT_MEMORY_RESULT)};
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+        say_case(&s, c);
+    if (v->variants) say_power(&s);
+    if (weft__versus_seeds(v) == 1) fputs(" With one seed noise is not known: --seeds 1..5 tells it.", file);
+    say_others(&s);
+    fputc('\n', file);
+    weft_arena_free(s.arena);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is ahead in a case, and whether that is more than noise.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "versus/versus.h"
+
+uint32_t weft__versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case) {
+    uint32_t variant = v->fabric[fabric].variant;
+    return variant == WEFT_NONE || !v->results ? WEFT_NONE : the_case * v->variants + variant;
+}
+
+const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                              uint32_t seed) {
+    return &v->results->run[(size_t)weft__versus_point(v, fabric, the_case) * v->results->sweep->seeds + seed];
+}
+
+double *weft_versus_values(const struct weft_versus *v, uint32_t fabric, uint32_t the_case, const char *name,
+                           struct weft_arena *arena) {
+    uint32_t seeds = weft__versus_seeds(v);
+    double *value = weft_arena_alloc(arena, seeds + 1, sizeof *value);
+    const char *key = weft_arena_format(arena, "versus %s", name);
+    for (uint32_t k = 0; k < seeds; k++) {
+        const double *kept = v->fabric[fabric].variant == WEFT_NONE
+                                 ? NULL
+                                 : weft_sweep_run_kept(weft__versus_run(v, fabric, the_case, k), key);
+        value[k] = kept ? *kept : (double)NAN;
+    }
+    return value;
+}
+
+struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                       const char *name, struct weft_arena *arena) {
+    return weft_spread_of(weft_versus_values(v, fabric, the_case, name, arena), weft__versus_seeds(v), arena);
+}
+
+void weft_versus_judge(struct weft_versus *v, struct weft_arena *arena) {
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        for (uint32_t i = 0; i < v->n_cases * weft__versus_seeds(v) && v->fabric[f].variant != WEFT_NONE; i++) {
+            struct weft_versus_fabric *fabric = &v->fabric[f];
+            const char *name = v->cases[i / weft__versus_seeds(v)].name;
+            const struct weft_sweep_run *run =
+                weft__versus_run(v, f, i / weft__versus_seeds(v), i % weft__versus_seeds(v));
+            if (run->state == WEFT_SWEEP_STALLED && fabric->status == WEFT_VERSUS_RAN) {
+                fabric->status = WEFT_VERSUS_STALLED;
+                fabric->reason = weft_arena_format(arena, "%s, seed %llu: the network came to a standstill", name,
+                                                   (unsigned long long)run->seed);
+            } else if (run->state == WEFT_SWEEP_FAILED || run->state == WEFT_SWEEP_MISSING) {
+                fabric->status = WEFT_VERSUS_FAILED;
+                fabric->reason = weft_arena_format(arena, "%s, seed %llu: %s", name, (unsigned long long)run->seed,
+                                                   *run->message ? run->message : "it has not been run");
+            }
+        }
+}
+
+static int by_mean(const void *a, const void *b) {
+    const struct weft_versus_place *x = a, *y = b;
+    if (x->value.mean != y->value.mean) return x->value.mean < y->value.mean ? -1 : 1;
+    return (x->fabric > y->fabric) - (x->fabric < y->fabric);
+}
+
+static double *ratios(const double *value, const double *ruler, uint32_t n, struct weft_arena *arena) {
+    double *ratio = weft_arena_alloc(arena, n + 1, sizeof *ratio);
+    for (uint32_t k = 0; k < n; k++)
+        ratio[k] = ruler && ruler[k] > 0 ? value[k] / ruler[k] : (double)NAN;
+    return ratio;
+}
+
+struct weft_versus_place *weft_versus_rank(const struct weft_versus *v, uint32_t the_case, struct weft_arena *arena,
+                                           uint32_t *ret_n) {
+    const char *name = weft_versus_measure_names[v->cases[the_case].by];
+    uint32_t n = 0, seeds = weft__versus_seeds(v);
+    struct weft_versus_place *place = weft_arena_alloc(arena, v->fabrics + 1, sizeof *place);
+    const double *ruler = v->ruler == WEFT_NONE ? NULL : weft_versus_values(v, v->ruler, the_case, name, arena);
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        if (f == v->ruler || v->fabric[f].variant == WEFT_NONE) continue;
+        const double *value = weft_versus_values(v, f, the_case, name, arena);
+        struct weft_spread spread = weft_spread_of(value, seeds, arena);
+        if (!spread.n) continue;
+        place[n++] = (struct weft_versus_place){
+            .fabric = f, .value = spread, .of_ruler = weft_spread_of(ratios(value, ruler, seeds, arena), seeds, arena)};
+    }
+    qsort(place, n, sizeof *place, by_mean);
+    for (uint32_t i = 1; i < n; i++) {
+        struct weft_spread difference;
+        enum weft_difference d = weft_difference_of(weft_versus_values(v, place[0].fabric, the_case, name, arena),
+                                                    weft_versus_values(v, place[i].fabric, the_case, name, arena),
+                                                    seeds, n - 1, &difference, arena);
+        place[i].noise = d == WEFT_DIFFERENCE_NOISE;
+        place[i].unknown = d == WEFT_DIFFERENCE_UNKNOWN;
+    }
+    *ret_n = n;
+    return place;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A versus for people: a table of each case, the map of sizes, where the time went, and a paragraph.
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/text.h"
+#include "versus/versus.h"
+
+enum { NAME = 14 };
+
+struct table {
+    FILE *file;
+    const struct weft_versus *v;
+    uint32_t c; ///< case
+    struct weft__unit unit;
+    struct weft_arena *arena;
+};
+
+static double mean(const struct table *t, uint32_t fabric, enum weft_versus_measure m) {
+    return weft__versus_spread(t->v, fabric, t->c, weft_versus_measure_names[m], t->arena).mean;
+}
+
+static void cell_time(const struct table *t, double time_ps) {
+    char text[32];
+    fprintf(t->file, " %10s", weft__text_time(text, t->unit, time_ps));
+}
+
+static void cell(const struct table *t, const char *format, double value, int width) {
+    char text[64];
+    snprintf(text, sizeof text, format, value);
+    fprintf(t->file, " %*s", width, isnan(value) ? "-" : text);
+}
+
+static bool has_any(const struct table *t, enum weft_versus_measure m) {
+    for (uint32_t f = 0; f < t->v->fabrics; f++)
+        if (mean(t, f, m) > 0) return true;
+    return false;
+}
+
+static void head(const struct table *t) {
+    fprintf(t->file, "  %-*s %10s %10s %9s %9s %10s %10s %10s", NAME, "fabric",
+            weft_arena_format(t->arena, "time, %s", t->unit.name), "+/-", "of ruler", "busbw", "p50", "p99", "p99.9");
+    if (has_any(t, WEFT_VERSUS_VICTIMS)) fprintf(t->file, " %8s", "victims");
+    fprintf(t->file, " %8s %7s %7s %9s\n", "pauses", "drops", "chips", "kW");
+}
+
+/// `mark`: against the first.
+static void row(const struct table *t, uint32_t f, double of_ruler, const char *mark) {
+    const struct weft_versus_fabric *fabric = &t->v->fabric[f];
+    struct weft_spread time = weft__versus_spread(t->v, f, t->c, "time_ps", t->arena);
+    fprintf(t->file, "  %-*s", NAME, fabric->name);
+    cell_time(t, time.mean);
+    cell_time(t, time.half);
+    cell(t, isnan(of_ruler) ? "%g" : weft_arena_format(t->arena, "%%.3f%s", mark), of_ruler, 9);
+    cell(t, "%.2f", mean(t, f, WEFT_VERSUS_BUSBW), 9);
+    cell_time(t, mean(t, f, WEFT_VERSUS_P50));
+    cell_time(t, mean(t, f, WEFT_VERSUS_P99));
+    cell_time(t, mean(t, f, WEFT_VERSUS_P999));
+    if (has_any(t, WEFT_VERSUS_VICTIMS)) cell(t, "%.2f", mean(t, f, WEFT_VERSUS_VICTIMS), 8);
+    cell(t, "%.0f", mean(t, f, WEFT_VERSUS_PAUSES), 8);
+    cell(t, "%.0f", mean(t, f, WEFT_VERSUS_DROPS), 7);
+    cell(t, "%.0f", f == t->v->ruler ? (double)NAN : (double)fabric->bill.chips, 7);
+    cell(t, "%.2f", f == t->v->ruler ? (double)NAN : fabric->bill.watts / 1000, 9);
+    fputc('\n', t->file);
+}
+
+static double largest_time(const struct weft_versus *v, uint32_t c, struct weft_arena *arena) {
+    double most = 0;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        double time = weft__versus_spread(v, f, c, "time_ps", arena).mean;
+        if (time > most) most = time;
+    }
+    return most;
+}
+
+static void print_case(FILE *file, const struct weft_versus *v, uint32_t c) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    struct table t = {file, v, c, weft__text_unit(largest_time(v, c, arena)), arena};
+    uint32_t n;
+    const struct weft_versus_place *place = weft_versus_rank(v, c, arena, &n);
+    fprintf(file, "\n%s%s%s\n", v->n_cases > 1 ? v->cases[c].name : "job",
+            v->cases[c].by == WEFT_VERSUS_TIME ? "" : ", judged by ",
+            v->cases[c].by == WEFT_VERSUS_TIME ? "" : weft_versus_measure_names[v->cases[c].by]);
+    head(&t);
+    if (v->ruler != WEFT_NONE) row(&t, v->ruler, 1, " ");
+    for (uint32_t i = 0; i < n; i++)
+        row(&t, place[i].fabric, place[i].of_ruler.mean, place[i].noise ? "~" : " ");
+    weft_arena_free(arena);
+}
+
+// --- where the time went ------------------------------------------------------------------------------------------
+
+/// A share of less than this in every fabric has no column.
+static const double share_min = 0.01;
+
+static double share(const struct weft_versus *v, uint32_t f, uint32_t c, uint32_t kind, struct weft_arena *arena) {
+    double sum = 0, own = 0;
+    for (uint32_t k = 0; k < WEFT_WHYS; k++) {
+        double part = weft__versus_spread(v, f, c, weft_why_names[k], arena).mean;
+        if (isnan(part)) return NAN;
+        sum += part;
+        if (k == kind) own = part;
+    }
+    return sum > 0 ? own / sum : NAN;
+}
+
+static void print_why(FILE *file, const struct weft_versus *v, uint32_t c) {
+    struct weft_arena *arena = weft_arena_new(WEFT_MEMORY_RESULT);
+    bool shown[WEFT_WHYS] = {false}, any = false;
+    for (uint32_t k = 0; k < WEFT_WHYS; k++)
+        for (uint32_t f = 0; f < v->fabrics; f++)
+            if (share(v, f, c, k, arena) >= share_min) any = shown[k] = true;
+    if (any) {
+        fprintf(file, "\nwhere the time of the flow that finished last went, %%%s%s\n  %-*s",
+                v->n_cases > 1 ? ": " : "", v->n_cases > 1 ? v->cases[c].name : "", NAME, "fabric");
+        for (uint32_t k = 0; k < WEFT_WHYS; k++)
+            if (shown[k]) fprintf(file, "  %s", weft_why_names[k]);
+        fputc('\n', file);
+    }
+    for (uint32_t f = 0; f < v->fabrics && any; f++) {
+        if (isnan(share(v, f, c, 0, arena))) continue;
+        fprintf(file, "  %-*s", NAME, v->fabric[f].name);
+        for (uint32_t k = 0; k < WEFT_WHYS; k++)
+            if (shown[k]) fprintf(file, "  %*.1f", (int)strlen(weft_why_names[k]), 100 * share(v, f, c, k, arena));
+        fputc('\n', file);
+    }
+    weft_arena_free(arena);
+}
+
+// --- what it takes ------------------------------------------------------------------------------------------------
+
+static void print_bills(FILE *file, const struct weft_versus *v) {
+    bool priced = false;
+    for (uint32_t f = 0; f < v->fabrics; f++)
+        priced |= v->fabric[f].variant != WEFT_NONE && f != v->ruler && v->fabric[f].bill.priced;
+    fprintf(file, "\nwhat is not equal\n  %-*s %7s %8s %8s %8s %9s %10s %9s%s\n", NAME, "fabric", "chips", "ports",
+            "Tbps", "optics", "fibre, m", "memory", "W", priced ? "      price" : "");
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        const struct weft_fabric_bill *b = &v->fabric[f].bill;
+        if (v->fabric[f].status == WEFT_VERSUS_UNBUILDABLE || f == v->ruler) continue;
+        char memory[32];
+        weft_format_bytes((weft_bytes)b->buffer_bytes, memory, sizeof memory);
+        fprintf(file, "  %-*s %7llu %8llu %8.1f %8.0f %9.0f %10s %9.0f", NAME, v->fabric[f].name,
+                (unsigned long long)b->chips, (unsigned long long)b->ports, b->port_tbps, b->optics, b->fibre_m, memory,
+                b->watts);
+        if (priced && b->priced) fprintf(file, " %10.0f", b->price);
+        fputc('\n', file);
+    }
+}
+
+static void print_others(FILE *file, const struct weft_versus *v) {
+    bool any = false;
+    for (uint32_t f = 0; f < v->fabrics; f++) {
+        const struct weft_versus_fabric *fabric = &v->fabric[f];
+        if (fabric->status == WEFT_VERSUS_RAN) continue;
+        static const char *const said[] = {[WEFT_VERSUS_UNBUILDABLE] = "cannot be built",
+                                           [WEFT_VERSUS_OVER_BUDGET] = "beyond the budget",
+                                           [WEFT_VERSUS_STALLED] = "stalled",
+                                           [WEFT_VERSUS_FAILED] = "failed"};
+        fprintf(file, "%s  %-*s %s: %s\n", any ? "" : "\n", NAME, fabric->name, said[fabric->status], fabric->reason);
+        any = true;
+    }
+}
+
+void weft_versus_text(FILE *file, const struct weft_versus *v) {
+    char rate[32];
+    weft_format_rate(v->rate_bps, rate, sizeof rate);
+    fprintf(file, "%s over %llu hosts at %s; %u fabrics, %u seed%s; +/-: half of the 95%% interval over seeds\n",
+            v->job ? v->job : "battery", (unsigned long long)v->hosts, rate, v->fabrics, weft__versus_seeds(v),
+            weft__versus_seeds(v) == 1 ? "" : "s");
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+        print_case(file, v, c);
+    if (v->variants && weft__versus_has_map(v)) weft__versus_map_text(file, v);
+    for (uint32_t c = 0; c < v->n_cases && v->variants; c++)
+        print_why(file, v, c);
+    print_bills(file, v);
+    print_others(file, v);
+    fputc('\n', file);
+    weft_versus_paragraph(file, v);
+}

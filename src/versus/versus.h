@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the outputs of a versus share.
+#ifndef WEFT_VERSUS_VERSUS_H
+#define WEFT_VERSUS_VERSUS_H
+
+#include "weft/versus.h"
+
+/// The fabric's point in the sweep for a case; WEFT_NONE: it does not run.
+uint32_t weft__versus_point(const struct weft_versus *v, uint32_t fabric, uint32_t the_case);
+const struct weft_sweep_run *weft__versus_run(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                              uint32_t seed);
+struct weft_spread weft__versus_spread(const struct weft_versus *v, uint32_t fabric, uint32_t the_case,
+                                       const char *name, struct weft_arena *arena);
+static inline uint32_t weft__versus_seeds(const struct weft_versus *v) {
+    return v->results ? v->results->sweep->seeds : 0;
+}
+/// Of cases of one family that differ in size: who leads which of them, and where that changes.
+void weft__versus_map_text(FILE *file, const struct weft_versus *v);
+/// Whether cases have families of several sizes at all.
+bool weft__versus_has_map(const struct weft_versus *v);
+
+/// Where a fabric that leads at one size has lost its lead at the next.
+struct weft__versus_border {
+    const char *family;
+    uint32_t before, after; ///< cases
+    uint32_t first, second; ///< fabrics that lead
+    double bytes;           ///< where the lines through their times meet, both on logarithmic scales
+    bool noise;             ///< at one of the two sizes the difference is noise
+};
+struct weft__versus_border *weft__versus_borders(const struct weft_versus *v, struct weft_arena *arena,
+                                                 uint32_t *ret_n);
+
+#endif

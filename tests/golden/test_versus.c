@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft versus as a user calls it: every fabric a row, with figures that a plain run gives too.
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "command.h"
+
+static const char job[] = "workload:\n- {kind: collective, collective: all_to_all, size: 256KiB, group: moe}\n";
+static const char mine[] = "base: roce-spray\nabout: spines of our own\nfabric: {per_leaf: 8}\n";
+
+static int set_up(void **state) {
+    static struct fixture f;
+    strcpy(f.dir, "/tmp/weft-versus-XXXXXX");
+    assert_non_null(mkdtemp(f.dir));
+    write_text(&f, "job.yaml", job);
+    write_text(&f, "mine.yaml", mine);
+    setenv("XDG_CACHE_HOME", f.dir, 1);
+    *state = &f;
+    return 0;
+}
+
+static json_t *versus(struct fixture *f, const char *arguments) {
+    char line[256];
+    snprintf(line, sizeof line, "versus %s --quiet --json", arguments);
+    assert_int_equal(weft(f, line), 0);
+    json_t *root = json_loads(f->out, 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static const json_t *fabric(const json_t *root, const char *name) {
+    size_t i;
+    const json_t *one, *list = json_object_get(root, "fabrics");
+    json_array_foreach(list, i, one) {
+        if (!strcmp(json_string_value(json_object_get(one, "name")), name)) return one;
+    }
+    fail_msg("no fabric %s", name);
+    return NULL;
+}
+
+static double figure(const json_t *root, const char *name, const char *the_case, const char *measure) {
+    const json_t *cases = json_object_get(fabric(root, name), "cases");
+    const json_t *of = json_object_get(json_object_get(cases, the_case), measure);
+    return json_number_value(json_is_object(of) ? json_object_get(of, "mean") : of);
+}
+
+static const char *status(const json_t *root, const char *name) {
+    return json_string_value(json_object_get(fabric(root, name), "status"));
+}
+
+/// All that come with weft, at 16 hosts; none is faster than the ruler, and figures are those of a plain run.
+static void every_fabric(void **state) {
+    struct fixture *f = *state;
+    json_t *root = versus(f, "job.yaml --hosts 16 --out all");
+    size_t i;
+    const json_t *one, *list = json_object_get(root, "fabrics");
+    assert_int_equal(json_array_size(list), 15);
+    json_array_foreach(list, i, one) {
+        const char *name = json_string_value(json_object_get(one, "name"));
+        assert_string_equal(json_string_value(json_object_get(one, "status")), "ran");
+        assert_true(figure(root, name, "job", "time_ps") >= figure(root, "ideal", "job", "time_ps"));
+        assert_true(figure(root, name, "job", "busbw_GBps") > 0);
+        double p50 = figure(root, name, "job", "fct_p50_ps"), p99 = figure(root, name, "job", "fct_p99_ps");
+        assert_true(p50 > 0 && p99 >= p50 && figure(root, name, "job", "fct_p999_ps") >= p99);
+        double whole = 0;
+        const char *part;
+        const json_t *time, *why = json_object_get(json_object_get(json_object_get(one, "cases"), "job"), "why_ps");
+        json_object_foreach((json_t *)why, part, time) whole += json_number_value(time);
+        assert_true(whole > 0 && whole <= figure(root, name, "job", "time_ps"));
+    }
+    double time = figure(root, "dsf-l1", "job", "time_ps");
+    json_decref(root);
+    assert_int_equal(weft(f, "run all/versus.yaml --variant dsf-l1 --quiet --json"), 0);
+    json_t *run = json_loads(f->out, 0, NULL);
+    const json_t *jobs = json_array_get(json_object_get(run, "jobs"), 0);
+    assert_true(json_number_value(json_object_get(jobs, "iteration_ps")) == time);
+    json_decref(run);
+}
+
+/// A fabric that cannot be built is a row with its reason, and so is one beyond the budget.
+static void rows_with_reasons(void **state) {
+    struct fixture *f = *state;
+    json_t *root = versus(f, "job.yaml --hosts 1200 --fabrics aquila,star");
+    assert_string_equal(status(root, "aquila"), "unbuildable");
+    assert_non_null(strstr(json_string_value(json_object_get(fabric(root, "aquila"), "reason")), "ends at 1152 hosts"));
+    assert_string_equal(status(root, "ideal"), "ran");
+    json_decref(root);
+    root = versus(f, "job.yaml --hosts 16 --fabrics star,roce-ecmp --budget watts=1500");
+    assert_string_equal(status(root, "star"), "ran");
+    assert_string_equal(status(root, "roce-ecmp"), "over_budget");
+    json_decref(root);
+    assert_int_equal(weft(f, "versus job.yaml --hosts 1200 --fabrics aquila --quiet"), 0);
+    assert_non_null(strstr(f->out, "aquila         cannot be built: a Clique ends at 1152 hosts"));
+}
+
+/// The user's own blueprint takes part like the others.
+static void own_blueprint(void **state) {
+    struct fixture *f = *state;
+    json_t *root = versus(f, "job.yaml --hosts 16 --fabrics mine.yaml,roce-spray --seeds 1..3");
+    const json_t *own = fabric(root, "mine");
+    assert_string_equal(json_string_value(json_object_get(own, "about")), "spines of our own");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(own, "bill"), "chips")), 4);
+    assert_int_equal(figure(root, "mine", "job", "rank") + figure(root, "roce-spray", "job", "rank"), 3);
+    const json_t *cases = json_object_get(json_object_get(own, "cases"), "job");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(cases, "time_ps"), "seeds")), 3);
+    json_decref(root);
+}
+
+/// Where nothing differs the two are within noise; a star cannot be told from one that is the same.
+static void noise(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "twin.yaml", "base: roce-e-ecmp\n");
+    json_t *root = versus(f, "job.yaml --hosts 32 --fabrics roce-e-ecmp,twin.yaml,ai-zone --seeds 1..4");
+    const json_t *lead = json_array_get(json_object_get(root, "cases"), 0);
+    assert_int_equal(json_array_size(json_object_get(lead, "within_noise")), 1);
+    assert_string_equal(json_string_value(json_object_get(lead, "first")), "roce-e-ecmp");
+    json_decref(root);
+}
+
+/// Cases by size, and where the lead changes.
+static void battery(void **state) {
+    struct fixture *f = *state;
+    json_t *root = versus(f, "--battery quick --hosts 16 --fabrics star,aquila --no-why");
+    assert_int_equal(json_array_size(json_object_get(root, "cases")), 6);
+    double small = figure(root, "star", "all-to-all-4KiB", "time_ps");
+    assert_true(small > 0 && figure(root, "star", "all-to-all-4MiB", "time_ps") > small);
+    json_decref(root);
+}
+
+/// Parts give what the whole gives, and nothing is run twice.
+static void in_parts(void **state) {
+    struct fixture *f = *state;
+    static const char args[] = "versus job.yaml --hosts 16 --fabrics star,roce-ecmp,dsf-l1";
+    char line[256];
+    snprintf(line, sizeof line, "%s --csv --out one", args);
+    assert_int_equal(weft(f, line), 0);
+    char *one = strdup(f->out);
+    for (unsigned i = 1; i <= 2; i++) {
+        snprintf(line, sizeof line, "%s --out two --task %u/2", args, i);
+        assert_int_equal(weft(f, line), 0);
+        assert_string_equal(f->out, "");
+    }
+    snprintf(line, sizeof line, "%s --out two --merge --csv", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_string_equal(f->out, one);
+    free(one);
+    snprintf(line, sizeof line, "%s --out two --csv", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->err, "4 of 4 runs are there already"));
+}
+
+/// Killed in the middle: the runs that are done stay, and the same command does the others.
+static void goes_on(void **state) {
+    struct fixture *f = *state;
+    char line[512];
+    write_text(f, "long.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 64MiB}\n");
+    snprintf(line, sizeof line,
+             "cd %s && \"$WEFT\" versus long.yaml --hosts 16 --no-why --jobs 1 --out k --quiet >/dev/null 2>&1 & id=$!;"
+             " cd %s; until [ $(ls k/runs 2>/dev/null | wc -l) -ge 2 ]; do sleep 0.02; done; kill -9 $id;"
+             " wait $id 2>/dev/null; ! test -f k/versus.json",
+             f->dir, f->dir);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(weft(f, "versus long.yaml --hosts 16 --no-why --out k"), 0);
+    unsigned there = 0;
+    assert_int_equal(sscanf(strstr(f->err, "weft: "), "weft: %u of 15 runs are there already", &there), 1);
+    assert_true(there >= 2 && there < 15);
+}
+
+/// What the job says of a network gives its size; the network itself is left out.
+static void other_jobs(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "whole.yaml",
+               "topology: {kind: single, hosts: 24, rate: 200Gbps}\nswitch: {processing: 1us}\n"
+               "workload: [{kind: incast, sources: host-1..8, dst: host-0, size: 100KB}]\n");
+    json_t *root = versus(f, "whole.yaml --fabrics star");
+    assert_int_equal(json_integer_value(json_object_get(root, "hosts")), 24);
+    assert_int_equal(json_integer_value(json_object_get(root, "rate_bps")), 200000000000);
+    assert_int_equal(json_array_size(json_object_get(root, "ignored")), 2);
+    json_decref(root);
+    write_text(f, "ring.goal",
+               "num_ranks 2\nrank 0 {\nl1: send 100000b to 1 tag 1\n}\nrank 1 {\nl1: recv 100000b from 0 tag 1\n}\n");
+    root = versus(f, "ring.goal --hosts 16 --fabrics star,roce-ecmp");
+    assert_true(figure(root, "star", "job", "time_ps") > 0);
+    json_decref(root);
+}
+
+static void bad_input(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "bad.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 1Mi}\n");
+    write_text(f, "none.yaml", "topology: {kind: single, hosts: 4}\n");
+    static const struct {
+        const char *arguments, *said;
+    } cases[] = {
+        {"bad.yaml", "weft: bad.yaml:2:52: workload.0.size: "},
+        {"none.yaml", "weft: none.yaml: workload is missing"},
+        {"job.yaml --fabrics start", "weft: --fabrics: 'start': neither a blueprint nor a file; "},
+        {"job.yaml --fabrics star,star", "weft: --fabrics: 'star' comes twice"},
+        {"job.yaml --fabrics job.yaml", "weft: job.yaml: has no section fabric"},
+        {"job.yaml --hosts 1", "weft: --hosts: 1 is out of range"},
+        {"job.yaml --rate 400", "weft: --rate: "},
+        {"job.yaml --budget watt=3", "weft: --budget: 'watt=3' is not understood"},
+        {"job.yaml --battery fast", "weft: --battery: 'fast': expected quick"},
+        {"job.yaml --set host.mtu=3", "weft: --set host.mtu=3: host.mtu: "},
+        {"", "weft: versus: expected JOB, or --battery"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "versus --out bad %s", cases[i].arguments);
+        int exit_status = weft(f, arguments);
+        if (exit_status != 2 || *f->out || !strstr(f->err, cases[i].said))
+            fail_msg("%s: %d: %s", cases[i].arguments, exit_status, f->err);
+    }
+    assert_int_equal(weft(f, "run bad/versus.yaml"), 2); // nothing was written
+}
+
+/// A variant may have a base of its own, which the file then has none of.
+static void variants_with_bases(void **state) {
+    struct fixture *f = *state;
+    write_text(f, "two.yaml",
+               "fabric: {hosts: 16}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n"
+               "variants: {a: {base: star}, b: {base: dsf-l1, fabric.host_cable: 3}}\n");
+    assert_int_equal(weft(f, "compare two.yaml --quiet --csv"), 0);
+    assert_int_equal(weft(f, "topo two.yaml --variant b"), 0);
+    assert_non_null(strstr(f->out, "rdsw"));
+    write_text(f, "twice.yaml", "base: star\nvariants: {a: {base: dsf-l1}}\n");
+    assert_int_equal(weft(f, "check twice.yaml"), 2);
+    assert_non_null(strstr(f->err, "weft: twice.yaml:2:22: base: the file has a base already"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fabric),  cmocka_unit_test(rows_with_reasons),
+        cmocka_unit_test(own_blueprint), cmocka_unit_test(noise),
+        cmocka_unit_test(battery),       cmocka_unit_test(in_parts),
+        cmocka_unit_test(goes_on),       cmocka_unit_test(other_jobs),
+        cmocka_unit_test(bad_input),     cmocka_unit_test(variants_with_bases),
+    };
+    return cmocka_run_group_tests(tests, set_up, remove_folder);
+}
