@@ -184,7 +184,7 @@ int weft_cli_import(int argc, char **argv) {
     struct weft_error error = {0};
     int status = weft_cli_parse(&command, argc, argv, &o);
     if (status == WEFT_CLI_GO) {
-        status = import(&o, &error);
+        status = (int)import(&o, &error);
         if (*error.text) status = weft_cli_fail(&error);
     }
     weft_cli_options_deinit(&o);

@@ -31,8 +31,8 @@ static const struct weft__column columns[COLUMNS] = {
          "remote_interface neighbor_port neighbor_interface neighbor_port_id destination_port dst_port to_port "
          "destination_interface port_id peer_port peer_interface ",
          .text = true},
-    [SPEED] = {"speed", " speed rate bandwidth capacity link_speed port_speed ", WEFT__RATE, ""},
-    [LENGTH] = {"length", " length cable_length cable len distance ", WEFT__LENGTH, "m"},
+    [SPEED] = {"speed", " speed rate bandwidth capacity link_speed port_speed ", WEFT__RATE, "", false, false},
+    [LENGTH] = {"length", " length cable_length cable len distance ", WEFT__LENGTH, "m", false, false},
     [ROLE_A] = {"role A", " role_a a_role type_a a_type local_role local_type source_role src_role ", .text = true},
     [ROLE_B] = {"role B", " role_b b_role type_b b_type remote_role remote_type destination_role dst_role capability ",
                 .text = true},

@@ -13,15 +13,18 @@
 enum column { START, SRC, DST, BYTES, PRIORITY, GROUP, QPS, SPORT, DPORT, PATH, COLUMNS };
 enum { PRIORITY_MAX = 7, QPS_MAX = 1024, PORT_MAX = 65535 };
 static const struct weft__column columns[COLUMNS] = {
-    [START] = {"start", " start start_time starttime time begin arrival arrival_time t ", WEFT__TIME, "s"},
+    [START] = {"start", " start start_time starttime time begin arrival arrival_time t ", WEFT__TIME, "s", false,
+               false},
     [SRC] = {"src", " src source from sender src_host src_id src_node ", WEFT__COUNT, "", true, true},
     [DST] = {"dst", " dst dest destination to receiver dst_host dst_id dst_node ", WEFT__COUNT, "", true, true},
-    [BYTES] = {"bytes", " bytes size length flow_size flowsize payload volume ", WEFT__BYTES, "B", true},
-    [PRIORITY] = {"priority", " priority prio pg tc class traffic_class ", WEFT__COUNT, ""},
+    [BYTES] = {"bytes", " bytes size length flow_size flowsize payload volume ", WEFT__BYTES, "B", true, false},
+    [PRIORITY] = {"priority", " priority prio pg tc class traffic_class ", WEFT__COUNT, "", false, false},
     [GROUP] = {"group", " group tag job label ", WEFT__COUNT, "", false, true},
-    [QPS] = {"qps", " qps queue_pairs qp_count ", WEFT__COUNT, ""},
-    [SPORT] = {"sport", " sport source_port src_port udp_port udp_sport udp_source_port ", WEFT__COUNT, ""},
-    [DPORT] = {"dport", " dport destination_port dst_port udp_dport udp_destination_port ", WEFT__COUNT, ""},
+    [QPS] = {"qps", " qps queue_pairs qp_count ", WEFT__COUNT, "", false, false},
+    [SPORT] = {"sport", " sport source_port src_port udp_port udp_sport udp_source_port ", WEFT__COUNT, "", false,
+               false},
+    [DPORT] = {"dport", " dport destination_port dst_port udp_dport udp_destination_port ", WEFT__COUNT, "", false,
+               false},
     [PATH] = {"path", " path route via switches ", WEFT__COUNT, "", false, true},
 };
 

@@ -22,7 +22,7 @@ static const struct weft_bgp_setup setup = {
 static int begin(void **state) {
     (void)state;
     arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    return weft_params_load(&weft_bgp_table, NULL, &conf, arena, NULL);
+    return (int)weft_params_load(&weft_bgp_table, NULL, &conf, arena, NULL);
 }
 
 static int end(void **state) {

@@ -123,9 +123,9 @@ static const char *const workloads[] = {
     "{kind: job, dimensions: 'tp:4, dp:2', iterations: 3, operations: [{compute: 3us, size: 100KB, over: tp},"
     " {compute: 5us, size: 300KB, over: tp, collective: all_gather}, {size: 200KB, over: dp, overlap: on},"
     " {compute: 2us, size: 100KB, over: tp}, {size: 50KB}, {compute: 1us}]}",
-    "{kind: job, dimensions: 'tp:2, pp:4', iterations: 2, operations: [{pipeline: {over: pp, microbatches: 5, size: "
-    "50KB,"
-    " forward: [{compute: 4us}, {size: 20KB, over: tp}], backward: [{compute: 8us}]}}, {size: 30KB, over: tp}]}",
+    ("{kind: job, dimensions: 'tp:2, pp:4', iterations: 2, operations: [{pipeline: {over: pp, microbatches: 5, size: "
+     "50KB, "
+     "forward: [{compute: 4us}, {size: 20KB, over: tp}], backward: [{compute: 8us}]}}, {size: 30KB, over: tp}]}"),
     "{kind: permutation, size: 100KB, repeat: 3, interval: 7us, start: 2us}",
     "{kind: all_to_all, size: 10KB}, {kind: collective, size: 1MB, start: 4us}, {kind: flow, src: host-3, dst: host-1,"
     " size: 5MB, start: 1us, verb: read}",

@@ -19,7 +19,7 @@ static struct weft_fsdb_conf conf;
 static int begin(void **state) {
     (void)state;
     arena = weft_arena_new(WEFT_MEMORY_SCENARIO);
-    return weft_params_load(&weft_fsdb_table, NULL, &conf, arena, NULL);
+    return (int)weft_params_load(&weft_fsdb_table, NULL, &conf, arena, NULL);
 }
 
 static int end(void **state) {

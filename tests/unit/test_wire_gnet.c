@@ -15,7 +15,7 @@
 #include "weft/wire_gnet.h"
 
 static struct weft_gnet_cell sample(enum weft_gnet_type type) {
-    struct weft_gnet_cell c = {.header = {.type = type, .hops = 9, .vc = 31, .trace = true}};
+    struct weft_gnet_cell c = {.header = {.type = (uint8_t)type, .hops = 9, .vc = 31, .trace = true}};
     c.header.source = weft_gnet_address_pack((struct weft_gnet_address){47, 11, 17});
     c.header.destination = weft_gnet_address_pack((struct weft_gnet_address){1, 2, 3});
     switch (type) {
