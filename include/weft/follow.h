@@ -91,7 +91,7 @@ struct weft_follow {
 void weft_follow_free(struct weft_follow *follow);
 
 struct weft_followed_list {
-    const struct weft_followed *followed; ///< by port, each in the order in which it was noted
+    const struct weft_followed *followed; ///< by port: plain frames by time, then all else in the order it was noted
     uint64_t *first, n;                   ///< first: [ports + 1]
 };
 /// All that was kept, in `arena`. What was noted later of a sender holds, even if it is of an earlier time.

@@ -134,15 +134,20 @@ static bool is_lost(struct weft__port *port, struct weft__worker *w, const struc
 static inline void follow(struct weft__port *port, weft_time_ps now, const struct weft_packet *packet, uint32_t psn,
                           weft_time_ps sent, bool lost) {
     weft_time_ps busy = port->busy_until_ps - now;
+    uint32_t number = port->id - port->follow->port0;
+    bool plain = !port->wire && !port->members;
+    if (plain &&
+        weft__follow_add_frame(port->follow, now, busy, number, packet->qp, psn, packet->kind, packet->priority, lost))
+        return;
     struct weft__follow_record one = {.time_ps = now,
                                       .qp = packet->qp,
                                       .psn = psn,
                                       .busy_ps = (uint32_t)busy,
-                                      .port = (uint16_t)(port->id - port->follow->port0),
+                                      .port = (uint16_t)number,
                                       .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (uint32_t)packet->kind << 4),
-                                      .priority = packet->priority,
+                                      .priority = packet->priority & 7u,
                                       .lost = lost};
-    if (__builtin_expect(port->wire || port->members || busy > UINT32_MAX, 0))
+    if (!plain || busy > UINT32_MAX)
         weft__follow_two(port->follow, one, sent, port->busy_until_ps);
     else
         *weft__follow_add(port->follow) = one;

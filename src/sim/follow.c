@@ -11,6 +11,7 @@ struct wire {
 };
 
 struct weft_follow_log {
+    struct weft__follow_pool pool;
     struct weft__follow *node; ///< [nodes]
     struct wire *wire;         ///< [ports]
     uint32_t nodes, ports;
@@ -39,6 +40,7 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
                                     .wire = weft_arena_alloc(arena, t->ports, sizeof *log->wire),
                                     .nodes = t->nodes,
                                     .ports = t->ports};
+    weft__follow_pool_init(&log->pool);
     uint32_t *state = weft_arena_alloc(net->arena_qp, net->qps, sizeof *state);
     uint8_t *qp = NULL, *all = NULL;
     if (follow->flow) {
@@ -50,8 +52,11 @@ void weft__follow_start(struct weft__network *net, struct weft_follow *follow) {
     for (uint32_t i = 0; all && i < t->ports; i++)
         all[i] = follow->port[i];
     for (uint32_t n = 0; n < t->nodes; n++)
-        log->node[n] = (struct weft__follow){
-            .qp = qp, .all = all ? all + t->node[n].port0 : NULL, .state = state, .port0 = t->node[n].port0};
+        log->node[n] = (struct weft__follow){.pool = &log->pool,
+                                             .qp = qp,
+                                             .all = all ? all + t->node[n].port0 : NULL,
+                                             .state = state,
+                                             .port0 = t->node[n].port0};
     if (follow->ranks) follow_ranks(net, log);
     net->following = weft_arena_alloc(net->arena_qp, 1, sizeof *net->following);
     *net->following = (struct weft__following){follow, log};
@@ -70,15 +75,16 @@ void weft__follow_collect(struct weft__network *net) {
             log->wire[i] = (struct wire){port->delay_data_ps, port->gap_ps,
                                          port->cut_through ? weft__port_time(port, WEFT__PREAMBLE + WEFT__HEADER) : 0};
     }
-    for (uint32_t n = 0; n < log->nodes; n++)
-        weft__follow_settle(&log->node[n]);
+    for (uint32_t n = 0; n < log->nodes; n++) {
+        weft__follow_settle(&log->node[n].frames);
+        weft__follow_settle(&log->node[n].others);
+    }
     net->following->follow->log = log;
     net->following = NULL;
 }
 
 static void release(struct weft_follow_log *log) {
-    for (uint32_t n = 0; n < log->nodes; n++)
-        weft__follow_release(&log->node[n]);
+    weft__follow_pool_deinit(&log->pool);
     for (uint32_t i = 0; i < log->ranks; i++)
         weft__rank_log_release(&log->rank[i]);
 }
@@ -136,16 +142,47 @@ static struct weft_followed followed_of(const struct weft_follow_log *log, uint3
     return f;
 }
 
-/// Calls `act` with each of a node.
-static void each_of(const struct weft_follow_log *log, uint32_t n, void (*act)(void *, const struct weft_followed *),
-                    void *context) {
-    const struct weft__follow *node = &log->node[n];
-    for (const struct weft__follow_chunk *c = node->first; c; c = c->next)
-        for (uint32_t i = 0; i < c->n; i++) {
-            struct weft_followed f = followed_of(log, node->port0, &c->record[i]);
-            i += c->record[i].more;
+static struct weft__follow_record record_of(const struct weft__follow_frame *f, weft_time_ps at) {
+    return (struct weft__follow_record){.time_ps = at,
+                                        .qp = f->what & ((1u << WEFT__FRAME_NUMBER) - 1),
+                                        .psn = f->what >> 28 & ((1u << WEFT__FRAME_NUMBER) - 1),
+                                        .busy_ps = f->where >> WEFT__FRAME_SINCE & ((1u << WEFT__FRAME_BUSY) - 1),
+                                        .port = (uint16_t)(f->where >> 48),
+                                        .what = (uint8_t)(WEFT_FOLLOWED_FRAME | (f->what >> 56 & 15) << 4),
+                                        .priority = f->what >> 60 & 7,
+                                        .lost = f->what >> 63 != 0};
+}
+
+typedef void act_on(void *, const struct weft_followed *);
+
+static void each_frame(const struct weft_follow_log *log, const struct weft__follow *node, act_on *act, void *context) {
+    weft_time_ps at = 0;
+    for (const struct weft__follow_chunk *c = node->frames.first; c; c = c->next) {
+        const struct weft__follow_frame *frame = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
+        for (; frame < end; frame++) {
+            if (frame->what == WEFT__FRAME_TIME) {
+                at = frame->where;
+                continue;
+            }
+            at += frame->where & ((1u << WEFT__FRAME_SINCE) - 1);
+            struct weft__follow_record r = record_of(frame, at);
+            struct weft_followed f = followed_of(log, node->port0, &r);
             act(context, &f);
         }
+    }
+}
+
+/// Calls `act` with each of a node, frames first.
+static void each_of(const struct weft_follow_log *log, uint32_t n, act_on *act, void *context) {
+    const struct weft__follow *node = &log->node[n];
+    each_frame(log, node, act, context);
+    for (const struct weft__follow_chunk *c = node->others.first; c; c = c->next) {
+        const struct weft__follow_record *r = (const void *)c->memory, *end = (const void *)(c->memory + c->bytes);
+        for (; r < end; r += 1 + r->more) {
+            struct weft_followed f = followed_of(log, node->port0, r);
+            act(context, &f);
+        }
+    }
 }
 
 struct places {

@@ -125,16 +125,17 @@ static __attribute__((cold, noinline)) void follow_two(struct weft__gnet *g, con
                                                        const weft_time_ps time[4]) {
     if (!is_followed(g, cell, o)) return;
     bool home = what == WEFT_FOLLOWED_CROSS && g->out[o].rate == WEFT__GNET_NO_LINK;
-    weft__follow_two(g->follow_log,
-                     (struct weft__follow_record){.time_ps = time[0],
-                                                  .qp = cell->qp,
-                                                  .psn = cell->psn,
-                                                  .busy_ps = (uint32_t)(time[1] - time[0]),
-                                                  .port = home ? 0 : (uint16_t)o,
-                                                  .what = (uint8_t)what,
-                                                  .home = home},
-                     time[2], time[3]);
-    g->follow_log->at[-1].busy_ps = vc;
+    struct weft__follow_record *second =
+        weft__follow_two(g->follow_log,
+                         (struct weft__follow_record){.time_ps = time[0],
+                                                      .qp = cell->qp,
+                                                      .psn = cell->psn,
+                                                      .busy_ps = (uint32_t)(time[1] - time[0]),
+                                                      .port = home ? 0 : (uint16_t)o,
+                                                      .what = (uint8_t)what,
+                                                      .home = home},
+                         time[2], time[3]);
+    second->busy_ps = vc;
 }
 
 // --- output -------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ static void announce(struct weft__node *node, struct weft__tin *tin, struct weft
     if (__builtin_expect(tin->gnet.follow_log != NULL, 0)) {
         weft__tin_follow_stage(tin, w->now_ps, p, p->psn, WEFT_STAGE_ASKED);
         if (p->kind == WEFT_PACKET_DATA && weft__follow_has_qp(tin->gnet.follow_log, p->qp))
-            tin->gnet.follow_log->at[-1].busy_ps = slot;
+            weft__follow_last(tin->gnet.follow_log)->busy_ps = slot;
     }
     w->tally.injected_bytes += rts.bytes;
     weft__gnet_inject(node, &tin->gnet, w, &rts, WEFT__GNET_IP, weft__gnet_hash(&rts),
