@@ -12,7 +12,7 @@
 #include "processes.h"
 #include "terminal.h"
 
-static const char *hosts, *rate, *fabrics, *budget, *battery, *seeds_text, *jobs_text, *task_text;
+static const char *hosts, *rate, *fabrics, *budget, *battery, *seeds_text, *jobs_text, *task_text, *diff;
 static bool merge, csv, no_why;
 static const struct weft_cli_option own[] = {
     {"hosts", "N", "hosts (default: as many as the network of JOB has, else 256)", &hosts, NULL},
@@ -28,6 +28,7 @@ static const struct weft_cli_option own[] = {
     {"task", "I/N", "only the I-th of N parts of the runs; in a job array of Slurm or under MPI this is known",
      &task_text, NULL},
     {"merge", NULL, "run nothing: put together what the tasks have left in --out DIR", NULL, &merge},
+    {"diff", "OLD", "also say what has changed since OLD, a folder that weft versus --out has written", &diff, NULL},
     {"no-why", NULL, "do not run each fabric once more to see where the time went", NULL, &no_why},
     {"csv", NULL, "comma-separated values on standard output: a line a fabric, case and seed", NULL, &csv},
     {0}};
@@ -51,7 +52,8 @@ static const struct weft_cli_command command = {
 struct versus {
     struct sweep sweep; ///< first: what the sweep hands back is this
     struct weft_versus v;
-    const char *text; ///< of the scenario
+    const char *text;       ///< of the scenario
+    struct versus_old *old; ///< NULL: none
 };
 
 void versus_keep(struct versus_kept **kept, struct weft_scenario_file *file, struct weft_arena *arena) {
@@ -142,6 +144,7 @@ static void print(struct versus *x) {
         write_json(stdout, x);
     else
         write_text(stdout, x);
+    if (x->old) versus_diff(stdout, &x->v, x->old, diff);
 }
 
 static enum weft_status show(struct sweep *s, struct weft_error *ret_error) {
@@ -162,6 +165,7 @@ static bool refuse(const char *text) {
 static bool check_options(const struct weft_cli_options *o) {
     if (!o->operands && !battery) return refuse("versus: expected JOB, or --battery quick");
     if (csv && o->json) return refuse("--csv and --json both go to standard output; expected one of them");
+    if (diff && (csv || o->json)) return refuse("--diff is for people; expected it without --json and --csv");
     if (merge && task_text) return refuse("--merge is of all tasks; expected it without --task");
     if (merge && !o->out) return refuse("--merge: expected --out DIR, where the tasks have left their runs");
     if (!o->operands && o->variant) return refuse("--variant is of JOB; expected JOB");
@@ -257,20 +261,19 @@ static enum weft_status versus(const struct weft_cli_options *o, struct versus_k
     const struct weft_scenario_file *file = NULL;
     uint32_t jobs;
     if (!check_options(o) || !share_out(&x, &jobs)) return WEFT_ERROR_INPUT;
-    enum weft_status status = o->operands ? versus_job_read(o, &job, kept, ret_error) : WEFT_OK;
+    enum weft_status status = diff ? versus_old_read(diff, o->arena, &x.old, ret_error) : WEFT_OK;
+    if (!status && o->operands) status = versus_job_read(o, &job, kept, ret_error);
     x.v.job = job.path;
     x.v.ignored = job.ignored;
     x.v.n_ignored = job.n_ignored;
     if (!status) status = size_up(&job, &x.v, ret_error);
     if (!status) status = versus_fabrics_read(o, fabrics, budget, &x.v, kept, ret_error);
     if (!status) status = add_cases(o, &job, &x.v, ret_error);
-    if (status) return status;
-    if (!x.v.variants) {
-        print(&x);
-        return WEFT_OK;
-    }
-    status = compose(&x, &job, kept, &file, ret_error);
-    return status ? status : run_all(&x, file, jobs, ret_error);
+    if (!status && !x.v.variants) print(&x);
+    if (!status && x.v.variants) status = compose(&x, &job, kept, &file, ret_error);
+    if (!status && x.v.variants) status = run_all(&x, file, jobs, ret_error);
+    versus_old_free(x.old);
+    return status;
 }
 
 int weft_cli_versus(int argc, char **argv) {

@@ -3,6 +3,8 @@
 #ifndef WEFT_CLI_VERSUS_H
 #define WEFT_CLI_VERSUS_H
 
+#include <stdio.h>
+
 #include "sweep.h"
 #include "weft/versus.h"
 
@@ -34,5 +36,13 @@ bool versus_battery_add(const char *name, struct weft_versus *v, struct weft_are
 /// v->rate_bps. `budget`: "watts=20000,optics=800", or NULL.
 enum weft_status versus_fabrics_read(const struct weft_cli_options *o, const char *list, const char *budget,
                                      struct weft_versus *v, struct versus_kept **kept, struct weft_error *ret_error);
+
+/// An older answer, for --diff: a folder of --out, or its versus.json.
+struct versus_old;
+enum weft_status versus_old_read(const char *path, struct weft_arena *arena, struct versus_old **ret_old,
+                                 struct weft_error *ret_error);
+void versus_old_free(struct versus_old *old); ///< NULL may be freed
+/// What has changed since: who leads, times, bills, and whether a fabric runs.
+void versus_diff(FILE *file, const struct weft_versus *v, const struct versus_old *old, const char *path);
 
 #endif

@@ -22,6 +22,7 @@ static int set_up(void **state) {
     assert_non_null(mkdtemp(f.dir));
     write_text(&f, "job.yaml", job);
     write_text(&f, "mine.yaml", mine);
+    write_text(&f, "few.yaml", "workload: [{kind: incast, sources: host-1..8, dst: host-0, size: 100KB}]\n");
     setenv("XDG_CACHE_HOME", f.dir, 1);
     *state = &f;
     return 0;
@@ -88,7 +89,7 @@ static void every_fabric(void **state) {
 /// A fabric that cannot be built is a row with its reason, and so is one beyond the budget.
 static void rows_with_reasons(void **state) {
     struct fixture *f = *state;
-    json_t *root = versus(f, "job.yaml --hosts 1200 --fabrics aquila,star");
+    json_t *root = versus(f, "few.yaml --hosts 1200 --fabrics aquila,star");
     assert_string_equal(status(root, "aquila"), "unbuildable");
     assert_non_null(strstr(json_string_value(json_object_get(fabric(root, "aquila"), "reason")), "ends at 1152 hosts"));
     assert_string_equal(status(root, "ideal"), "ran");
@@ -97,14 +98,14 @@ static void rows_with_reasons(void **state) {
     assert_string_equal(status(root, "star"), "ran");
     assert_string_equal(status(root, "roce-ecmp"), "over_budget");
     json_decref(root);
-    assert_int_equal(weft(f, "versus job.yaml --hosts 1200 --fabrics aquila --quiet"), 0);
+    assert_int_equal(weft(f, "versus few.yaml --hosts 1200 --fabrics aquila --quiet"), 0);
     assert_non_null(strstr(f->out, "aquila         cannot be built: a Clique ends at 1152 hosts"));
 }
 
 /// The user's own blueprint takes part like the others.
 static void own_blueprint(void **state) {
     struct fixture *f = *state;
-    json_t *root = versus(f, "job.yaml --hosts 16 --fabrics mine.yaml,roce-spray --seeds 1..3");
+    json_t *root = versus(f, "job.yaml --hosts 16 --fabrics mine.yaml,roce-spray --seeds 1..3 --no-why");
     const json_t *own = fabric(root, "mine");
     assert_string_equal(json_string_value(json_object_get(own, "about")), "spines of our own");
     assert_int_equal(json_integer_value(json_object_get(json_object_get(own, "bill"), "chips")), 4);
@@ -118,7 +119,7 @@ static void own_blueprint(void **state) {
 static void noise(void **state) {
     struct fixture *f = *state;
     write_text(f, "twin.yaml", "base: roce-e-ecmp\n");
-    json_t *root = versus(f, "job.yaml --hosts 32 --fabrics roce-e-ecmp,twin.yaml,ai-zone --seeds 1..4");
+    json_t *root = versus(f, "job.yaml --hosts 32 --fabrics roce-e-ecmp,twin.yaml,ai-zone --seeds 1..4 --no-why");
     const json_t *lead = json_array_get(json_object_get(root, "cases"), 0);
     assert_int_equal(json_array_size(json_object_get(lead, "within_noise")), 1);
     assert_string_equal(json_string_value(json_object_get(lead, "first")), "roce-e-ecmp");
@@ -161,7 +162,7 @@ static void in_parts(void **state) {
 static void goes_on(void **state) {
     struct fixture *f = *state;
     char line[512];
-    write_text(f, "long.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 64MiB}\n");
+    write_text(f, "long.yaml", "workload:\n- {kind: collective, collective: all_to_all, size: 16MiB}\n");
     snprintf(line, sizeof line,
              "cd %s && \"$WEFT\" versus long.yaml --hosts 16 --no-why --jobs 1 --out k --quiet >/dev/null 2>&1 & id=$!;"
              " cd %s; until [ $(ls k/runs 2>/dev/null | wc -l) -ge 2 ]; do sleep 0.02; done; kill -9 $id;"
@@ -172,6 +173,27 @@ static void goes_on(void **state) {
     unsigned there = 0;
     assert_int_equal(sscanf(strstr(f->err, "weft: "), "weft: %u of 15 runs are there already", &there), 1);
     assert_true(there >= 2 && there < 15);
+}
+
+/// The same again: nothing has changed. Another rate of hosts: times have.
+static void changes(void **state) {
+    struct fixture *f = *state;
+    static const char args[] = "versus job.yaml --hosts 16 --fabrics star,roce-ecmp --no-why --quiet";
+    char line[256];
+    snprintf(line, sizeof line, "%s --out old", args);
+    assert_int_equal(weft(f, line), 0);
+    snprintf(line, sizeof line, "%s --diff old", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "\nsince old (weft "));
+    assert_non_null(strstr(f->out, "\n  nothing has changed\n"));
+    snprintf(line, sizeof line, "%s --diff old --rate 200Gbps", args);
+    assert_int_equal(weft(f, line), 0);
+    assert_non_null(strstr(f->out, "\n  rate: 400000000000 -> 200000000000 bit/s\n"));
+    assert_non_null(strstr(f->out, "\n  star, job: time_ps "));
+    assert_null(strstr(f->out, "nothing has changed"));
+    assert_int_equal(weft(f, "versus job.yaml --diff job.yaml"), 2);
+    assert_non_null(strstr(f->err, "weft: job.yaml:1:"));
+    assert_int_equal(weft(f, "versus job.yaml --diff nowhere"), 2);
 }
 
 /// What the job says of a network gives its size; the network itself is left out.
@@ -237,11 +259,17 @@ static void variants_with_bases(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fabric),  cmocka_unit_test(rows_with_reasons),
-        cmocka_unit_test(own_blueprint), cmocka_unit_test(noise),
-        cmocka_unit_test(battery),       cmocka_unit_test(in_parts),
-        cmocka_unit_test(goes_on),       cmocka_unit_test(other_jobs),
-        cmocka_unit_test(bad_input),     cmocka_unit_test(variants_with_bases),
+        cmocka_unit_test(every_fabric),
+        cmocka_unit_test(rows_with_reasons),
+        cmocka_unit_test(own_blueprint),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(battery),
+        cmocka_unit_test(in_parts),
+        cmocka_unit_test(goes_on),
+        cmocka_unit_test(changes),
+        cmocka_unit_test(other_jobs),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(variants_with_bases),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
