@@ -163,9 +163,9 @@ const struct weft_result_table weft__results_config = {
 
 // --- sources --------------------------------------------------------------------------------------------------------
 
-/// A relative name would mean another file to who stands in another folder.
+/// A relative name means another file in another folder. A blueprint is no file, and its name is the same everywhere.
 static const char *absolute(const char *name, struct weft_arena *arena) {
-    if (!name || *name == '/') return name;
+    if (!name || *name == '/' || weft_blueprint_find(name)) return name;
     char *folder = getcwd(NULL, 0);
     if (!folder) return name;
     const char *path = weft_arena_format(arena, "%s/%s", folder, name);

@@ -250,6 +250,9 @@ static void variants_with_bases(void **state) {
                "fabric: {hosts: 16}\nworkload: [{kind: flow, src: host-0, dst: host-1, size: 1MB}]\n"
                "variants: {a: {base: star}, b: {base: dsf-l1, fabric.host_cable: 3}}\n");
     assert_int_equal(weft(f, "compare two.yaml --quiet --csv"), 0);
+    assert_int_equal(weft(f, "run two.yaml --variant b --out kept --quiet"), 0);
+    assert_int_equal(weft(f, "run kept --quiet"), 0); // the blueprints are stored with the results
+    assert_int_equal(weft(f, "versus kept --fabrics star --no-why --quiet"), 0);
     assert_int_equal(weft(f, "topo two.yaml --variant b"), 0);
     assert_non_null(strstr(f->out, "rdsw"));
     write_text(f, "twice.yaml", "base: star\nvariants: {a: {base: dsf-l1}}\n");
