@@ -11,6 +11,21 @@ function quantity(text) {
   return { n: m[1] / (m[2] || 1) * units[m[3]][1], kind: units[m[3]][0] };
 }
 
+/// "26.332906288%" as an axis shows it: "26.33%".
+function short(text) {
+  var m = /^([-+]?[0-9]*\.[0-9]{3,})([^0-9].*)?$/.exec(text);
+  return m ? +(+m[1]).toPrecision(4) + (m[2] || "") : text;
+}
+/// Those of an axis's values that have room for their text.
+function apart(a, scale, room) {
+  var last = null;
+  return a.values.filter(function (v) {
+    var x = scale(a.at[v]), fits = last === null || Math.abs(x - last) >= room;
+    if (fits) last = x;
+    return fits;
+  });
+}
+
 /// What is varied: {name, of(point), values: texts in order, x(text): number, log, numeric}.
 function axes_of(s, points) {
   var skip = { point: 1, command: 1 };
@@ -83,7 +98,7 @@ function sweep(main, s, alone) {
     ranking.forEach(function (r) { if (key(r) === m.key) verdicts[r.point] = r.verdict; });
     var got = points.filter(function (p) { return by[p.point]; });
     if (unit[m.values[0].metric]) el(inner, "p", unit[m.values[0].metric].help, "soft");
-    if (axes.length === 2 && got.length > 2) heat(inner, axes[0], axes[1]);
+    if (axes.length === 2 && got.length * 2 > axes[0].values.length * axes[1].values.length) heat(inner, axes[0], axes[1]);
     if (axes.length > 2 && got.length) {
       var choose = el(inner, "p", null, "pick"), a = pick_axis(choose, "Heat map of ", 0), b = pick_axis(choose, " and ", 1), place = el(inner, "div");
       a.onchange = b.onchange = function () { place.textContent = ""; if (a.value !== b.value) heat(place, axes[+a.value], axes[+b.value]); };
@@ -115,8 +130,8 @@ function sweep(main, s, alone) {
       cx.forEach(function (c, i) { c.forEach(function (v) { ix[v] = i; }); });
       cy.forEach(function (c, i) { c.forEach(function (v) { iy[v] = i; }); });
       got.forEach(function (p) { var k = ix[ax.of(p)] + "," + iy[ay.of(p)]; (cells[k] = cells[k] || []).push(p); });
-      cy.forEach(function (c, i) { svg.append("text").attr({ x: 172, y: i * h + h / 2 + 4, "text-anchor": "end" }).text(c[0].slice(0, 24)); });
-      cx.forEach(function (c, i) { if (w > 50 || i % Math.ceil(60 / w) === 0) svg.append("text").attr({ x: 180 + i * w + w / 2, y: h * cy.length + 16, "text-anchor": "middle" }).text(c[0].slice(0, Math.max(6, w / 7))); });
+      cy.forEach(function (c, i) { svg.append("text").attr({ x: 172, y: i * h + h / 2 + 4, "text-anchor": "end" }).text(short(c[0]).slice(0, 24)); });
+      cx.forEach(function (c, i) { if (w > 50 || i % Math.ceil(60 / w) === 0) svg.append("text").attr({ x: 180 + i * w + w / 2, y: h * cy.length + 16, "text-anchor": "middle" }).text(short(c[0]).slice(0, Math.max(6, w / 7))); });
       svg.append("text").attr({ x: 180 + w * cx.length / 2, y: h * cy.length + 36, "text-anchor": "middle" }).style("font-weight", "bold").text(ax.name + " (across), " + ay.name + " (down)");
       Object.keys(cells).forEach(function (k) {
         var list = cells[k], at = k.split(","), mean = mean_of(list), x = 180 + at[0] * w, y = at[1] * h, fill = colour(mean);
@@ -157,8 +172,8 @@ function sweep(main, s, alone) {
       var x = (a.log ? d3.scale.log() : d3.scale.linear()).domain(a.log ? [x0 / pad, x1 * pad] : [x0 - pad, x1 + pad]).range([80, width - 20]);
       var low = d3.min(every, function (p) { return p.low; }), high = d3.max(every, function (p) { return p.high; });
       var y = d3.scale.linear().domain([Math.min(0, low), high || 1]).nice().range([height - 40, 24]);
-      var gx = d3.svg.axis().scale(x).orient("bottom"), texts = a.values.filter(function (v, i) { return i % Math.ceil(a.values.length / 10) === 0; });
-      gx.tickValues(texts.map(function (v) { return a.at[v]; })).tickFormat(function (v, i) { return texts[i].slice(0, 14); });
+      var gx = d3.svg.axis().scale(x).orient("bottom"), texts = apart(a, x, 74);
+      gx.tickValues(texts.map(function (v) { return a.at[v]; })).tickFormat(function (v, i) { return short(texts[i]).slice(0, 12); });
       svg.append("g").attr("class", "axis grid").attr("transform", "translate(80,0)").call(d3.svg.axis().scale(y).orient("left").ticks(5).tickSize(-(width - 100), 0, 0).tickFormat(""));
       svg.append("g").attr("class", "axis x").attr("transform", "translate(0," + (height - 40) + ")").call(gx);
       svg.append("g").attr("class", "axis y").attr("transform", "translate(80,0)").call(d3.svg.axis().scale(y).orient("left").ticks(5).tickFormat(format));
@@ -194,8 +209,8 @@ function sweep(main, s, alone) {
           .append("title").text("point " + p.point + " (" + where(p) + "): " + format(by[p.point].mean));
       });
       axes.forEach(function (a, i) {
-        var texts = a.values.filter(function (v, k) { return k % Math.ceil(a.values.length / 8) === 0; });
-        svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[i] + ",0)").call(d3.svg.axis().scale(scales[i]).orient("left").tickValues(texts.map(function (v) { return a.at[v]; })).tickFormat(function (v, k) { return texts[k].slice(0, 12); }));
+        var texts = apart(a, scales[i], 16);
+        svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[i] + ",0)").call(d3.svg.axis().scale(scales[i]).orient("left").tickValues(texts.map(function (v) { return a.at[v]; })).tickFormat(function (v, k) { return short(texts[k]).slice(0, 12); }));
         svg.append("text").attr({ x: at[i], y: i % 2 ? 14 : 28, "text-anchor": "middle" }).text(a.name.slice(-Math.max(12, 200 / n)));
       });
       svg.append("g").attr("class", "axis").attr("transform", "translate(" + at[n] + ",0)").call(d3.svg.axis().scale(last).orient("right").ticks(6).tickFormat(format));
