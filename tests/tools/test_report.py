@@ -128,6 +128,11 @@ class Report(unittest.TestCase):
             for row in table["rows"]:
                 row = dict(zip(table["columns"], row))
                 self.assertAlmostEqual(row["p99_us"] * 1e6, result["groups"][row["name"]]["fct_ps"]["p99"], delta=1)
+            job = dict(zip(run["tables"]["jobs"]["columns"], run["tables"]["jobs"]["rows"][0]))
+            self.assertGreater(job["finished"], 1)
+            exposed = self.query("r/results.sqlite", f"SELECT exposed_ps FROM jobs JOIN run ON run.id = run WHERE digest = '{run['digest']}'")
+            self.assertAlmostEqual(job["exposed_us"] * 1e6, exposed[0][0], delta=1)
+            self.assertGreater(exposed[0][0], 0)
             self.assertTrue(run["tables"]["pauses"]["rows"])
             fct = run["tables"]["fct"]["rows"]
             self.assertEqual(max(row[2] for row in fct), 1)
@@ -219,6 +224,23 @@ class Report(unittest.TestCase):
             self.assertIn(f"point {best[0]} (", found["answers"][0])
             for part in ("over variant and", "by host.cc", "by variant", "All parameters", "The points"):
                 self.assertTrue(any(part in text for text in found["sections"]), (part, found["sections"]))
+
+    def test_a_run_that_failed(self):
+        """Its reason is shown; a folder of an older weft is refused."""
+        name = self.sweep("failed", "--vary", "host.mtu=[1024B,4096B]")
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "failed", "sweep.sqlite"))) as base:
+            base.execute("UPDATE runs SET state = 'failed', message = ? WHERE point = 1", (HOSTILE,))
+            base.commit()
+        self.report("failed")
+        self.assertEqual(self.data(name)["sweeps"][0]["tables"]["failed"]["rows"], [[1, 1, "failed", HOSTILE]])
+        if BROWSER:
+            self.assertIn("Runs without a result, or stalled", self.look(1200, name)["sections"])
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "failed", "sweep.sqlite"))) as base:
+            base.execute("DROP TABLE ranking")
+        run = weft(self.folder, "report", "failed", "--out", "older.html")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("older weft", run.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "older.html")))
 
     def test_a_sweep_without_raw_data(self):
         self.sweep("raw", "--vary", "host.mtu=[1024B,4096B]")
