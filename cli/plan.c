@@ -232,7 +232,8 @@ static void usage(FILE *file) {
     fprintf(file, "  %-5s %s\n", "fabric",
             "chips, links, optics and watts of a fabric for so many hosts, or why it cannot be");
     fputs("\nFor a scenario of your own, values with a run that compares them (docs/advice.md):\n\n"
-          "  ecn, dcqcn, admission, buffers, and sfc with --run or --out\n",
+          "  ecn, dcqcn, admission, buffers, and sfc with --run or --out\n\n"
+          "  capacity  the greatest load that a network carries at a given slowdown\n",
           file);
     fprintf(file, "\nweft plan CALCULATOR --help tells more.\n");
 }
@@ -241,11 +242,12 @@ static void usage(FILE *file) {
 static int describe(char *help) {
     for (unsigned i = 0; i < PLANS; i++)
         run(plans[i], 2, (char *[]){(char *)(uintptr_t)plans[i]->name, help, NULL});
-    for (unsigned i = 0; weft_advice_names[i]; i++)
-        if (strcmp(weft_advice_names[i], plan_sfc.name))
-            plan_advice(weft_advice_names[i], 2, (char *[]){help, help, NULL});
     plan_sonic(2, (char *[]){help, help, NULL});
-    return plan_fabric(2, (char *[]){help, help, NULL});
+    plan_fabric(2, (char *[]){help, help, NULL});
+    for (unsigned i = 0; weft_advice_names[i]; i++)
+        if (strcmp(weft_advice_names[i], plan_sfc.name) != 0)
+            plan_advice(weft_advice_names[i], 2, (char *[]){help, help, NULL});
+    return plan_capacity(2, (char *[]){help, help, NULL});
 }
 
 /// The subject of advice; NULL: none. sfc is a calculator unless a run or a file is asked for.
@@ -267,15 +269,16 @@ int weft_cli_plan(int argc, char **argv) {
     }
     if (argc > 1 && !strcmp(argv[1], "sonic")) return plan_sonic(argc - 1, argv + 1);
     if (argc > 1 && !strcmp(argv[1], "fabric")) return plan_fabric(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "capacity")) return plan_capacity(argc - 1, argv + 1);
     const char *advice = advice_of(argc, argv);
     if (advice) return plan_advice(advice, argc - 1, argv + 1);
-    const char *names[PLANS + 6] = {[PLANS] = "sonic", "fabric", "ecn", "dcqcn", "admission", "buffers"};
+    const char *names[PLANS + 7] = {[PLANS] = "sonic", "fabric", "ecn", "dcqcn", "admission", "buffers", "capacity"};
     for (unsigned i = 0; i < PLANS; i++) {
         names[i] = plans[i]->name;
         if (argc > 1 && !strcmp(argv[1], names[i])) return run(plans[i], argc - 1, argv + 1);
     }
     char expected[256];
-    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 6, expected, sizeof expected);
+    weft__names_expected(argc > 1 ? argv[1] : "", names, PLANS + 7, expected, sizeof expected);
     fprintf(stderr, "weft: plan: which calculator? %s\n", expected);
     return WEFT_ERROR_INPUT;
 }

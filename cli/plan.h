@@ -31,6 +31,9 @@ int plan_fabric(int argc, char **argv);
 /// weft plan ecn, dcqcn, sfc, admission and buffers for a scenario.
 int plan_advice(const char *subject, int argc, char **argv);
 
+/// weft plan capacity, which runs a scenario at many loads.
+int plan_capacity(int argc, char **argv);
+
 /// True if the user gave the option of this row ("rate").
 bool plan_given(const struct plan *plan, const char *row);
 /// Every value: the user's, else with `defaults` the table's own (one without is an error); then the table's check.

@@ -220,8 +220,7 @@ static void print_runs(const struct advising *a) {
         printf("  %-30s %14s %14s  %s\n", p->name, value_text(a, p, 0), value_text(a, p, 1), change_text(a, p));
     }
     puts("Completion is of flows that are done.");
-    puts(
-        "One run each, one seed: a difference of a few per cent may be noise (weft tune compares over seeds)");
+    puts("One run each, one seed: a difference of a few per cent may be noise (weft tune compares over seeds)");
 }
 
 static void print_text(const struct advising *a) {

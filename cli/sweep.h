@@ -41,6 +41,8 @@ struct sweep {
 /// Binds every point, finds the files of its runs, and reads those that are there. What this process is to run is
 /// built, so that bad input ends here; `build`: without it nothing is.
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error);
+/// Without `build`: builds the points of s->own that are due, and makes the folder.
+enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error);
 /// With the status of the command: what a passing folder has is kept only if the same command may go on there.
 void sweep_end(struct sweep *s, enum weft_status status);
 /// Runs what is missing, or failed before. s->interrupted: not all of it.

@@ -238,6 +238,11 @@ static void share_out(struct sweep *s, uint64_t *hash, uint32_t runs) {
     weft_arena_free(arena);
 }
 
+enum weft_status sweep_build(struct sweep *s, struct weft_error *ret_error) {
+    enum weft_status status = build_points(s, ret_error);
+    return status ? status : weft_report_folder(s->folder, ret_error);
+}
+
 enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *ret_error) {
     struct weft_arena *arena = s->o->arena;
     uint32_t runs = s->plan->points * s->plan->seeds;
@@ -258,7 +263,5 @@ enum weft_status sweep_prepare(struct sweep *s, bool build, struct weft_error *r
         sweep_load(s, i);
     }
     share_out(s, hash, runs);
-    if (!build) return WEFT_OK;
-    status = build_points(s, ret_error);
-    return status ? status : weft_report_folder(s->folder, ret_error);
+    return build ? sweep_build(s, ret_error) : WEFT_OK;
 }
