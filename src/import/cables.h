@@ -27,7 +27,7 @@ struct weft__cable_list {
     struct weft_arena *arena;
     struct weft__cable *cable;
     struct weft__cable_fact *fact;
-    uint32_t cables, cables_room, facts, facts_room;
+    uint32_t cables, facts;
     const char *ignored; ///< columns that are not known, or ""
 };
 

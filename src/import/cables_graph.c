@@ -3,26 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "import/cables.h"
 #include "weft/error.h"
 
 #define BAD(place, ...) weft_error_set(ret_error, WEFT_ERROR_INPUT, place, __VA_ARGS__)
 
-static void *make_room(struct weft_arena *arena, void *array, uint32_t used, uint32_t *room, size_t size) {
-    if (used < *room) return array;
-    *room = *room ? 2 * *room : 256;
-    void *more = weft_arena_alloc(arena, *room, size);
-    if (used) memcpy(more, array, used * size);
-    return more;
-}
-
 void weft__cables_add(struct weft__cable_list *list, const struct weft__cable *cable) {
-    list->cable = make_room(list->arena, list->cable, list->cables, &list->cables_room, sizeof *list->cable);
+    list->cable = weft__arena_grow(list->arena, list->cable, list->cables, sizeof *list->cable);
     list->cable[list->cables++] = *cable;
 }
 
 void weft__cables_tell(struct weft__cable_list *list, const char *device, enum weft__cable_role role) {
-    list->fact = make_room(list->arena, list->fact, list->facts, &list->facts_room, sizeof *list->fact);
+    list->fact = weft__arena_grow(list->arena, list->fact, list->facts, sizeof *list->fact);
     list->fact[list->facts++] = (struct weft__cable_fact){device, role};
 }
 

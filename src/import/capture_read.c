@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/unpack.h"
 
 enum { OPTIONS_MAX = 1 << 16, NAME_MAX_BYTES = 256, CHUNK = 4096 };
@@ -34,7 +35,7 @@ struct weft_capture_reader {
     uint64_t frames;
     bool swapped, blocks, ended; ///< blocks: pcapng
     uint32_t section;            ///< the first interface of the section at hand
-    uint32_t interfaces, room, snaplen[WEFT_CAPTURE_INTERFACES_MAX];
+    uint32_t interfaces, snaplen[WEFT_CAPTURE_INTERFACES_MAX];
     struct weft_capture_interface *interface;
     uint8_t options[OPTIONS_MAX];
     uint8_t data[WEFT_CAPTURE_FRAME_MAX];
@@ -92,13 +93,7 @@ static enum weft_status add_interface(struct weft_capture_reader *r, const struc
                                       uint32_t snaplen, struct weft_error *ret_error) {
     if (r->interfaces == WEFT_CAPTURE_INTERFACES_MAX)
         return FAIL(r, "expected at most %u interfaces", WEFT_CAPTURE_INTERFACES_MAX);
-    if (r->interfaces == r->room) {
-        uint32_t room = r->room ? 2 * r->room : 4;
-        struct weft_capture_interface *more = weft_arena_alloc(r->arena, room, sizeof *more);
-        if (r->interfaces) memcpy(more, r->interface, r->interfaces * sizeof *more);
-        r->interface = more;
-        r->room = room;
-    }
+    r->interface = weft__arena_grow(r->arena, r->interface, r->interfaces, sizeof *r->interface);
     r->snaplen[r->interfaces] = snaplen;
     r->interface[r->interfaces++] = *interface;
     return WEFT_OK;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/grow.h"
 #include "base/tree.h"
 #include "import/chakra.h"
 
@@ -47,11 +48,7 @@ struct finder {
 };
 
 static void add(struct finder *f, const char *path, uint32_t rank) {
-    if (f->n == f->room) {
-        uint32_t more = f->room ? 2 * f->room : 64;
-        f->list = weft_memory_resize(WEFT_MEMORY_SCENARIO, f->list, f->room * sizeof *f->list, more * sizeof *f->list);
-        f->room = more;
-    }
+    f->list = weft__memory_grow(f->list, f->n, &f->room, sizeof *f->list);
     f->list[f->n++] = (struct weft__chakra_file){rank, path};
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/json_read.h"
 #include "base/tree.h"
@@ -20,15 +21,6 @@ void weft__chakra_groups_deinit(struct weft__chakra_groups *g) {
     weft_memory_free(WEFT_MEMORY_SCENARIO, g->slot, g->slots * sizeof *g->slot);
     weft_memory_free(WEFT_MEMORY_SCENARIO, g->name, g->names_room * sizeof *g->name);
     weft_memory_free(WEFT_MEMORY_SCENARIO, g->group, g->groups_room * sizeof *g->group);
-}
-
-/// Room for one more of a list.
-static void *grow(void *list, uint32_t n, uint32_t *room, size_t size) {
-    if (n < *room) return list;
-    uint32_t more = *room ? 2 * *room : 16;
-    list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * size, more * size);
-    *room = more;
-    return list;
 }
 
 // --- names --------------------------------------------------------------------------------------------------------
@@ -53,7 +45,7 @@ uint32_t weft__chakra_name(struct weft__chakra_groups *g, const char *name) {
     const uint32_t *there = slot_of(g, name);
     if (*there) return *there - 1;
     if (g->names >= g->slots / 2) rehash(g);
-    g->name = grow(g->name, g->names, &g->names_room, sizeof *g->name);
+    g->name = weft__memory_grow(g->name, g->names, &g->names_room, sizeof *g->name);
     g->name[g->names] = (struct weft__chakra_name){weft_arena_text(g->arena, name), WEFT_NONE};
     *slot_of(g, name) = g->names + 1;
     return g->names++;
@@ -67,7 +59,7 @@ static bool is_of(const struct weft__chakra_group *group, const uint32_t *rank, 
 
 /// Behind those that are there.
 static uint32_t add_group(struct weft__chakra_groups *g, uint32_t name, uint32_t *rank, uint32_t ranks) {
-    g->group = grow(g->group, g->groups, &g->groups_room, sizeof *g->group);
+    g->group = weft__memory_grow(g->group, g->groups, &g->groups_room, sizeof *g->group);
     g->group[g->groups] = (struct weft__chakra_group){name, g->name[name].group, ranks, rank};
     g->name[name].group = g->groups;
     return g->groups++;

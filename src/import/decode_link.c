@@ -2,6 +2,7 @@
 // What the two ends of a link say to each other: pauses (IEEE 802.3 annex 31B, 802.1Q clause 36) and DCBX.
 #include <string.h>
 
+#include "base/grow.h"
 #include "decode.h"
 
 // --- pauses -------------------------------------------------------------------------------------------------------
@@ -72,11 +73,7 @@ static struct weft_decode_lldp *sender(struct weft_decode *d, uint32_t interface
     for (uint32_t i = 0; i < d->lldps; i++)
         if (d->lldp[i].interface == interface && !memcmp(d->lldp[i].end.mac, end->mac, 6)) return &d->lldp[i];
     if (d->lldps == WEFT_DECODE_LLDP_MAX) return NULL;
-    if (!(d->lldps & (d->lldps - 1))) { // the room is a power of two
-        struct weft_decode_lldp *more = weft_arena_alloc(d->arena, d->lldps ? 2 * (size_t)d->lldps : 1, sizeof *more);
-        if (d->lldps) memcpy(more, d->lldp, d->lldps * sizeof *more);
-        d->lldp = more;
-    }
+    d->lldp = weft__arena_grow(d->arena, d->lldp, d->lldps, sizeof *d->lldp);
     struct weft_decode_lldp *l = &d->lldp[d->lldps++];
     l->interface = interface;
     l->end = *end;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "decode.h"
 #include "weft/packet.h"
@@ -75,12 +76,7 @@ static struct weft_conversation *conversation(struct weft_decode *d, const struc
     for (struct weft_conversation *c = *bucket; c; c = c->same_hash)
         if (!memcmp(&c->key, &key, sizeof key)) return c;
     if (d->conversations == d->conf.conversations_max) return NULL;
-    if (!(d->conversations & (d->conversations - 1))) { // the room is a power of two
-        size_t room = d->conversations ? 2 * (size_t)d->conversations : 1;
-        struct weft_conversation **more = weft_arena_alloc(d->arena, room, sizeof(struct weft_conversation *));
-        if (d->conversations) memcpy(more, d->conversation, d->conversations * sizeof(struct weft_conversation *));
-        d->conversation = more;
-    }
+    d->conversation = weft__arena_grow(d->arena, d->conversation, d->conversations, sizeof(struct weft_conversation *));
     struct weft_conversation *c = weft_arena_alloc(d->arena, 1, sizeof *c);
     c->key = key;
     c->peer = WEFT_NONE;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/xml.h"
 #include "import/networkx_read.h"
 
@@ -23,7 +24,7 @@ struct key {
 /// Places of list elements.
 struct places {
     struct weft_place *at;
-    size_t n, room;
+    size_t n;
 };
 
 struct reader {
@@ -52,12 +53,7 @@ static void set_text(json_t *object, const char *key, const char *text) {
 }
 
 static void add_place(struct reader *r, struct places *p, struct weft_place place) {
-    if (p->n == p->room) {
-        struct weft_place *more = weft_arena_alloc(r->arena, p->room ? 2 * p->room : 256, sizeof *more);
-        if (p->n) memcpy(more, p->at, p->n * sizeof *more);
-        p->at = more;
-        p->room = p->room ? 2 * p->room : 256;
-    }
+    p->at = weft__arena_grow(r->arena, p->at, p->n, sizeof *p->at);
     p->at[p->n++] = place;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { PRIORITY_MAX = 7, PORT_MAX = 65535, FIELDS_MAX = 6 };
 static const uint64_t nodes_max = (1u << 24) - 2, links_max = 1u << 24, flows_max = 1u << 24;
 
@@ -135,14 +137,8 @@ static enum weft_status read_topology(struct weft__lines *lines, struct weft_are
     enum weft_status status = read_counts(lines, t, arena, ret_error);
     if (!status) status = read_switches(lines, t, arena, ret_error);
     if (status) return status;
-    uint32_t room = 0;
-    for (uint32_t i = 0; i < t->links && !status; i++) {
-        if (i == room) { // not as many as the file says it has: it may say anything
-            struct weft__hpcc_link *link = weft_arena_alloc(arena, room ? 2 * (size_t)room : 1024, sizeof *link);
-            if (i) memcpy(link, t->link, i * sizeof *link);
-            t->link = link;
-            room = room ? 2 * room : 1024;
-        }
+    for (uint32_t i = 0; i < t->links && !status; i++) { // not as many as the file says it has: it may say anything
+        t->link = weft__arena_grow(arena, t->link, i, sizeof *t->link);
         status = read_link(lines, t, &t->link[i], ret_error);
     }
     return status ? status : read_rest(lines, "link", &t->rest_line, ret_error);

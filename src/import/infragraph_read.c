@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/lines.h"
 #include "import/infragraph_device.h"
 
@@ -47,7 +48,7 @@ struct reader {
     struct instance *instance;
     struct end end[2];
     struct wire *wire;
-    uint32_t wires, room;
+    uint32_t wires;
 };
 
 // --- instances ----------------------------------------------------------------------------------------------------
@@ -141,12 +142,7 @@ static void add_wire(struct reader *r, uint64_t a, uint64_t b, const struct weft
         r->graph->loops++;
         return;
     }
-    if (r->wires == r->room) {
-        struct wire *wire = weft_arena_alloc(r->arena, r->room ? 2 * (size_t)r->room : 1024, sizeof *wire);
-        if (r->wires) memcpy(wire, r->wire, r->wires * sizeof *wire);
-        r->wire = wire;
-        r->room = r->room ? 2 * r->room : 1024;
-    }
+    r->wire = weft__arena_grow(r->arena, r->wire, r->wires, sizeof *r->wire);
     r->wire[r->wires++] = w;
     r->graph->unrated += !link->rate_bps;
     r->graph->transfers += !link->rate_bps && link->transfers;

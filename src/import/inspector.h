@@ -34,7 +34,7 @@ struct weft__inspector_record {
 };
 
 struct weft__inspector_log {
-    uint32_t n, room, files;
+    uint32_t n, files;
     struct weft__inspector_record *record;
     uint64_t messages; ///< sends and receives, left out
     struct weft_arena *arena;

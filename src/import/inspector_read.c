@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/lines.h"
 #include "base/unpack.h"
 #include "import/inspector.h"
@@ -132,20 +133,10 @@ static enum weft_status read_collective(struct reader *r, const json_t *object, 
     return WEFT_OK;
 }
 
-static struct weft__inspector_record *add_record(struct weft__inspector_log *log) {
-    if (log->n == log->room) {
-        uint32_t room = log->room ? 2 * log->room : 256;
-        struct weft__inspector_record *record = weft_arena_alloc(log->arena, room, sizeof *record);
-        if (log->n) memcpy(record, log->record, log->n * sizeof *record);
-        log->record = record;
-        log->room = room;
-    }
-    return &log->record[log->n];
-}
-
 static enum weft_status read_object(struct reader *r, const json_t *object, struct weft__inspector_log *log,
                                     struct weft_error *ret_error) {
-    enum weft_status status = find(object, "n_ranks") || find(object, "id") ? read_header(r, object, ret_error) : WEFT_OK;
+    enum weft_status status =
+        find(object, "n_ranks") || find(object, "id") ? read_header(r, object, ret_error) : WEFT_OK;
     if (status) return status;
     if (find(object, "p2p")) {
         log->messages++;
@@ -155,7 +146,8 @@ static enum weft_status read_object(struct reader *r, const json_t *object, stru
     if (log->n == RECORDS_MAX)
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, r->lines.place, "expected at most %d collectives",
                               RECORDS_MAX);
-    struct weft__inspector_record *record = add_record(log);
+    log->record = weft__arena_grow(log->arena, log->record, log->n, sizeof *log->record);
+    struct weft__inspector_record *record = &log->record[log->n];
     status = read_collective(r, object, record, ret_error);
     record->file = log->files;
     log->n += !status;

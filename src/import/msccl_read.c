@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/xml.h"
 #include "import/msccl.h"
 
@@ -23,18 +24,8 @@ struct reader {
     const char *path;
     struct weft__msccl_gpu *gpu;     ///< under way
     struct weft__msccl_block *block; ///< likewise
-    uint32_t blocks_room, steps_room;
-    uint64_t chunks, moves; ///< of all GPUs; of all steps
+    uint64_t chunks, moves;          ///< of all GPUs; of all steps
 };
-
-/// An array of `n` that has room for one more; the old one stays in the arena.
-static void *grow(struct weft_arena *arena, void *list, uint32_t n, uint32_t *room, size_t size) {
-    if (n < *room) return list;
-    *room = *room ? 2 * *room : 8;
-    void *more = weft_arena_alloc(arena, *room, size);
-    if (n) memcpy(more, list, n * size);
-    return more;
-}
 
 /// Attributes that are 32-bit numbers, each with its bounds.
 struct number {
@@ -115,7 +106,6 @@ static enum weft_status read_gpu(struct reader *r, const struct weft__xml_elemen
         return weft_error_set(ret_error, WEFT_ERROR_INPUT, e->place,
                               "GPU %" PRIu32 " is on line %d already; expected each once", id, r->gpu->line);
     r->gpu->line = e->place.line;
-    r->blocks_room = 0;
     chunks = r->gpu->chunks;
     status = READ_NUMBERS(e, ret_error, {"i_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_INPUT]},
                           {"o_chunks", 0, CHUNKS_MAX, &chunks[WEFT__MSCCL_OUTPUT]},
@@ -151,10 +141,9 @@ static enum weft_status read_block(struct reader *r, const struct weft__xml_elem
                                   "the thread block of line %d has the same %s; expected one such block of a GPU",
                                   other->line, twice);
     }
-    gpu->block = grow(r->arena, gpu->block, gpu->blocks, &r->blocks_room, sizeof *gpu->block);
+    gpu->block = weft__arena_grow(r->arena, gpu->block, gpu->blocks, sizeof *gpu->block);
     r->block = &gpu->block[gpu->blocks++];
     *r->block = b;
-    r->steps_room = 0;
     r->m->blocks++;
     if (gpu->blocks > r->m->blocks_max) r->m->blocks_max = gpu->blocks;
     return WEFT_OK;
@@ -228,7 +217,7 @@ static enum weft_status read_step(struct reader *r, const struct weft__xml_eleme
     if (r->moves > MOVES_MAX)
         return fault(e, "too many chunks; expected at most 67108864 in all steps together", ret_error);
     if (r->m->steps++ == STEPS_MAX) return fault(e, "too many steps; expected at most 4194304", ret_error);
-    b->step = grow(r->arena, b->step, b->steps, &r->steps_room, sizeof *b->step);
+    b->step = weft__arena_grow(r->arena, b->step, b->steps, sizeof *b->step);
     b->step[b->steps++] = s;
     if (s.count > b->count_max) b->count_max = s.count;
     return WEFT_OK;

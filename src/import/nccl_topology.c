@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/lines.h"
 #include "base/param.h"
 #include "import/nccl.h"
@@ -15,11 +16,7 @@ const char *const weft__nccl_networks[] = {"rail", "single", NULL};
 
 enum weft_status weft__nccl_servers_add(struct weft__nccl_servers *list, const char *path, struct weft_place place,
                                         struct weft_arena *arena, struct weft_error *ret_error) {
-    if (!(list->n & (list->n - 1))) { // the room is a power of two
-        struct weft__nccl_server *more = weft_arena_alloc(arena, list->n ? 2 * (size_t)list->n : 1, sizeof *more);
-        if (list->n) memcpy(more, list->server, list->n * sizeof *more);
-        list->server = more;
-    }
+    list->server = weft__arena_grow(arena, list->server, list->n, sizeof *list->server);
     struct weft__nccl_server *own = &list->server[list->n];
     enum weft_status status = weft__nccl_server_read(path, place, arena, own, ret_error);
     if (status) return status;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/lines.h"
 #include "base/tree.h"
 #include "job.h"
@@ -93,13 +94,6 @@ static enum weft_status read_line(struct reader *r, struct weft_arena *arena, st
     return WEFT_OK;
 }
 
-static void grow(struct weft_rank_file *file, struct weft_arena *arena) {
-    if (file->ranks & (file->ranks - 1)) return; // the room is a power of two
-    struct weft_rank_line *line = weft_arena_alloc(arena, file->ranks ? 2 * (size_t)file->ranks : 1, sizeof *line);
-    if (file->ranks) memcpy(line, file->line, file->ranks * sizeof *line);
-    file->line = line;
-}
-
 enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t size, struct weft_arena *arena,
                                       struct weft_rank_file *ret_file, struct weft_error *ret_error) {
     struct reader r = {text, text + size, {name, 1, 1}};
@@ -112,7 +106,7 @@ enum weft_status weft_rank_file_parse(const char *name, const char *text, size_t
         if (at_line_end(&r)) continue;
         if (ret_file->ranks == RANKS_MAX)
             return weft_error_set(ret_error, WEFT_ERROR_INPUT, r.here, "expected at most %d ranks", RANKS_MAX);
-        grow(ret_file, arena);
+        ret_file->line = weft__arena_grow(arena, ret_file->line, ret_file->ranks, sizeof *ret_file->line);
         enum weft_status status = read_line(&r, arena, &ret_file->line[ret_file->ranks], ret_error);
         if (status) return status;
         ret_file->ranks++;

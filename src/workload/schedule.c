@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 const char *const weft_schedule_collectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
                                                  "broadcast",  "gather",     "reduce",         "scatter",
                                                  "barrier",    NULL};
@@ -76,11 +78,8 @@ uint32_t weft_schedule_number(const struct weft_schedule_group *g, uint32_t rank
 
 /// Room for one more of those that are `n`; false: there are as many as there may be.
 static bool grow(void **list, uint32_t n, uint32_t *room, size_t size) {
-    if (n < *room) return true;
-    if (n == WEFT_SCHEDULE_STEPS_MAX) return false;
-    uint32_t more = *room ? 2 * *room : 64;
-    *list = weft_memory_resize(WEFT_MEMORY_SCENARIO, *list, *room * size, more * size);
-    *room = more;
+    if (n == *room && n == WEFT_SCHEDULE_STEPS_MAX) return false;
+    *list = weft__memory_grow(*list, n, room, size);
     return true;
 }
 

@@ -6,22 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "weft/memory.h"
 
-static void make_room(void **list, size_t n, size_t *room, size_t size) {
-    if (n < *room) return;
-    size_t more = *room ? 2 * *room : 64;
-    *list = weft_memory_resize(WEFT_MEMORY_SCENARIO, *list, *room * size, more * size);
-    *room = more;
-}
-
 void weft__triggers_add(struct weft__trigger_builder *b, const struct weft__trigger_named *trigger) {
-    make_room((void **)&b->trigger, b->triggers, &b->triggers_room, sizeof *trigger);
+    b->trigger = weft__memory_grow(b->trigger, b->triggers, &b->triggers_room, sizeof *trigger);
     b->trigger[b->triggers++] = *trigger;
 }
 
 void weft__triggers_use(struct weft__trigger_builder *b, const struct weft__trigger_use *use) {
-    make_room((void **)&b->use, b->uses, &b->uses_room, sizeof *use);
+    b->use = weft__memory_grow(b->use, b->uses, &b->uses_room, sizeof *use);
     b->use[b->uses++] = *use;
 }
 

@@ -21,7 +21,8 @@ struct weft__trigger_builder {
         enum weft__trigger_role role;
         struct weft_place place;
     } * use;
-    size_t triggers, triggers_room, uses, uses_room;
+    size_t triggers, uses;
+    uint32_t triggers_room, uses_room;
 };
 void weft__triggers_add(struct weft__trigger_builder *b, const struct weft__trigger_named *trigger);
 /// `use`: its flow is one of the workload's.

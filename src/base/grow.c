@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/grow.h"
+
+#include <string.h>
+
+void *weft__arena_grow(struct weft_arena *arena, void *list, size_t n, size_t size) {
+    if (n & (n - 1)) return list;
+    void *more = weft_arena_alloc(arena, n ? 2 * n : 1, size);
+    if (n) memcpy(more, list, n * size);
+    return more;
+}
+
+void *weft__memory_grow(void *list, size_t n, uint32_t *room, size_t size) {
+    if (n < *room) return list;
+    uint32_t more = *room ? 2 * *room : 64;
+    list = weft_memory_resize(WEFT_MEMORY_SCENARIO, list, *room * size, more * size);
+    *room = more;
+    return list;
+}
