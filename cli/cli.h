@@ -54,6 +54,7 @@ struct weft_cli_options {
     const char *variant; ///< NULL: all, or the first
     const char *out;     ///< NULL: none given
     uint32_t threads;    ///< 1 if not given
+    bool oversubscribe;  ///< more of them than processors, if so many are asked for
     bool force;          ///< `out` may hold results
     bool json, quiet;
     char **operand;

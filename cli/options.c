@@ -15,7 +15,7 @@
 #include "weft/report.h"
 
 /// Order of `common`; an option's own number in struct option.val is 256 + its place.
-enum common { SET, SEED, VARIANT, THREADS, OUT, FORCE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
+enum common { SET, SEED, VARIANT, THREADS, OVERSUBSCRIBE, OUT, FORCE, CAPTURE, JSON, QUIET, COLOR, HELP, COMMONS };
 
 static const struct {
     const char *name, *argument, *help;
@@ -25,6 +25,8 @@ static const struct {
     [SEED] = {"seed", "N", "the same as --set run.seed=N", WEFT_CLI_SET},
     [VARIANT] = {"variant", "NAME", "this variant of the scenario only", WEFT_CLI_VARIANT},
     [THREADS] = {"threads", "N", "worker threads (default 1); the result does not depend on it", WEFT_CLI_THREADS},
+    [OVERSUBSCRIBE] = {"oversubscribe", NULL, "run more threads than there are processors, if --threads asks for them",
+                       WEFT_CLI_THREADS},
     [OUT] = {"out", "DIR", "write results.sqlite into DIR", WEFT_CLI_OUT},
     [FORCE] = {"force", NULL, "replace the results that DIR holds", WEFT_CLI_OUT},
     [CAPTURE] = {"capture", "PORT[,...]", "write frames of these ports to capture.pcapng; globs allowed",
@@ -152,6 +154,9 @@ static bool take_common(enum common which, const char *value, struct weft_cli_op
     case THREADS:
         if (!weft_cli_number("--threads", value, 1, THREADS_MAX, &number)) return false;
         o->threads = (uint32_t)number;
+        return true;
+    case OVERSUBSCRIBE:
+        o->oversubscribe = true;
         return true;
     case OUT:
         if (!can_be_folder(o->arena, value)) {

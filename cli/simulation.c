@@ -123,7 +123,9 @@ static enum weft_status check_workload(const struct weft_cli_simulation *s, stru
 }
 
 /// Threads beyond the number of processors only make the others wait.
-static uint32_t useful_threads(uint32_t wanted) {
+static uint32_t useful_threads(const struct weft_cli_options *options) {
+    uint32_t wanted = options->threads;
+    if (options->oversubscribe) return wanted;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors > 0 && (uint64_t)processors < wanted ? (uint32_t)processors : wanted;
 }
@@ -152,7 +154,8 @@ enum weft_status weft_cli_simulation_run(struct weft_cli_simulation *s, const st
                                          const char *label, struct weft_run *ret_run, struct weft_error *ret_error) {
     struct weft_cli_progress progress;
     weft_cli_progress_init(&progress, label, options->quiet);
-    struct weft_sim_options sim = {.threads = useful_threads(options->threads),
+    struct weft_sim_options sim = {.threads = useful_threads(options),
+                                   .oversubscribe = options->oversubscribe,
                                    .record = options->out || s->follow,
                                    .on_progress = go_on,
                                    .context = &progress,

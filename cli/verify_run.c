@@ -20,6 +20,7 @@ static char **arguments(const struct verify *v, const struct verify_task *t) {
     if (t->from == WEFT_CLAIM_FROM_RUN) {
         argv[n++] = weft_arena_text(arena, "--quiet");
         argv[n++] = weft_arena_format(arena, "--threads=%u", v->o->threads);
+        if (v->o->oversubscribe) argv[n++] = weft_arena_text(arena, "--oversubscribe");
     }
     if (*t->variant) argv[n++] = weft_arena_format(arena, "--variant=%s", t->variant);
     for (uint32_t i = 0; i < t->settings; i++)

@@ -591,7 +591,7 @@ void weft__engine_run(struct weft__engine *e) {
         look_on(e);
         return;
     }
-    weft__threads_init(&e->threads, e->own_end - e->own_first, e->conf.meeting_events);
+    weft__threads_init(&e->threads, e->own_end - e->own_first, e->conf.meeting_events, e->conf.oversubscribe);
     for (uint32_t k = e->own_first; k < e->own_end; k++) {
         struct weft__worker *w = &e->worker[k];
         for (uint32_t i = 0; i < w->n; i++)

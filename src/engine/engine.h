@@ -158,6 +158,7 @@ struct weft__worker {
 struct weft__engine_conf {
     uint32_t nodes, workers;
     uint32_t meeting_events; ///< what it costs workers to meet (see threads.h); 0: each has a thread, in every window
+    bool oversubscribe;      ///< threads may be more than processors
     weft_time_ps lookahead_ps;
     weft_time_ps window_ps; ///< no longer than that; 0: as long, but WEFT__WINDOW_PS_MAX at most
     const bool *leaf;       ///< [nodes], kept, each right after its trunk or another leaf of that; NULL: there are none

@@ -214,13 +214,13 @@ void weft__threads_end(struct weft__threads *all) {
 
 // --- init, deinit -------------------------------------------------------------------------------------------------
 
-void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price) {
+void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price, bool oversubscribe) {
     memset(all, 0, sizeof *all);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     all->workers = workers;
     all->price = price;
     // A thread without a processor of its own only has the others wait for it.
-    bool few = price && processors > 0 && (unsigned long)processors < workers;
+    bool few = price && !oversubscribe && processors > 0 && (unsigned long)processors < workers;
     set_first_turn(all, few ? (uint32_t)processors : workers);
     all->spins = processors >= (long)all->n ? SPINS : 0;
     atomic_init(&all->sleepers, 0);

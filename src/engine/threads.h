@@ -50,7 +50,8 @@ struct weft__thread {
 };
 
 /// `price` of meeting in a window, in events, on a quiet machine; 0 for tests that want all threads at work.
-void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price);
+/// `oversubscribe`: threads may be more than processors.
+void weft__threads_init(struct weft__threads *all, uint32_t workers, uint32_t price, bool oversubscribe);
 void weft__threads_deinit(struct weft__threads *all);
 
 /// There are `n` threads, no more than was planned for: those that wait in weft__threads_begin may begin.

@@ -360,6 +360,7 @@ static void start_engine(struct weft__run *run) {
     weft_time_ps lookahead = calc_lookahead(net, leaf);
     struct weft__engine_conf conf = {
         .meeting_events = WEFT__MEETING_EVENTS,
+        .oversubscribe = options->oversubscribe,
         .nodes = nodes,
         .leaf = leaf,
         .workers = options->threads * (options->ranks ? options->ranks->n : 1),

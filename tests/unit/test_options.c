@@ -54,8 +54,9 @@ static int parse(const struct weft_cli_command *c, char *text, struct weft_cli_o
 
 static void everything(void **state) {
     (void)state;
-    char text[] = "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --out dir --variant v --quiet "
-                  "--hosts 9 --deep";
+    char text[] =
+        "a.yaml --set x.y=1 --json b.yaml --seed 7 --set=z=2 --threads 4 --oversubscribe --out dir --variant v --quiet "
+        "--hosts 9 --deep";
     struct weft_cli_options o;
     assert_int_equal(parse(&command, text, &o), WEFT_CLI_GO);
     assert_int_equal(o.settings, 3);
@@ -63,6 +64,7 @@ static void everything(void **state) {
     assert_string_equal(o.setting[1], "run.seed=7");
     assert_string_equal(o.setting[2], "z=2");
     assert_int_equal(o.threads, 4);
+    assert_true(o.oversubscribe);
     assert_string_equal(o.out, "dir");
     assert_string_equal(o.variant, "v");
     assert_true(o.json && o.quiet);
@@ -80,6 +82,7 @@ static void nothing(void **state) {
     assert_string_equal(o.operand[0], "-");
     assert_int_equal(o.settings, 0);
     assert_int_equal(o.threads, 1);
+    assert_false(o.oversubscribe);
     assert_null(o.out);
     assert_null(o.variant);
     assert_false(o.json || o.quiet);

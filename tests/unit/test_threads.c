@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "engine/threads.h"
 
@@ -76,7 +77,7 @@ static void *run(void *context) {
 
 static void each_worker_is_run_once_a_window(void **state) {
     struct team team = {.least = WORKERS};
-    weft__threads_init(&team.all, WORKERS, 16);
+    weft__threads_init(&team.all, WORKERS, 16, false);
     uint32_t n = team.all.n; // of them have a processor
     struct member member[WORKERS];
     pthread_t handle[WORKERS];
@@ -95,11 +96,27 @@ static void each_worker_is_run_once_a_window(void **state) {
     weft__threads_deinit(&team.all);
 }
 
+static void threads_are_more_than_processors_only_if_asked(void **state) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t workers = WEFT__THREADS_MAX;
+    bool few = processors < (long)workers;
+    struct weft__threads all;
+    weft__threads_init(&all, workers, 16, false);
+    assert_int_equal(all.n, few ? processors : workers);
+    assert_true(all.spins > 0); // each has a processor
+    weft__threads_deinit(&all);
+    weft__threads_init(&all, workers, 16, true);
+    assert_int_equal(all.n, workers);
+    assert_int_equal(all.spins > 0, !few); // they yield at once
+    weft__threads_deinit(&all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_as_the_load_is_worth),
         cmocka_unit_test(a_change_must_be_worth_it),
         cmocka_unit_test(each_worker_is_run_once_a_window),
+        cmocka_unit_test(threads_are_more_than_processors_only_if_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
