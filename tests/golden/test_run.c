@@ -95,9 +95,9 @@ static void same_digest_on_any_number_of_threads(void **state) {
         assert_string_equal(text_at(root, "digest"), digest);
         json_decref(root);
     }
-    assert_int_equal(weft(f, "run --json s.yaml --threads 5 --oversubscribe"), 0);
+    assert_int_equal(weft(f, "run --json s.yaml --threads 4 --oversubscribe"), 0);
     json_t *root = json(f->out);
-    assert_int_equal(json_integer_value(json_object_get(root, "threads")), 5);
+    assert_int_equal(json_integer_value(json_object_get(root, "threads")), 4);
     assert_string_equal(text_at(root, "digest"), digest);
     json_decref(root);
 }
